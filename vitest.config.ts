@@ -21,8 +21,8 @@ const SHARED = {
 
 export default defineConfig({
   test: {
-    // One more than there are cores: many tests wait for a program, a database or a browser.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores: many tests wait for a program, a database, a browser or a time limit.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: ByProject },
     coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary', 'html'] },
     projects: [

@@ -1,7 +1,7 @@
 /**
- * The second step of `npm run build`: `dist`, as tsc made it, with each browser-safe floor in few files, as ES modules and as
- * CommonJS (`dist/cjs`), the small package in `dist/sluice-json`, and the SDK of `sluice mcp` in `dist/mcp/sdk.js`. Floors are entered through their index alone
- * (`npm run layering`), so nothing else has to stay. docs/decisions/2026-11-16-bundled-floors.md says why.
+ * The second step of `npm run build`, after tsc: bundles each browser-safe floor in `dist` into few files, as ES modules and as
+ * CommonJS (`dist/cjs`), builds the small package in `dist/sluice-json`, and bundles the SDK of `sluice mcp` into `dist/mcp/sdk.js`. Floors are imported only
+ * through their index (`npm run layering`), so their other files can be removed. Reasons: docs/decisions/2026-11-16-bundled-floors.md.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -9,7 +9,7 @@ import { PROJECT } from './run-tool.js';
 
 const TARGET = 'src/events/engines/claude/sdk-fields.ts';
 
-/** The fields of every object type that names its `type`, by type and subtype. */
+/** Reads the fields of every object type whose `type` is a literal, by type and subtype. */
 export function readSdkFields(source: string): Map<string, string[]> {
   const fields = new Map<string, Set<string>>();
   for (const [, body = ''] of source.matchAll(/^export declare type SDK\w+ = \{\n([^]*?)^\};/gmu)) {

@@ -1,29 +1,33 @@
 /**
- * Peers' public test cases, run where they are: `npm run conformance -- DIR [--json]`. Every `*.json` of the folder is a
- * set of `{ id, input, expected | expectError, kind, schema? }`. A report, not a gate: ends with 0 when all sets could be
- * read, with 2 otherwise. `docs/conformance.md` has the scores and the reason of each miss.
+ * Runs the public test cases of other projects: `npm run conformance -- DIR [--json]`. Every `*.json` of the folder is a
+ * set of `{ id, input, expected | expectError, kind, schema? }`. A report, not a gate: exits with 0 if all sets could be
+ * read, otherwise with 2. `docs/conformance.md` has the scores and the reason for each miss.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { getErrorMessage } from '../src/base/error-message.js';
 import { readCases } from './conformance/conformance-case.js';
 import { renderScore } from './conformance/render-score.js';
 import { runCases } from './conformance/run-cases.js';
+import { exitWithUsageError, readArguments } from './read-arguments.js';
 
-const { values, positionals } = parseArgs({ options: { json: { type: 'boolean' } }, allowPositionals: true });
+const USAGE = 'npm run conformance -- DIR [--json]';
+
+const { values, positionals } = readArguments(
+  { options: { json: { type: 'boolean' } }, allowPositionals: true },
+  USAGE,
+);
 const [folder] = positionals;
-if (folder === undefined) {
-  console.error('usage: npm run conformance -- DIR [--json]');
-  process.exitCode = 2;
-} else {
-  await runFolder(folder, values.json === true);
-}
+if (folder === undefined) exitWithUsageError(`usage: ${USAGE}`);
+await runFolder(folder, values.json === true);
 
 async function runFolder(path: string, asJson: boolean): Promise<void> {
-  const files = (await readdir(path)).filter((name) => name.endsWith('.json')).toSorted();
+  const names = await readdir(path).catch((error: unknown) =>
+    exitWithUsageError(`Cannot read the folder "${path}": ${getErrorMessage(error)}.`),
+  );
+  const files = names.filter((name) => name.endsWith('.json')).toSorted();
   if (files.length === 0) {
-    console.error(`"${path}" contains no *.json files. Give a folder with conformance sets.`);
+    console.error(`"${path}" contains no *.json files. Pass a folder with conformance sets.`);
     process.exitCode = 2;
   }
   for (const file of files) {

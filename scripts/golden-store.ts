@@ -1,6 +1,6 @@
 /**
- * Writes a golden store of the present form, for SQLite and PostgreSQL: `npx tsx scripts/golden-store.ts`. Run it before
- * a release whose form of the tables is new; tests migrate every golden store and read it.
+ * Writes a golden store of the current form, for SQLite and PostgreSQL: `npx tsx scripts/golden-store.ts`. Run it before
+ * a release that changes the form of the tables; tests migrate every golden store and read it.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,10 +14,10 @@ import { MIGRATIONS as SQLITE } from '../src/store/sqlite/migrations.js';
 import { createPostgresServer, UNSAFE_BUT_FAST } from '../test/postgres/postgres-server.js';
 import { PROJECT } from './run-tool.js';
 
-await inFolder(writeSqlite);
-await inFolder(writePostgres);
+await withFolder(writeSqlite);
+await withFolder(writePostgres);
 
-async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-golden-'));
   try {
     await work(folder);
@@ -56,18 +56,18 @@ async function fill(url: string): Promise<string> {
   }
 }
 
-async function save(path: string, form: string, store: Uint8Array, content: string): Promise<void> {
-  await writeFile(join(PROJECT, `${path}.${form}.gz`), gzipSync(store, { level: 9 }));
+async function save(path: string, extension: string, store: Uint8Array, content: string): Promise<void> {
+  await writeFile(join(PROJECT, `${path}.${extension}.gz`), gzipSync(store, { level: 9 }));
   await writeFile(join(PROJECT, `${path}.json.gz`), gzipSync(content, { level: 9 }));
-  console.log(`${path}.${form}.gz`);
+  console.log(`${path}.${extension}.gz`);
 }
 
-/** The rows of all tables as statements; the tables themselves are made by the migration steps. */
+/** Writes the rows of all tables as statements; the migration steps create the tables. */
 async function dump(url: string): Promise<string> {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    // Rows that others refer to come first.
+    // Rows that are referenced by others come first.
     const { rows: tables } = await client.query<{ name: string }>(
       `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'sluice' AND tablename <> 'migrations'
        ORDER BY tablename NOT IN ('issues', 'runs'), tablename`,

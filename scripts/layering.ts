@@ -1,4 +1,4 @@
-/** The layering gate: `npm run layering [-- FOLDER]`. Fails when an import under `FOLDER/src` or `FOLDER/web` goes up or in a circle. */
+/** The layering gate: `npm run layering [-- FOLDER]`. Fails if an import under `FOLDER/src` or `FOLDER/web` goes up or is part of a cycle. */
 import { resolve } from 'node:path';
 import { checkLayering } from './layering/check-layering.js';
 import { readImportGraph } from './layering/import-graph.js';
@@ -7,5 +7,5 @@ const graph = await readImportGraph(resolve(process.argv[2] ?? '.'));
 const problems = checkLayering(graph);
 for (const problem of problems) console.error(problem);
 console.log(`layering: ${graph.files.length} modules, ${graph.edges.length} imports, ${problems.length} violations`);
-// A gate that saw nothing has not passed.
+// A gate that found no files has not passed.
 process.exitCode = problems.length > 0 || graph.files.length === 0 ? 1 : 0;

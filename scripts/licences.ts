@@ -1,6 +1,6 @@
 /**
- * The licence gate: `npm run licences [-- --write]`. Fails when a package is under a licence that is not on the list, or
- * when `THIRD-PARTY.md` is not current; `--write` makes that page.
+ * The licence gate: `npm run licences [-- --write]`. Fails if a package has a licence that is not on the list, or
+ * if `THIRD-PARTY.md` is not current; `--write` updates that page.
  */
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -25,7 +25,7 @@ else if (!existsSync(PAGE) || (await readFile(PAGE, 'utf8')) !== page) {
   problems.push('THIRD-PARTY.md is not current: npm run licences -- --write');
 }
 for (const problem of problems) console.error(problem);
-console.log(`licences: ${shipped.length} packages for users, ${packages.length} in all, ${problems.length} problems`);
+console.log(`licences: ${shipped.length} shipped packages, ${packages.length} in total, ${problems.length} problems`);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
 async function readLicence({ path, name, licence }: LockedPackage): Promise<string> {

@@ -1,6 +1,6 @@
 /**
- * The package gate: `npm run package`. Packs the package and the small one, inspects the tarballs, and uses them as a
- * stranger would: installed in an empty project, compiled against, run through every entry and as a command, and with the compilers,
+ * The package gate: `npm run package`. Packs the package and the small one, inspects the tarballs, and uses them as a new
+ * user would: in an empty project, with every entry and the command, and with the compilers,
  * bundlers and runtimes of `test/package-matrix`.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -16,8 +16,8 @@ import { tryAsConsumer } from './package/try-as-consumer.js';
 import { PROJECT, run } from './run-tool.js';
 
 const CONSUMER = join(PROJECT, 'test/fixtures/consumer/program.ts');
-/** They need a package that a consumer of the parser does not have; their tests use it. */
-const OF_OTHER_PACKAGES = ['sluice/langchain', 'sluice/react'];
+/** Entries that need a package that the consumer does not install; other tests use them. */
+const NEED_OTHER_PACKAGES = ['sluice/langchain', 'sluice/react'];
 const Manifest = z.object({ name: z.string(), exports: z.record(z.string(), z.unknown()) });
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-package-'));
@@ -41,7 +41,7 @@ async function checkPackage(): Promise<string[]> {
   const trial = await tryAsConsumer(tarball.path, CONSUMER, consumer);
   console.log(trial.stdout.trimEnd());
   if (trial.exitCode !== 0) problems.push(`consumer: ${trial.stdout}${trial.stderr}`);
-  for (const entry of await entriesMissingIn(await readFile(CONSUMER, 'utf8'))) {
+  for (const entry of await findUnusedEntries(await readFile(CONSUMER, 'utf8'))) {
     problems.push(`${CONSUMER} does not use the entry ${entry}`);
   }
 
@@ -62,16 +62,16 @@ async function checkPackage(): Promise<string[]> {
   return problems;
 }
 
-/** Links of the pages of a package that lead to nothing in the package. */
+/** Lists the broken links in the pages of a package. */
 function listDeadLinks(root: string, { files }: Tarball): string[] {
   const pages = files.filter((file) => file.endsWith('.md'));
   return findDeadLinks({ root, pages, find: findInPackage(files) }).map((link) => `dead link: ${link}`);
 }
 
-async function entriesMissingIn(program: string): Promise<string[]> {
+async function findUnusedEntries(program: string): Promise<string[]> {
   const { name, exports } = Manifest.parse(JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8')));
   return Object.keys(exports)
     .filter((entry) => !entry.endsWith('.json'))
     .map((entry) => entry.replace('.', name))
-    .filter((entry) => !OF_OTHER_PACKAGES.includes(entry) && !program.includes(`'${entry}'`));
+    .filter((entry) => !NEED_OTHER_PACKAGES.includes(entry) && !program.includes(`'${entry}'`));
 }

@@ -1,6 +1,6 @@
 /**
- * The diagram of the floors: `npm run picture [-- --write]`. Fails when the one in `docs/architecture.md` is not what the
- * imports say; `--write` draws it again.
+ * The diagram of the floors: `npm run picture [-- --write]`. Fails if the one in `docs/architecture.md` does not match the
+ * imports; `--write` updates it.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,6 +14,6 @@ const page = await readFile(PAGE, 'utf8');
 const drawn = putPicture(page, renderPicture(await readImportGraph(PROJECT)));
 if (process.argv.includes('--write')) await writeFile(PAGE, drawn);
 else if (drawn !== page) {
-  console.error('docs/architecture.md does not show the imports as they are: npm run picture -- --write');
+  console.error('The diagram in docs/architecture.md is out of date. Run "npm run picture -- --write".');
   process.exitCode = 1;
 }

@@ -33,7 +33,7 @@ async function prepareRepository(): Promise<void> {
     join(examples, 'recorded-agents/replay.mjs'),
     join(examples, 'recorded-agents/codex'),
   ];
-  const isThere = "process.exitCode = fs.readFileSync('greeting.mjs', 'utf8').includes('Hello') ? 0 : 1";
+  const check = "process.exitCode = fs.readFileSync('greeting.mjs', 'utf8').includes('Hello') ? 0 : 1";
   const files = {
     'README.md': '# Shop\n',
     'files.schema.json': JSON.stringify({ type: 'object', required: ['artifacts'] }),
@@ -48,7 +48,7 @@ async function prepareRepository(): Promise<void> {
     'sluice.config.json': JSON.stringify({
       programs: { codex: replayed },
       wrappers: { greeter: { type: 'script', command: [process.execPath, join(examples, 'workers/json-worker.mjs')] } },
-      checks: { greets: { command: ['node', '-e', isThere] } },
+      checks: { greets: { command: ['node', '-e', check] } },
     }),
   };
   await mkdir(repository);
@@ -59,20 +59,20 @@ async function prepareRepository(): Promise<void> {
   git('-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', 'commit', '--quiet', '-m', 'Begin');
 }
 
-async function draw(name: string, args: readonly string[], mostLines: number): Promise<void> {
+async function draw(name: string, args: readonly string[], maxLines: number): Promise<void> {
   const words = args.map((word) => (/\s/.test(word) ? `"${word}"` : word));
   const lines = [{ text: `$ sluice ${words.join(' ')}`, at: 0 }, ...(await record(args))];
   const shown = lines.filter(({ text }) => !text.startsWith('sluice: data folder'));
   await writeFile(
     join(FOLDER, `${name}.svg`),
-    renderTerminal(`sluice ${name}, recorded in a terminal`, shown, mostLines),
+    renderTerminal(`sluice ${name}, recorded in a terminal`, shown, maxLines),
   );
   console.log(`docs/pictures/${name}.svg: ${shown.length} lines`);
 }
 
-/** Runs a command in a terminal; its lines, and when each was complete. */
+/** Runs a command in a terminal. Returns its lines, each with the time when it was complete. */
 async function record(args: readonly string[]): Promise<readonly TerminalLine[]> {
-  const began = performance.now();
+  const start = performance.now();
   const program = spawn(process.execPath, [join(PROJECT, 'dist/cli/main.js'), ...args], {
     // Wide: the picture wraps lines itself.
     cols: 2000,
@@ -85,7 +85,7 @@ async function record(args: readonly string[]): Promise<readonly TerminalLine[]>
   program.onData((data) => {
     const parts = (rest + data).split('\r\n');
     rest = parts.pop() ?? '';
-    for (const text of parts) lines.push({ text: text.replaceAll(home, ''), at: performance.now() - began });
+    for (const text of parts) lines.push({ text: text.replaceAll(home, ''), at: performance.now() - start });
   });
   const timer = setTimeout(() => program.kill(), TIME_LIMIT_MS);
   await new Promise((resolve) => {

@@ -1,47 +1,47 @@
 /**
- * Records the real programs: `npm run record [-- --to FOLDER] [--scenario NAME] [ENGINE…]`. Plays the scenarios of `npm run real` and writes
- * what the programs printed into the fixtures of their readers, or below FOLDER. Afterwards
- * `UPDATE_GOLDEN=1 npx vitest run src/events/engines/ENGINE` writes the events beside it; read them.
+ * Records the real programs: `npm run record [-- --to FOLDER] [--scenario NAME] [ENGINE…]`. Runs the scenarios of `npm run real` and writes
+ * the output of the programs to the fixtures of their engines, or to FOLDER. Afterwards
+ * `UPDATE_GOLDEN=1 npx vitest run src/events/engines/ENGINE` writes the events next to it; read them.
  */
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { installedVersion, installPrograms } from '../test/real/install-programs.js';
 import { REAL_ENGINES, type RealEngine } from '../test/real/real-engine.js';
-import { playScenario, SCENARIOS, type Scenario } from '../test/real/scenarios.js';
+import { runScenario, SCENARIOS, type Scenario } from '../test/real/scenarios.js';
 import type { Stage } from '../test/real/stage.js';
+import { exitWithUsageError, readArguments } from './read-arguments.js';
 import { writeRecording } from './record/write-recording.js';
 import { PROJECT } from './run-tool.js';
 
-/** Codex prints warnings about a home below the usual folder for temporary files. */
+/** Codex warns about a home inside of the default temporary folder. */
 process.env['TMPDIR'] = '/var/tmp';
 
-const { values, positionals } = parseArgs({
-  options: { to: { type: 'string' }, scenario: { type: 'string' } },
-  allowPositionals: true,
-});
+const { values, positionals } = readArguments(
+  { options: { to: { type: 'string' }, scenario: { type: 'string' } }, allowPositionals: true },
+  'npm run record [-- --to FOLDER] [--scenario NAME] [ENGINE…]',
+);
 
 for (const name of positionals)
-  if (!Object.hasOwn(REAL_ENGINES, name)) throw new Error(`There is no program for ${name}.`);
+  if (!Object.hasOwn(REAL_ENGINES, name)) exitWithUsageError(`There is no program for the engine "${name}".`);
 const engines = Object.values(REAL_ENGINES).filter(
   ({ engine }) => positionals.length === 0 || positionals.includes(engine),
 );
 const scenarios = Object.values<Scenario>(SCENARIOS).filter(({ name }) => (values.scenario ?? name) === name);
-if (scenarios.length === 0) throw new Error(`There is no scenario ${values.scenario}.`);
+if (scenarios.length === 0) exitWithUsageError(`There is no scenario "${values.scenario}".`);
 
 const { problems } = await installPrograms();
 if (problems.length > 0) throw new Error(`The programs could not be installed: ${problems.join('\n')}`);
 for (const real of engines) for (const scenario of scenarios) console.log(await record(real, scenario));
 
-/** Plays a scenario and writes it down; returns the folder. */
+/** Runs a scenario and writes its recording; returns the folder. */
 async function record(real: RealEngine, scenario: Scenario): Promise<string> {
-  const { stage } = await playScenario(real, scenario);
+  const { stage } = await runScenario(real, scenario);
   try {
     const label = { scenario: scenario.name, format: real.format };
     const folder = join(getFolder(real.engine, installedVersion(real.package)), `${label.scenario}.${label.format}`);
     writeRecording(stage.runDir, folder, label, listTexts(stage));
     return folder;
   } finally {
-    await stage.strike();
+    await stage.remove();
   }
 }
 
@@ -51,12 +51,12 @@ function getFolder(engine: string, version: string): string {
     : join(resolve(values.to), engine, version);
 }
 
-/** Lists the placeholders for paths of this machine in recordings; longer texts first. */
+/** Lists the paths of this machine with their placeholders in recordings; longer paths first. */
 function listTexts({ root, runDir, workdir, model }: Stage): readonly (readonly [string, string])[] {
   return [
     [runDir, '/data/runs/01JRECORDED'],
     [workdir, '/workspace'],
-    // As programs write it relative to the root, and name folders after it.
+    // Some programs write it relative to the root, or name folders after it.
     [workdir.slice(1), 'workspace'],
     [workdir.replaceAll(/[^A-Za-z\d]/gu, '-'), '-workspace'],
     [join(root, 'home'), '/home/user'],

@@ -1,6 +1,6 @@
 /**
- * The API reference: `npm run reference`. Makes `docs/api/` from the doc comments; fails when a public name has none, a
- * function or class has no example, or a link leads nowhere.
+ * The API reference: `npm run reference`. Generates `docs/api/` from the doc comments; fails if a public name has none, a
+ * function or class has no example, or a link is broken.
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const folder = await mkdtemp(join(tmpdir(), 'sluice-reference-'));
 try {
   const model = join(folder, 'model.json');
   await attempt(TYPEDOC, ['--json', model]);
-  await mendAnchors(join(PROJECT, 'docs', 'api'));
+  await fixAnchors(join(PROJECT, 'docs', 'api'));
   const problems = findUndocumented(JSON.parse(await readFile(model, 'utf8')));
   for (const problem of problems) console.error(problem);
   console.log(`reference: docs/api, ${problems.length} problems`);
@@ -27,8 +27,8 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** typedoc numbers some anchors that a page has once: the number goes where only the plain anchor exists. */
-async function mendAnchors(root: string): Promise<void> {
+/** typedoc numbers some anchors that occur only once: removes the number from links whose target has none. */
+async function fixAnchors(root: string): Promise<void> {
   const pages = (await readdir(root, { recursive: true })).filter((path) => path.endsWith('.md'));
   for (const dead of findDeadLinks({ root, pages, find: (path) => (pages.includes(path) ? 'file' : undefined) })) {
     const [page = '', link = ''] = dead.split(' → ');

@@ -1,5 +1,5 @@
 /**
- * A release: `npm run release [-- --publish]`. Checks that this may be released, runs everything CI runs, then prints the
+ * A release: `npm run release [-- --publish]`. Checks that a release is possible, runs everything CI runs, then prints the
  * remaining steps; `--publish` performs them. Provenance is signed by the CI system that runs this, so publish from there.
  */
 import { readFile } from 'node:fs/promises';
@@ -53,6 +53,6 @@ async function git(...args: readonly string[]): Promise<string[]> {
 function attempt(program: string, args: readonly string[]): void {
   const { status } = spawnSync(program, args, { cwd: PROJECT, stdio: 'inherit' });
   if (status === 0) return;
-  console.error(`${[program, ...args].join(' ')} failed: nothing after it was done`);
+  console.error(`"${[program, ...args].join(' ')}" failed. The remaining steps were not run.`);
   process.exit(1);
 }

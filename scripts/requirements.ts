@@ -1,6 +1,6 @@
 /**
- * The requirements gate: `npm run requirements [-- PAGE]`. Fails when a test that `docs/requirements.md` names as a proof
- * is gone or is not run.
+ * The requirements gate: `npm run requirements [-- PAGE]`. Fails if a test named in `docs/requirements.md`
+ * does not exist or is not run.
  */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

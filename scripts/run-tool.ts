@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 /** The folder of the project. */
 export const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Exit and output of a program. */
+/** The exit code and output of a program. */
 export interface ToolRun {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs an installed development tool (`tsc`, `publint`, …) in a folder; a failure of the tool is a result. */
+/** Runs an installed development tool (`tsc`, `publint`, …) in a folder; resolves even if the tool fails. */
 export async function runTool(name: string, args: readonly string[], cwd: string): Promise<ToolRun> {
   return run(join(PROJECT, 'node_modules', '.bin', name), args, cwd);
 }
@@ -30,7 +30,7 @@ export async function run(program: string, args: readonly string[], cwd: string,
     child.on('close', (code) => {
       resolve({ exitCode: code ?? 1, stdout, stderr });
     });
-    // A program that ends without reading its input has done its work.
+    // A program may end without reading its input.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });

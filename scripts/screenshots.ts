@@ -1,6 +1,6 @@
 /**
- * Pictures of the console for the README: `npm run screenshots`. Every page of a new server, opened with the
- * browser of the tests, is written to `docs/screenshots`.
+ * Takes the screenshots of the console for the README: `npm run screenshots`. Opens every page of a new server with the
+ * browser of the tests and writes it to `docs/screenshots`.
  */
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,13 +26,13 @@ interface Shot {
   readonly chosen?: string;
 }
 
-/** An agent thinks between its lines; one that does not looks wrong in a picture. */
+/** Pause between the lines of an agent: without one, its timeline would look unrealistic. */
 const PACE_MS = 350;
 
 // The server of the tests, built from these sources.
 await setup();
 const site = await startSite();
-// With the fonts of the machine: the browser's own has no characters of equal width.
+// With the fonts of the machine: the browser's own fonts have no monospaced one.
 const server = await launchChromium({ withSystemFonts: true });
 try {
   await seedHistory(site.data);

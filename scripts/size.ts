@@ -1,6 +1,6 @@
 /**
- * The size gate: `npm run size`, after `npm run build`. What each entry of the package costs: bytes of its code, minified and
- * gzipped, and the time of its import as a multiple of starting Node.js; and what `npm install` puts on the disk. Entries for
+ * The size gate: `npm run size`, after `npm run build`. Measures each entry of the package: bytes of its code, minified and
+ * gzipped, and the time of its import as a multiple of starting Node.js; and the disk space of `npm install`. Entries for
  * pages must not need Node.js.
  */
 import { existsSync } from 'node:fs';
@@ -17,23 +17,23 @@ if (!existsSync(join(dist, 'sluice-json'))) {
 }
 
 function report(line: string, isWithin: boolean): void {
-  console.log(`${line}${isWithin ? '' : '   TOO MUCH'}`);
+  console.log(`${line}${isWithin ? '' : '   over the limit'}`);
   if (!isWithin) process.exitCode = 1;
 }
 
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(2)} kB`;
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(2)} MB`;
 
-for (const { entry, names, bytes, aim, isForPages = false } of ENTRY_LIMITS) {
+for (const { entry, names, bytes, goal, isForPages = false } of ENTRY_LIMITS) {
   const size = await gzippedSize(`./src/entries/${entry}.ts`, { names, isForPages });
   const what = `${names === undefined ? '' : `${names.join(', ')} of `}sluice/${entry}${names === undefined ? '' : ' alone'}`;
-  const wanted = aim === undefined ? '' : `, aim ${aim / 1000} kB`;
-  report(`${what}: ${kilobytes(size)} minified and gzipped, limit ${bytes / 1000} kB${wanted}`, size <= bytes);
+  const goalText = goal === undefined ? '' : `, goal ${goal / 1000} kB`;
+  report(`${what}: ${kilobytes(size)} minified and gzipped, limit ${bytes / 1000} kB${goalText}`, size <= bytes);
 }
 
-const whole = ENTRY_LIMITS.filter(({ names }) => names === undefined);
-const imports = await measureImports(whole.map(({ entry }) => join(dist, 'entries', `${entry}.js`)));
-for (const [index, { entry, import: limit }] of whole.entries()) {
+const entries = ENTRY_LIMITS.filter(({ names }) => names === undefined);
+const imports = await measureImports(entries.map(({ entry }) => join(dist, 'entries', `${entry}.js`)));
+for (const [index, { entry, import: limit }] of entries.entries()) {
   const ratio = imports[index] ?? Infinity;
   report(`import of sluice/${entry}: ${ratio.toFixed(2)} × starting Node.js, limit ${limit}`, ratio <= limit);
 }

@@ -12,7 +12,7 @@ export interface ReportedModule {
 }
 
 /**
- * Counts every test, and as failed also what is not a test: a file that could not be loaded and an error outside all tests.
+ * Counts every test. Files that could not be loaded and errors outside of tests count as failed.
  */
 export function countTests(modules: Iterable<ReportedModule>, strayErrors: number): Totals {
   let passed = 0;
@@ -30,7 +30,7 @@ export function countTests(modules: Iterable<ReportedModule>, strayErrors: numbe
   return { passed, failed, skipped };
 }
 
-/** The tests that were not run, for example because this machine has no sandboxes: file and title. Filters leave out too many to list. */
+/** Lists the tests that were not run, for example because this machine has no sandbox: file and title. Empty if there are too many, as with a filter. */
 export function listSkipped(modules: Iterable<NamedModule>): readonly string[] {
   const names = [...modules].flatMap((module) =>
     [...module.children.allTests('skipped')].map(({ fullName }) => `${module.relativeModuleId}: ${fullName}`),
@@ -45,26 +45,41 @@ interface NamedModule {
   readonly children: { allTests(state: 'skipped'): Iterable<{ readonly fullName: string }> };
 }
 
-/** The tests that failed once and passed when they were repeated: each is a fault of the test or, worse, of what it tests. */
+/** Lists the tests that failed first and passed when they were repeated: either the test or the tested code has a bug. */
 export function listUnstable(modules: Iterable<RepeatedModule>): readonly string[] {
   return [...modules].flatMap((module) =>
     [...module.children.allTests('passed')]
       .filter((test) => test.diagnostic()?.flaky === true)
-      .map(({ fullName }) => `${module.relativeModuleId}: ${fullName}`),
+      .map((test) => `${module.relativeModuleId}: ${test.fullName} (${describeFailure(test)})`),
   );
+}
+
+/** Describes why a test failed before it passed: the first line of its error, and where it was thrown. */
+function describeFailure(test: RepeatedTest): string {
+  const [error] = test.result().errors ?? [];
+  const frame = error?.stacks?.[0];
+  const line = error?.message.split('\n', 1)[0] ?? 'no error';
+  return frame === undefined ? line : `${line} at line ${frame.line}`;
+}
+
+interface RepeatedTest {
+  readonly fullName: string;
+  diagnostic(): { readonly flaky: boolean } | undefined;
+  result(): {
+    readonly errors?:
+      | readonly { readonly message: string; readonly stacks?: readonly { readonly line: number }[] }[]
+      | undefined;
+  };
 }
 
 interface RepeatedModule {
   readonly relativeModuleId: string;
   readonly children: {
-    allTests(state: 'passed'): Iterable<{
-      readonly fullName: string;
-      diagnostic(): { readonly flaky: boolean } | undefined;
-    }>;
+    allTests(state: 'passed'): Iterable<RepeatedTest>;
   };
 }
 
-/** A run that tested nothing has not passed. */
+/** Checks that nothing failed. A run without tests has not passed. */
 export function hasPassed({ passed, failed }: Totals): boolean {
   return failed === 0 && passed > 0;
 }

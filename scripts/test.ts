@@ -1,7 +1,7 @@
 /**
  * The test command: `npm test [-- FILTER… | OPTIONS]`. Runs vitest and ends with the line `N passed, N failed`, also
- * when the runner itself could not start. A test that fails is repeated once: one that depends on how busy the machine is
- * does not stop everyone else's work, but is named at the end.
+ * when the runner itself could not start. A test that fails is repeated once, so that one that depends on the load of the
+ * machine does not block other work; it is listed at the end.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,14 +10,14 @@ import { parseCLI, startVitest } from 'vitest/node';
 import { countTests, hasPassed, listSkipped, listUnstable, renderTotals, type Totals } from './test-totals.js';
 
 /** Variables that tests themselves read. */
-const SETTINGS_OF_TESTS = ['SLUICE_CHROMIUM'];
+const TEST_SETTINGS = ['SLUICE_CHROMIUM'];
 
-/** Variables that would lead tests to the developer's own data, or to the repository of a git hook that runs them. */
-const LEADS_ASIDE = /^(?:SLUICE|GIT|XDG)_/;
+/** Variables that would make tests use the developer's own data, or the repository of a git hook that runs them. */
+const DEVELOPER_SETTINGS = /^(?:SLUICE|GIT|XDG)_/;
 
 // The developer may use Sluice, Git and the agents: tests must not see their settings.
 for (const name of Object.keys(process.env)) {
-  if (LEADS_ASIDE.test(name) && !SETTINGS_OF_TESTS.includes(name)) Reflect.deleteProperty(process.env, name);
+  if (DEVELOPER_SETTINGS.test(name) && !TEST_SETTINGS.includes(name)) Reflect.deleteProperty(process.env, name);
 }
 const home = mkdtempSync(join(tmpdir(), 'sluice-home-'));
 process.env['HOME'] = home;
@@ -25,8 +25,8 @@ process.env['USERPROFILE'] = home;
 
 async function runTests(): Promise<Totals> {
   const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
-  const filters = filter.map(nameFolder);
-  // A snapshot that is not there yet is a failure unless the caller asks to write it, here as in CI.
+  const filters = filter.map(completeFolder);
+  // A missing snapshot is a failure unless the caller passes -u, as in CI.
   const defaults = { update: 'none', allowOnly: false, retry: 1 } as const;
   const vitest = await startVitest('test', filters, { ...defaults, ...options, watch: false });
   const modules = vitest.state.getTestModules();
@@ -39,8 +39,8 @@ async function runTests(): Promise<Totals> {
   return isSilentFailure ? { ...totals, failed: 1 } : totals;
 }
 
-/** `src/json` is that folder: as a part of a path it would also be `src/json-schema`. */
-function nameFolder(filter: string): string {
+/** Adds a slash to the path of a folder: without it `src/json` would also match `src/json-schema`. */
+function completeFolder(filter: string): string {
   const isFolder = statSync(filter, { throwIfNoEntry: false })?.isDirectory() === true;
   return isFolder && !filter.endsWith('/') ? `${filter}/` : filter;
 }

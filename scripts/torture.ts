@@ -1,8 +1,8 @@
 /**
- * The long forms of the random campaigns: `npm run torture [-- --damages 10000] [--rounds 10] [--seconds 60]
- * [--only WORDS] [--minutes 60]`; the soak is run only if it is named: `--only soak`. Prints what it did and writes nothing; `docs/reliability.md` has the last figures.
+ * Runs the long forms of the random campaigns: `npm run torture [-- --damages 10000] [--rounds 10] [--seconds 60]
+ * [--only WORDS] [--minutes 60]`; the soak test only with `--only soak`. Prints the results; `docs/reliability.md` has the last figures.
  */
-import { parseArgs } from 'node:util';
+import { exitWithUsageError, readArguments } from './read-arguments.js';
 import { PROJECT, runTool } from './run-tool.js';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,15 +11,18 @@ import { makeCampaigns, type Campaign } from './torture/campaigns.js';
 import { MUTATIONS } from './torture/mutations.js';
 import { findRow, openSandbox, runMutation } from './torture/run-mutation.js';
 
-const { values } = parseArgs({
-  options: {
-    damages: { type: 'string', default: '10000' },
-    rounds: { type: 'string', default: '10' },
-    seconds: { type: 'string', default: '60' },
-    only: { type: 'string', default: '' },
-    minutes: { type: 'string', default: '60' },
-  },
-});
+const OPTIONS = {
+  damages: { type: 'string', default: '10000' },
+  rounds: { type: 'string', default: '10' },
+  seconds: { type: 'string', default: '60' },
+  only: { type: 'string', default: '' },
+  minutes: { type: 'string', default: '60' },
+} as const;
+
+const { values } = readArguments(
+  { options: OPTIONS },
+  'npm run torture [-- --damages N] [--rounds N] [--seconds N] [--only WORDS] [--minutes N]',
+);
 const length = {
   damages: Number(values.damages),
   rounds: Number(values.rounds),
@@ -27,16 +30,15 @@ const length = {
   minutes: Number(values.minutes),
 };
 if (!Object.values(length).every((number) => number > 0))
-  throw new Error('--damages, --rounds, --seconds and --minutes must be numbers above 0');
+  exitWithUsageError('--damages, --rounds, --seconds and --minutes must be numbers above 0.');
 const campaigns = makeCampaigns(length);
 const mutations = `${MUTATIONS.length} mutations of what docs/requirements.md says`;
-const chosen = campaigns.filter(
-  ({ name, isLong = false }) => name.includes(values.only) && (!isLong || values.only !== ''),
-);
-const withMutations = mutations.includes(values.only);
+const isChosen = (name: string) => name.toLowerCase().includes(values.only.toLowerCase());
+const chosen = campaigns.filter(({ name, isLong = false }) => isChosen(name) && (!isLong || values.only !== ''));
+const withMutations = isChosen(mutations);
 if (chosen.length === 0 && !withMutations) {
   const names = [...campaigns.map(({ name }) => name), mutations].map((name) => `  ${name}`);
-  throw new Error(`no campaign has "${values.only}" in its name; there are\n${names.join('\n')}`);
+  exitWithUsageError(`No campaign has "${values.only}" in its name. The campaigns are:\n${names.join('\n')}`);
 }
 
 process.env['CAMPAIGN'] = '1';
@@ -50,7 +52,7 @@ for (const campaign of chosen) {
   );
 }
 if (withMutations) failures += await runMutations();
-console.log(failures === 0 ? 'nothing broke' : `${failures} failures: each printed its seed above`);
+console.log(failures === 0 ? 'no failures' : `${failures} failures: each printed its seed above`);
 process.exitCode = failures === 0 ? 0 : 1;
 
 async function runCampaign({ project, files, rounds, settings }: Campaign) {
@@ -59,7 +61,7 @@ async function runCampaign({ project, files, rounds, settings }: Campaign) {
   let passed = 0;
   let failed = 0;
   for (let round = 0; round < rounds; round++) {
-    // Not repeated where it fails: what a campaign looks for may happen once in a thousand times.
+    // Failed tests are not repeated: the bugs that a campaign looks for may occur once in a thousand times.
     const args = ['scripts/test.ts', '--retry=0', '--project', project, ...files];
     const { stdout, stderr } = await runTool('tsx', args, PROJECT);
     const [, good, bad] = /(\d+) passed, (\d+) failed[^\n]*\n*$/.exec(stdout) ?? [];
@@ -71,7 +73,7 @@ async function runCampaign({ project, files, rounds, settings }: Campaign) {
   return { passed, failed, took: Math.round((performance.now() - start) / 1000) };
 }
 
-/** Breaks each clause in turn; the tests that are named for it must fail. Returns how many did not. */
+/** Breaks each clause in turn; the tests named for it must fail. Returns the number of mutations that survived. */
 async function runMutations(): Promise<number> {
   const start = performance.now();
   const requirements = readRequirements(await readFile(join(PROJECT, 'docs/requirements.md'), 'utf8'));
@@ -81,7 +83,9 @@ async function runMutations(): Promise<number> {
     for (const mutation of MUTATIONS) {
       const row = findRow(mutation, requirements);
       const outcome =
-        row === undefined ? { problem: 'no row has these words alone' } : await runMutation(sandbox, mutation, row);
+        row === undefined
+          ? { problem: 'not exactly one row has this clause' }
+          : await runMutation(sandbox, mutation, row);
       if (outcome === 'killed') continue;
       survivors += 1;
       const what = outcome === 'survived' ? 'survived' : outcome.problem;

@@ -24,12 +24,12 @@ const EDIT = {
   content: [{ type: 'diff', path: 'a.txt', oldText: null, newText: 'x' }],
 };
 
-/** A configuration whose agent `fake` plays one list of steps a prompt. */
+/** Writes a configuration whose agent `fake` executes one list of steps per prompt. */
 async function configure(site: Site, prompts: readonly (readonly object[])[]): Promise<string> {
   const script = join(site.root, 'acp.json');
   const config = join(site.root, 'sluice.config.json');
   await writeFile(script, JSON.stringify({ prompts }));
-  // The scripted agent counts its prompts in a file next to the working folder, where a sandbox would not let it write.
+  // The scripted agent counts its prompts in a file next to the working folder, where it could not write in a sandbox.
   const agents = { fake: { acp: [process.execPath, AGENT, script] } };
   await writeFile(config, JSON.stringify({ agents, sandbox: { use: 'off' } }));
   return config;
@@ -56,8 +56,8 @@ it('an editor prompts an engine through the command, allows a tool, and finds th
   await agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
   const { sessionId } = await agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers: [] });
   const prompt = [{ type: 'text' as const, text: 'Do it.' }];
-  const answer = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
-  expect(answer).toMatchObject({ stopReason: 'end_turn' });
+  const response = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
+  expect(response).toMatchObject({ stopReason: 'end_turn' });
   expect(updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual(
     expect.arrayContaining(['agent_thought_chunk', 'tool_call', 'tool_call_update', 'agent_message_chunk']),
   );
@@ -80,7 +80,7 @@ it('Sluice drives Sluice: both directions of the protocol in one run', async () 
       engine: 'sluice-acp',
       prompt: 'Do it.',
       workdir: site.workdir,
-      // The inner one keeps its data outside of the working folder.
+      // The data of the inner Sluice is outside of the working folder.
       sandbox: 'off',
       permissions: 'ask',
       contract: { schema: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } } },
@@ -95,7 +95,7 @@ it('Sluice drives Sluice: both directions of the protocol in one run', async () 
       },
     },
   );
-  // The second attempt is a second process, which loads the session that the first one left.
+  // The second attempt is a second process, which loads the session of the first one.
   expect(result).toMatchObject({ status: 'success', value: { n: 3 }, attempts: 2 });
   const decisions = fcmp.flatMap((event) => (event.type === 'permission.replied' ? [event.data.decision] : []));
   expect(decisions).toEqual(['allow']);
@@ -105,17 +105,17 @@ it('Sluice drives Sluice: both directions of the protocol in one run', async () 
   expect(thoughts).toContain('hm');
 });
 
-it('is ended with a clear message for an engine that does not exist or cannot ask', async () => {
+it('exits with a clear message for an engine that does not exist or cannot ask', async () => {
   const site = await makeSite();
   const unknown = startCommand(['acp', '--engine', 'none', '--data', site.data], site.root);
   expect(await unknown.exitCode).toBe(2);
-  expect(unknown.printed.stderr).toContain('No such engine: "none"');
+  expect(unknown.printed.stderr).toContain('Unknown engine "none"');
   const mute = startCommand(['acp', '--engine', 'iflow', '--permissions', 'ask', '--data', site.data], site.root);
   expect(await mute.exitCode).toBe(2);
   expect(mute.printed.stderr).toContain('cannot ask');
 });
 
-it('answers invalid input with a JSON-RPC error and continues', async () => {
+it('responds to invalid input with a JSON-RPC error and continues', async () => {
   const site = await makeSite();
   const child = startAcp(site, await configure(site, [[]]));
   let printed = '';
@@ -130,14 +130,14 @@ it('answers invalid input with a JSON-RPC error and continues', async () => {
   send('{"jsonrpc":"2.0","id":4,"method":"no/such","params":{}}');
   child.stdin.end();
   expect(await once(child, 'exit')).toEqual([0, null]);
-  const answers = printed
+  const responses = printed
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as { readonly id: number | null; readonly error?: { readonly code: number } });
-  const codes = new Map(answers.map(({ id, error }) => [id, error?.code]));
+  const codes = new Map(responses.map(({ id, error }) => [id, error?.code]));
   expect(codes.get(1)).toBe(-32_600);
   expect(codes.get(2)).toBeUndefined();
   expect(codes.get(3)).toBe(-32_602);
   expect(codes.get(4)).toBe(-32_601);
-  expect(answers.filter(({ id }) => id === null).map(({ error }) => error?.code)).toEqual([-32_700, -32_600]);
+  expect(responses.filter(({ id }) => id === null).map(({ error }) => error?.code)).toEqual([-32_700, -32_600]);
 });

@@ -24,7 +24,7 @@ describe('the logs of the bench', () => {
     expect(types).toContain('assistant.tool_call');
   });
 
-  it('are read whole by the loop that they are measured against, wherever they are cut', () => {
+  it('are read completely by the baseline loop, wherever they are cut', () => {
     const log = makeAgentLog('codex', 'CJK', 200, 20_000);
     const lines = new TextDecoder().decode(log).trimEnd().split('\n');
     const read = createLineReader();

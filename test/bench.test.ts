@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEFECTS, writeBroken, writeClean } from '../bench/break-json.js';
+import { chooseParts } from '../bench/choose-parts.js';
 import { makeFindings } from '../bench/findings.js';
 import { compare, median } from '../bench/measure.js';
 import { makeProse, VERDICT } from '../bench/prose.js';
@@ -16,7 +17,7 @@ describe('the texts of the bench', () => {
   });
 
   it.each(DEFECTS.flatMap((defect) => [[defect, 'indented'] as const, [defect, 'lines'] as const]))(
-    'are invalid JSON with the defect %s (%s), and still mean the same',
+    'are invalid JSON with the defect %s (%s), but keep their meaning',
     (defect, layout) => {
       const text = writeBroken(findings, { defects: [defect], probability: 0.5, layout }, new Random(1));
       expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
@@ -36,8 +37,28 @@ describe('the texts of the bench', () => {
   });
 });
 
+describe('chooseParts', () => {
+  const choose = (...args: readonly string[]) => chooseParts(args, ['a', 'b', 'h'], ['a', 'b']);
+
+  it('returns the named parts, or the default ones', () => {
+    expect(choose('--only', 'h,a')).toEqual({ parts: ['h', 'a'] });
+    expect(choose()).toEqual({ parts: ['a', 'b'] });
+  });
+
+  it.each([
+    [['--only', 'a,x,y'], 'There is no part "x", "y"; the parts are a, b, h.'],
+    [['a'], /^Unexpected argument 'a'.*; usage: npm run bench \[-- --only a,b\]$/],
+    [['--part', 'a'], /^Unknown option '--part'; usage: /],
+    [['--only'], /^Option '--only <value>' argument missing; usage: /],
+  ])('explains in one line why it cannot use %j', (args, problem) => {
+    const { problem: found } = choose(...args) as { readonly problem: string };
+    expect(found).toMatch(problem);
+    expect(found).not.toContain('\n');
+  });
+});
+
 describe('compare', () => {
-  it('gives the first subject the ratio 1 and waits for promises', async () => {
+  it('returns the ratio 1 for the first subject and waits for promises', async () => {
     let awaited = 0;
     const timings = await compare(
       [

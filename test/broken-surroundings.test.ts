@@ -4,7 +4,7 @@ import { mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { run } from '../scripts/run-tool.js';
-import { closedPlace } from './closed-place.js';
+import { findUnusableFolder } from './unusable-folder.js';
 import { BUNDLED_MAIN } from './command-stage.js';
 import { makeFolder } from './temporary-folder.js';
 
@@ -19,9 +19,9 @@ beforeEach(async () => {
   await mkdir(join(folder, 'folder'));
 });
 
-/** Runs the command; CLOSED stands for a place where nothing can be made. */
+/** Runs the command; CLOSED is replaced by a folder that cannot be created. */
 async function sluice(...args: readonly string[]) {
-  const closed = await closedPlace();
+  const closed = await findUnusableFolder();
   const words = args.map((word) => word.replace('CLOSED', closed));
   return run(process.execPath, [BUNDLED_MAIN, ...words], folder);
 }
@@ -47,7 +47,7 @@ const WITH_DATABASE = [
 ];
 
 describe('a database that cannot be used', () => {
-  it.each(WITH_DATABASE)('is reported at once: %s', async (...args) => {
+  it.each(WITH_DATABASE)('is reported immediately: %s', async (...args) => {
     expectRefusal(await sluice(...args, '--database', 'sqlite:folder'), 'STORE_UNAVAILABLE');
     expectRefusal(await sluice(...args, '--database', 'sqlite:letter.db'), 'STORE_DAMAGED');
   });
@@ -65,14 +65,14 @@ describe('a database that cannot be used', () => {
   });
 });
 
-describe('a folder that cannot be made', () => {
+describe('a folder that cannot be created', () => {
   it.each([
     [['run', '--engine', 'command', '--data', 'file/x', '--', process.execPath, '-v'], 'DATA_FOLDER_UNUSABLE'],
     [['run', '--engine', 'command', '--data', 'CLOSED', '--', process.execPath, '-v'], 'DATA_FOLDER_UNUSABLE'],
     [['demo', '--data', 'CLOSED'], 'DATA_FOLDER_UNUSABLE'],
     [['demo', '--data', 'file'], 'DATA_FOLDER_UNUSABLE'],
     [['backup', 'CLOSED/copy.db'], 'STORE_UNAVAILABLE'],
-  ])('is reported at once: %j', async (args, code) => {
+  ])('is reported immediately: %j', async (args, code) => {
     expectRefusal(await sluice(...args), code);
   });
 
@@ -85,7 +85,7 @@ describe('a folder that cannot be made', () => {
   });
 });
 
-describe('a run whose folder its worker takes away', () => {
+describe('a run whose folder is removed by its worker', () => {
   it('is reported, and the command ends', async () => {
     const trick = `
       const { renameSync, symlinkSync } = require('node:fs');
@@ -100,19 +100,19 @@ describe('a run whose folder its worker takes away', () => {
 });
 
 /** Runs a command whose output can be opened, but not written. */
-async function withoutRoom(args: readonly string[], stream: 'stdout' | 'stderr') {
+async function runOnFullDevice(args: readonly string[], stream: 'stdout' | 'stderr') {
   const file = await open(join(folder, 'file'), 'r');
   onTestFinished(async () => file.close());
   const [stdout, stderr] = stream === 'stdout' ? [file.fd, 'pipe' as const] : ['pipe' as const, file.fd];
   const child = spawn(process.execPath, [BUNDLED_MAIN, ...args], { cwd: folder, stdio: ['ignore', stdout, stderr] });
   onTestFinished(() => void child.kill('SIGKILL'));
-  let said = '';
-  (child.stdout ?? child.stderr)?.setEncoding('utf8').on('data', (text: string) => (said += text));
+  let printed = '';
+  (child.stdout ?? child.stderr)?.setEncoding('utf8').on('data', (text: string) => (printed += text));
   const [exitCode] = (await once(child, 'close')) as [number | null];
-  return { exitCode, said };
+  return { exitCode, printed };
 }
 
-describe('output that has no room', () => {
+describe('output to a full device', () => {
   it.each([
     [['parse', 'answer.json']],
     [['--help']],
@@ -121,14 +121,14 @@ describe('output that has no room', () => {
     [['run', '--engine', 'command', '--', process.execPath, '-v']],
     [['serve', '--port', '0', '--no-demo']],
   ])('is reported on stderr: %j', async (args) => {
-    const { exitCode, said } = await withoutRoom(args, 'stdout');
-    expect(said).toMatch(/sluice: SYSTEM_REFUSED: .+\n$/);
-    expect(said).not.toMatch(/^ {4}at /m);
+    const { exitCode, printed } = await runOnFullDevice(args, 'stdout');
+    expect(printed).toMatch(/sluice: SYSTEM_REFUSED: .+\n$/);
+    expect(printed).not.toMatch(/^ {4}at /m);
     expect(exitCode).toBe(2);
   });
 
-  it('for messages changes nothing', async () => {
-    expect(await withoutRoom(['parse', 'answer.json'], 'stderr')).toMatchObject({ exitCode: 0 });
-    expect(await withoutRoom(['parse', 'gone.json'], 'stderr')).toEqual({ exitCode: 2, said: '' });
+  it('for messages has no effect on the result', async () => {
+    expect(await runOnFullDevice(['parse', 'answer.json'], 'stderr')).toMatchObject({ exitCode: 0 });
+    expect(await runOnFullDevice(['parse', 'gone.json'], 'stderr')).toEqual({ exitCode: 2, printed: '' });
   });
 });

@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { PROJECT, run } from '../scripts/run-tool.js';
-import { BUNDLED } from './bundle-program.js';
+import { BUNDLED_PRODUCT } from './bundle-program.js';
 
-/** Several projects need the build; set-ups of one run of the tests share a process, if not their modules. */
+/** Several projects need the build; their set-ups share a process, but not their modules. */
 const BUILT = Symbol.for('sluice.tests.built');
 
 /** The inputs of the build, and its outputs. */
@@ -21,10 +21,10 @@ const SOURCES = [
 ];
 const DIST = join(PROJECT, 'dist');
 const BUNDLE = join(DIST, 'bundled-command');
-/** Says which sources and which files of `dist` belong together. */
+/** The file that records from which sources the files of `dist` were built. */
 const STAMP = join(BUNDLE, 'built-from.txt');
 
-/** Builds `dist` before the tests that run it, unless it is what these sources make already. */
+/** Builds `dist` before the tests that use it, unless it is up to date. */
 export async function setup(): Promise<void> {
   const earlier: unknown = Reflect.get(globalThis, BUILT);
   const building = earlier instanceof Promise ? earlier : buildProduct();
@@ -38,7 +38,7 @@ async function buildProduct(): Promise<void> {
   const { exitCode, stdout, stderr } = await run('npm', ['run', '--silent', 'build'], PROJECT);
   if (exitCode !== 0) throw new Error(`The build failed.\n${stdout}${stderr}`);
   const stamp = describeBuild();
-  await build({ ...BUNDLED, entryPoints: [join(DIST, 'cli/main.js')], splitting: true, outdir: BUNDLE });
+  await build({ ...BUNDLED_PRODUCT, entryPoints: [join(DIST, 'cli/main.js')], splitting: true, outdir: BUNDLE });
   mkdirSync(BUNDLE, { recursive: true });
   writeFileSync(STAMP, stamp);
 }
@@ -51,7 +51,7 @@ function isCurrent(): boolean {
   }
 }
 
-/** Changes with every change of the sources and of what was built. */
+/** Returns a hash of the sources and of the build. */
 function describeBuild(): string {
   const hash = createHash('sha256');
   for (const path of [...SOURCES.map((name) => join(PROJECT, name)), DIST]) {
@@ -63,7 +63,7 @@ function describeBuild(): string {
   return hash.digest('hex');
 }
 
-/** All files below a path in a fixed order, without the bundle. */
+/** Lists all files below a path in a fixed order, without the bundle. */
 function listFiles(path: string): string[] {
   if (path === BUNDLE || !statSync(path).isDirectory()) return path === BUNDLE ? [] : [path];
   return readdirSync(path)

@@ -10,7 +10,7 @@ import { PROJECT, run, type ToolRun } from '../scripts/run-tool.js';
 /** A program of the sources, ready to be started any number of times. */
 export interface BundledProgram {
   /**
-   * Starts it for the running test, which it does not outlive; its errors go where those of the tests go. `descriptors`
+   * Starts it for the running test and ends it afterwards; its stderr is that of the tests. `descriptors`
    * limits how many files it may open.
    */
   start(
@@ -19,7 +19,7 @@ export interface BundledProgram {
   ): ChildProcessByStdio<Writable, Readable, null>;
 }
 
-/** All files of a bundle would have the same address; each keeps its own, by which it finds its neighbours. */
+/** Keeps the URL of each bundled file, by which it finds other files: otherwise all would have the URL of the bundle. */
 const ownAddresses: Plugin = {
   name: 'own addresses',
   setup(bundler) {
@@ -31,8 +31,22 @@ const ownAddresses: Plugin = {
   },
 };
 
-/** How programs of this project are bundled; installed packages stay outside. */
-export const BUNDLED = {
+/** Packages in JavaScript that the product needs: loading their hundreds of files takes longer than running them. */
+const INSIDE = /^(?:ajv|commander|eventsource-parser|hono|zod|@agentclientprotocol\/sdk|@hono\/node-server)(?:\/|$)/;
+
+/** Bundles those packages and their dependencies; others are not included, because a native one must find its library. */
+const plainPackages: Plugin = {
+  name: 'plain packages',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^[a-z@]/ }, ({ path, importer }) => {
+      const isInside = INSIDE.test(path) || importer.includes('/node_modules/');
+      return isInside ? undefined : { path, external: true };
+    });
+  },
+};
+
+/** Options for bundling scripts of this project; installed packages are not included. */
+const BUNDLED = {
   bundle: true,
   platform: 'node',
   format: 'esm',
@@ -41,15 +55,28 @@ export const BUNDLED = {
   logLevel: 'error',
 } satisfies BuildOptions;
 
+/** Options for bundling programs of the product, which are started often: minified, with the packages they always load. */
+export const BUNDLED_PRODUCT = {
+  ...BUNDLED,
+  packages: 'bundle',
+  plugins: [plainPackages, ownAddresses],
+  minifySyntax: true,
+  minifyWhitespace: true,
+  // For packages in CommonJS that load modules of Node.js.
+  banner: {
+    js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",
+  },
+} satisfies BuildOptions;
+
 /** Node.js reads a program from its input, and finds packages from the folder it is started in. */
 const FROM_INPUT = ['--input-type=module', '-'];
 
 /**
- * Bundles a program and what it imports of the sources into one text. Through a loader for TypeScript every start would
- * take most of a second of a processor; what is killed again and again is started again and again.
+ * Bundles a program and its imports from the sources into one text, for tests that start it often: with a loader for
+ * TypeScript every start would take most of a second of processor time.
  */
 export async function bundleProgram(program: URL): Promise<BundledProgram> {
-  const text = await bundleText(fileURLToPath(program));
+  const text = await bundleText(fileURLToPath(program), BUNDLED_PRODUCT);
   return {
     start(args, { descriptors } = {}) {
       const limited = descriptors === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh'];
@@ -59,24 +86,28 @@ export async function bundleProgram(program: URL): Promise<BundledProgram> {
         stdio: ['pipe', 'pipe', 'inherit'],
       });
       onTestFinished(() => void child.kill('SIGKILL'));
-      // One that is killed before it has read everything is not a failure of the test.
+      // A program that is killed before it has read its text must not fail the test.
       child.stdin.on('error', () => undefined).end(text);
       return child;
     },
   };
 }
 
-/** The texts of the scripts that {@link runScript} has bundled, by path. */
-const scripts = new Map<string, Promise<string>>();
-
 /** Runs a script of the project (`scripts/layering.ts`, say) to its end, as `tsx` would. It cannot read its input. */
 export async function runScript(path: string, args: readonly string[] = []): Promise<ToolRun> {
-  const text = scripts.get(path) ?? bundleText(join(PROJECT, path));
-  scripts.set(path, text);
-  return run(process.execPath, [...FROM_INPUT, ...args], PROJECT, await text);
+  return run(process.execPath, [...FROM_INPUT, ...args], PROJECT, await bundleText(join(PROJECT, path), BUNDLED));
 }
 
-async function bundleText(path: string): Promise<string> {
-  const { outputFiles } = await build({ ...BUNDLED, entryPoints: [path], write: false });
+/** Texts that were bundled before, by path: test files share a process. */
+const bundled = new Map<string, Promise<string>>();
+
+async function bundleText(path: string, options: BuildOptions): Promise<string> {
+  const text = bundled.get(path) ?? bundle(path, options);
+  bundled.set(path, text);
+  return text;
+}
+
+async function bundle(path: string, options: BuildOptions): Promise<string> {
+  const { outputFiles } = await build({ ...options, entryPoints: [path], write: false });
   return outputFiles.map((file) => file.text).join('');
 }

@@ -1,13 +1,13 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The order of the projects. A worker is kept for the next file only if that is one of its project: mixed, nearly every
- * file would start a process and load everything again. The last one has the smallest files, so that all cores end
- * together.
+ * The order of the projects. A worker process is reused only for files of the same project: in mixed order nearly every
+ * file would start a process and load everything again. The last project has the smallest files, so that all cores finish
+ * at about the same time.
  */
 const PROJECT_ORDER = ['browser', 'product', 'postgres', 'source'];
 
-/** Files that take long though they are small: the runner, which begins with the large ones, would end with these alone. */
+/** Files that are small but slow: the runner, which starts with the largest files, would otherwise run them last. */
 export const SLOW_FILES = [
   'test/browser/every-page.test.ts',
   'test/broken-surroundings.test.ts',
@@ -19,7 +19,7 @@ export const SLOW_FILES = [
   'src/json/hostile.test.ts',
 ];
 
-/** The order of the runner, project by project and behind the files that are known to be slow. */
+/** Sorts like the runner, but by project and with slow files first. */
 export class ByProject extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -27,9 +27,9 @@ export class ByProject extends BaseSequencer {
   }
 }
 
-/** Where a file comes: by its project, then by its place among the slow ones. Sorting leaves the rest as it was. */
+/** Ranks a file by its project, then by its position among the slow files. Sorting is stable, so other files keep their order. */
 function rank({ moduleId, project }: TestSpecification): number {
   const slow = SLOW_FILES.findIndex((file) => moduleId.endsWith(`/${file}`));
-  const place = slow < 0 ? SLOW_FILES.length : slow;
-  return PROJECT_ORDER.indexOf(project.name) * (SLOW_FILES.length + 1) + place;
+  const position = slow < 0 ? SLOW_FILES.length : slow;
+  return PROJECT_ORDER.indexOf(project.name) * (SLOW_FILES.length + 1) + position;
 }

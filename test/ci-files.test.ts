@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fillInInputs, readAction, readGitLabScript, readOutputs } from './ci-files.js';
-import { setStage } from './command-stage.js';
+import { prepareStage } from './command-stage.js';
 
-const { folder, env, write } = setStage(mkdtempSync(join(tmpdir(), 'sluice-ci-')));
+const { folder, env, write } = prepareStage(mkdtempSync(join(tmpdir(), 'sluice-ci-')));
 write('finding.schema.json', '{"type":"object","properties":{"line":{"type":"integer"}},"required":["line"]}');
 // An agent that tries to add outputs, workflow commands and headings.
 write(
@@ -80,7 +80,7 @@ describe('the GitHub Action', () => {
     expect(summary).toContain('The run failed');
   });
 
-  it('sets no output that an agent wrote, and runs nothing of it', () => {
+  it('neither sets outputs written by an agent nor runs its text', () => {
     const inputs = { engine: 'command', command: './hostile', schema: 'finding.schema.json' };
     const { exitCode, outputs, summary } = runStep('run', inputs);
     expect(exitCode).toBe(0);
@@ -90,7 +90,7 @@ describe('the GitHub Action', () => {
     expect(summary).not.toMatch(/^# Heading/m);
   });
 
-  it('takes words that look like options or code as words', () => {
+  it('treats inputs that look like options or code as text', () => {
     const inputs = { engine: 'command', command: 'printf\n%s\n--help "; exit 7; $(id)' };
     const { exitCode, outputs } = runStep('run', inputs);
     expect({ exitCode, text: outputs['text'] }).toEqual({ exitCode: 0, text: '--help "; exit 7; $(id)' });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT } from '../scripts/run-tool.js';
 
-/** A step of the action, as its runner reads it. */
+/** A step of the action. */
 interface ActionStep {
   readonly id: string;
   readonly env: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export function readAction(): { readonly defaults: Readonly<Record<string, strin
   return { defaults, steps };
 }
 
-/** The script of a job of the GitLab template. */
+/** Reads the script of a job of the GitLab template. */
 export function readGitLabScript(job: string): string {
   const text = readFileSync(join(PROJECT, 'templates/sluice.gitlab-ci.yml'), 'utf8');
   const found = text.split(/^(?=\.[\w-]+:$)/m).find((part) => part.startsWith(`${job}:\n`)) ?? '';
@@ -45,7 +45,7 @@ export function fillInInputs(value: string, inputs: Readonly<Record<string, stri
   return value.replaceAll(/\$\{\{ inputs\.([\w-]+) \}\}/g, (_, name: string) => inputs[name] ?? '');
 }
 
-/** The outputs that a step wrote, by the rules of `GITHUB_OUTPUT`. */
+/** Reads the outputs that a step wrote, in the format of `GITHUB_OUTPUT`. */
 export function readOutputs(text: string): Readonly<Record<string, string>> {
   const outputs: Record<string, string> = {};
   const lines = text.split('\n');
@@ -62,7 +62,7 @@ export function readOutputs(text: string): Readonly<Record<string, string>> {
   return outputs;
 }
 
-/** The block behind `run: |`, without its indentation. */
+/** Reads the block after `run: |`, without its indentation. */
 function readBlock(step: string): string {
   const [, indent = '', body = ''] = /^( *)run: \|\n([^]*)/m.exec(step) ?? [];
   const lines = body.split('\n');

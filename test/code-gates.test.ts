@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PROJECT, runTool } from '../scripts/run-tool.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** The project's compiler options over planted files; `types` would be resolved relative to them. */
+/** The project's compiler options for planted files; without `types`, which would be resolved relative to them. */
 const TSCONFIG = JSON.stringify({
   extends: join(PROJECT, 'tsconfig.json'),
   compilerOptions: { types: [] },
@@ -12,7 +12,7 @@ const TSCONFIG = JSON.stringify({
 
 describe('npm run typecheck', () => {
   it.each([
-    ['an index that may miss', 'export const first = (list: string[]): string => list[0];'],
+    ['an index that may be out of range', 'export const first = (list: string[]): string => list[0];'],
     ['an enum', 'export enum Colour { red }'],
     ['undefined for an optional property', 'export const options: { a?: number } = { a: undefined };'],
   ])('refuses %s', async (_, text) => {

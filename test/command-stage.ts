@@ -6,42 +6,47 @@ import { PROJECT } from '../scripts/run-tool.js';
 /** The built command. */
 export const MAIN = join(PROJECT, 'dist/cli/main.js');
 
-/** The same in a few files, which starts in half the time: for tests that start it often. `build-product.ts` makes it. */
+/** The same command bundled into a few files, which starts in half the time, for tests that start it often. Built by `build-product.ts`. */
 export const BUNDLED_MAIN = join(PROJECT, 'dist/bundled-command/main.js');
 
-/** Longer than any line of the documentation takes, also on a busy machine. */
+/** Longer than any command of the documentation takes, even on a busy machine. */
 const TIMEOUT_MS = 120_000;
 
 /** The answer of every agent of a stage. */
 export const ANSWER = '<think>Hm.</think> Sure: <json>{"file": "a.ts", "line": 3,}</json>';
 
-/** An agent with one fixed answer, in the format of Codex. */
-const CODEX = `
-if (process.argv.includes('--version')) { console.log('codex-cli 0.166.0'); process.exit(0); }
-for (const record of [
+/** An agent with one fixed answer, in the format of Codex. It is a shell script because that starts fastest. */
+const CODEX = `#!/bin/sh
+case " $* " in *' --version '*) echo 'codex-cli 0.166.0'; exit ;; esac
+cat <<'END'
+${[
   { type: 'thread.started', thread_id: 't-1' },
-  { type: 'item.completed', item: { id: 'item_0', type: 'agent_message', text: ${JSON.stringify(ANSWER)} } },
+  { type: 'item.completed', item: { id: 'item_0', type: 'agent_message', text: ANSWER } },
   { type: 'turn.completed', usage: { input_tokens: 1, output_tokens: 1 } },
-]) console.log(JSON.stringify(record));`;
+]
+  .map((record) => JSON.stringify(record))
+  .join('\n')}
+END
+`;
 
-/** The end of a typed line. */
+/** The result of commands typed into bash. */
 export interface Typed {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A folder in which documentation is tried out: `sluice` is on the path, and so is a `codex` that needs no account. */
+/** A folder for testing documentation: `sluice` is on the path, and so is a `codex` that needs no account. */
 export interface CommandStage {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
   readonly write: (path: string, text: string, mode?: number) => void;
-  /** Types lines into bash; the first that fails ends them. */
+  /** Types lines into bash, until the first one that fails. */
   readonly type: (lines: string) => Typed;
 }
 
 /** Prepares the stage in an existing folder. */
-export function setStage(folder: string): CommandStage {
+export function prepareStage(folder: string): CommandStage {
   const path = `${join(folder, 'bin')}${delimiter}${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
   const env = { ...process.env, PATH: path };
   const write = (name: string, text: string, mode = 0o644): void => {
@@ -49,10 +54,10 @@ export function setStage(folder: string): CommandStage {
     writeFileSync(join(folder, name), text);
     chmodSync(join(folder, name), mode);
   };
-  // The second is what `npx sluice` finds.
+  // `npx sluice` finds the second one.
   for (const name of ['bin/sluice', 'node_modules/.bin/sluice'])
     write(name, `#!/bin/sh\nexec "${process.execPath}" "${BUNDLED_MAIN}" "$@"\n`, 0o755);
-  write('bin/codex', `#!${process.execPath}\n${CODEX}\n`, 0o755);
+  write('bin/codex', CODEX, 0o755);
   write('some-agent', `#!/bin/sh\necho '${ANSWER}'\n`, 0o755);
   return {
     folder,

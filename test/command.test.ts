@@ -12,7 +12,7 @@ describe('the built command', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'success', value: { a: 1 } });
   });
 
-  it('parses a file against a schema and ends with 1 when it fails', async () => {
+  it('parses a file against a schema and exits with 1 when it fails', async () => {
     const folder = await makeFolder({
       'answer.txt': '{"a": "x"}',
       'schema.json': '{"properties":{"a":{"type":"number"}}}',
@@ -37,22 +37,22 @@ describe('the built command', () => {
     }
   });
 
-  it('answers JSON 100,000 levels deep with LIMIT_EXCEEDED', async () => {
+  it('reports LIMIT_EXCEEDED for JSON with 100,000 levels', async () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     const { exitCode, stdout } = await run(process.execPath, [MAIN, 'parse'], PROJECT, deep);
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'LIMIT_EXCEEDED' } });
   });
 
-  it('writes large output to the end', async () => {
+  it('writes large output completely', async () => {
     const value = { list: Array.from({ length: 200_000 }, (_, index) => `item ${index}`) };
     const { exitCode, stdout } = await run(process.execPath, [MAIN, 'parse'], PROJECT, JSON.stringify(value));
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ value });
   });
 
-  it('ends quietly when its output is closed', async () => {
-    const { child, printed, exitCode } = startCommand(['repair'], PROJECT);
+  it('ends silently when its output is closed', async () => {
+    const { child, printed, exitCode } = startCommand(['repair'], PROJECT, {}, MAIN);
     child.stdout.destroy();
     child.stdin.end(`["${'x'.repeat(2_000_000)}"]`);
     expect({ exitCode: await exitCode, stderr: printed.stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -60,7 +60,7 @@ describe('the built command', () => {
 
   it('does not wait for standard input when a file is named', async () => {
     const folder = await makeFolder({ 'a.json': '{}' });
-    const { child, exitCode } = startCommand(['repair', 'a.json'], folder);
+    const { child, exitCode } = startCommand(['repair', 'a.json'], folder, {}, MAIN);
     expect(await exitCode).toBe(0);
     child.stdin.destroy();
   });

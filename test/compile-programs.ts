@@ -2,25 +2,25 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT, runTool, type ToolRun } from '../scripts/run-tool.js';
 
-/** Without paths to the sources: `sluice` is the built package here, as it is for a user. */
+/** Without paths to the sources, so that `sluice` is the built package, as for a user. */
 const TSCONFIG = {
   extends: '../../tsconfig.json',
   compilerOptions: { paths: {}, noEmit: false, jsx: 'react-jsx', jsxImportSource: 'react' },
   include: ['.'],
 };
 
-/** Programs of a page, compiled. */
+/** The compiled programs of a page. */
 export interface CompiledPrograms {
   /** The output of the compiler. */
   readonly compiled: ToolRun;
-  /** Where Node.js finds a program, by its name without the extension. */
+  /** Returns the path of a program, by its name without the extension. */
   readonly getFile: (name: string) => string;
   readonly remove: () => void;
 }
 
 /** Compiles programs (file name → text) as in a project that has installed the package. */
 export async function compilePrograms(programs: ReadonlyMap<string, string>): Promise<CompiledPrograms> {
-  // Inside the project, where the package is known by its own name and so are the others.
+  // Inside the project, where the package and its dependencies can be imported by name.
   const folder = mkdtempSync(join(PROJECT, 'dist', 'programs-'));
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
   for (const [name, text] of programs) writeFileSync(join(folder, name), text);

@@ -47,7 +47,7 @@ describe('npm run conformance', () => {
     expect(stdout).toContain('expected  null\n    got       NO_JSON');
   });
 
-  it('prints one JSON line a set with --json', async () => {
+  it('prints one JSON line per set with --json', async () => {
     const { stdout } = await conform({ 'mixed.json': JSON.stringify([...right, ...wrong]) }, '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       set: 'mixed.json',
@@ -61,6 +61,18 @@ describe('npm run conformance', () => {
     });
   });
 
+  it('refuses an unknown option and a missing folder in one line', async () => {
+    const usage = "Unknown option '--foo'; usage: npm run conformance -- DIR [--json]\n";
+    expect(await runScript('scripts/conformance.ts', ['.', '--foo'])).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: usage,
+    });
+    const { exitCode, stderr } = await runScript('scripts/conformance.ts', ['/no/such/folder']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^[^\n]*\/no\/such\/folder[^\n]*\n$/);
+  });
+
   it('refuses a folder without sets, an invalid file, and a missing folder name', async () => {
     expect(await conform({})).toMatchObject({ exitCode: 2 });
     expect(await conform({ 'a.json': '[{"id": "x"}]' })).toMatchObject({ exitCode: 2, stdout: '' });
@@ -70,7 +82,7 @@ describe('npm run conformance', () => {
 
 describe('readCases', () => {
   it.each([
-    ['no array', '{}'],
+    ['an object', '{}'],
     ['an unknown kind', '[{"id": "x", "input": "", "kind": "other", "expected": 1}]'],
     ['neither value nor error', '[{"id": "x", "input": "", "kind": "repair"}]'],
     ['a schema case without schema', '[{"id": "x", "input": "", "kind": "schema", "expected": 1}]'],

@@ -5,7 +5,7 @@ import { run } from '../scripts/run-tool.js';
 import { openS3Server } from '../src/archive/fixtures/open-s3-server.js';
 import { readSmallFile } from '../src/files/index.js';
 import { openStore } from '../src/store/index.js';
-import { MAIN } from './command-stage.js';
+import { BUNDLED_MAIN } from './command-stage.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 describe('Ctrl-C', () => {
-  /** A worker that leaves a sign that it has begun, and does not end by itself. */
+  /** A worker that writes a file when it starts, and does not end by itself. */
   const waiting = (): string[] => {
     const sign = JSON.stringify(join(folder, 'begun'));
     return [
@@ -26,7 +26,7 @@ describe('Ctrl-C', () => {
   };
   const hasBegun = async (): Promise<boolean> => (await readdir(folder)).includes('begun');
 
-  /** Interrupts a command when it is at its work. */
+  /** Interrupts a command while it works. */
   async function interrupt(
     args: readonly string[],
     isAtWork: (printed: string) => boolean | Promise<boolean>,
@@ -55,7 +55,9 @@ describe('Ctrl-C', () => {
     expect(exitCode).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ action: 'needs-human', state: 'settled' });
     expect(
-      JSON.parse((await run(process.execPath, [MAIN, 'inbox', '--config', 'sluice.config.json'], folder)).stdout),
+      JSON.parse(
+        (await run(process.execPath, [BUNDLED_MAIN, 'inbox', '--config', 'sluice.config.json'], folder)).stdout,
+      ),
     ).toHaveLength(1);
   });
 
@@ -84,7 +86,7 @@ describe('Ctrl-C', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'canceled' });
   });
 
-  it('is not needed once the answer was given: an empty line is not an answer, and the open input does not keep the command running', async () => {
+  it('is not needed after the answer: an empty line is not an answer, and the open input does not keep the command running', async () => {
     const { child, printed, exitCode } = startCommand(await writeAskingAgent(), folder);
     await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('? Which color?');
     child.stdin.write('\n');
@@ -97,7 +99,7 @@ describe('Ctrl-C', () => {
   it.each([
     ['worker', ['worker'], 'worker started'],
     ['server', ['serve', '--port', '0', '--no-demo'], 'http://'],
-  ])('ends a %s in order', async (_, args, words) => {
+  ])('shuts down a %s gracefully', async (_, args, words) => {
     expect(await interrupt(args, (printed) => printed.includes(words))).toMatchObject({ exitCode: 0 });
   });
 
@@ -114,8 +116,8 @@ describe('Ctrl-C', () => {
     const config = { archive: 's3://runs/a', server: { grace_s: 1 } };
     await writeFile(join(folder, 'config.json'), JSON.stringify(config));
     const env = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER', AWS_ENDPOINT_URL_S3: s3.endpoint };
-    const places = ['--config', 'config.json', '--data', 'data', '--database', database];
-    const { child, exitCode } = startCommand([...args, ...places], folder, env);
+    const options = ['--config', 'config.json', '--data', 'data', '--database', database];
+    const { child, exitCode } = startCommand([...args, ...options], folder, env);
     const recorded = join(folder, 'data', 'runs', 'r1', '.audit', 'stdout.1.log');
     await expect.poll(async () => readFile(recorded, 'utf8').catch(() => ''), { timeout: 30_000 }).toBe('recorded\n');
     child.kill('SIGTERM');
@@ -124,7 +126,7 @@ describe('Ctrl-C', () => {
     expect(await readSmallFile('stdout', 1000, async () => copied?.openAttempt('stdout', 1))).toBe('recorded\n');
   });
 
-  it('is what a terminal that closes does, too', async () => {
+  it('has the same effect as closing the terminal', async () => {
     const args = ['serve', '--port', '0', '--no-demo'];
     const { exitCode, stderr } = await interrupt(args, (printed) => printed.includes('http://'), 'SIGHUP');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringContaining('"server shutting down"') });

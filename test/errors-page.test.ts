@@ -8,7 +8,7 @@ import { FILE_ERROR_CODES } from '../src/base/file-error.js';
 import { CLIENT_ERROR_CODES } from '../src/client/client-error.js';
 import { REASON_CODES } from '../src/events/protocol/completion.js';
 import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';
-import { LOST_RUN_CODES } from '../src/dispatch/lost-run-codes.js';
+import { WORKER_FAILURE_CODES } from '../src/dispatch/worker-failure-codes.js';
 import { REPO_ERROR_CODES } from '../src/dispatch/repos/mirror.js';
 import { LEAD_ERROR_CODES } from '../src/orders/lead/lead-error.js';
 import { SINK_ERROR_CODES } from '../src/orders/sinks/sink.js';
@@ -72,7 +72,7 @@ describe('docs/errors.md', () => {
     ['Leads', [...LEAD_ERROR_CODES]],
     ['Sinks', [...SINK_ERROR_CODES]],
     ['Suites', [...SUITE_ERROR_CODES]],
-    ['Orphaned runs', [...LOST_RUN_CODES]],
+    ['Orphaned runs', [...WORKER_FAILURE_CODES]],
     ['Server', Object.keys(REQUEST_PROBLEMS)],
     ['Client', [...CLIENT_ERROR_CODES]],
   ])('lists every code of the section %s, once', (title, codes) => {
@@ -84,7 +84,7 @@ describe('docs/errors.md', () => {
     expect(listed.toSorted()).toEqual(findThrownCodes().toSorted());
   });
 
-  it('has no section that nothing is compared with', () => {
+  it('has no section that is not compared', () => {
     expect(sections.size).toBe(22);
   });
 

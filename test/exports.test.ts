@@ -14,7 +14,7 @@ const entries = Object.entries(exports).flatMap(([name, target]) =>
   typeof target === 'string' ? [] : [{ name, built: ('import' in target ? target.import : target).default }],
 );
 
-/** Names an entry lists, types marked; a star stands for all names of another entry. */
+/** Lists the names of an entry, with types marked; a star means all names of another entry. */
 function listNames(source: string): string[] {
   const { body } = parseSync(source, { syntax: 'typescript', target: 'es2022' });
   return body.flatMap(listItemNames).toSorted();

@@ -1,4 +1,4 @@
-/** Phrases that make a reader translate, and what the field says instead. */
+/** Phrases that are not plain English, and what to write instead. */
 const PHRASES: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [
     /\b(?:tells?|told|telling)\b|\b(?:tell|told)(?=[A-Z])|(?<=[a-z])(?:Tell|Told)(?![a-z])/i,
@@ -26,10 +26,22 @@ const PHRASES: readonly (readonly [pattern: RegExp, instead: string])[] = [
   ],
 ];
 
-/** The lines of a text that use the old dialect of this project, with what to write instead. */
-export function findDialect(text: string): readonly string[] {
+/** The same for pages only: in code these words are often names or test data. */
+const PAGE_PHRASES: typeof PHRASES = [
+  [/\bbeside\b/i, 'next to, in addition to'],
+  [/\b(?:stands|stood|lies|lay) (?:in|on|at|under|outside|there|for|between|apart)\b/i, 'is'],
+  [/\b(?:speaks?|spoken|hears?|heard) (?:of|at|ACP|MCP|HTTP|S3|the protocol)\b/i, 'supports, receives'],
+  [/\b(?:one|a) [a-z]+ a (?:line|page|row|set|run|call|file|scenario)\b/i, 'one … per …'],
+];
+
+/** Lists the lines of a text that use such phrases, with what to write instead. Code in pages is not checked for all of them. */
+export function findDialect(text: string, { isPage = false } = {}): readonly string[] {
   return text.split('\n').flatMap((line, index) => {
-    const found = PHRASES.find(([pattern]) => pattern.test(line));
-    return found === undefined ? [] : [`line ${index + 1}: "${found[0].exec(line)?.[0]}"; write ${found[1]}`];
+    const prose = isPage ? line.replaceAll(/`[^`]*`/g, '') : '';
+    const found =
+      PHRASES.find(([pattern]) => pattern.test(line)) ?? PAGE_PHRASES.find(([pattern]) => pattern.test(prose));
+    if (found === undefined) return [];
+    const [phrase = ''] = found[0].exec(line) ?? [];
+    return [`line ${index + 1}: "${phrase}"; write ${found[1]}`];
   });
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
-import { setStage } from './command-stage.js';
+import { prepareStage } from './command-stage.js';
 import { compilePrograms, type CompiledPrograms } from './compile-programs.js';
 import { matchesOutput, readGuide, type GuideStep } from './guides/read-guide.js';
 
@@ -34,7 +34,7 @@ describe('the guides', () => {
   it.each(guides)('$name: every block does what the guide says', { timeout: SLOW }, async ({ name, steps }) => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-guide-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const stage = setStage(folder);
+    const stage = prepareStage(folder);
     for (const step of steps) {
       const place = `${name}:${step.line}`;
       if (step.kind === 'file') {
@@ -51,7 +51,7 @@ describe('the guides', () => {
 });
 
 describe('a guide', () => {
-  it('is read as steps: files, programs and commands with what they print', () => {
+  it('is read as steps: files, programs and commands with their output', () => {
     const page =
       '# T\n\n```json a.json\n{}\n```\n\n```ts\nlet a;\n```\n\n```text\n1\n```\n\n```sh\nls\n```\n\n```console\nssh x\n```\n';
     expect(readGuide(page)).toEqual([
@@ -62,10 +62,10 @@ describe('a guide', () => {
   });
 
   it.each(['```\nx\n```', '```python\nx\n```', '```text\nx\n```'])('may not contain an untested block: %j', (page) => {
-    expect(() => readGuide(`${page}\n`)).toThrow('nothing can be done');
+    expect(() => readGuide(`${page}\n`)).toThrow('cannot be tested');
   });
 
-  it('is not right about another text', () => {
+  it('does not match another text', () => {
     expect(matchesOutput('id 01ABC, done\n', 'id …, done')).toBe(true);
     expect(matchesOutput('id 01ABC, failed\n', 'id …, done')).toBe(false);
     expect(matchesOutput('ab', 'a.')).toBe(false);

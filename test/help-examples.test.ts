@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { COMMAND_EXAMPLES } from '../src/cli/command-examples.js';
 import { findProjectData } from '../src/files/index.js';
-import { ANSWER, setStage } from './command-stage.js';
+import { ANSWER, prepareStage } from './command-stage.js';
 import { startCommand } from './start-command.js';
 
 const SCHEMA = {
@@ -15,9 +15,9 @@ const SCHEMA = {
 };
 const WORKER = join(PROJECT, 'examples/workers/json-worker.mjs');
 
-const { folder, env, write, type } = setStage(mkdtempSync(join(tmpdir(), 'sluice-help-')));
+const { folder, env, write, type } = prepareStage(mkdtempSync(join(tmpdir(), 'sluice-help-')));
 
-/** With the ids of a run and of an item for the words that stand for them. */
+/** Replaces placeholders by the ids of a run and of an item. */
 function fillIn(line: string): string {
   if (line.includes('RUN')) {
     const runs = join(findProjectData(folder, env).path, 'runs');
@@ -31,10 +31,10 @@ function fillIn(line: string): string {
 
 /** Starts a command that runs until Ctrl-C, sends that after its first output, and waits. */
 async function interrupt(line: string): Promise<{ readonly exitCode: number | null; readonly stderr: string }> {
-  // Any free port: the one of the example may be taken here.
+  // Any free port, because the port of the example may be in use here.
   const [, ...args] = line.replace(/--port \d+/, '--port 0').split(' ');
   const { child, printed, exitCode } = startCommand(args, folder, env);
-  // The server says its address on stdout when it is ready, a worker that it started on stderr.
+  // When it is ready, the server prints its address to stdout, and a worker logs its start to stderr.
   (args[0] === 'worker' ? child.stderr : child.stdout).once('data', () => child.kill('SIGINT'));
   return { exitCode: await exitCode, stderr: printed.stderr };
 }
@@ -54,7 +54,7 @@ beforeAll(() => {
   };
   write('request.json', JSON.stringify(request));
   type('sluice trust && sluice demo && sluice run --engine codex Hello');
-}, 60_000);
+}, 300_000);
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -62,7 +62,7 @@ afterAll(() => {
 
 describe('the examples in the help', () => {
   const examples = Object.entries(COMMAND_EXAMPLES).flatMap(([command, list]) =>
-    list.map(({ line, does }) => ({ command, line, does })),
+    list.map(({ line, description }) => ({ command, line, description })),
   );
 
   it('exist for every command, and are shown', () => {
@@ -75,9 +75,9 @@ describe('the examples in the help', () => {
   it.each(examples)('$line', async ({ command, line }) => {
     const isLong = command === 'serve' || command === 'worker';
     const { exitCode, stderr } = isLong ? await interrupt(line) : type(fillIn(line));
-    // No run of these examples waits for a person: the command is understood, and reports that.
+    // No run of these examples waits for a person: the command is accepted, and reports that.
     const refusal = { exitCode: 2, stderr: expect.stringContaining('is not waiting for a permission') };
-    // There is no PostgreSQL here: the command is understood, and looks at its source first.
+    // There is no PostgreSQL here: the command is accepted, and checks its source first.
     const noSource = { exitCode: 2, stderr: expect.stringContaining('Cannot find the database') };
     const success = { exitCode: 0, stderr: expect.any(String) };
     const expected: Readonly<Record<string, object>> = { reply: refusal, migrate: noSource };

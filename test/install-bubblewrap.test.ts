@@ -5,7 +5,7 @@ import { isPresent } from '../src/files/index.js';
 import { setup } from './install-bubblewrap.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** A machine whose only programs are a shell and an `apt-get` that notes how it is called. */
+/** Imitates a machine whose only programs are a shell and an `apt-get` that records its calls. */
 async function openMachine(script: string, { uid = 0, hasBwrap = false } = {}) {
   const folder = await makeFolder({ calls: '', 'bin/x': '' });
   const [calls, bin] = [join(folder, 'calls'), join(folder, 'bin')];
@@ -44,13 +44,13 @@ describe.runIf(process.platform === 'linux')('the installation of bubblewrap', (
   });
 
   it.each([
-    ['it is there', { hasBwrap: true }],
+    ['it is installed', { hasBwrap: true }],
     ['this user may not install packages', { uid: 1000 }],
   ])('does nothing if %s', async (_, machine) => {
     expect(await openMachine(INSTALL, machine)).toMatchObject({ calls: [], printed: '' });
   });
 
-  it('reports why it fails, and does not keep the tests from running', async () => {
+  it('reports why it fails, and does not prevent the tests from running', async () => {
     const { calls, printed } = await openMachine('echo "E: no network" >&2; exit 100');
     expect(calls).toEqual(['--quiet update']);
     expect(printed).toContain('E: no network');

@@ -5,8 +5,8 @@ import { probeSandbox } from '../src/sandbox/index.js';
 const PACKAGE = 'bubblewrap';
 
 /**
- * Before the tests that need a sandbox: installs bubblewrap where it is missing and this process may do that, in a container
- * and in CI. Where it cannot be had, those tests are not run, and the test command names them.
+ * Installs bubblewrap before the tests that need a sandbox, if it is missing and this process may do that, as in a container
+ * or in CI. If it cannot be installed, those tests are not run, and the test command lists them.
  */
 export async function setup(): Promise<void> {
   const path = process.env['PATH'] ?? '';
@@ -23,7 +23,7 @@ export async function setup(): Promise<void> {
   }
 }
 
-/** As a program: installs it and says whether sandboxes work. */
+/** Installs it and reports whether sandboxes work, when started as a program. */
 if (process.argv[1]?.endsWith('install-bubblewrap.ts') === true) {
   await setup();
   const support = await probeSandbox();

@@ -4,12 +4,12 @@ import { readImportGraph } from '../scripts/layering/import-graph.js';
 import { runScript } from './bundle-program.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** Finds what the gate reports for a project with these files. */
+/** Returns what the gate reports for a project with these files. */
 async function findViolations(files: Readonly<Record<string, string>>): Promise<string[]> {
   return checkLayering(await readImportGraph(await makeFolder(files)));
 }
 
-/** The same through the command. */
+/** Does the same with the command. */
 async function runGate(files: Readonly<Record<string, string>>) {
   const { exitCode, stderr } = await runScript('scripts/layering.ts', [await makeFolder(files)]);
   return { exitCode, violations: stderr.trimEnd() };
@@ -18,13 +18,13 @@ async function runGate(files: Readonly<Record<string, string>>) {
 const lower = { 'src/json/index.ts': 'export type A = 1; export const a = 1;' };
 
 describe('npm run layering', () => {
-  it('lets imports go down', async () => {
+  it('allows imports that go down', async () => {
     const files = { ...lower, 'src/events/index.ts': `import { a } from '../json/index.js'; export const b = a;` };
     expect(await findViolations(files)).toEqual([]);
     expect(await runGate(files)).toEqual({ exitCode: 0, violations: '' });
   });
 
-  it('lets every floor import the lowest one', async () => {
+  it('allows every floor to import the lowest one', async () => {
     const files = {
       'src/base/index.ts': 'export class SluiceError extends Error {}',
       'src/json/error.ts': `import { SluiceError } from '../base/index.js'; export class A extends SluiceError {}`,
@@ -34,13 +34,13 @@ describe('npm run layering', () => {
     expect(await findViolations(files)).toEqual(['src/base/up.ts → src/json/index.ts: base may not import json']);
   });
 
-  it('enters another floor through its index only', async () => {
+  it('allows imports of another floor only through its index', async () => {
     const files = {
       'src/json/parse.ts': 'export const parse = 1;',
       'src/events/deep.ts': `import { parse } from '../json/parse.js'; export const a = parse;`,
     };
     expect(await findViolations(files)).toEqual([
-      'src/events/deep.ts → src/json/parse.ts: json is entered through its index.ts',
+      'src/events/deep.ts → src/json/parse.ts: json must be imported through its index.ts',
     ]);
   });
 
@@ -59,7 +59,7 @@ describe('npm run layering', () => {
     );
   });
 
-  it('refuses files that import each other in a circle, also for types alone', async () => {
+  it('refuses files that import each other in a cycle, also for types only', async () => {
     const files = {
       'src/json/a.ts': `import { b } from './b.js'; export const a = b;`,
       'src/json/b.ts': `import { c } from './c.js'; export const b = c; export type B = 1;`,
@@ -67,12 +67,12 @@ describe('npm run layering', () => {
       'src/json/d.ts': `import { a } from './a.js'; import './d.js'; export const d = a;`,
     };
     expect(await findViolations(files)).toEqual([
-      'src/json/b.ts → src/json/c.ts → src/json/b.ts: import circle',
-      'src/json/d.ts → src/json/d.ts: import circle',
+      'src/json/b.ts → src/json/c.ts → src/json/b.ts: import cycle',
+      'src/json/d.ts → src/json/d.ts: import cycle',
     ]);
   });
 
-  it('allows only types if the floors say so', async () => {
+  it('allows only types if the table of floors says so', async () => {
     const files = {
       'src/orders/index.ts': 'export type A = 1; export const a = 1;',
       'src/store/type.ts': `import type { A } from '../orders/index.js'; export type B = A;`,
@@ -83,7 +83,7 @@ describe('npm run layering', () => {
     ]);
   });
 
-  it('keeps packages and Node.js out of the floors that browsers load', async () => {
+  it('refuses packages and Node.js modules in browser-safe floors', async () => {
     const files = {
       'node_modules/left/package.json': '{"name":"left","main":"index.js"}',
       'node_modules/left/index.js': '',

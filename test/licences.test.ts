@@ -18,7 +18,7 @@ const LOCK = JSON.stringify({
 });
 
 describe('licences', () => {
-  it('of users are those of dependencies, and of what is built into the console with all it needs', () => {
+  it('of shipped packages include dependencies, and packages built into the console with their dependencies', () => {
     const shipped = (bundled: readonly string[]) =>
       readLock(LOCK, bundled).flatMap(({ name, isShipped }) => (isShipped ? [name] : []));
     expect(shipped([])).toEqual(['given', 'inner']);
@@ -31,7 +31,7 @@ describe('licences', () => {
       'signal@1.0.0 is under GPL-3.0, which is not on the list for development',
     ]);
     const silent = '{"packages":{"node_modules/a":{"version":"1.0.0"}}}';
-    expect(checkLicences(readLock(silent, []))).toEqual(['a@1.0.0 does not say under which licence it is']);
+    expect(checkLicences(readLock(silent, []))).toEqual(['a@1.0.0 declares no licence']);
     const known = '{"packages":{"node_modules/only":{"version":"0.0.2","dev":true}}}';
     expect(checkLicences(readLock(known, []))).toEqual([]);
     expect(checkLicences(readLock(known, ['only']))).toHaveLength(1);
@@ -57,7 +57,7 @@ describe('licences', () => {
 });
 
 describe('the bill of materials', () => {
-  it('lists what users get, under the name of the package', () => {
+  it('lists shipped packages, under the name of the package', () => {
     const component = (ref: string) => ({ 'bom-ref': ref, scope: 'optional' });
     const bill = {
       metadata: { component: { 'bom-ref': 'sluice@1.0.0', name: 'folder' } },

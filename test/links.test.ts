@@ -5,7 +5,7 @@ import { findDeadLinks, findInPackage } from '../scripts/package/find-dead-links
 import { PROJECT } from '../scripts/run-tool.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** Pages that are made or belong to others. */
+/** Pages that are generated, or belong to other projects. */
 const FOREIGN = /^(?:node_modules|dist|coverage|docs\/api|\.git|\.sluice)(?:\/|$)|\/(?:node_modules|fixtures)(?:\/|$)/;
 
 function listPages(root: string, folder = ''): string[] {
@@ -17,7 +17,7 @@ function listPages(root: string, folder = ''): string[] {
   });
 }
 
-/** Every link of the pages of a folder that leads nowhere. */
+/** Lists every broken link in the pages of a folder. */
 function findDeadLinksIn(root: string): string[] {
   const find = (path: string) => {
     const found = statSync(join(root, path), { throwIfNoEntry: false });
@@ -27,12 +27,12 @@ function findDeadLinksIn(root: string): string[] {
 }
 
 describe('the links of all pages', () => {
-  it('lead somewhere', () => {
+  it('work', () => {
     expect(listPages(PROJECT).length).toBeGreaterThan(50);
     expect(findDeadLinksIn(PROJECT)).toEqual([]);
   });
 
-  it('are looked at one by one', async () => {
+  it('are checked one by one', async () => {
     const folder = await makeFolder({
       'README.md':
         '# A title, here\n\n[a](docs/a.md#a-part) [b](docs/b.md) [c](#a-title-here) [d](https://x.org) `[e](f)`\n',
@@ -41,7 +41,7 @@ describe('the links of all pages', () => {
     expect(findDeadLinksIn(folder)).toEqual(['README.md → docs/b.md', 'docs/a.md → ../README.md#planted']);
   });
 
-  it('lead somewhere in a package with fewer files, too', async () => {
+  it('are also checked against the files of a package', async () => {
     const folder = await makeFolder({ 'README.md': '[a](docs/a.md) [b](docs) [c](src/c.ts)', 'docs/a.md': 'a' });
     const files = ['README.md', 'docs/a.md'];
     expect(findDeadLinks({ root: folder, pages: ['README.md'], find: findInPackage(files) })).toEqual([

@@ -11,7 +11,7 @@ import { makeFolder } from './temporary-folder.js';
 
 const WORKER = join(PROJECT, 'examples/workers/json-worker.mjs');
 
-/** A folder with a worker that reports success, and one that says nothing that can be read. */
+/** Creates a folder with a worker that reports success, and one whose output cannot be read. */
 async function makeSite(more: object = {}) {
   const folder = await makeFolder({ 'work/x': '' });
   const work = join(folder, 'work');
@@ -24,7 +24,7 @@ async function makeSite(more: object = {}) {
   return { folder, work, config: join(file, 'sluice.config.json') };
 }
 
-/** A real client of the protocol, connected to the built command. */
+/** Connects a real client of the protocol to the built command. */
 async function connect(args: readonly string[], { cwd, env = {} }: { cwd: string; env?: Record<string, string> }) {
   const inherited = Object.entries(process.env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
   const transport = new StdioClientTransport({
@@ -54,7 +54,7 @@ const order = (site: { readonly work: string }, worker: string, issue = 1) => ({
   instructions: 'Greet.',
 });
 
-/** The id of the first item of an inbox. */
+/** Returns the id of the first item of an inbox. */
 function findItem({ result }: { readonly result: object | undefined }): string {
   const { items = [] } = (result ?? {}) as { readonly items?: readonly { readonly id: string }[] };
   return items[0]?.id ?? '';
@@ -140,7 +140,7 @@ describe('sluice mcp on the data folder', () => {
     );
   });
 
-  it('answers bad calls with a code, and continues', async () => {
+  it('responds to invalid calls with a code, and continues', async () => {
     const site = await makeSite();
     const { call } = await connect(['--config', site.config, '--no-worker'], { cwd: site.folder });
     expect(await call('no_such_tool')).toMatchObject(failure('MCP_INVALID_ARGUMENTS'));
@@ -172,7 +172,7 @@ describe('sluice mcp on the data folder', () => {
     expect(await call('parse', { text: '[1]' })).toMatchObject({ result: { value: [1] } });
   });
 
-  it('prints nothing but the protocol, survives invalid messages, and ends with its input', async () => {
+  it('prints only the protocol, survives invalid messages, and ends when its input is closed', async () => {
     const site = await makeSite();
     const { child, printed, exitCode } = startCommand(['mcp', '--config', site.config], site.folder);
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -189,11 +189,11 @@ describe('sluice mcp on the data folder', () => {
     child.stdin.write('not JSON\n{"jsonrpc":"2.0","id":7}\n[]\n');
     send({ id: 2, method: 'no/such/method' });
     send({ id: 3, method: 'tools/call', params: { name: 'parse', arguments: { text: '{"a":1}' } } });
-    const answers = [await receive(), await receive()];
-    expect(answers).toContainEqual(
+    const responses = [await receive(), await receive()];
+    expect(responses).toContainEqual(
       expect.objectContaining({ id: 2, error: expect.objectContaining({ code: -32_601 }) }),
     );
-    expect(answers).toContainEqual(
+    expect(responses).toContainEqual(
       expect.objectContaining({
         id: 3,
         result: expect.objectContaining({ structuredContent: expect.objectContaining({ value: { a: 1 } }) }),
@@ -234,7 +234,7 @@ describe('sluice mcp with a server', () => {
     return { ...server, url: server.printed.stdout.trim() };
   }
 
-  it('offers what the token may do; deciding needs a token with that scope', async () => {
+  it('offers the tools that the token allows; deciding needs a token with that scope', async () => {
     const site = await makeSite({ tokens: TOKENS });
     const { url, child } = await startServer(site);
     const as = async (letter: string) =>
@@ -277,10 +277,10 @@ describe('sluice mcp with a server', () => {
     });
   });
 
-  it('refuses an invalid address at once', async () => {
+  it('refuses an invalid URL immediately', async () => {
     const { printed, exitCode } = startCommand(['mcp', '--url', 'localhost:7171'], await makeFolder({}));
     expect(await exitCode).toBe(2);
-    expect(printed.stderr).toContain('is not the address of a server');
+    expect(printed.stderr).toContain('is not a valid server address');
   });
 
   it('is bundled: the package that users install needs no SDK', async () => {

@@ -15,11 +15,18 @@ describe('the mutations of npm run torture', () => {
     const text = readFileSync(join(PROJECT, file), 'utf8');
     expect(mutate(text, { file, ...change })).not.toBe(undefined);
     expect(findRow({ file, ...change }, requirements)).toBeDefined();
+    // A function that the file does not have would make every test fail.
+    expect(listCalled(change.replace).filter((name) => !text.includes(`${name}(`))).toEqual([]);
   });
 });
 
+/** Lists the functions that a piece of code calls by their name. */
+function listCalled(code: string): string[] {
+  return [...code.matchAll(/(?<![.\w])[a-z]\w*(?=\()/g)].map(([name]) => name).filter((name) => name !== 'if');
+}
+
 describe('runMutation', () => {
-  it('says which mutation the named tests notice, which they do not, and which cannot be judged', async () => {
+  it('reports which mutations the named tests detect, which they do not, and which cannot be judged', async () => {
     const sandbox = await openSandbox({
       'src/add.ts': 'export const add = (a: number, b: number): number => a + b;\nexport const unused = 1;\n',
       'src/add.test.ts': `import { expect, test, describe } from 'vitest';
@@ -31,7 +38,7 @@ describe('runMutation', () => {
     });
     onTestFinished(sandbox.remove);
     expect(await runMutation(sandbox, mutation, row)).toBe('killed');
-    // Broken in the same way, but named with a test that does not notice.
+    // The same mutation, but the named test does not notice it.
     expect(await runMutation(sandbox, mutation, { ...row, test: 'add > nothing and nothing' })).toBe('survived');
     const torn = { ...mutation, replace: 'a +' };
     expect(await runMutation(sandbox, torn, row)).toEqual({ problem: 'its tests were not run' });

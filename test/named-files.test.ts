@@ -11,16 +11,16 @@ const sources = ['src', 'test'].flatMap((folder) =>
 const campaigns = makeCampaigns({ damages: 1, rounds: 1, seconds: 1, minutes: 1 });
 
 describe('test files that are named elsewhere', () => {
-  it.each(campaigns.flatMap(({ files }) => files))('are there for the torture: %s', (beginning) => {
+  it.each(campaigns.flatMap(({ files }) => files))('exist for npm run torture: %s', (beginning) => {
     expect(sources.filter((file) => file.startsWith(beginning) && file.endsWith('.test.ts'))).not.toEqual([]);
   });
 
-  it.each(SLOW_FILES)('exist to begin first: %s', (file) => {
+  it.each(SLOW_FILES)('exist in the list of slow files: %s', (file) => {
     expect(sources).toContain(file);
   });
 });
 
-describe('the settings of the torture', () => {
+describe('the settings of npm run torture', () => {
   const texts = sources
     .filter((file) => /\.(?:test|contract)\.ts$/.test(file))
     .map((file) => readFileSync(join(PROJECT, file), 'utf8'));

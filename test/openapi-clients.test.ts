@@ -81,7 +81,7 @@ it('a TypeScript client generated from the document compiles and makes a round t
   const { Sluice } = (await import(/* @vite-ignore */ pathToFileURL(outfile).href)) as {
     Sluice: new (config: object) => GeneratedClient;
   };
-  // References of issues have slashes and hashes, which this generator leaves as they are by default.
+  // Issue references contain slashes and hashes, which this generator does not encode by default.
   const client = new Sluice({ BASE: url, TOKEN, ENCODE_PATH: encodeURIComponent });
   expect(await client.parsing.parse({ requestBody: { text: 'Sure! {"n": 3,}' } })).toMatchObject({ value: { n: 3 } });
   const contract = { schema: { type: 'object', required: ['n'] } };

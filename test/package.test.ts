@@ -39,7 +39,7 @@ describe('npm run package', () => {
     expect(problems).toEqual([
       expect.stringMatching(/^publint: [^]*dist\/b\.js/),
       expect.stringMatching(/^attw: [^]*planted\/b/),
-      'dist/index.test.js has no place in the package',
+      'dist/index.test.js does not belong in the package',
     ]);
   });
 
@@ -51,7 +51,7 @@ describe('npm run package', () => {
     expect(trial.stdout).toContain(`has no exported member 'b'`);
   });
 
-  it('refuses a package that compiles and does not run', async () => {
+  it('refuses a package that compiles but does not run', async () => {
     const files = { ...SOUND, 'dist/index.js': '', 'program.ts': `import { a } from 'planted';\na.toFixed();\n` };
     const { folder, tarball } = await packPlanted({}, files);
     const trial = await tryAsConsumer(tarball.path, join(folder, 'program.ts'), join(folder, 'consumer'));

@@ -12,7 +12,7 @@ const types = (from: string, to: string): ImportEdge => ({ ...code(from, to), ty
 const draw = (...edges: readonly ImportEdge[]) => renderPicture({ files: [], edges }).split('\n').slice(1);
 
 describe('the picture of the imports', () => {
-  it('has a line for code and dots for types alone', () => {
+  it('has a line for code and dots for types only', () => {
     expect(draw(code('events', 'json'), types('store', 'json'), types('runs', 'json'), code('runs', 'json'))).toEqual([
       '  events --> json',
       '  runs --> json',
@@ -20,25 +20,25 @@ describe('the picture of the imports', () => {
     ]);
   });
 
-  it('leaves out an arrow that others repeat, if they carry as much', () => {
+  it('leaves out an arrow that others imply, if they are as strong', () => {
     expect(draw(code('a', 'b'), code('b', 'c'), code('a', 'c'))).toEqual(['  a --> b', '  b --> c']);
     expect(draw(code('a', 'b'), types('b', 'c'), code('a', 'c'))).toEqual(['  a --> b', '  a --> c', '  b -.-> c']);
     expect(draw(types('a', 'b'), code('b', 'c'), code('a', 'c'))).toEqual(['  a --> c', '  a -.-> b', '  b --> c']);
     expect(draw(types('a', 'b'), types('b', 'c'), types('a', 'c'))).toEqual(['  a -.-> b', '  b -.-> c']);
   });
 
-  it('shows floors only: no packages, no imports inside a floor, not what every floor has', () => {
+  it('shows only floors: no packages, no imports inside a floor, no imports that every floor has', () => {
     const base = code('run-folder', 'base');
     const files = [{ ...code('a', 'b'), kind: 'package' as const }, code('a', 'a'), base];
     expect(draw(...files, { ...code('x', 'json'), from: 'web/main.tsx' })).toEqual(['  web --> json']);
   });
 
-  it('is put in its place, again and again', () => {
+  it('replaces the previous picture', () => {
     const begin = '<!-- picture of the imports, made by npm run picture -- --write -->';
     const page = `before\n${begin}\nold\n<!-- end of the picture -->\nafter\n`;
     const drawn = putPicture(page, 'new');
     expect(drawn).toBe(`before\n${begin}\n\n\`\`\`mermaid\nnew\n\`\`\`\n\n<!-- end of the picture -->\nafter\n`);
     expect(putPicture(drawn, 'new')).toBe(drawn);
-    expect(() => putPicture('nowhere', 'new')).toThrow('no place for the picture');
+    expect(() => putPicture('nowhere', 'new')).toThrow('no markers for the picture');
   });
 });

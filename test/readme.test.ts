@@ -57,7 +57,7 @@ describe('README.md', () => {
     }
   });
 
-  it('shows a command that reads a recording of this repository', async () => {
+  it('shows a command that translates a recording of this repository', async () => {
     const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
     const line = /^node (dist\/cli\/main\.js translate [^#]*?) +#/m.exec(readme)?.[1] ?? '';
     const { exitCode, stdout, stderr } = await run(process.execPath, line.split(' '), PROJECT);
@@ -66,7 +66,7 @@ describe('README.md', () => {
     expect(JSON.parse(events.at(-1) ?? '')).toMatchObject({ type: 'conversation.completed' });
   });
 
-  it('names the two commands that a newcomer needs, and scripts that exist', async () => {
+  it('names the two commands that a new user needs, and scripts that exist', async () => {
     const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
     const { scripts } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8')) as { scripts: object };
     expect(readme).toContain('\nnpm ci && npm start ');

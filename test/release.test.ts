@@ -22,7 +22,7 @@ describe('a release', () => {
     ['another branch is checked out', { branch: 'topic' }, 'from main'],
     ['the version is invalid', { version: 'next' }, 'is not a version'],
     ['the version was released', { tags: ['v1.2.0'] }, 'was released before'],
-    ['the change log is silent', { changelog: '# Changes\n' }, 'has no section'],
+    ['the change log has no section for it', { changelog: '# Changes\n' }, 'has no section'],
     ['the change log has only a title', { changelog: '## 1.2.0\n\n## 1.1.0\n' }, 'is empty'],
     ['the repository is a placeholder', { repository: 'https://example.org/sluice.git' }, 'the placeholder'],
     ['an address is a placeholder', { addresses: ['https://example.org/sluice/issues'] }, 'the placeholder'],

@@ -1,4 +1,4 @@
-/** Prints what a campaign has counted, where one is asked for: `npm run torture` sets `CAMPAIGN`. */
+/** Prints the figures of a campaign; only during `npm run torture`, which sets `CAMPAIGN`. */
 export function report(line: string): void {
   if (process.env['CAMPAIGN'] !== undefined) process.stdout.write(`campaign: ${line}\n`);
 }

@@ -2,13 +2,14 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../src/client/index.js';
+import { MAIN } from './command-stage.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
 /** Starts the built server in a new folder. */
-async function startServe(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+async function startServe(args: readonly string[], env: Readonly<Record<string, string>> = {}, main?: string) {
   const folder = await makeFolder({ 'work/x': '' });
-  const { child, printed, exitCode } = startCommand(['serve', '--no-demo', ...args], folder, env);
+  const { child, printed, exitCode } = startCommand(['serve', '--no-demo', ...args], folder, env, main);
   /** Its address, as it prints it. */
   const address = async (): Promise<string> => {
     await expect.poll(() => printed.stdout, { timeout: 30_000 }).toMatch(/^http:\/\/\S+\n$/);
@@ -27,22 +28,23 @@ async function startServe(args: readonly string[], env: Readonly<Record<string, 
 }
 
 describe('sluice serve', () => {
-  it('prints its address, answers there, and ends in order', async () => {
-    const { address, end, printed } = await startServe(['--port', '0']);
+  it('prints its address, responds there, and shuts down gracefully', async () => {
+    // The published files; the other tests start the bundled command.
+    const { address, end, printed } = await startServe(['--port', '0'], {}, MAIN);
     const url = await address();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    const answer = await fetch(`${url}/v1/parse`, {
+    const response = await fetch(`${url}/v1/parse`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ text: 'so: {a: 1,}' }),
     });
-    expect(await answer.json()).toMatchObject({ status: 'success', value: { a: 1 } });
+    expect(await response.json()).toMatchObject({ status: 'success', value: { a: 1 } });
     expect(await end()).toBe(0);
     for (const line of printed.stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
   });
 
-  it('executes as many runs at once as `--concurrency` says', async () => {
+  it('executes as many concurrent runs as `--concurrency` allows', async () => {
     const { address, end } = await startServe(['--port', '0', '--concurrency', '7']);
     const url = await address();
     const listWorkers = async (): Promise<unknown> => (await fetch(`${url}/v1/workers`)).json();
@@ -91,13 +93,13 @@ describe('sluice serve', () => {
     expect(await client.getSession()).toMatchObject({ name: 'local' });
   });
 
-  it('does not open to others without tokens', async () => {
+  it('does not listen on other addresses without tokens', async () => {
     const { exitCode, printed } = await startServe(['--host', '0.0.0.0', '--port', '0']);
     expect(await exitCode).toBe(2);
     expect(printed.stderr).toContain('TOKENS_NEEDED');
   });
 
-  it('opens to others with tokens, which are never logged', async () => {
+  it('listens on other addresses with tokens, which are never logged', async () => {
     const value = 'a-token-that-must-not-be-printed';
     const tokens = JSON.stringify([{ name: 'ada', scopes: ['read'], value }]);
     const { address, end, printed } = await startServe(['--host', '0.0.0.0', '--port', '0'], { SLUICE_TOKENS: tokens });
@@ -110,7 +112,7 @@ describe('sluice serve', () => {
     expect(printed.stderr).not.toContain(value);
   });
 
-  it('takes the tokens of a file that is replaced, without a restart', async () => {
+  it('reads tokens from a replaced file without a restart', async () => {
     const write = async (value: string) => {
       await writeFile(`${file}.new`, JSON.stringify([{ name: 'ada', scopes: ['read'], value }]));
       await rename(`${file}.new`, file);
@@ -126,7 +128,7 @@ describe('sluice serve', () => {
     await write('the-second-token-of-ada');
     await expect.poll(async () => ask('the-second-token-of-ada'), { timeout: 30_000 }).toBe(200);
     expect(await ask('the-first-token-of-ada')).toBe(401);
-    // What is downloaded has neither of them.
+    // Downloads contain neither of them.
     const made = await fetch(`${url}/v1/parse/case`, {
       method: 'POST',
       headers: { authorization: 'Bearer the-second-token-of-ada', 'content-type': 'application/json' },

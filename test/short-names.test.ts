@@ -16,7 +16,7 @@ const texts = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.includes('fixtures') && !file.includes('.test.'))
   .map((file) => readFileSync(join(FOLDER, file), 'utf8'));
 
-/** The interfaces and classes of `src/json`: the text of each, and what it extends. */
+/** The interfaces and classes of `src/json`: the text of each, and its base. */
 const kinds = new Map(
   texts.flatMap((text) =>
     [...text.matchAll(/^(?:export )?(?:interface|class) (\w+)(?:<[^>]*>)?(?: extends (\w+))?[^]*?^}/gm)].map(
@@ -25,23 +25,23 @@ const kinds = new Map(
   ),
 );
 
-/** The properties of all interfaces and classes that `src/json/index.ts` exports, those of objects inside included. */
+/** Lists the properties of all interfaces and classes that `src/json/index.ts` exports, including those of nested objects. */
 function listPublicProperties(): readonly string[] {
-  const door = readFileSync(join(FOLDER, 'index.ts'), 'utf8');
+  const index = readFileSync(join(FOLDER, 'index.ts'), 'utf8');
   return [...kinds]
-    .filter(([name]) => new RegExp(`\\b${name}\\b`).test(door))
+    .filter(([name]) => new RegExp(`\\b${name}\\b`).test(index))
     .flatMap(([, { declaration }]) => [...declaration.matchAll(/^\s+(?:readonly |declare |override )*(\w+)\??[:(<]/gm)])
     .map(([, property = '']) => property);
 }
 
-/** The properties of an object of this kind, those of its base included. */
+/** Lists the properties of an interface or class, including those of its base. */
 function listProperties(name: string): readonly string[] {
   const { base, declaration } = kinds.get(name) ?? { base: '', declaration: '' };
   const members = declaration.matchAll(/^  (?:readonly |declare |override |protected |get )*(\w+)\??[:(<= ]/gm);
   return [...(base === '' ? [] : listProperties(base)), ...Array.from(members, ([, property = '']) => property)];
 }
 
-/** The properties that objects of JavaScript and of the platform have. */
+/** Lists the properties of objects of JavaScript and of the platform. */
 function listBuiltInProperties(): readonly string[] {
   return Object.getOwnPropertyNames(globalThis)
     .map((name): unknown => Reflect.get(globalThis, name))
@@ -126,13 +126,13 @@ describe('the built sluice/json', () => {
     ];
   }
 
-  it('reads every text as the sources do', async () => {
+  it('reads every text like the sources', async () => {
     const built = (await import(join(PROJECT, 'dist/json/index.js'))) as typeof source;
     expect(answers.length).toBeGreaterThan(300);
     for (const text of answers) expect(readAll(built, text)).toEqual(readAll(source, text));
   });
 
-  it('is as small as the size gate says', async () => {
+  it('has the size that the size gate measures', async () => {
     for (const names of [undefined, ['parse']]) {
       const measured = await gzippedSize('./src/entries/json.ts', { names });
       for (const entry of ['./dist/entries/json.js', './dist/sluice-json/entries/json.js'])

@@ -8,7 +8,7 @@ import { PROJECT } from '../scripts/run-tool.js';
 import { makeFolder } from './temporary-folder.js';
 
 describe('npm run size', () => {
-  it('measures what a browser would load', async () => {
+  it('measures the bytes that a browser loads', async () => {
     const folder = await makeFolder({
       'small.js': 'export const a = 1;',
       'large.js': `export const a = ${JSON.stringify(Array.from({ length: 5000 }, (_, index) => Math.sin(index)))};`,
@@ -48,7 +48,7 @@ describe('npm run size', () => {
     },
   );
 
-  it('counts what is installed, and not what only developers need', async () => {
+  it('counts installed packages, without development dependencies', async () => {
     const folder = await makeFolder({
       'package-lock.json': JSON.stringify({
         packages: { '': {}, 'node_modules/a': {}, 'node_modules/b': { dev: true }, 'node_modules/c': { peer: true } },
@@ -63,7 +63,7 @@ describe('npm run size', () => {
     expect(bytes).toBeLessThan(120_000);
   });
 
-  it('notices an import that costs more than another', async () => {
+  it('measures a slow import as more expensive', async () => {
     const folder = await makeFolder({
       'quick.mjs': 'export const a = 1;',
       'slow.mjs': 'const until = performance.now() + 400; while (performance.now() < until);',

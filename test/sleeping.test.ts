@@ -4,23 +4,23 @@ import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { findSleeping } from './find-sleeping.js';
 
-/** Where time itself is part of what is tested, how often at most, and why. */
+/** Files in which time itself is tested, with the maximum number of sleeps and the reason. */
 const ALLOWED: Readonly<Record<string, { readonly times: number; readonly why: string }>> = {
   'src/dispatch/start-worker.test.ts': { times: 1, why: 'lets workers poll for a while' },
   'src/store/sqlite/database.test.ts': { times: 1, why: 'holds a lock for a while' },
   'src/runs/scenarios/stops.test.ts': { times: 1, why: 'nothing shows that a run waits for a folder' },
-  'src/dispatch/lead-killed.test.ts': { times: 1, why: 'kills at a random moment' },
-  'src/runs/process/launch-process.test.ts': { times: 3, why: 'readers that come late or pull nothing for a while' },
-  'src/runs/scenarios/kill.test.ts': { times: 1, why: 'kills at a random moment' },
-  'src/server/server-killed.test.ts': { times: 5, why: 'kills at random moments, under a load of a certain pace' },
+  'src/dispatch/lead-killed.test.ts': { times: 1, why: 'kills at a random time' },
+  'src/runs/process/launch-process.test.ts': { times: 3, why: 'readers that start late or read nothing for a while' },
+  'src/runs/scenarios/kill.test.ts': { times: 1, why: 'kills at a random time' },
+  'src/server/server-killed.test.ts': { times: 5, why: 'kills at random times, with a load of a certain rate' },
   'src/server/stream/follow.test.ts': { times: 1, why: 'draws random pauses between events' },
-  'src/store/contract/kill.contract.ts': { times: 1, why: 'kills at a random moment' },
+  'src/store/contract/kill.contract.ts': { times: 1, why: 'kills at a random time' },
   'test/postgres/fleet.test.ts': {
     times: 5,
-    why: 'measures an idle fleet over a time, orders at a pace, and kills in a busy one',
+    why: 'measures an idle fleet for some time, orders at a fixed rate, and kills in a busy fleet',
   },
-  'test/postgres/server-killed.test.ts': { times: 1, why: 'kills at a random moment' },
-  'test/postgres/soak.test.ts': { times: 5, why: 'a load of a certain pace, with kills and outages at intervals' },
+  'test/postgres/server-killed.test.ts': { times: 1, why: 'kills at a random time' },
+  'test/postgres/soak.test.ts': { times: 5, why: 'a load of a certain rate, with kills and outages at intervals' },
   'test/postgres/workers-killed.test.ts': { times: 1, why: 'kills a worker in each interval' },
   'test/sleeping.test.ts': { times: 4, why: 'plants them' },
 };
@@ -51,7 +51,7 @@ describe('findSleeping', () => {
     ['await new Promise((resolve) => {\n  setTimeout(resolve, 0);\n});', []],
     ["import { setImmediate as turn } from 'node:timers/promises';\nawait turn();", []],
     ["const program = 'setTimeout(() => {}, 60000)';", []],
-  ])('finds what waits for time to pass: %j', (text, lines) => {
+  ])('finds sleeps: %j', (text, lines) => {
     expect(findSleeping(text)).toEqual(lines);
   });
 });

@@ -22,7 +22,7 @@ interface ReceivedSpan {
   readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
 }
 
-/** A receiver of traces on loopback: OTLP over HTTP, in JSON. */
+/** Starts a receiver of traces on loopback: OTLP over HTTP, in JSON. */
 async function startReceiver() {
   const spans: ReceivedSpan[] = [];
   const server = createServer((request, response) => {
@@ -45,14 +45,14 @@ async function startReceiver() {
   return { spans, named, env };
 }
 
-/** The value of an attribute, as it was set. */
+/** Returns the value of an attribute. */
 function read({ attributes }: ReceivedSpan, key: string): unknown {
   const value = attributes.find((attribute) => attribute.key === key)?.value ?? {};
   return value['stringValue'] ?? value['intValue'] ?? value['doubleValue'] ?? value['boolValue'];
 }
 
 const line = (record: object): string => `echo '${JSON.stringify(record)}'`;
-/** An agent that speaks like Codex: it uses a tool and answers. It writes down which span it belongs to. */
+/** An agent with the output format of Codex: it uses a tool and answers. It writes its parent span to a file. */
 const AGENT = [
   '#!/bin/sh',
   'printf %s "$TRACEPARENT" > traceparent.txt',
@@ -98,7 +98,7 @@ describe('traces in a local OTLP receiver', () => {
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
     expect(new Set(below.map(({ parentSpanId }) => parentSpanId))).toEqual(new Set([agent.spanId]));
     expect(JSON.stringify(spans)).not.toContain('confidential');
-    // The agent's own spans join the trace.
+    // The agent's own spans are part of the trace.
     expect(await readFile(join(folder, 'traceparent.txt'), 'utf8')).toBe(`00-${TRACE}-${agent.spanId}-01`);
   });
 
@@ -114,7 +114,7 @@ describe('traces in a local OTLP receiver', () => {
       tokens: [{ name: 'ci', scopes: ['read', 'run'], value: 't'.repeat(32) }],
     };
     const file = join(await makeFolder({ 'sluice.config.json': JSON.stringify(config) }), 'sluice.config.json');
-    // Its own TRACEPARENT is not that of what it is asked to do.
+    // The TRACEPARENT of the server's own process is not the parent of its callers' work.
     const ambient = { ...env, TRACEPARENT: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` };
     const server = startCommand(['serve', '--no-demo', '--port', '0', '--config', file], folder, ambient);
     await expect.poll(() => server.printed.stdout, { timeout: 30_000 }).toMatch(/^http:\/\/\S+\n$/);
@@ -159,8 +159,8 @@ describe('traces in a local OTLP receiver', () => {
     const args = ['run', '--engine', 'command', '--reads', 'codex', '--sandbox', 'off', '--', 'sh', 'agent.sh'];
     const { exitCode, printed } = startCommand(args, folder, { ...env, NODE_OPTIONS: '', TRACEPARENT });
     expect(await exitCode).toBe(0);
-    expect(printed.stderr).toContain('no traces: OTEL_* variables are set');
-    // The agent still learns which span it belongs to.
+    expect(printed.stderr).toContain('no traces are sent: OTEL_* variables are set');
+    // The agent still gets its parent span.
     expect(await readFile(join(folder, 'traceparent.txt'), 'utf8')).toBe(TRACEPARENT);
   });
 });

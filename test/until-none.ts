@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Between two counts. */
+/** The interval between two counts. */
 const INTERVAL_MS = 200;
 
-/** How long nothing may be finished, also on a busy machine. */
+/** The maximum time without progress, even on a busy machine. */
 const STALL_MS = 60_000;
 
-/** Waits until `count` says 0, however long that takes, as long as it falls. */
+/** Waits until `count` returns 0, for as long as it decreases. */
 export async function untilNone(what: string, count: () => Promise<number>): Promise<void> {
   let fewest = Number.POSITIVE_INFINITY;
   let fellAt = performance.now();
@@ -18,7 +18,7 @@ export async function untilNone(what: string, count: () => Promise<number>): Pro
       fellAt = performance.now();
     }
     if (performance.now() - fellAt > STALL_MS)
-      throw new Error(`${left} ${what} are left, and none was finished for a minute`);
+      throw new Error(`${left} ${what} are left, without progress for a minute.`);
     await pause(INTERVAL_MS);
   }
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { findDialect } from './find-dialect.js';
 
-/** Files that may use such a phrase, how often at most, and why. */
+/** Files that may use such phrases: the maximum number, and the reason. */
 const ALLOWED: Readonly<Record<string, { readonly times: number; readonly why: string }>> = {
   'bench/baml.ts': { times: 3, why: 'the name of a client' },
   'examples/scripted-model/script.ts': { times: 1, why: 'the answer of a model' },
@@ -27,10 +27,10 @@ const files = [
 ].filter((file) => /\.(?:tsx?|mjs|css|md)$/.test(file) && !/^docs\/api\/|\/node_modules\//.test(file));
 
 describe('sources, tests and pages', () => {
-  it('use the words of the field', () => {
+  it('use plain English', () => {
     expect(files.length).toBeGreaterThan(1000);
     const odd = files.flatMap((file) => {
-      const found = findDialect(readFileSync(join(PROJECT, file), 'utf8'));
+      const found = findDialect(readFileSync(join(PROJECT, file), 'utf8'), { isPage: file.endsWith('.md') });
       return found.length > (ALLOWED[file]?.times ?? 0) ? found.map((line) => `${file} ${line}`) : [];
     });
     expect(odd).toEqual([]);
@@ -38,6 +38,18 @@ describe('sources, tests and pages', () => {
 });
 
 describe('findDialect', () => {
+  it.each(['A file beside it.', 'The id stands in the first line.', 'It speaks ACP.', 'One record a line.'])(
+    'finds %j in a page only',
+    (line) => {
+      expect(findDialect(line, { isPage: true })).toHaveLength(1);
+      expect(findDialect(line)).toEqual([]);
+    },
+  );
+
+  it('accepts such words in the code of a page', () => {
+    expect(findDialect("With `terminal: 'beside'` both are captured.", { isPage: true })).toEqual([]);
+  });
+
   it.each([
     'It tells what happened.',
     'function tellAll(): void {',

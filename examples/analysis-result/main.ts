@@ -1,4 +1,4 @@
-/** A code review in `<json>` tags, as agents really send it: clean, dirty, cut off, wrong, and not at all. */
+/** Parses code reviews in `<json>` tags as agents send them: clean, broken, truncated, wrong, and missing. */
 import { parse } from 'sluice/json';
 import { AnalysisResult } from './analysis-result.js';
 
@@ -8,7 +8,7 @@ const ANSWERS = {
   clean: `<thinking>Look at pay.ts first.</thinking>\n<json>{"issues": [${ISSUE}]}</json>`,
   dirty: `Sure, here is the json: <json> { issues: [${ISSUE},], } </json> Hope this helps!`,
   'several blocks': `<json>{"issues": []}</json> On second thought: <json>{"issues": [${ISSUE}]}</json>`,
-  'cut off': `<json>{"issues": [${ISSUE}, {"file": "src/pay.ts", "line": 3`,
+  truncated: `<json>{"issues": [${ISSUE}, {"file": "src/pay.ts", "line": 3`,
   'wrong line': '<json>{"issues": [{"file": "a.ts", "line": 0, "severity": "low", "message": "x"}]}</json>',
   'no tag': 'I found nothing worth reporting.',
 };
@@ -22,8 +22,8 @@ for (const [name, answer] of Object.entries(ANSWERS)) {
       break;
     }
     case 'failed': {
-      const places = result.error.issues?.map(({ path }) => path.join('.')) ?? [];
-      console.log(`${name}: ${result.error.code}${places.length > 0 ? ` at ${places.join(', ')}` : ''}`);
+      const paths = result.error.issues?.map(({ path }) => path.join('.')) ?? [];
+      console.log(`${name}: ${result.error.code}${paths.length > 0 ? ` at ${paths.join(', ')}` : ''}`);
       break;
     }
     case 'comment':
@@ -32,7 +32,7 @@ for (const [name, answer] of Object.entries(ANSWERS)) {
 }
 
 // A truncated answer may be accepted: its unfinished last issue is dropped, and nothing is filled in.
-const partial = parse(ANSWERS['cut off'], AnalysisResult, { profile: 'tagged', allowPartial: true });
-console.log(`cut off, partial allowed: ${partial.ok ? 'success' : partial.status}`);
-const whole = parse(`<json>{"issues": [${ISSUE}`, AnalysisResult, { profile: 'tagged', allowPartial: true });
-console.log(`cut off after a whole issue, partial allowed: ${whole.ok ? 'success' : whole.status}`);
+const partial = parse(ANSWERS.truncated, AnalysisResult, { profile: 'tagged', allowPartial: true });
+console.log(`truncated, partial values allowed: ${partial.ok ? 'success' : partial.status}`);
+const complete = parse(`<json>{"issues": [${ISSUE}`, AnalysisResult, { profile: 'tagged', allowPartial: true });
+console.log(`truncated after a complete issue, partial values allowed: ${complete.ok ? 'success' : complete.status}`);

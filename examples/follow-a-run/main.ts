@@ -1,6 +1,6 @@
 /**
- * A platform in small: starts the server, asks it to run a program, follows the run over HTTP, breaks off in the middle
- * and resumes where it stood, and reads the raw bytes behind an event.
+ * A small platform: starts the server, runs a program on it, follows the run over HTTP, disconnects in the middle,
+ * resumes at the same position, and reads the raw bytes of an event.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ try {
     console.log(event.seq, event.type);
     if (event.type === 'assistant.message.final') break;
   }
-  console.log(`broke off after ${position}`);
+  console.log(`stopped after ${position}`);
   for await (const event of client.followRun({ id, ...(position === undefined ? {} : { after: position }) })) {
     console.log(event.seq, event.type);
   }

@@ -1,6 +1,6 @@
 /**
- * Nine agents in three contexts share one parser. An agent is a schema and, where its model needs it, a normalizer; a
- * context has its own error, so that no caller has to know which parser is underneath.
+ * Nine agents in three contexts share one parser. An agent is a schema and, if its model needs it, a normalizer; a
+ * context has its own error, so that callers do not depend on the parser.
  */
 import { readBearCase } from './debate/bear-advocate.js';
 import { readBullCase } from './debate/bull-advocate.js';
@@ -43,7 +43,7 @@ const AGENTS: readonly (readonly [name: string, read: (raw: string) => unknown, 
   ['judge/verdict', readVerdict, '{"action": "buy", "confidence": 1.7, "reasons": []}'],
 ];
 
-/** Each context would catch its own; this program stands above all three. */
+/** A context would catch only its own error; this program uses all three. */
 function isRejection(error: unknown): error is ResearchOutputError | DebateOutputError | JudgeOutputError {
   return [ResearchOutputError, DebateOutputError, JudgeOutputError].some((kind) => error instanceof kind);
 }

@@ -1,7 +1,7 @@
-"""A client of a Sluice server for Python 3.9 and later, with the standard library alone.
+"""A client of a Sluice server for Python 3.9 and later, which needs only the standard library.
 
-It reads the server's OpenAPI document: every operation is a method with the name of its `operationId`, checked before it
-is sent and after it was answered.
+It reads the server's OpenAPI document: every operation is a method with the name of its `operationId`. Requests and
+responses are validated.
 
     client = Client("http://127.0.0.1:7171", token="...")
     client.parse(body={"text": 'Sure: {"n": 3,}'})["value"]
@@ -18,7 +18,7 @@ import urllib.request
 
 
 class Problem(Exception):
-    """A refused request: `code` is one of docs/errors.md, `detail` says what to do."""
+    """The server refused a request: `code` is one of docs/errors.md, `detail` says what to do."""
 
     def __init__(self, status, problem):
         self.status = status
@@ -28,7 +28,7 @@ class Problem(Exception):
 
 
 class Mismatch(Exception):
-    """A request or answer that is not what the document says."""
+    """A request or response does not match the document."""
 
 
 class Client:
@@ -36,8 +36,8 @@ class Client:
         self._url = url.rstrip("/")
         self._token = token
         self._timeout = timeout
-        with self._open("GET", "/openapi.json") as answer:
-            self._document = json.load(answer)
+        with self._open("GET", "/openapi.json") as response:
+            self._document = json.load(response)
         self._operations = {
             operation["operationId"]: (method.upper(), path, operation)
             for path, methods in self._document["paths"].items()
@@ -53,11 +53,11 @@ class Client:
         return lambda body=None, **arguments: self._call(name, body, arguments)
 
     def follow(self, run):
-        """The events of a run as they happen, until it has ended."""
+        """Yields the events of a run as they happen, until it has ended."""
         method, path, _ = self._operations["followRun"]
-        with self._open(method, path.replace("{id}", urllib.parse.quote(run, safe=""))) as answer:
+        with self._open(method, path.replace("{id}", urllib.parse.quote(run, safe=""))) as response:
             name, data = "message", []
-            for line in answer:
+            for line in response:
                 field, _, value = line.decode().rstrip("\n").partition(":")
                 if field == "event":
                     name = value.strip()
@@ -92,13 +92,13 @@ class Client:
         if request is not None:
             self._check(request["content"]["application/json"]["schema"], body, "body")
         address = path + ("?" + urllib.parse.urlencode(query) if query else "")
-        with self._open(method, address, body) as answer:
-            content = answer.read()
-            described = operation["responses"][str(answer.status)]["content"].get("application/json")
+        with self._open(method, address, body) as response:
+            content = response.read()
+            described = operation["responses"][str(response.status)]["content"].get("application/json")
         if described is None:
             return content
         value = json.loads(content)
-        self._check(described["schema"], value, "answer")
+        self._check(described["schema"], value, "response")
         return value
 
     def _open(self, method, path, body=None):
@@ -121,7 +121,7 @@ class Client:
                 problem = {"detail": content.decode(errors="replace")}
             raise Problem(error.code, problem) from None
 
-    def _check(self, schema, value, place):
+    def _check(self, schema, value, location):
         """Checks a value against the part of JSON Schema that the document uses."""
         if "$ref" in schema:
             schema = self._document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
@@ -129,35 +129,35 @@ class Client:
             reasons = []
             for choice in schema["anyOf"]:
                 try:
-                    return self._check(choice, value, place)
+                    return self._check(choice, value, location)
                 except Mismatch as error:
                     reasons.append(str(error))
-            raise Mismatch(f"{place} is none of its shapes: {'; '.join(reasons)}")
+            raise Mismatch(f"{location} matches no alternative: {'; '.join(reasons)}")
         if "const" in schema and value != schema["const"]:
-            raise Mismatch(f"{place} must be {schema['const']!r}.")
+            raise Mismatch(f"{location} must be {schema['const']!r}.")
         if "enum" in schema and value not in schema["enum"]:
-            raise Mismatch(f"{place} must be one of {schema['enum']}.")
+            raise Mismatch(f"{location} must be one of {schema['enum']}.")
         kinds = schema.get("type", [])
         kinds = [kinds] if isinstance(kinds, str) else kinds
         if kinds and not any(_is_kind(value, kind) for kind in kinds):
-            raise Mismatch(f"{place} must be {' or '.join(kinds)}.")
+            raise Mismatch(f"{location} must be {' or '.join(kinds)}.")
         if isinstance(value, str) and "pattern" in schema and not re.search(schema["pattern"], value):
-            raise Mismatch(f"{place} must match {schema['pattern']}.")
+            raise Mismatch(f"{location} must match {schema['pattern']}.")
         if isinstance(value, list) and isinstance(schema.get("items"), dict):
             for number, item in enumerate(value):
-                self._check(schema["items"], item, f"{place}[{number}]")
+                self._check(schema["items"], item, f"{location}[{number}]")
         if isinstance(value, dict):
             properties = schema.get("properties", {})
             for name in schema.get("required", []):
                 if name not in value:
-                    raise Mismatch(f"{place}.{name} is missing.")
+                    raise Mismatch(f"{location}.{name} is missing.")
             for name, item in value.items():
                 if name in properties:
-                    self._check(properties[name], item, f"{place}.{name}")
+                    self._check(properties[name], item, f"{location}.{name}")
                 elif schema.get("additionalProperties") is False:
-                    raise Mismatch(f"{place}.{name} is not in the document.")
+                    raise Mismatch(f"{location}.{name} is not in the document.")
                 elif isinstance(schema.get("additionalProperties"), dict):
-                    self._check(schema["additionalProperties"], item, f"{place}.{name}")
+                    self._check(schema["additionalProperties"], item, f"{location}.{name}")
         return None
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Plays a recording of a real agent at its own pace, in the place of the agent: `node replay.mjs FOLDER ARGS…`. The folder
- * has its streams, which bytes came when, and how it ended. An agent that worked on an order wrote `files`, and names in its
- * result the order that it is played for: `{issue_ref}` and `{run_id}`.
+ * Replays a recording of a real agent at its original pace: `node replay.mjs FOLDER ARGS…`. The folder
+ * has its streams, their timing, and its exit code. A recording for an order also has `files` to write, and the placeholders
+ * `{issue_ref}` and `{run_id}` in its result.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -22,10 +22,10 @@ async function play() {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }
-  const began = Date.now();
+  const start = Date.now();
   for (const row of rows) {
     const { ms, stream, bytes: count } = JSON.parse(row);
-    await sleep(Math.max(0, ms - (Date.now() - began)));
+    await sleep(Math.max(0, ms - (Date.now() - start)));
     print(stream, bytes[stream].subarray(played[stream], played[stream] + count));
     played[stream] += count;
   }

@@ -1,16 +1,16 @@
-/** A model that gets it wrong first: the error goes back into the prompt, and the second answer passes. */
+/** The first answer of a model is wrong: the error is added to the prompt, and the second answer passes. */
 import { generateAndParse } from 'sluice/json';
 import { z } from 'zod';
 
 const Verdict = z.object({ verdict: z.enum(['buy', 'hold', 'sell']), confidence: z.number().min(0).max(1) });
 
-/** Stands for a real model: says these things, one a call. */
-function scriptedModel(...answers: string[]) {
+/** Replaces a real model: returns these answers, one per call. */
+function createModel(...answers: string[]) {
   return async ({ attempt }: { readonly attempt: number }): Promise<string> => answers[attempt - 1] ?? '';
 }
 
 for (const language of ['en', 'zh'] as const) {
-  const call = scriptedModel(
+  const call = createModel(
     'I would say {"verdict": "strong buy", "confidence": 0.9}',
     '{"verdict": "buy", "confidence": 0.9}',
   );

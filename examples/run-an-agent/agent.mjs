@@ -1,12 +1,12 @@
 /*
- * A small agent: reads what it is asked, says what it does, asks nothing, and answers. The first answer is wrong; shown
- * what was wrong, it answers again.
+ * A small agent: reads its prompt, reports what it does, and answers. The first answer is wrong; when the prompt contains
+ * the error, the second one is right.
  */
-let asked = '';
-for await (const chunk of process.stdin) asked += chunk;
+let prompt = '';
+for await (const chunk of process.stdin) prompt += chunk;
 
 console.log('Counting the words of the question.');
-const question = asked.split('\n').at(-1) ?? '';
+const question = prompt.split('\n').at(-1) ?? '';
 const words = question.split(' ').length;
-const isSecondTime = asked.startsWith('Your previous output');
-console.log(`<json>{ "words": ${isSecondTime ? words : `"about ${words}"`}, }</json>`);
+const isRetry = prompt.startsWith('Your previous output');
+console.log(`<json>{ "words": ${isRetry ? words : `"about ${words}"`}, }</json>`);

@@ -1,9 +1,9 @@
 /** The output of a scripted model. */
 export interface Script {
-  /** Said on the provider's channel for thoughts, before the text. */
+  /** Sent on the provider's channel for thoughts, before the text. */
   readonly thinking?: string;
   readonly text: string;
-  /** The rest: more text, after a wait for the client to hang up; or the provider's error. */
+  /** The rest: more text, after waiting for the client to disconnect; or the provider's error. */
   readonly then?:
     | { readonly kind: 'more'; readonly text: string }
     | { readonly kind: 'error'; readonly message: string };

@@ -18,36 +18,36 @@ const WIRES: Readonly<Record<string, Wire>> = {
 
 const Call = z.object({ model: z.string(), stream: z.literal(true) });
 
-/** Longest call read, in bytes. */
+/** The maximum length of a call, in bytes. */
 const MAX_CALL_LENGTH = 64 * 1024;
-/** How long a model waits for the client to hang up, in milliseconds; a client that does not then gets the rest. */
-const PATIENCE = 20_000;
+/** How long a model waits for the client to disconnect; a client that does not gets the rest. */
+const DISCONNECT_TIMEOUT_MS = 20_000;
 
 /** The server's report on a call. */
 export interface CallReport {
   readonly model: string;
   readonly sent: number;
-  /** How many pieces the whole answer has. */
+  /** The number of pieces of the complete answer. */
   readonly pieces: number;
-  readonly ending: 'answered' | 'provider failed' | 'client hung up';
+  readonly ending: 'answered' | 'provider failed' | 'client disconnected';
 }
 
 /** A running model. */
 export interface ScriptedModel {
   readonly url: string;
-  /** Waits for the open calls and returns all of them, in their order. */
+  /** Waits for open calls and returns the reports of all calls, in order. */
   close(): Promise<readonly CallReport[]>;
 }
 
 /**
- * Starts a model on loopback that says what its scripts say, in OpenAI's and in Anthropic's protocol. The `model` of a
- * call picks the script. Answers are cut at the worst places, both as text and as bytes.
+ * Starts a model on loopback that sends its scripts, in OpenAI's and in Anthropic's protocol. The `model` of a
+ * call selects the script. Answers are cut in the worst positions, both as text and as bytes.
  */
 export async function startScriptedModel(scripts: Readonly<Record<string, Script>>): Promise<ScriptedModel> {
   const reports: Promise<CallReport>[] = [];
   const server = createServer((request, response) => {
     response.setHeader('connection', 'close');
-    const report = answer(request, response, scripts);
+    const report = handleCall(request, response, scripts);
     reports.push(report);
     // A report that failed is thrown by `close`.
     report.catch(() => response.destroy());
@@ -55,7 +55,7 @@ export async function startScriptedModel(scripts: Readonly<Record<string, Script
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
   return {
     url: `http://127.0.0.1:${address.port}`,
     async close() {
@@ -70,7 +70,7 @@ export async function startScriptedModel(scripts: Readonly<Record<string, Script
   };
 }
 
-async function answer(
+async function handleCall(
   request: IncomingMessage,
   response: ServerResponse,
   scripts: Readonly<Record<string, Script>>,
@@ -78,22 +78,22 @@ async function answer(
   const { model } = Call.parse(JSON.parse(await readBody(request)));
   const wire = WIRES[request.url ?? ''];
   const script = Object.hasOwn(scripts, model) ? scripts[model] : undefined;
-  if (wire === undefined || script === undefined) throw new Error(`no answer for ${request.url} with ${model}`);
+  if (wire === undefined || script === undefined) throw new Error(`There is no script "${model}" for ${request.url}.`);
 
-  const hangUp = new AbortController();
-  response.on('close', () => hangUp.abort());
+  const disconnected = new AbortController();
+  response.on('close', () => disconnected.abort());
   const call = new RecordedCall(model, script);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   try {
-    await pipeline(toBytes(wire(model, call.record(speak(script, hangUp.signal)))), response);
+    await pipeline(toBytes(wire(model, call.record(sendScript(script, disconnected.signal)))), response);
     return call.report('answered');
   } catch (error) {
-    if (!hangUp.signal.aborted) throw error;
-    return call.report('client hung up');
+    if (!disconnected.signal.aborted) throw error;
+    return call.report('client disconnected');
   }
 }
 
-/** Counts what a model says. */
+/** Counts the pieces that a model sends. */
 class RecordedCall {
   private readonly model: string;
   private readonly pieces: number;
@@ -114,19 +114,22 @@ class RecordedCall {
     }
   }
 
-  /** Behind an error it is chance whether the client hangs up before the answer has ended. */
+  /** After an error it is random whether the client disconnects before the answer has ended. */
   report(ending: CallReport['ending']): CallReport {
     const { model, sent, pieces } = this;
     return { model, sent, pieces, ending: this.failed ? 'provider failed' : ending };
   }
 }
 
-async function* speak({ thinking = '', text, then }: Script, hangUp: AbortSignal): AsyncGenerator<Utterance> {
+async function* sendScript(
+  { thinking = '', text, then }: Script,
+  disconnected: AbortSignal,
+): AsyncGenerator<Utterance> {
   for (const piece of cutText(thinking)) yield { kind: 'thinking', piece };
   for (const piece of cutText(text)) yield { kind: 'text', piece };
   switch (then?.kind) {
     case 'more':
-      await setTimeout(PATIENCE, undefined, { signal: hangUp });
+      await setTimeout(DISCONNECT_TIMEOUT_MS, undefined, { signal: disconnected });
       for (const piece of cutText(then.text)) yield { kind: 'text', piece };
       return;
     case 'error':
@@ -154,7 +157,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_CALL_LENGTH) throw new Error('the call is too long');
+    if (size > MAX_CALL_LENGTH) throw new Error('The call is too long.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -1,9 +1,9 @@
 import type { TextStreamPart, ToolSet } from 'ai';
 
 /**
- * The text of an AI SDK call, piece by piece, for `streamJson` or `createJsonStream`; reasoning and tool calls are left
- * out. Leaving `fullStream` does not end the request, so the call is started here, with a signal that does. A failure
- * is thrown, which `textStream` would hide; give `onError` to `streamText` to keep it from the console.
+ * Yields the text of an AI SDK call in pieces, for `streamJson` or `createJsonStream`, without reasoning and tool calls.
+ * Abandoning `fullStream` does not end the request, so the call is started here, with a signal that ends it. A failure
+ * is thrown, which `textStream` would hide; pass `onError` to `streamText` to keep it from being printed.
  *
  * @example
  * const text = readText((abortSignal) => streamText({ model, prompt, abortSignal }))

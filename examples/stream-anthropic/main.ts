@@ -1,5 +1,5 @@
 /**
- * JSON while Claude writes it, through Anthropic's client: live values, finished items, and requests ended as soon as
+ * Reads JSON while Claude writes it, with Anthropic's client: live values, finished items, and requests that end as soon as
  * the outcome is known.
  */
 import Anthropic from '@anthropic-ai/sdk';
@@ -16,13 +16,13 @@ async function ask(model: keyof typeof SCRIPTS) {
   return client.messages.create({ model, messages, max_tokens: 1024, stream: true });
 }
 
-console.log('live, and no further than the value');
+console.log('live values, until the value is complete');
 const stream = createJsonStream(guideSchema, { stopWhenComplete: true });
 stream.on('items.*', (item, path) => console.log(`  finished ${path.join('.')}: ${JSON.stringify(item)}`));
 let shown = '';
 for await (const event of await ask('chatty')) {
   const { value, changed, complete } = stream.push(event);
-  // A screen would be drawn each time; here a line for each place that begins to grow is enough.
+  // A page would be drawn each time; here one line for each path that starts to grow is enough.
   const growing = String(changed);
   if (growing !== '' && growing !== shown) console.log(`  live ${JSON.stringify(value)}`);
   shown = growing;
@@ -44,7 +44,7 @@ try {
   console.log(`  ${String(error)}, after ${JSON.stringify(soFar.copy())}`);
 }
 
-console.log('what the server saw');
+console.log('calls as reported by the server');
 for (const { model, sent, pieces, ending } of await server.close()) {
   console.log(`  ${model}: ${ending} after ${sent} of ${pieces} pieces`);
 }

@@ -1,5 +1,5 @@
 /**
- * JSON while an OpenAI model writes it: live values, finished items, and requests ended as soon as the
+ * Reads JSON while an OpenAI model writes it: live values, finished items, and requests that end as soon as the
  * outcome is known.
  */
 import OpenAI from 'openai';
@@ -11,7 +11,7 @@ import { startScriptedModel } from '../scripted-model/scripted-model.js';
 const server = await startScriptedModel(SCRIPTS);
 const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none', maxRetries: 0 });
 
-console.log('chat completions: live, and no further than the value');
+console.log('chat completions: live values, until the value is complete');
 const chat = await client.chat.completions.create({
   model: 'chatty',
   messages: [{ role: 'user', content: 'A guide to cafés, as JSON.' }],
@@ -22,7 +22,7 @@ stream.on('items.*', (item, path) => console.log(`  finished ${path.join('.')}: 
 let shown = '';
 for await (const chunk of chat) {
   const { value, changed, complete } = stream.push(chunk);
-  // A screen would be drawn each time; here a line for each place that begins to grow is enough.
+  // A page would be drawn each time; here one line for each path that starts to grow is enough.
   const growing = String(changed);
   if (growing !== '' && growing !== shown) console.log(`  live ${JSON.stringify(value)}`);
   shown = growing;
@@ -46,7 +46,7 @@ try {
   console.log(`  ${String(error)}, after ${JSON.stringify(soFar.copy())}`);
 }
 
-console.log('what the server saw');
+console.log('calls as reported by the server');
 for (const { model, sent, pieces, ending } of await server.close()) {
   console.log(`  ${model}: ${ending} after ${sent} of ${pieces} pieces`);
 }

@@ -1,6 +1,6 @@
 /**
- * The closed loop: each of three workers in this folder gets an order. One reports in JSON, one in text, one only prints.
- * Their results are read, decided and commented on; a result that cannot be trusted waits for a person.
+ * Submits an order to each of the three workers in this folder: one reports in JSON, one in text, one only prints. Their
+ * results are read and decided, and comments are delivered; a result that cannot be trusted waits for a person.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

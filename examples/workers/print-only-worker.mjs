@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * A worker that writes no result and only talks. Whatever it claims, a person decides.
+ * A worker that writes no result file and only prints. Whatever it claims, a person decides.
  *
  *   wrappers: { 'print-only-worker': { type: 'script', command: ['node', 'print-only-worker.mjs'], inject: 'env' } }
  */

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * A worker that reports in text: takes its order from the environment and writes `work_result.txt`, header lines first.
+ * A worker that reports in text: reads its order from the environment and writes `work_result.txt`, header lines first.
  *
  *   wrappers: { 'text-worker': { type: 'script', command: ['node', 'text-worker.mjs'], inject: 'env' } }
  */

@@ -4,12 +4,11 @@ import { build, type Plugin } from 'esbuild';
 import { SHORT_NAMES } from './short-names.js';
 
 /**
- * Keeps the file that imports Ajv separate: a bundler of a page that does not use it drops a whole file of the package, but
- * not the import of a package from the middle of one. Every bundled file is one folder below `dist`, so one relative path
- * fits all.
+ * Keeps the file that imports Ajv separate: a user's bundler can drop an unused file, but not the import of a package in the
+ * middle of a file. Every bundled file is one folder below `dist`, so the same relative path works for all.
  */
-const ajvApart: Plugin = {
-  name: 'Ajv apart',
+const keepAjvSeparate: Plugin = {
+  name: 'keep Ajv separate',
   setup(bundler) {
     bundler.onResolve({ filter: /\/compile-with-ajv\.js$/ }, ({ kind }) =>
       kind === 'entry-point' ? undefined : { path: '../json-schema/compile-with-ajv.js', external: true },
@@ -18,8 +17,8 @@ const ajvApart: Plugin = {
 };
 
 /**
- * Makes one file of the parser, with short names for its internal properties. Its modules stay in the order of their imports, in
- * which they compress best; bundled with other floors they would not.
+ * Bundles the parser into one file, with short names for its internal properties. Its modules stay in the order of their imports,
+ * in which they compress best; bundling them with other floors would change the order.
  */
 export async function bundleParser(dist: string): Promise<void> {
   const file = join(dist, 'json/index.js');
@@ -31,7 +30,7 @@ export async function bundleParser(dist: string): Promise<void> {
     platform: 'neutral',
     target: 'es2022',
     external: [join(dist, 'base/index.js')],
-    // Puts imported numbers where they are used, which a user's bundler could not do with one file.
+    // Inlines imported numbers, which a user's bundler cannot do within one file.
     minifySyntax: true,
     ...SHORT_NAMES,
     allowOverwrite: true,
@@ -39,7 +38,7 @@ export async function bundleParser(dist: string): Promise<void> {
   });
 }
 
-/** Bundles files of `dist` as ES modules; what several of them need stands in shared files, once. */
+/** Bundles files of `dist` as ES modules; code that several of them need is in shared files. */
 export async function bundleModules(dist: string, files: readonly string[], outdir: string): Promise<void> {
   await build({
     entryPoints: [...files],
@@ -53,7 +52,7 @@ export async function bundleModules(dist: string, files: readonly string[], outd
     packages: 'external',
     chunkNames: 'shared/[name]-[hash]',
     allowOverwrite: true,
-    plugins: [ajvApart],
+    plugins: [keepAjvSeparate],
     logLevel: 'error',
   });
 }
@@ -76,9 +75,9 @@ export async function bundlePackages(file: string, external: readonly string[]):
   });
 }
 
-/** `import.meta` does not exist in CommonJS; only Node.js needs the address, to find optional packages next to it. */
-const OWN_ADDRESS =
-  "const ownAddress = typeof __filename === 'string' ? require('url').pathToFileURL(__filename).href : '';";
+/** `import.meta` does not exist in CommonJS; only Node.js needs the URL, to find optional packages. */
+const MODULE_URL =
+  "const moduleUrl = typeof __filename === 'string' ? require('url').pathToFileURL(__filename).href : '';";
 
 /** Bundles the same as CommonJS. Each file is a separate module and requires the others, so that nothing exists twice. */
 export async function bundleCommonJs(dist: string, files: readonly string[], outdir: string): Promise<void> {
@@ -105,8 +104,8 @@ export async function bundleCommonJs(dist: string, files: readonly string[], out
       mainFields: ['main'],
       target: 'es2022',
       packages: 'external',
-      define: { 'import.meta.url': 'ownAddress' },
-      banner: { js: file.includes('json-schema') ? OWN_ADDRESS : '' },
+      define: { 'import.meta.url': 'moduleUrl' },
+      banner: { js: file.includes('json-schema') ? MODULE_URL : '' },
       plugins: [otherFiles],
       logLevel: 'error',
     });

@@ -1,10 +1,10 @@
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** The browser-safe floors, which are bundled: what other floors and users load of them is few files. */
+/** The browser-safe floors, which are bundled into a few files. */
 export const FLOORS = ['base', 'json', 'json-schema', 'events', 'records', 'api', 'client', 'adapters'] as const;
 
-/** Entries that need nothing but these floors. */
+/** Entries that need only these floors. */
 export const ENTRIES = [
   'index',
   'json',
@@ -17,7 +17,7 @@ export const ENTRIES = [
   'react',
 ] as const;
 
-/** The files by which the floors are entered, and the one that imports Ajv, which stays apart. */
+/** Lists the index files of the floors, and the file that imports Ajv, which stays separate. */
 export function listEntryFiles(dist: string): string[] {
   const floors = FLOORS.filter((floor) => floor !== 'adapters').map((floor) => join(dist, floor, 'index.js'));
   const adapters = readdirSync(join(dist, 'adapters')).filter((name) => name.endsWith('.js'));
@@ -28,7 +28,7 @@ export function listEntryFiles(dist: string): string[] {
   ];
 }
 
-/** All files below a folder. */
+/** Lists all files below a folder. */
 function listFiles(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);

@@ -8,18 +8,18 @@ import type { BuildOptions } from 'esbuild';
  */
 const NAMES_BY_KIND = `
   cursor token policy structure measureBare readBareText readBare endCutString startToken createStructure
-  cursor builder state role plausible refuse advance rootMustEnd due goTo insideCall endValue leaveValueOut rereads rootCommaSeen rootEnd stepAfter stepClose awaitsValue finish doublesQuotes isSuperfluous placeKey placeScalar startNextRoot enterCall passSeparator
-  char repair failure final base allowed fail formulas repairEnd endHere
-  last place otherAbove inArray duplicates reopenLast setKey placeItems removeLast show root
-  container step otherAbove shown isList
-  separator shown unescapedSeen endCut isDoubtful
-  ownQuote cut repair
+  cursor builder state role plausible isComplete refuse advance rootMustEnd due goTo insideCall endValue leaveValueOut rereads rootCommaSeen rootEnd stepAfter stepClose awaitsValue finish doublesQuotes isSuperfluous placeKey placeScalar startNextRoot enterCall passSeparator
+  char matchHere repair failure final base allowed fail formulas repairEnd endHere
+  last place openDepth otherAbove inArray duplicates reopenLast setKey placeItems removeLast show root
+  container step contents openDepth otherAbove shown isList
+  separator decoded shown unescapedSeen endCut isDoubtful
+  endQuote cut repair
   closers plain rest
   allInProse controlCharacters
   generous rootMustEnd formulas
-  failure plausible duplicates
+  failure plausible duplicates isExact
   blocks regions
-  untouched lastClose
+  untouched lastClose isClosed
   settings failed seen rejected
   reading found objection
   hasSchema repairsInProse needsOwnReader

@@ -36,7 +36,7 @@ export async function buildSmallPackage(dist: string, folder: string): Promise<v
   const manifest = {
     name: 'sluice-json',
     version,
-    description: 'The JSON value in what a model wrote: found, repaired, validated. No dependencies.',
+    description: 'Extracts, repairs and validates JSON in the output of language models. No dependencies.',
     keywords,
     license,
     type: 'module',

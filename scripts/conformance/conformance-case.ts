@@ -1,4 +1,4 @@
-/** One public test case of a peer: a text, and the value or the refusal its project expects. */
+/** One public test case of another project: a text, and the value or error that the project expects. */
 export interface ConformanceCase {
   readonly id: string;
   readonly kind: CaseKind;
@@ -14,7 +14,7 @@ export type CaseKind = (typeof CASE_KINDS)[number];
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Reads a file of cases; throws with the place of the first invalid entry. */
+/** Reads a file of cases; throws with the index of the first invalid entry. */
 export function readCases(text: string): readonly ConformanceCase[] {
   const list: unknown = JSON.parse(text);
   if (!Array.isArray(list)) throw new TypeError('a set of cases is a JSON array');

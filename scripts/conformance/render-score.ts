@@ -1,9 +1,9 @@
 import type { Miss, Score } from './run-cases.js';
 
-/** Longest piece of an input or a value shown. */
-const LONGEST = 100;
+/** The maximum number of characters of an input or a value that are shown. */
+const MAX_SHOWN = 100;
 
-/** The score of a set for people: one line, then one block a miss. */
+/** Renders the score of a set for people: one line, then one block per miss. */
 export function renderScore(name: string, score: Score): string {
   const right = score.cases - score.misses.length;
   const percent = score.cases === 0 ? '-' : `${((100 * right) / score.cases).toFixed(1)}%`;
@@ -18,5 +18,5 @@ function renderMiss({ id, input, expectation, answer }: Miss): string {
 
 function shorten(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
 }

@@ -5,10 +5,10 @@ import { createJsonStream, parseOrThrow, repairJson } from '../../src/json/index
 import { fromJsonSchema } from '../../src/json-schema/index.js';
 import type { ConformanceCase } from './conformance-case.js';
 
-/** The outcome of a case: a value, or the code of the refusal. A `crash` is an exception that is not one of Sluice's own. */
+/** The outcome of a case: a value, or an error code. A `crash` is an exception that is not one of Sluice's own. */
 export type Answer = { readonly value: unknown } | { readonly error: string } | { readonly crash: string };
 
-/** A case whose outcome is not what its project expects. */
+/** A case whose outcome differs from the one its project expects. */
 export interface Miss {
   readonly id: string;
   readonly input: string;
@@ -22,10 +22,10 @@ export interface Score {
   readonly misses: readonly Miss[];
 }
 
-/** Sends every case through the call that a user of its project would make instead. */
+/** Runs every case with the call that replaces that of its project. */
 export function runCases(cases: readonly ConformanceCase[]): Score {
   const misses = cases.flatMap((one): Miss[] => {
-    const answer = answerTo(one);
+    const answer = runCase(one);
     return isExpected(answer, one.expectation)
       ? []
       : [{ id: one.id, input: one.input, expectation: one.expectation, answer }];
@@ -33,7 +33,7 @@ export function runCases(cases: readonly ConformanceCase[]): Score {
   return { cases: cases.length, misses };
 }
 
-function answerTo(one: ConformanceCase): Answer {
+function runCase(one: ConformanceCase): Answer {
   try {
     return { value: getValue(one) };
   } catch (thrown) {
@@ -63,10 +63,10 @@ function readPartial(text: string): unknown {
 
 function isExpected(answer: Answer, expectation: ConformanceCase['expectation']): boolean {
   if (expectation === 'error') return 'error' in answer;
-  return 'value' in answer && isDeepStrictEqual(plain(answer.value), plain(expectation.value));
+  return 'value' in answer && isDeepStrictEqual(normalize(answer.value), normalize(expectation.value));
 }
 
-/** JSON has one zero, and no tool that wrote the cases kept its sign. */
-function plain(value: unknown): unknown {
+/** Turns -0 into 0: the cases were written as JSON, which lost the sign. */
+function normalize(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

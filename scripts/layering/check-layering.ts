@@ -1,22 +1,22 @@
-import { findCircles } from './find-circles.js';
+import { findCycles } from './find-cycles.js';
 import { getFloor } from './get-floor.js';
 import { FLOORS } from './floors.js';
 import type { ImportEdge, ImportGraph } from './import-graph.js';
 
-/** Every import that the layering does not allow, as a sentence. */
+/** Lists every import that the layering does not allow, as a message. */
 export function checkLayering(graph: ImportGraph): string[] {
   const { edges, files } = graph;
   return [
     ...files.filter((file) => FLOORS[getFloor(file)] === undefined).map((file) => `${file}: unknown floor`),
     ...edges.flatMap((edge) => {
-      const objection = objectTo(edge);
-      return objection === undefined ? [] : [`${edge.from} → ${edge.to}: ${objection}`];
+      const problem = findProblem(edge);
+      return problem === undefined ? [] : [`${edge.from} → ${edge.to}: ${problem}`];
     }),
-    ...findCircles(graph).map((circle) => `${[...circle, circle[0]].join(' → ')}: import circle`),
+    ...findCycles(graph).map((cycle) => `${[...cycle, cycle[0]].join(' → ')}: import cycle`),
   ];
 }
 
-function objectTo({ from, to, kind, typeOnly }: ImportEdge): string | undefined {
+function findProblem({ from, to, kind, typeOnly }: ImportEdge): string | undefined {
   const name = getFloor(from);
   const floor = FLOORS[name];
   if (floor === undefined) return undefined;
@@ -32,8 +32,8 @@ function objectTo({ from, to, kind, typeOnly }: ImportEdge): string | undefined 
     case 'file': {
       const target = getFloor(to);
       if (target === name) return undefined;
-      if (FLOORS[target]?.eachFileIsADoor !== true && !/^src\/[^/]+\/index\.ts$/.test(to))
-        return `${target} is entered through its index.ts`;
+      if (FLOORS[target]?.hasNoIndex !== true && !/^src\/[^/]+\/index\.ts$/.test(to))
+        return `${target} must be imported through its index.ts`;
       if (floor.imports.includes(target)) return undefined;
       if (floor.types?.includes(target) !== true) return `${name} may not import ${target}`;
       return typeOnly ? undefined : `${name} may import only types of ${target}`;

@@ -1,4 +1,4 @@
-/** The allowed imports of one folder of `src/`, or `web/`, besides itself. Another floor is imported through its `index.ts` only. */
+/** The allowed imports of one folder of `src/`, or of `web/`, from other folders, which are imported only through their `index.ts`. */
 export interface Floor {
   readonly imports: readonly string[];
   /** Floors of which only types may be imported. */
@@ -7,11 +7,11 @@ export interface Floor {
   readonly packages: readonly string[] | 'any';
   /** Must load in a browser: no module of Node.js. */
   readonly browserSafe?: boolean;
-  /** Its files need different packages, which an index would load together: each is imported by itself. */
-  readonly eachFileIsADoor?: boolean;
+  /** Its files need different packages, which an index would load together: each file is imported separately. */
+  readonly hasNoIndex?: boolean;
 }
 
-/** Floors that every floor may import: errors, ids, the logger, schema types. */
+/** The floor that every other may import: errors, ids, the logger, schema types. */
 export const GROUND = 'base';
 
 const CORE = [
@@ -53,7 +53,7 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
     types: ['events'],
     packages: 'any',
   },
-  // Of the ports it implements: the types, and the rules that hold for every implementation.
+  // Imports the types of the ports it implements, and the rules that apply to every implementation.
   store: { imports: [GROUND, 'files', 'threads', 'events', 'records', 'runs'], types: ['orders'], packages: 'any' },
   dispatch: {
     imports: [GROUND, 'files', 'archive', 'records', 'run-folder', 'runs', 'orders', 'store'],
@@ -67,7 +67,7 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
     types: ['json'],
     packages: [],
   },
-  // Spans of what runs and orders publish; implements a port of runs.
+  // Spans of runs and orders; implements a port of runs.
   tracing: {
     imports: [GROUND, 'files'],
     types: ['events', 'records', 'runs'],
@@ -84,26 +84,26 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
     packages: ['eventsource-parser'],
     browserSafe: true,
   },
-  // Tools for other agents: whatever they call goes through the client, to a server or to the store of this process.
+  // Tools for other agents: all calls go through the client, to a server or to the store of this process.
   mcp: {
     imports: [GROUND, 'files', 'json-schema', 'events', 'records', 'api', 'client'],
     packages: ['@modelcontextprotocol/server'],
   },
   cli: { imports: [...CORE, 'acp', 'mcp', 'api', 'config', 'server', 'client', 'report', 'suite'], packages: 'any' },
-  // The libraries of the page are bundled into it.
+  // The libraries of the console are bundled into it.
   web: {
     imports: [GROUND, 'json', 'json-schema', 'records', 'client'],
     types: ['events', 'api'],
     packages: ['preact', '@preact/signals', 'jsonrepair'],
     browserSafe: true,
   },
-  // Other libraries' interfaces, typed by their shape; only what must extend a class of theirs imports it.
+  // Other libraries' interfaces are typed by their shape; a library is imported only to extend one of its classes.
   adapters: {
     imports: [GROUND, 'json', 'json-schema'],
     packages: ['@langchain/core', 'react'],
     browserSafe: true,
-    eachFileIsADoor: true,
+    hasNoIndex: true,
   },
-  // The entries of the package: what a user may import, name by name.
+  // The entries of the package: the public names, listed one by one.
   entries: { imports: [...CORE, 'client', 'adapters'], packages: [] },
 };

@@ -1,4 +1,4 @@
-/** The floor that a file belongs to: `events` for `src/events/index.ts`, none for `src/index.ts`. */
+/** Returns the floor that a file belongs to: `events` for `src/events/index.ts`, an empty string for `src/index.ts`. */
 export function getFloor(file: string): string {
   const parts = file.split('/');
   if (parts[0] === 'web') return 'web';

@@ -22,7 +22,7 @@ export interface ImportGraph {
 /** The folders with source files; one that is missing is skipped. */
 const FOLDERS = ['src', 'web'];
 
-/** Reads the imports of every TypeScript file (tests aside) under `<root>/src` and `<root>/web`. */
+/** Reads the imports of every TypeScript file, except tests, under `<root>/src` and `<root>/web`. */
 export async function readImportGraph(root: string): Promise<ImportGraph> {
   const files = await listSources(root);
   const edges: ImportEdge[] = [];
@@ -46,7 +46,7 @@ async function listSources(root: string): Promise<string[]> {
 }
 
 /**
- * Resolves an import. Ours name the file that will be built, `./foo.js`; what follows `?` is an instruction for
+ * Resolves an import. Imports name the built file, `./foo.js`; anything after `?` is an instruction for
  * the bundler.
  */
 function resolve(root: string, from: string, specifier: string): Pick<ImportEdge, 'to' | 'kind'> {
@@ -61,7 +61,7 @@ function resolve(root: string, from: string, specifier: string): Pick<ImportEdge
 /** Reads the imports of a file, and whether each imports only types: also by `export … from`, `import(…)` and `import('…').Type`. */
 async function readImports(file: string): Promise<ReadonlyMap<string, boolean>> {
   const imports = new Map<string, boolean>();
-  const note = (specifier: unknown, typeOnly: boolean): void => {
+  const add = (specifier: unknown, typeOnly: boolean): void => {
     if (typeof specifier === 'string') imports.set(specifier, typeOnly && imports.get(specifier) !== false);
   };
   const tsx = file.endsWith('.tsx');
@@ -70,9 +70,9 @@ async function readImports(file: string): Promise<ReadonlyMap<string, boolean>> 
   ];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     if (typeof node !== 'object' || node === null) continue;
-    if (isImport(node)) note(node.source?.value, node.typeOnly === true);
-    if (isDynamicImport(node)) note(node.arguments[0]?.expression.value, false);
-    if (isTypeImport(node)) note(node.argument.value, true);
+    if (isImport(node)) add(node.source?.value, node.typeOnly === true);
+    if (isDynamicImport(node)) add(node.arguments[0]?.expression.value, false);
+    if (isTypeImport(node)) add(node.argument.value, true);
     pending.push(...Object.values(node).map((part: unknown) => part ?? null));
   }
   return imports;

@@ -5,13 +5,13 @@ import type { ImportGraph } from './import-graph.js';
 /** The kind of dependency between floors: code, or only types. */
 type Strength = 'code' | 'types';
 
-/** Where the picture stands in a page. */
+/** The comments that mark the picture in a page. */
 const BEGIN = '<!-- picture of the imports, made by npm run picture -- --write -->';
 const END = '<!-- end of the picture -->';
 
 /**
- * Draws which floor imports which, as Mermaid: a line for code, dots for types alone. An arrow that only repeats what
- * other arrows say (a imports b, b imports c, so a may import c) is left out; with all of them the picture would be unreadable.
+ * Draws which floor imports which, as Mermaid: a line for code, dots for types only. An arrow that others
+ * imply (a imports b, b imports c, so a may import c) is left out; with all of them the picture would be unreadable.
  *
  * @example
  * renderPicture(graph) // 'flowchart TD\n  events --> json\n…'
@@ -29,25 +29,27 @@ export function renderPicture({ edges }: ImportGraph): string {
   const lines = [...arrows].flatMap(([upper, targets]) =>
     [...targets]
       .filter(([lower, strength]) => {
-        const ways = [...targets].filter(([other, way]) => other !== lower && (way === 'code' || strength === 'types'));
-        return !ways.some(([other]) => leads(arrows, other, lower, strength));
+        const others = [...targets].filter(
+          ([other, via]) => other !== lower && (via === 'code' || strength === 'types'),
+        );
+        return !others.some(([other]) => isReachable(arrows, other, lower, strength));
       })
       .map(([lower, strength]) => `  ${upper} ${strength === 'code' ? '-->' : '-.->'} ${lower}`),
   );
   return ['flowchart TD', ...lines.toSorted()].join('\n');
 }
 
-/** A page with the picture in its place. */
+/** Replaces the picture in a page. */
 export function putPicture(page: string, picture: string): string {
   const [before, rest] = page.split(BEGIN);
   const after = rest?.split(END)[1];
   if (before === undefined || after === undefined)
-    throw new Error(`the page has no place for the picture: ${BEGIN} … ${END}`);
+    throw new Error(`The page has no markers for the picture. Add "${BEGIN}" and "${END}".`);
   return `${before}${BEGIN}\n\n\`\`\`mermaid\n${picture}\n\`\`\`\n\n${END}${after}`;
 }
 
-/** Code is reached by arrows of code only; types are reached by any. */
-function leads(
+/** Checks whether a path of arrows leads from one floor to another; for code, arrows of types do not count. */
+function isReachable(
   arrows: ReadonlyMap<string, ReadonlyMap<string, Strength>>,
   from: string,
   to: string,

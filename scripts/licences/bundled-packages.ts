@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const IMPORT = /(?:from|import)\s*\(?\s*'((?:@[\w.-]+\/)?[\w.-]+)[^']*'/g;
 
-/** The packages that the sources of a folder import, where their code is bundled and becomes part of what users get. */
+/** Finds the packages that the sources of a folder import. Their code is bundled, and so shipped to users. */
 export async function findBundledPackages(folder: string): Promise<string[]> {
   const names = new Set<string>();
   for (const file of await readdir(folder, { recursive: true })) {

@@ -17,11 +17,11 @@ const READ_BY_HAND: ReadonlySet<string> = new Set([
   'streamsearch@0.1.2',
 ]);
 
-/** Every package whose licence is not on the list for its use, as a sentence. */
+/** Lists every package whose licence is not allowed for its use, as a message. */
 export function checkLicences(packages: readonly LockedPackage[]): string[] {
   return packages.flatMap(({ name, version, licence, isShipped }) => {
     if (!isShipped && licence === '' && READ_BY_HAND.has(`${name}@${version}`)) return [];
-    if (licence === '') return [`${name}@${version} does not say under which licence it is`];
+    if (licence === '') return [`${name}@${version} declares no licence`];
     if (isAllowed(licence, isShipped ? SHIPPED : DEVELOPMENT)) return [];
     return [
       `${name}@${version} is under ${licence}, which is not on the list for ${isShipped ? 'users' : 'development'}`,
@@ -29,7 +29,10 @@ export function checkLicences(packages: readonly LockedPackage[]): string[] {
   });
 }
 
-/** `A OR B` is allowed if one is, `A AND B` if both are; `OR` binds less. Parentheses are evaluated from the inside out. */
+/**
+ * Checks an SPDX expression: `A OR B` is allowed if one of them is, `A AND B` if both are; `AND` binds more tightly.
+ * Parentheses are evaluated from the inside out.
+ */
 export function isAllowed(expression: string, allowed: readonly string[]): boolean {
   const inner = /\(([^()]*)\)/.exec(expression);
   if (inner !== null) {

@@ -17,25 +17,25 @@ export interface LockedPackage {
   readonly path: string;
   readonly name: string;
   readonly version: string;
-  /** An SPDX expression; empty if the package does not say. */
+  /** An SPDX expression; empty if the package declares none. */
   readonly licence: string;
-  /** Goes to users: as a dependency, or inside the console. */
+  /** Whether users get it: as a dependency, or inside the console. */
   readonly isShipped: boolean;
 }
 
 const FOLDER = 'node_modules/';
 
 /**
- * The packages of a lock file. `bundled` names those whose code is built into the console: they are development
- * dependencies that are shipped nevertheless, with their own dependencies.
+ * Lists the packages of a lock file. `bundled` names those whose code is built into the console: they are development
+ * dependencies, but shipped, together with their own dependencies.
  */
 export function readLock(text: string, bundled: readonly string[]): LockedPackage[] {
   const { packages } = Lock.parse(JSON.parse(text));
-  const inside = new Set<string>();
+  const shipped = new Set<string>();
   const waiting = [...bundled];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    if (inside.has(name)) continue;
-    inside.add(name);
+    if (shipped.has(name)) continue;
+    shipped.add(name);
     waiting.push(...Object.keys(packages[`${FOLDER}${name}`]?.dependencies ?? {}));
   }
   return Object.entries(packages)
@@ -43,6 +43,6 @@ export function readLock(text: string, bundled: readonly string[]): LockedPackag
     .map(([path, { version = '', license = '', dev, devOptional, peer }]) => {
       const name = path.slice(path.lastIndexOf(FOLDER) + FOLDER.length);
       const isDependency = dev !== true && devOptional !== true && peer !== true;
-      return { path, name, version, licence: license, isShipped: isDependency || inside.has(name) };
+      return { path, name, version, licence: license, isShipped: isDependency || shipped.has(name) };
     });
 }

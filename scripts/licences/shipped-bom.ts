@@ -7,8 +7,8 @@ const Bom = z.looseObject({
 });
 
 /**
- * The bill of materials of what users get, from npm's bill of everything that is installed. npm can leave development
- * dependencies out, but then also those that are built into the console.
+ * Reduces npm's bill of materials of all installed packages to the shipped ones. npm itself can only leave out all development
+ * dependencies, including those that are built into the console.
  */
 export function keepShipped(bill: unknown, shipped: ReadonlySet<string>, name: string): z.infer<typeof Bom> {
   const bom = Bom.parse(bill);
@@ -16,7 +16,7 @@ export function keepShipped(bill: unknown, shipped: ReadonlySet<string>, name: s
   const isKept = (ref: string): boolean => ref === own || shipped.has(ref);
   return {
     ...bom,
-    // npm calls the project after its folder.
+    // npm names the project after its folder.
     metadata: { ...bom.metadata, component: { ...bom.metadata.component, name } },
     components: bom.components
       .filter((component) => isKept(component['bom-ref']))

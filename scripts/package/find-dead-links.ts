@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path/posix';
 
-/** A set of pages, and the files and folders that their links may lead to. */
+/** A set of pages, and the files and folders that they may link to. */
 export interface LinkedPages {
-  /** Where the pages are read. */
+  /** The folder of the pages. */
   readonly root: string;
   /** The pages, relative to the root. */
   readonly pages: readonly string[];
@@ -12,7 +12,7 @@ export interface LinkedPages {
 }
 
 /**
- * Every relative link of the pages that leads nowhere, also because of its anchor.
+ * Lists every relative link of the pages whose target or anchor does not exist.
  *
  * @example
  * findDeadLinks({ root, pages: ['README.md'], find }) // ['README.md → docs/gone.md']
@@ -20,7 +20,7 @@ export interface LinkedPages {
 export function findDeadLinks({ root, pages, find }: LinkedPages): string[] {
   return pages.flatMap((path) => {
     const page = readFileSync(join(root, path), 'utf8');
-    const links = [...withoutCode(page).matchAll(/\]\((?!\w+:)([^)\s]*)\)/g)];
+    const links = [...removeCode(page).matchAll(/\]\((?!\w+:)([^)\s]*)\)/g)];
     return links.flatMap(([, link = '']) => {
       const [file = '', anchor] = link.split('#');
       const target = file === '' ? path : normalize(join(dirname(path), file)).replace(/\/$/, '');
@@ -39,8 +39,8 @@ export function findInPackage(files: readonly string[]): LinkedPages['find'] {
     names.has(path) ? 'file' : files.some((file) => file.startsWith(`${path}/`)) ? 'folder' : undefined;
 }
 
-/** A page without its code, in which brackets mean something else. */
-const withoutCode = (page: string) => page.replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, '');
+/** Removes the code of a page, in which brackets are not links. */
+const removeCode = (page: string) => page.replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, '');
 
 /** Lists the anchors of a page: ids, and headings as forges name them; a repeated heading gets a number. */
 function listAnchors(page: string): string[] {

@@ -2,20 +2,20 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { SHORT_NAMES } from '../build/short-names.js';
 
-/** The entry that is made of `src/base` and `src/json` alone: in others the same names may be public. */
+/** The entry that consists of `src/base` and `src/json` only: in others the same names may be public. */
 const JSON_ENTRY = 'src/entries/json.ts';
 
 interface SizeOptions {
-  /** Only what is loaded for an import of these names. */
+  /** Measures only what an import of these names loads. */
   readonly names?: readonly string[] | undefined;
-  /** Whether it is bundled for a page, with the packages it needs: rejects when it would need Node.js. True by default. */
+  /** Whether it is bundled for a page, with the packages it needs; rejects if it needs Node.js. True by default. */
   readonly isForPages?: boolean;
 }
 
 /** Packages that a user of such an entry has anyway. */
 const HOSTS = ['react', '@langchain/core', '@langchain/core/*'];
 
-/** Bytes of a module and what it imports, minified and gzipped. Names inside of `src/json` are as short as the build makes them. */
+/** Measures a module with its imports, minified and gzipped, in bytes. Names inside of `src/json` are shortened as in the build. */
 export async function gzippedSize(entry: string, { names, isForPages = true }: SizeOptions = {}): Promise<number> {
   const { outputFiles } = await build({
     ...(names === undefined

@@ -1,7 +1,7 @@
 import { runTool } from '../run-tool.js';
 import type { Tarball } from './pack.js';
 
-/** Everything that is wrong with a packed package: its manifest, its types, its contents. Empty when all is well. */
+/** Lists all problems of a packed package: its manifest, its types, its contents. */
 export async function inspectTarball({ path, files }: Tarball, folder: string): Promise<string[]> {
   const manifest = await runTool('publint', ['run', path, '--strict'], folder);
   // Entries that need Node.js exist as ES modules only, which this profile allows; the matrix requires the others.
@@ -10,6 +10,6 @@ export async function inspectTarball({ path, files }: Tarball, folder: string): 
   return [
     ...(manifest.exitCode === 0 ? [] : [`publint: ${manifest.stdout}${manifest.stderr}`]),
     ...(types.exitCode === 0 ? [] : [`attw: ${types.stdout}${types.stderr}`]),
-    ...strays.map((file) => `${file} has no place in the package`),
+    ...strays.map((file) => `${file} does not belong in the package`),
   ];
 }

@@ -2,11 +2,11 @@ import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT, run, type ToolRun } from '../run-tool.js';
 
-/** Where the compilers, bundlers and runtimes are installed, apart from the project's own packages. */
+/** The compilers, bundlers and runtimes, which are installed separately from the project's own packages. */
 const TOOLS = join(PROJECT, 'test/package-matrix/node_modules');
 const ARM = process.arch === 'arm64';
 
-/** One way to use the package: what it is called, and the commands that must end well, the last one printing `EXPECTED`. */
+/** One way to use the package: its name, and commands that must succeed, of which the last prints `EXPECTED`. */
 interface Trial {
   readonly name: string;
   readonly commands: readonly (readonly [program: string, ...args: string[]])[];
@@ -30,7 +30,7 @@ const line = result.value.line;
 const read = interpretJsonSchema({ type: 'object', required: ['line'] });
 if (!parse('{"line": 3}', read).ok || typeof createTranslator !== 'function') throw new Error('an entry is broken');
 `;
-/** Both packages are used, each with the names it gives its entries. */
+/** Both packages, with the names of their entries. */
 const PACKAGES = {
   'sluice-json': { json: 'sluice-json', schema: 'sluice-json/json-schema', events: 'sluice-json/events' },
   sluice: { json: 'sluice/json', schema: 'sluice/json-schema', events: 'sluice/events' },
@@ -49,16 +49,16 @@ export async function tryMatrix(folder: string): Promise<MatrixReport> {
   const notRun: string[] = [];
   const problems: string[] = [];
   for (const name of ['sluice-json', 'sluice'] as const) {
-    const place = join(folder, `matrix-${name}`);
-    mkdirSync(place, { recursive: true });
-    writePrograms(place, PACKAGES[name]);
-    for (const trial of [...listTrials(place), ...(name === 'sluice' ? [AI_SDK_7] : [])]) {
+    const project = join(folder, `matrix-${name}`);
+    mkdirSync(project, { recursive: true });
+    writePrograms(project, PACKAGES[name]);
+    for (const trial of [...listTrials(project), ...(name === 'sluice' ? [AI_SDK_7] : [])]) {
       const title = `${name} in ${trial.name}`;
       if (trial.commands.some(([program]) => program.startsWith(TOOLS) && !existsSync(program))) {
         notRun.push(title);
         continue;
       }
-      const failure = await findFailure(trial, place);
+      const failure = await findFailure(trial, project);
       if (failure === undefined) passed.push(title);
       else problems.push(`${title}: ${failure}`);
     }
@@ -66,17 +66,17 @@ export async function tryMatrix(folder: string): Promise<MatrixReport> {
   return { passed, notRun, problems };
 }
 
-async function findFailure({ commands, silent }: Trial, place: string): Promise<string | undefined> {
+async function findFailure({ commands, silent }: Trial, project: string): Promise<string | undefined> {
   let last: ToolRun = { exitCode: 0, stdout: '', stderr: '' };
   for (const [program, ...args] of commands) {
-    last = await run(program, args, place);
-    if (last.exitCode !== 0) return `${program} ended with ${last.exitCode}\n${last.stdout}${last.stderr}`;
+    last = await run(program, args, project);
+    if (last.exitCode !== 0) return `${program} exited with ${last.exitCode}\n${last.stdout}${last.stderr}`;
   }
   const printed = `${last.stdout}${last.stderr}`;
   return silent === true || printed.includes(EXPECTED) ? undefined : `printed\n${printed}`;
 }
 
-function writePrograms(place: string, entries: (typeof PACKAGES)[keyof typeof PACKAGES]): void {
+function writePrograms(project: string, entries: (typeof PACKAGES)[keyof typeof PACKAGES]): void {
   const imports = [
     ['{ parse }', entries.json],
     ['{ interpretJsonSchema }', entries.schema],
@@ -85,11 +85,11 @@ function writePrograms(place: string, entries: (typeof PACKAGES)[keyof typeof PA
   ] as const;
   const esm = imports.map(([names, from]) => `import ${names} from '${from}';\n`).join('');
   const cjs = imports.map(([names, from]) => `const ${names} = require('${from}');\n`).join('');
-  const say = 'console.log(`line ${line}`);\n';
+  const print = 'console.log(`line ${line}`);\n';
   const files = {
     'package.json': '{ "private": true, "type": "module" }',
-    'program.mjs': `${esm}${BODY}${say}`,
-    'program.cjs': `${cjs}${BODY}${say}`,
+    'program.mjs': `${esm}${BODY}${print}`,
+    'program.cjs': `${cjs}${BODY}${print}`,
     'program.mts': `${esm}${BODY}const typed: number = line;\nexport { typed };\n`,
     'program.cts': `${esm}${BODY}const typed: number = line;\nexport { typed };\n`,
     'program.test.cjs': `${cjs}test('reads', () => {\n${BODY}expect(line).toBe(3);\nprocess.stdout.write(\`line \${line}\`);\n});\n`,
@@ -114,22 +114,22 @@ function writePrograms(place: string, entries: (typeof PACKAGES)[keyof typeof PA
       skipLibCheck: true,
     };
     const config = { compilerOptions, files: isBundler ? ['program.mts'] : ['program.mts', 'program.cts'] };
-    writeFileSync(join(place, `tsconfig.${resolution}.json`), JSON.stringify(config));
+    writeFileSync(join(project, `tsconfig.${resolution}.json`), JSON.stringify(config));
   }
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(place, name), text);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
 }
 
-/** A file of a tool of the matrix. */
+/** Returns the path of a tool of the matrix. */
 function tool(path: string): string {
   return join(TOOLS, path);
 }
 
-/** A tool of the project itself. */
+/** Returns the path of a tool of the project itself. */
 function own(name: string): string {
   return join(PROJECT, 'node_modules/.bin', name);
 }
 
-function listTrials(place: string): Trial[] {
+function listTrials(project: string): Trial[] {
   const node = process.execPath;
   const bundled = (name: string, ...bundler: readonly string[]): Trial => ({
     name,
@@ -156,7 +156,7 @@ function listTrials(place: string): Trial[] {
     }),
     {
       name: 'Jest 29',
-      commands: [[node, tool('jest/bin/jest.js'), '--rootDir', place, '--testMatch', '**/*.test.cjs']],
+      commands: [[node, tool('jest/bin/jest.js'), '--rootDir', project, '--testMatch', '**/*.test.cjs']],
     },
     bundled(
       'esbuild',
@@ -250,7 +250,7 @@ const VITE = `export default { build: { rollupOptions: { output: { entryFileName
 const EDGE = `const { readFileSync } = require('node:fs');
 const { EdgeVM } = require('${join(TOOLS, '@edge-runtime/vm')}');
 const page = readFileSync('page.bundle.mjs', 'utf8');
-if (page.includes('Ajv')) throw new Error('the page does not use Ajv, and its bundle has it');
+if (page.includes('Ajv')) throw new Error('the page does not use Ajv, but its bundle contains it');
 const source = page.replace(/export \\{[^]*$/, '');
 console.log(new EdgeVM({ codeGeneration: { strings: false, wasm: false } }).evaluate(source + ';globalThis.read()'));
 `;

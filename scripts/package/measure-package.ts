@@ -17,7 +17,7 @@ const Lock = z.object({
 });
 const PackReport = z.tuple([z.object({ unpackedSize: z.number() })]);
 
-/** Bytes of the packages that `npm install` brings besides the package itself, as they are installed here. */
+/** Measures the installed dependencies of the package, in bytes. */
 export function measureDependencies(project: string): number {
   const { packages } = Lock.parse(JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')));
   return Object.entries(packages)
@@ -25,7 +25,7 @@ export function measureDependencies(project: string): number {
     .reduce((sum, [path]) => sum + measureFolder(join(project, path)), 0);
 }
 
-/** Bytes of a package as it is unpacked. It has to be built. */
+/** Measures an unpacked package, in bytes. It has to be built. */
 export async function measureUnpacked(folder: string): Promise<number> {
   const { exitCode, stdout, stderr } = await run('npm', ['pack', '--dry-run', '--ignore-scripts', '--json'], folder);
   if (exitCode !== 0) throw new Error(`npm pack failed: ${stderr}${stdout}`);
@@ -41,12 +41,12 @@ function measureFolder(path: string): number {
   }, size);
 }
 
-/** So many processes are started for each module; the cheapest counts, because everything else only adds. */
+/** The number of processes started for each module. The cheapest counts, because disturbances only add time. */
 const STARTS = 7;
 
 /**
- * Measures what importing each module costs, as a multiple of starting Node.js: processor time, which others' work on the
- * machine hardly changes.
+ * Measures the import of each module as a multiple of starting Node.js, in processor time, which other work on the
+ * machine hardly affects.
  */
 export async function measureImports(files: readonly string[]): Promise<readonly number[]> {
   const scripts = ['', ...files.map((file) => `await import(${JSON.stringify(pathToFileURL(file).href)});`)];

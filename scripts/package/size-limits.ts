@@ -2,12 +2,12 @@
 export interface EntryLimit {
   /** `sluice/json` is `json`; the root is `index`. */
   readonly entry: string;
-  /** Only what a page loads that imports these names. */
+  /** Measures only what an import of these names loads. */
   readonly names?: readonly string[];
   /** Bytes of its code, minified and gzipped; packages it depends on are not counted, unless a page loads them with it. */
   readonly bytes: number;
-  /** The target, if that is less. */
-  readonly aim?: number;
+  /** The goal, if it is lower than the limit. */
+  readonly goal?: number;
   /** Whether a page can load it: then it must not need Node.js. */
   readonly isForPages?: boolean;
   /** The import time in Node.js, as a multiple of starting Node.js. */
@@ -15,13 +15,13 @@ export interface EntryLimit {
 }
 
 /**
- * Every entry of the package has a limit: a test compares the list with `exports` of package.json. Limits of `sluice/json` are
- * what is reached (docs/decisions/2026-11-15-size-of-json.md); the others leave a tenth above the bytes that were measured. Imports
- * may cost about twice what was measured on a quiet machine, because that varies: an import that doubles is noticed.
+ * Every entry of the package has a limit: a test compares the list with `exports` of package.json. Limits of `sluice/json` are the
+ * current sizes (docs/decisions/2026-11-15-size-of-json.md); the others are a tenth above the measured sizes. Limits of imports
+ * are about twice the time measured on an idle machine, because it varies.
  */
 export const ENTRY_LIMITS: readonly EntryLimit[] = [
-  { entry: 'json', bytes: 24_300, aim: 20_000, isForPages: true, import: 0.7 },
-  { entry: 'json', names: ['parse'], bytes: 19_750, aim: 17_000, isForPages: true, import: 0.7 },
+  { entry: 'json', bytes: 24_300, goal: 20_000, isForPages: true, import: 0.7 },
+  { entry: 'json', names: ['parse'], bytes: 19_800, goal: 17_000, isForPages: true, import: 0.7 },
   { entry: 'json-schema', bytes: 96_000, isForPages: true, import: 3 },
   { entry: 'events', bytes: 84_000, isForPages: true, import: 1.5 },
   { entry: 'client', bytes: 18_200, isForPages: true, import: 1.5 },

@@ -19,7 +19,7 @@ const TSCONFIG = {
 };
 
 /**
- * Installs a packed package in a new project in `folder`, compiles a program there and runs it. Answers with the
+ * Installs a packed package in a new project in `folder`, compiles a program there and runs it. Returns the
  * first step that failed, or the run of the program.
  */
 export async function tryAsConsumer(tarball: string, program: string, folder: string): Promise<ToolRun> {

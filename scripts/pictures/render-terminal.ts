@@ -10,19 +10,19 @@ const WIDTH = 8.4;
 const HEIGHT = 19;
 const MARGIN = 18;
 const HEADER = 34;
-/** Longer pauses are shortened: watching an agent think is boring. */
+/** Longer pauses are shortened to this, so that viewers need not wait for the agent. */
 const MAX_PAUSE_MS = 700;
 
 /**
- * Draws a recorded terminal session as SVG. Its lines appear one after the other, once; with reduced motion they appear at
- * once.
+ * Draws a recorded terminal session as SVG. Its lines appear one after the other, without repetition; with reduced motion they
+ * appear together.
  *
  * @example
  * renderTerminal('sluice run', [{ text: '$ sluice doctor', at: 0 }])
  */
-export function renderTerminal(title: string, recorded: readonly TerminalLine[], mostLines = 40): string {
+export function renderTerminal(title: string, recorded: readonly TerminalLine[], maxLines = 40): string {
   const wrapped = recorded.flatMap(({ text, at }) => wrap(text).map((part) => ({ text: part, at })));
-  const lines = shorten(wrapped, mostLines);
+  const lines = shorten(wrapped, maxLines);
   const width = Math.ceil(COLUMNS * WIDTH + 2 * MARGIN);
   const height = HEADER + lines.length * HEIGHT + MARGIN;
   const shown = lines.map(({ text, at }, index) => {
@@ -46,8 +46,8 @@ ${shown.join('\n')}
 `;
 }
 
-/** The first lines, with pauses that are short. */
-function shorten(lines: readonly TerminalLine[], most: number): readonly TerminalLine[] {
+/** Returns the first lines, with shortened pauses. */
+function shorten(lines: readonly TerminalLine[], maxLines: number): readonly TerminalLine[] {
   let now = 0;
   let before = lines[0]?.at ?? 0;
   const paced = lines.map(({ text, at }) => {
@@ -55,7 +55,8 @@ function shorten(lines: readonly TerminalLine[], most: number): readonly Termina
     before = at;
     return { text, at: now };
   });
-  return paced.length <= most ? paced : [...paced.slice(0, most - 1), { text: '…', at: paced[most - 1]?.at ?? now }];
+  if (paced.length <= maxLines) return paced;
+  return [...paced.slice(0, maxLines - 1), { text: '…', at: paced[maxLines - 1]?.at ?? now }];
 }
 
 function wrap(text: string): readonly string[] {

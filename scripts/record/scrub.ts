@@ -1,26 +1,26 @@
-/** Bytes in which paths of this machine were replaced, and where each old place is now. */
+/** Bytes in which paths of this machine were replaced, with a function that converts old offsets. */
 export interface Scrubbed {
   readonly bytes: Buffer;
-  /** The new place of an old offset; one inside of a replaced text is now at that text's end. */
-  readonly place: (offset: number) => number;
+  /** Converts an old offset to the new one; an offset inside of a replaced text becomes the end of the new text. */
+  readonly moveOffset: (offset: number) => number;
 }
 
 interface Replacement {
-  /** Where the old text began and ended. */
+  /** The range of the old text. */
   readonly from: number;
   readonly to: number;
-  /** How much everything behind it moved. */
+  /** How far everything after it has moved. */
   readonly shift: number;
 }
 
 /**
- * Replaces texts by others, wherever they stand; where two could, the one listed first.
+ * Replaces all occurrences of the texts; if two texts match at the same offset, the one listed first.
  *
  * @example
  * scrub(Buffer.from('in /tmp/x/work'), [['/tmp/x/work', '/workspace']]).bytes // 'in /workspace'
  */
 export function scrub(bytes: Buffer, pairs: readonly (readonly [string, string])[]): Scrubbed {
-  // One character a byte, so that offsets are those of the bytes.
+  // One character per byte, so that offsets are those of the bytes.
   const text = bytes.toString('latin1');
   const words = pairs.map(([from, to]) => [latin(from), latin(to)] as const);
   const pattern = new RegExp(words.map(([from]) => escape(from)).join('|'), 'g');
@@ -34,7 +34,7 @@ export function scrub(bytes: Buffer, pairs: readonly (readonly [string, string])
   });
   return {
     bytes: Buffer.from(scrubbed, 'latin1'),
-    place(offset) {
+    moveOffset(offset) {
       const last = replacements.findLast(({ from }) => from < offset);
       return last === undefined ? offset : Math.max(offset, last.to) + last.shift;
     },

@@ -35,7 +35,7 @@ export function writeRecording(
   }
 
   function readScrubbed(file: RecordedFile, attempt: number): Scrubbed {
-    // A stream on which nothing came has no file.
+    // A stream without output has no file.
     const path = getFile(file, attempt);
     return scrub(existsSync(path) ? readFileSync(path) : Buffer.alloc(0), pairs);
   }
@@ -47,14 +47,14 @@ export function writeRecording(
 
 type RecordedFile = 'stdout' | 'stderr' | 'timing' | 'fsDiff' | 'meta';
 
-/** The timing with offsets and lengths as they are after the replacements. */
+/** Rewrites the timing with the offsets and lengths after the replacements. */
 function formatTiming(text: string, streams: Readonly<Record<'stdout' | 'stderr', Scrubbed>>): string {
   const rows = text.split('\n').flatMap((line) => {
     const row = parseTimingLine(line);
     if (row === undefined || row.stream === 'pty' || row.stream === 'stdin') return [];
-    const { place } = streams[row.stream];
-    const offset = place(row.offset);
-    const bytes = place(row.offset + row.bytes) - offset;
+    const { moveOffset } = streams[row.stream];
+    const offset = moveOffset(row.offset);
+    const bytes = moveOffset(row.offset + row.bytes) - offset;
     return bytes === 0 ? [] : [JSON.stringify({ ms: row.ms, stream: row.stream, offset, bytes })];
   });
   return rows.map((row) => `${row}\n`).join('');

@@ -17,15 +17,15 @@ const Model = z.object({ children: z.array(z.object({ name: z.string(), children
 /** Typedoc's kinds for functions and classes. */
 const NEEDS_EXAMPLE = new Set([64, 128]);
 
-/** Every public name without a doc comment, and every function and class whose comment shows no example. */
+/** Lists every public name without a doc comment, and every function and class without an example. */
 export function findUndocumented(model: unknown): string[] {
   const { children: entries } = Model.parse(model);
   if (entries.length === 0) return ['typedoc found no entry'];
   return entries.flatMap((entry) =>
     entry.children.flatMap(({ name, kind, comment, signatures }) => {
-      const said = comment ?? signatures.find((signature) => signature.comment !== undefined)?.comment;
-      if (said === undefined || said.summary.length === 0) return [`${entry.name}: ${name} has no doc comment`];
-      const hasExample = said.blockTags.some(({ tag }) => tag === '@example');
+      const found = comment ?? signatures.find((signature) => signature.comment !== undefined)?.comment;
+      if (found === undefined || found.summary.length === 0) return [`${entry.name}: ${name} has no doc comment`];
+      const hasExample = found.blockTags.some(({ tag }) => tag === '@example');
       return NEEDS_EXAMPLE.has(kind) && !hasExample ? [`${entry.name}: ${name} has no example`] : [];
     }),
   );

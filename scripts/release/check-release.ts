@@ -1,9 +1,9 @@
-/** The state that a release is judged by. */
+/** The state that is checked before a release. */
 export interface ReleaseState {
   readonly version: string;
-  /** The address of the repository in the manifest; provenance is checked against it. */
+  /** The URL of the repository in the manifest; provenance is checked against it. */
   readonly repository: string | undefined;
-  /** The other addresses in the manifest: of the home page, and for bugs. */
+  /** The other URLs in the manifest: of the home page, and for bugs. */
   readonly addresses: readonly string[];
   readonly branch: string;
   /** Changed files according to git, one line each. */
@@ -12,16 +12,16 @@ export interface ReleaseState {
   readonly changelog: string;
 }
 
-/** Where the package has no home yet. */
+/** URLs that have not been set yet. */
 const PLACEHOLDER = /\bexample\.(?:org|com|net)\b/;
 const VERSION = /^\d+\.\d+\.\d+(?:-[\da-z.-]+)?$/;
 
-/** Everything that prevents a release, as sentences. Empty if nothing does. */
+/** Lists everything that prevents a release, as messages. */
 export function checkRelease(state: ReleaseState): string[] {
   const { version, repository, addresses, branch, changes, tags, changelog } = state;
   const notes = findNotes(changelog, version);
   return [
-    ...(changes.length === 0 ? [] : [`${changes.length} files are not committed: commit them or put them away`]),
+    ...(changes.length === 0 ? [] : [`${changes.length} files are not committed: commit or stash them`]),
     ...(branch === 'main' ? [] : [`releases are made from main, not from ${branch}`]),
     ...(VERSION.test(version) ? [] : [`"${version}" is not a version: set one with npm version --no-git-tag-version`]),
     ...(tags.includes(`v${version}`) ? [`v${version} was released before: raise the version in package.json`] : []),

@@ -3,13 +3,13 @@ import type { Requirement } from './read-requirements.js';
 /** A test that the test runner found. */
 export interface FoundTest {
   readonly file: string;
-  /** Titles from the outside in, joined by ` > `. */
+  /** Its titles, the outermost first, joined by ` > `. */
   readonly name: string;
-  /** Is not skipped and not just planned. */
+  /** Whether it is run: neither skipped nor a to-do. */
   readonly isRun: boolean;
 }
 
-/** Everything that is wrong with a list of requirements, as sentences. */
+/** Lists all problems of a list of requirements, as messages. */
 export function checkRequirements(requirements: readonly Requirement[], tests: readonly FoundTest[]): string[] {
   return [
     ...(requirements.length === 0 ? ['no requirement was found'] : []),
@@ -24,7 +24,7 @@ export function checkRequirements(requirements: readonly Requirement[], tests: r
   ];
 }
 
-/** In each document numbers go from 1 up without a gap, so that a row that was lost shows. */
+/** Checks that the numbers of each document start at 1 and have no gaps, so that a lost row is noticed. */
 function checkNumbers(requirements: readonly Requirement[]): string[] {
   const last = new Map<string, number>();
   return requirements.flatMap(({ number }) => {

@@ -6,7 +6,7 @@ export interface Requirement {
   readonly behaviour: string;
   /** The test file, relative to the project. */
   readonly file: string;
-  /** The full name of a test, or of a group of tests: titles from the outside in, joined by ` > `. */
+  /** The full name of a test, or of a group of tests: titles, the outermost first, joined by ` > `. */
   readonly test: string;
 }
 
@@ -14,7 +14,7 @@ const ROW = /^\| (\d{3}\.\d+) \| ([^|]+) \| \[([^\]|]+)\]\(\.\.\/([^)|]+)\) \| `
 const HEAD = /^\| (?:number|---) \|/;
 
 /**
- * The rows of the tables of `docs/requirements.md`. A row that does not say all of it is an error: it would not be
+ * Reads the rows of the tables of `docs/requirements.md`. An incomplete row is an error: it would not be
  * checked.
  *
  * @example

@@ -3,7 +3,7 @@ import { ENGINE_NAMES } from '../../src/events/index.js';
 /** One random campaign in its long form. */
 export interface Campaign {
   readonly name: string;
-  /** The part of the tests the files belong to. */
+  /** The vitest project of the files. */
   readonly project: 'source' | 'postgres';
   /** Prefixes of the paths of its test files. */
   readonly files: readonly string[];
@@ -11,18 +11,18 @@ export interface Campaign {
   readonly rounds: number;
   /** Environment variables that select the long form. */
   readonly settings: Readonly<Record<string, number>>;
-  /** Run only if `--only` names it: it takes longer than all others together. */
+  /** Run only if `--only` names it, because it takes longer than all others together. */
   readonly isLong?: boolean;
 }
 
-/** How long the campaigns are. */
+/** The length of the campaigns. */
 export interface CampaignLength {
-  /** Of the recordings of all engines together. */
+  /** Damages of the recordings of all engines together. */
   readonly damages: number;
   readonly rounds: number;
-  /** Of the fence race. */
+  /** The length of the fence race. */
   readonly seconds: number;
-  /** Of the soak. */
+  /** The length of the soak test. */
   readonly minutes: number;
 }
 
@@ -84,7 +84,7 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
       settings: {},
     },
     {
-      name: `SQLite: ${STORE_KILLS} writers killed, ${MODEL_RUNS} histories beside the store in memory, the fence race for ${seconds} s`,
+      name: `SQLite: ${STORE_KILLS} writers killed, ${MODEL_RUNS} histories compared with the store in memory, the fence race for ${seconds} s`,
       project: 'source',
       files: ['src/store/sqlite'],
       rounds: 1,

@@ -5,5 +5,5 @@ import { REPAIR } from './mutations/repair.js';
 import { TAGS } from './mutations/tags.js';
 import type { Mutation } from './run-mutation.js';
 
-/** Clauses of `docs/requirements.md`, each broken where it is written. The tests that its row names must notice. */
+/** Mutations that break clauses of `docs/requirements.md` in the sources. The tests that the row names must fail. */
 export const MUTATIONS: readonly Mutation[] = [...REPAIR, ...TAGS, ...EVENTS, ...PARSER, ...ORDERS];

@@ -6,7 +6,7 @@ import { PROJECT, run } from '../run-tool.js';
 
 /** One clause of `docs/requirements.md`, broken on purpose. */
 export interface Mutation {
-  /** The behaviour of the row, word for word: the tests of that row must notice. */
+  /** The behaviour of the row, word for word: the tests of that row must fail. */
   readonly clause: string;
   readonly file: string;
   /** Occurs in the file exactly once. */
@@ -14,7 +14,7 @@ export interface Mutation {
   readonly replace: string;
 }
 
-/** Mutations of one file: clause, what stands there, what takes its place. */
+/** Lists mutations of one file: clause, text to search for, replacement. */
 export function inFile(
   file: string,
   ...changes: readonly (readonly [clause: string, search: string, replace: string])[]
@@ -31,7 +31,7 @@ export interface Sandbox {
 /** The files that tests of the sources need. */
 const NEEDED = ['examples', 'package.json', 'schemas', 'scripts', 'src', 'test', 'tsconfig.json', 'vitest.config.ts'];
 
-/** Copies the sources into a temporary folder, or puts other files there; packages are those of the project. */
+/** Copies the sources, or other files, into a temporary folder that uses the packages of the project. */
 export async function openSandbox(files?: Readonly<Record<string, string>>): Promise<Sandbox> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-mutation-'));
   if (files === undefined) {
@@ -45,10 +45,10 @@ export async function openSandbox(files?: Readonly<Record<string, string>>): Pro
   return { folder, remove: async () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** The outcome of a mutation: `killed` by the tests of its row, `survived` them, or could not be made or judged. */
+/** The outcome of a mutation: `killed` by the tests of its row, `survived`, or a problem with the mutation itself. */
 export type Outcome = 'killed' | 'survived' | { readonly problem: string };
 
-/** The row whose behaviour a mutation breaks; undefined if no row, or more than one, has these words. */
+/** Finds the row whose behaviour a mutation breaks; undefined unless exactly one row has the clause. */
 export function findRow({ clause }: Mutation, requirements: readonly Requirement[]): Requirement | undefined {
   const rows = requirements.filter(({ behaviour }) => behaviour === clause);
   return rows.length === 1 ? rows[0] : undefined;
@@ -68,7 +68,7 @@ export async function runMutation({ folder }: Sandbox, mutation: Mutation, row: 
   }
 }
 
-/** The text with the clause broken; undefined if the place is not found or not the only one. */
+/** Breaks the clause in a text; undefined unless the search text occurs exactly once. */
 export function mutate(text: string, { search, replace }: Mutation): string | undefined {
   const parts = text.split(search);
   return parts.length === 2 ? parts.join(replace) : undefined;
@@ -86,20 +86,20 @@ interface Report {
 
 async function judgeTests(folder: string, { file, test }: Requirement): Promise<Outcome> {
   const vitest = join(PROJECT, 'node_modules/vitest/vitest.mjs');
-  // Titles are joined by a blank there.
+  // vitest joins titles by a space.
   const pattern = `^${test.split(' > ').map(escape).join('.*')}`;
   const report = join(folder, 'report.json');
   await rm(report, { force: true });
   const options = ['--reporter', 'json', '--outputFile', report, '--testNamePattern', pattern];
   const { stdout, stderr } = await run(process.execPath, [vitest, 'run', file, ...options], folder);
   const text = await readFile(report, 'utf8').catch(() => undefined);
-  if (text === undefined) return { problem: `vitest gave no report: ${stdout}${stderr}` };
+  if (text === undefined) return { problem: `vitest wrote no report: ${stdout}${stderr}` };
   const { testResults } = JSON.parse(text) as Report;
   const named = testResults
     .flatMap(({ assertionResults }) => assertionResults)
     .filter(({ ancestorTitles, title }) => `${[...ancestorTitles, title].join(' > ')} > `.startsWith(`${test} > `))
     .map(({ status }) => status);
-  // A file that does not load any more would say nothing about the clause.
+  // If the file no longer loads, the mutation proves nothing about the clause.
   if (!named.some((status) => status === 'passed' || status === 'failed')) return { problem: 'its tests were not run' };
   return named.includes('failed') ? 'killed' : 'survived';
 }

@@ -10,38 +10,38 @@ import type { AcceptedInputs, Launcher, McpServer } from '../runs/index.js';
 import { readPrompt } from './read-prompt.js';
 import type { PromptBlock, ReadPrompt } from './read-prompt.js';
 import { readServers } from './read-servers.js';
-import { createTurnUpdates, newTurnId, runTurn } from './run-turn.js';
+import { createTurnUpdates, createId, runTurn } from './run-turn.js';
 import type { TurnClient } from './run-turn.js';
 import { createSessionFiles } from './session-files.js';
 import type { SessionFiles, StoredSession } from './session-files.js';
 
-/** The spec that every prompt of a session is run with. */
+/** The part of the run spec that all prompts of a session share. */
 export type TurnSpec = Pick<RunSpec, 'engine' | 'contract' | 'model' | 'max_retries' | 'limits' | 'env'> & {
   readonly permissions: Permissions;
 };
 
-/** The parameters of a client that opens a session. */
+/** The parameters with which a client opens a session. */
 export type SessionRequest = Pick<NewSessionRequest, 'cwd' | 'mcpServers'>;
 
 export type Permissions = NonNullable<RunSpec['permissions']>;
 
-/** Conversations open at once on a connection, and prompts at work. */
+/** Maximum numbers of open sessions and active prompts per connection. */
 const MAX_SESSIONS = 256;
 const MAX_TURNS = 16;
-/** Limits of what `session/load` replays: the last runs, and their events in total. */
+/** Limits for `session/load`: the last runs, and the total number of their events. */
 const MAX_REPLAYED_RUNS = 50;
 const MAX_REPLAYED_EVENTS = 20_000;
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 interface Session {
   stored: StoredSession;
-  /** Not stored: they hold secrets, and a client names them again when it loads the session. */
+  /** Not stored, because they contain secrets; a client sends them again when it loads the session. */
   servers: readonly McpServer[];
-  /** The run of the prompt at work. */
+  /** The run of the active prompt. */
   active: string | null;
 }
 
-/** The conversations of one client. Each prompt is a run; the engine's own session connects them. */
+/** The sessions of one client. Each prompt is a run, and all of them continue one session of the engine. */
 export class AcpSessions {
   readonly #context: WorkContext;
   readonly #spec: TurnSpec;
@@ -49,7 +49,7 @@ export class AcpSessions {
   readonly #files: SessionFiles;
   readonly #open = new Map<string, Session>();
   readonly #turns = new Set<Promise<unknown>>();
-  readonly #accepts = new Map<string, Promise<AcceptedInputs>>();
+  readonly #acceptedInputs = new Map<string, Promise<AcceptedInputs>>();
 
   constructor(context: WorkContext, spec: TurnSpec, ignoresServers = false) {
     this.#context = context;
@@ -58,24 +58,24 @@ export class AcpSessions {
     this.#files = createSessionFiles(context.runs.data);
   }
 
-  /** The permissions a client may choose from; everything only where the command line allowed it. */
+  /** Lists the permissions that a client may choose; `bypass` only if the command line allows it. */
   listModes(engine: string): readonly Permissions[] {
     const modes: Permissions[] = ['safe', 'workspace'];
     if (this.#findLauncher(engine)?.canAsk === true) modes.push('ask');
     return this.#spec.permissions === 'bypass' ? [...modes, 'bypass'] : modes;
   }
 
-  /** Detects what an engine accepts besides text; called once per connection. */
+  /** Detects which inputs an engine accepts in addition to text; once per engine and connection. */
   async findAcceptedInputs(engine = this.#spec.engine): Promise<AcceptedInputs> {
-    const known = this.#accepts.get(engine);
-    if (known !== undefined) return known;
+    const cached = this.#acceptedInputs.get(engine);
+    if (cached !== undefined) return cached;
     const { runs, logger } = this.#context;
-    const asked = findAcceptedInputs(engine, runs).catch((error: unknown) => {
-      logger.warn('cannot detect what the engine accepts', { engine, error: getErrorMessage(error) });
+    const detection = findAcceptedInputs(engine, runs).catch((error: unknown) => {
+      logger.warn('cannot detect which inputs the engine accepts', { engine, error: getErrorMessage(error) });
       return ACCEPTS_TEXT_ONLY;
     });
-    this.#accepts.set(engine, asked);
-    return asked;
+    this.#acceptedInputs.set(engine, detection);
+    return detection;
   }
 
   async create({ cwd, mcpServers }: SessionRequest): Promise<StoredSession> {
@@ -84,7 +84,7 @@ export class AcpSessions {
     const servers = await this.#readServers(engine, mcpServers);
     const stored: StoredSession = {
       version: 1,
-      id: newTurnId(),
+      id: createId(),
       engine,
       cwd,
       permissions,
@@ -95,7 +95,7 @@ export class AcpSessions {
     return this.#add(stored, servers);
   }
 
-  /** Opens a stored conversation. */
+  /** Opens a stored session. */
   async load(id: string, { cwd, mcpServers }: SessionRequest): Promise<StoredSession> {
     const open = this.#open.get(id);
     if (open !== undefined) {
@@ -103,12 +103,12 @@ export class AcpSessions {
       return open.stored;
     }
     const stored = await this.#files.read(id);
-    if (stored === undefined) throw notFound(id);
+    if (stored === undefined) throw createNotFoundError(id);
     await requireFolder(cwd);
     if (stored.cwd !== cwd) {
       throw new SluiceError(
         'ACP_FOLDER_INVALID',
-        `The session belongs to the folder "${stored.cwd}". Open that folder.`,
+        `The session belongs to the folder "${stored.cwd}", not to "${cwd}". Open that folder.`,
       );
     }
     const { permissions } = stored;
@@ -119,7 +119,7 @@ export class AcpSessions {
 
   setMode(id: string, mode: string): void {
     const session = this.#find(id);
-    const permissions = this.listModes(session.stored.engine).find((one) => one === mode);
+    const permissions = this.listModes(session.stored.engine).find((offeredMode) => offeredMode === mode);
     if (permissions === undefined) {
       const offered = this.listModes(session.stored.engine).join(', ');
       throw new SluiceError('ACP_MODE_UNKNOWN', `Unknown mode ${JSON.stringify(mode)}. Use one of: ${offered}.`);
@@ -139,12 +139,12 @@ export class AcpSessions {
     if (session.active !== null)
       throw new SluiceError(
         'ACP_SESSION_BUSY',
-        'The session is busy with a prompt. Wait until it has ended, or cancel it.',
+        'The session already has an active prompt. Wait until it has ended, or cancel it.',
       );
-    if (this.#turns.size >= MAX_TURNS) throw limit(`concurrent prompts: at most ${MAX_TURNS}`);
-    const run = newTurnId();
+    if (this.#turns.size >= MAX_TURNS) throw createLimitError(`concurrent prompts: at most ${MAX_TURNS}`);
+    const run = createId();
     session.active = run;
-    const turn = this.#work(session, run, prompt, client).finally(() => {
+    const turn = this.#runPrompt(session, run, prompt, client).finally(() => {
       session.active = null;
       this.#turns.delete(turn);
     });
@@ -152,34 +152,39 @@ export class AcpSessions {
     return turn;
   }
 
-  /** Ends the prompt at work, if there is one. */
+  /** Cancels the active prompt, if there is one. */
   async cancel(id: string): Promise<void> {
     const run = this.#open.get(id)?.active ?? null;
     if (run !== null) await this.#context.store.requestCancel(run, this.#context.clock());
   }
 
-  /** Ends all prompts at work; resolves when they have ended. */
+  /** Cancels all active prompts; resolves when they have ended. */
   async end(): Promise<void> {
     for (const id of this.#open.keys()) await this.cancel(id).catch(() => undefined);
     await Promise.allSettled(this.#turns);
   }
 
-  /** The updates of earlier prompts, oldest first; of a long conversation only the last. */
+  /** Yields the updates of earlier prompts, oldest first; in a long session only those of the last prompts. */
   async *replay(id: string): AsyncGenerator<AcpUpdate> {
     const { runs, turns } = this.#find(id).stored;
     const first = Math.max(0, runs.length - MAX_REPLAYED_RUNS);
-    const before = turns - runs.length + first;
-    let left = MAX_REPLAYED_EVENTS;
+    const skipped = turns - runs.length + first;
+    let remaining = MAX_REPLAYED_EVENTS;
     for (const [index, runId] of runs.slice(first).entries()) {
       const record = await this.#context.store.findRun(runId);
-      if (record === undefined || left <= 0) continue;
-      const number = before + index + 1;
+      if (record === undefined || remaining <= 0) continue;
+      const number = skipped + index + 1;
       const content = { type: 'text', text: record.spec.prompt ?? '' } as const;
       yield { sessionUpdate: 'user_message_chunk', content, messageId: `prompt_${number}` };
       const translate = createTurnUpdates(number);
-      for (let after = 0; left > 0;) {
-        const page = await this.#context.store.read({ runId, protocol: 'fcmp', after, limit: Math.min(PAGE, left) });
-        left -= page.length;
+      for (let after = 0; remaining > 0;) {
+        const page = await this.#context.store.read({
+          runId,
+          protocol: 'fcmp',
+          after,
+          limit: Math.min(PAGE_SIZE, remaining),
+        });
+        remaining -= page.length;
         for (const { protocol, event } of page) {
           if (protocol !== 'fcmp') continue;
           after = event.seq;
@@ -190,7 +195,7 @@ export class AcpSessions {
     }
   }
 
-  async #work(session: Session, run: string, { text: prompt, attachments }: ReadPrompt, client: TurnClient) {
+  async #runPrompt(session: Session, run: string, { text: prompt, attachments }: ReadPrompt, client: TurnClient) {
     const { stored, servers: mcpServers } = session;
     const { engine, cwd, permissions, session_id } = stored;
     const canResume = this.#findLauncher(engine)?.canResume === true;
@@ -203,7 +208,7 @@ export class AcpSessions {
       prompt,
       ...(session_id === null || !canResume ? {} : { session: session_id }),
     };
-    // Stored before the run begins: the session can be loaded even if this process ends before the run does.
+    // Stored before the run starts, so that the session can be loaded even if this process ends first.
     session.stored = { ...stored, turns: number, runs: [...stored.runs, run] };
     await this.#files.write(session.stored);
     const result = await runTurn(this.#context, { id: run, number, spec, inputs: { attachments, mcpServers } }, client);
@@ -212,23 +217,23 @@ export class AcpSessions {
     return { run, result };
   }
 
-  async #readServers(engine: string, given: SessionRequest['mcpServers']): Promise<readonly McpServer[]> {
-    if (given.length === 0) return [];
+  async #readServers(engine: string, requested: SessionRequest['mcpServers']): Promise<readonly McpServer[]> {
+    if (requested.length === 0) return [];
     if (!this.#ignoresServers)
-      return readServers(given, { name: engine, accepts: await this.findAcceptedInputs(engine) });
-    this.#context.logger.info('MCP servers of the client are ignored', { count: given.length });
+      return readServers(requested, { name: engine, accepts: await this.findAcceptedInputs(engine) });
+    this.#context.logger.info('ignoring the MCP servers of the client', { count: requested.length });
     return [];
   }
 
   #add(stored: StoredSession, servers: readonly McpServer[]): StoredSession {
-    if (this.#open.size >= MAX_SESSIONS) throw limit(`open sessions: at most ${MAX_SESSIONS}`);
+    if (this.#open.size >= MAX_SESSIONS) throw createLimitError(`open sessions: at most ${MAX_SESSIONS}`);
     this.#open.set(stored.id, { stored, servers, active: null });
     return stored;
   }
 
   #find(id: string): Session {
     const session = this.#open.get(id);
-    if (session === undefined) throw notFound(id);
+    if (session === undefined) throw createNotFoundError(id);
     return session;
   }
 
@@ -241,16 +246,19 @@ export class AcpSessions {
 async function requireFolder(cwd: string): Promise<void> {
   const isFolder = isAbsolute(cwd) && (await stat(cwd).catch(() => undefined))?.isDirectory() === true;
   if (!isFolder)
-    throw new SluiceError('ACP_FOLDER_INVALID', `${JSON.stringify(cwd)} is not an absolute path of a folder.`);
+    throw new SluiceError(
+      'ACP_FOLDER_INVALID',
+      `${JSON.stringify(cwd)} is not the absolute path of an existing folder. Open another folder.`,
+    );
 }
 
-function notFound(id: string): SluiceError {
+function createNotFoundError(id: string): SluiceError {
   return new SluiceError(
     'ACP_SESSION_NOT_FOUND',
-    `Session not found: ${JSON.stringify(id.slice(0, 100))}. Start a new one.`,
+    `Session ${JSON.stringify(id.slice(0, 100))} not found. Start a new session.`,
   );
 }
 
-function limit(what: string): SluiceError {
-  return new SluiceError('ACP_LIMIT_REACHED', `Too many ${what}. Wait until one has ended.`);
+function createLimitError(subject: string): SluiceError {
+  return new SluiceError('ACP_LIMIT_REACHED', `Too many ${subject}. Wait until one has ended.`);
 }

@@ -4,40 +4,40 @@ import type { AcpPermission, FcmpEvent } from '../events/index.js';
 import { encodeReply } from '../records/index.js';
 import type { RunStore } from '../runs/index.js';
 
-/** The client's answer: one of the options, or nothing because its turn was canceled. */
+/** The client's answer: one of the options, or `cancelled` if its turn was canceled. */
 export type PermissionOutcome = { readonly optionId: string } | 'cancelled';
 
 /** Options for {@link PermissionRelay}. */
 export interface RelayPorts {
   readonly store: Pick<RunStore, 'findRun' | 'postReply'>;
   readonly runId: string;
-  /** Name of the person who answers, for the audit. */
+  /** The name of the person who answers, for the record. */
   readonly who: string;
-  /** Asks the client; the signal is aborted when the answer is not needed any more. */
+  /** Asks the client; the signal is aborted when the answer is no longer needed. */
   ask(permission: AcpPermission, signal: AbortSignal): Promise<PermissionOutcome>;
 }
 
 /**
- * Passes the permission requests of a run to the client and its answers back through the store, where answers from the
- * console go too. The first answer decides.
+ * Passes the permission requests of a run to the client, and its answers to the store, which also receives answers from the
+ * console. The first answer decides.
  */
 export class PermissionRelay {
   readonly #ports: RelayPorts;
   readonly #open = new Map<string, AbortController>();
-  /** Answers that wait until the one before them was taken: the store keeps one at a time. */
+  /** Wakes answers that wait until the run has read the previous one: the store keeps only one at a time. */
   #waiting: (() => void)[] = [];
 
   constructor(ports: RelayPorts) {
     this.#ports = ports;
   }
 
-  /** Takes every event of the run. */
+  /** Must be called with every event of the run. */
   onEvent(event: FcmpEvent): void {
     if (event.type === 'permission.required') void this.#ask(event);
     else if (event.type === 'permission.replied') this.#close(event.data.interaction_id);
   }
 
-  /** The run has ended: nothing is asked any more. */
+  /** Withdraws all open requests; called when the run has ended. */
   end(): void {
     for (const id of this.#open.keys()) this.#close(id);
   }
@@ -53,21 +53,21 @@ export class PermissionRelay {
   async #ask(event: FcmpEvent<'permission.required'>): Promise<void> {
     const { interaction_id: id, options } = event.data;
     const { store, runId } = this.#ports;
-    const asked = new AbortController();
-    this.#open.set(id, asked);
-    // A request that a rule decides does not make the run wait, and is not passed to a person.
+    const controller = new AbortController();
+    this.#open.set(id, controller);
+    // If a rule decides the request, the run does not wait, and the client is not asked.
     const record = await store.findRun(runId).catch(() => undefined);
     if (record !== undefined && record.state !== 'waiting') return;
     let optionId: string | undefined;
     let why: string | undefined;
     try {
-      const outcome = await this.#ports.ask(toAcpPermission(event), asked.signal);
+      const outcome = await this.#ports.ask(toAcpPermission(event), controller.signal);
       if (outcome !== 'cancelled') optionId = options.find((option) => option.id === outcome.optionId)?.id;
       if (outcome !== 'cancelled' && optionId === undefined) why = 'The client chose an option that was not offered.';
     } catch (error) {
       why = `The client did not answer the permission request: ${getErrorMessage(error)}`.slice(0, 500);
     }
-    // Silence and nonsense never approve.
+    // A missing or invalid answer counts as a rejection.
     optionId ??= options.find(({ kind }) => kind.startsWith('reject'))?.id;
     if (optionId === undefined) return;
     await this.#post(id, optionId, why).catch(() => undefined);
@@ -78,6 +78,7 @@ export class PermissionRelay {
     const reply = { interaction_id: id, option_id: optionId, who, ...(why === undefined ? {} : { why }) };
     while (this.#open.has(id)) {
       if ((await store.postReply(runId, encodeReply(reply))) !== 'not_waiting') return;
+      // The run has not read the previous answer yet: this one waits until a request is closed.
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
       });

@@ -6,22 +6,23 @@ import type { AcceptedInputs, McpServer } from '../runs/index.js';
 const MAX_SERVERS = 64;
 
 /**
- * Reads the MCP servers that a client wants the engine to use. Throws `ACP_SERVERS_UNSUPPORTED` if the engine does not take
- * them: without its tools it would do something else than the person expects.
+ * Reads the MCP servers that a client wants the engine to use. Throws `ACP_SERVERS_UNSUPPORTED` if the engine does not accept
+ * them, because without their tools it would not do what the person expects.
  *
  * @example
  * readServers([{ name: 'docs', command: 'docs-mcp', args: [], env: [] }], engine) // [{ type: 'stdio', name: 'docs', … }]
  */
 export function readServers(
-  given: readonly AcpServer[],
+  requested: readonly AcpServer[],
   engine: { readonly name: string; readonly accepts: AcceptedInputs },
 ): McpServer[] {
-  if (given.length > MAX_SERVERS) throw unsupported(`Too many MCP servers: at most ${MAX_SERVERS}.`);
-  const servers = given.map(readServer);
-  const what = findUnsupported({ attachments: [], mcpServers: servers }, engine.accepts);
-  if (what === undefined) return servers;
-  throw unsupported(
-    `${engine.name} does not accept ${what} from its client. Use another engine, or start sluice acp with --ignore-mcp-servers.`,
+  if (requested.length > MAX_SERVERS)
+    throw createUnsupportedError(`Too many MCP servers: at most ${MAX_SERVERS}. Configure fewer in the client.`);
+  const servers = requested.map(readServer);
+  const problem = findUnsupported({ attachments: [], mcpServers: servers }, engine.accepts);
+  if (problem === undefined) return servers;
+  throw createUnsupportedError(
+    `${engine.name} does not accept ${problem} from its client. Use another engine, or start sluice acp with --ignore-mcp-servers.`,
   );
 }
 
@@ -34,6 +35,6 @@ function readServer(server: AcpServer): McpServer {
   return { type, name, url, headers };
 }
 
-function unsupported(message: string): SluiceError {
+function createUnsupportedError(message: string): SluiceError {
   return new SluiceError('ACP_SERVERS_UNSUPPORTED', message);
 }

@@ -14,20 +14,20 @@ export interface TurnClient extends Pick<RelayPorts, 'ask' | 'who'> {
   update(update: AcpUpdate): Promise<void>;
 }
 
-/** One prompt of a conversation. */
+/** One prompt of a session. */
 export interface Turn {
   readonly id: string;
-  /** Counted from 1 in its conversation. */
+  /** Its position in the session, from 1. */
   readonly number: number;
   readonly spec: RunSpec;
   readonly inputs: RunInputs;
 }
 
-/** Executes a prompt as a run, and sends what happens to the client while it works. */
+/** Executes a prompt as a run, and sends its updates to the client as they happen. */
 export async function runTurn(context: WorkContext, turn: Turn, client: TurnClient): Promise<RunResult> {
   const { id, number, spec, inputs } = turn;
   const { store } = context;
-  const relay = new PermissionRelay({ store, runId: id, who: client.who, ask: prefixCall(client.ask, number) });
+  const relay = new PermissionRelay({ store, runId: id, who: client.who, ask: prefixToolCallId(client.ask, number) });
   let following: Promise<void> | undefined;
   const result = await runHere(context, {
     id,
@@ -42,7 +42,7 @@ export async function runTurn(context: WorkContext, turn: Turn, client: TurnClie
   return result;
 }
 
-export const newTurnId = createUlids();
+export const createId = createUlids();
 
 async function follow(run: Run, number: number, client: TurnClient, relay: PermissionRelay): Promise<void> {
   const translate = createTurnUpdates(number);
@@ -50,40 +50,40 @@ async function follow(run: Run, number: number, client: TurnClient, relay: Permi
     for await (const { protocol, event } of run.events) {
       if (protocol !== 'fcmp') continue;
       for (const update of translate(event)) await client.update(update);
-      // After its updates, so that the client already knows the tool call it is asked about.
+      // After the updates, so that the client has already received the tool call of a permission request.
       relay.onEvent(event);
     }
   } catch {
-    // Either the client is gone, which ends the run, or the log is broken, which the result reports.
+    // Either the client has disconnected, which ends the run, or the log is broken, which the result reports.
     relay.end();
   }
 }
 
-/** Events that are not sent: permissions are requested separately, and raw output can be read in the run. */
-const LEFT_OUT: ReadonlySet<FcmpEvent['type']> = new Set([
+/** Events that are not sent: permissions are requested separately, and raw output is in the run folder. */
+const OMITTED_TYPES: ReadonlySet<FcmpEvent['type']> = new Set([
   'raw.stdout',
   'raw.stderr',
   'permission.required',
   'permission.replied',
 ]);
 
-/** Translates the events of one turn. Engines start counting again in each run, and a conversation needs ids that are unique. */
+/** Translates the events of one turn. From the second turn on, ids get a prefix: engines number them from the start in each run. */
 export function createTurnUpdates(number: number): (event: FcmpEvent) => AcpUpdate[] {
   const projection = createAcpProjection();
   return (event) => {
-    if (LEFT_OUT.has(event.type)) return [];
+    if (OMITTED_TYPES.has(event.type)) return [];
     return projection.push(event).map(({ update }) => {
-      if ('toolCallId' in update) return { ...update, toolCallId: nameInTurn(update.toolCallId, number) };
-      return 'messageId' in update ? { ...update, messageId: nameInTurn(update.messageId, number) } : update;
+      if ('toolCallId' in update) return { ...update, toolCallId: prefixId(update.toolCallId, number) };
+      return 'messageId' in update ? { ...update, messageId: prefixId(update.messageId, number) } : update;
     });
   };
 }
 
-function nameInTurn(id: string, number: number): string {
+function prefixId(id: string, number: number): string {
   return number === 1 ? id : `t${number}/${id}`;
 }
 
-function prefixCall(ask: RelayPorts['ask'], number: number): RelayPorts['ask'] {
+function prefixToolCallId(ask: RelayPorts['ask'], number: number): RelayPorts['ask'] {
   return async ({ toolCall, options }, signal) =>
-    ask({ toolCall: { ...toolCall, toolCallId: nameInTurn(toolCall.toolCallId, number) }, options }, signal);
+    ask({ toolCall: { ...toolCall, toolCallId: prefixId(toolCall.toolCallId, number) }, options }, signal);
 }

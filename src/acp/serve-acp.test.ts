@@ -34,7 +34,7 @@ const forever = new Promise<never>(() => {});
 
 type Answer = (request: RequestPermissionRequest) => object | Promise<object>;
 
-/** An engine `fake` that plays one list of steps a prompt. */
+/** An engine `fake` that plays one list of steps per prompt. */
 async function playFake(site: Site, prompts: readonly (readonly object[])[], options: object = {}) {
   const script = join(site.root, 'acp.json');
   await writeFile(script, JSON.stringify({ prompts }));
@@ -63,7 +63,7 @@ async function connect(
   const toServer = new TransformStream<Uint8Array, Uint8Array>();
   const toClient = new TransformStream<Uint8Array, Uint8Array>();
   const updates: SessionUpdate[] = [];
-  const asked: RequestPermissionRequest[] = [];
+  const permissionRequests: RequestPermissionRequest[] = [];
   const server = serveAcp({
     context: {
       store,
@@ -82,17 +82,17 @@ async function connect(
   const connection = client({ name: 'editor' })
     .onNotification(methods.client.session.update, ({ params }) => void updates.push(params.update))
     .onRequest(methods.client.session.requestPermission, async ({ params }) => {
-      asked.push(params);
+      permissionRequests.push(params);
       return (await answer?.(params)) as never;
     })
     .connect(ndJsonStream(toServer.writable, toClient.readable));
   /** Closes the client's end, as a process that ends does. */
-  const leave = async (): Promise<void> => {
+  const disconnect = async (): Promise<void> => {
     connection.close();
     await toServer.writable.close().catch(() => undefined);
   };
   const end = async (): Promise<void> => {
-    await leave();
+    await disconnect();
     await server;
     await lead.close();
     await store.close();
@@ -104,7 +104,7 @@ async function connect(
     clientCapabilities: {},
     clientInfo: { name: 'editor', version: '1', title: 'The Editor' },
   });
-  return { agent, updates, asked, store, initialized, leave, server };
+  return { agent, updates, permissionRequests, store, initialized, disconnect, server };
 }
 
 async function open(agent: ClientContext, site: Site): Promise<string> {
@@ -112,7 +112,7 @@ async function open(agent: ClientContext, site: Site): Promise<string> {
   return sessionId;
 }
 
-const say = async (agent: ClientContext, sessionId: string, text: string) =>
+const sendPrompt = async (agent: ClientContext, sessionId: string, text: string) =>
   agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
 
 const choose =
@@ -126,14 +126,14 @@ const texts = (updates: readonly SessionUpdate[], kind: string): string =>
     .join('');
 
 describe('a prompt of a client', () => {
-  it('is a run of the engine, with its words, thoughts and plans streamed and its record in the store', async () => {
+  it('is a run of the engine, with messages, thoughts and plans streamed and a record in the store', async () => {
     const site = await makeSite();
     const plan = { sessionUpdate: 'plan', entries: [{ content: 'one', priority: 'high', status: 'pending' }] };
     const { agents } = await playFake(site, [[{ think: 'hm' }, { update: plan }, { say: 'All ' }, { say: 'done.' }]]);
     const { agent, updates, store, initialized } = await connect(site, { ports: { agents } });
     expect(initialized).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'sluice' } });
-    const answer = await say(agent, await open(agent, site), 'Do it.');
-    expect(answer).toMatchObject({ stopReason: 'end_turn', _meta: { sluice: { status: 'success' } } });
+    const response = await sendPrompt(agent, await open(agent, site), 'Do it.');
+    expect(response).toMatchObject({ stopReason: 'end_turn', _meta: { sluice: { status: 'success' } } });
     expect(texts(updates, 'agent_message_chunk')).toBe('All done.');
     expect(texts(updates, 'agent_thought_chunk')).toBe('hm');
     expect(updates).toContainEqual(expect.objectContaining(plan));
@@ -142,7 +142,7 @@ describe('a prompt of a client', () => {
     expect(items[0]?.result).toMatchObject({ status: 'success', text: 'All done.' });
   });
 
-  it('continues in the session of the engine, with ids that are unique in the conversation', async () => {
+  it('continues the session of the engine, with ids that are unique in the ACP session', async () => {
     const site = await makeSite();
     const call = { update: { sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Look', kind: 'read' } };
     const { agents, logged } = await playFake(site, [
@@ -151,8 +151,8 @@ describe('a prompt of a client', () => {
     ]);
     const { agent, updates } = await connect(site, { ports: { agents } });
     const sessionId = await open(agent, site);
-    await say(agent, sessionId, 'First');
-    await say(agent, sessionId, 'Second');
+    await sendPrompt(agent, sessionId, 'First');
+    await sendPrompt(agent, sessionId, 'Second');
     const methodsCalled = (await logged()).flatMap(({ method }) => (typeof method === 'string' ? [method] : []));
     expect(methodsCalled).toContain('session/resume');
     const ids = updates.flatMap((update) => (update.sessionUpdate === 'tool_call' ? [update.toolCallId] : []));
@@ -162,9 +162,12 @@ describe('a prompt of a client', () => {
   it('passes a permission request to the client, with its diff, and its answer to the agent', async () => {
     const site = await makeSite();
     const { agents, logged } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
-    const { agent, asked, updates, store } = await connect(site, { ports: { agents }, answer: choose('yes') });
-    await say(agent, await open(agent, site), 'Do it.');
-    expect(asked).toMatchObject([
+    const { agent, permissionRequests, updates, store } = await connect(site, {
+      ports: { agents },
+      answer: choose('yes'),
+    });
+    await sendPrompt(agent, await open(agent, site), 'Do it.');
+    expect(permissionRequests).toMatchObject([
       {
         toolCall: { toolCallId: 'c1', content: [{ type: 'diff', path: 'a.txt', newText: 'x' }] },
         options: [{ optionId: 'yes', kind: 'allow_once' }, { optionId: 'always' }, { optionId: 'no' }],
@@ -189,11 +192,11 @@ describe('a prompt of a client', () => {
     ['a canceled question', () => ({ outcome: { outcome: 'cancelled' } })],
     ['an option that was not offered', choose('sudo')],
     ['an error', () => Promise.reject(new Error('no dialog'))],
-  ] satisfies [string, Answer][])('takes %s of the client for a denial', async (_, answer) => {
+  ] satisfies [string, Answer][])('treats %s of the client as a denial', async (_, answer) => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
     const { agent, updates } = await connect(site, { ports: { agents }, answer });
-    await say(agent, await open(agent, site), 'Do it.');
+    await sendPrompt(agent, await open(agent, site), 'Do it.');
     expect(updates).toContainEqual(expect.objectContaining({ toolCallId: 'c1', status: 'failed' }));
   });
 
@@ -201,13 +204,13 @@ describe('a prompt of a client', () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
     const approvals = [{ path: 'a.txt', decide: 'allow' as const }];
-    const { agent, asked, updates } = await connect(site, { ports: { agents, approvals } });
-    await say(agent, await open(agent, site), 'Do it.');
-    expect(asked).toEqual([]);
+    const { agent, permissionRequests, updates } = await connect(site, { ports: { agents, approvals } });
+    await sendPrompt(agent, await open(agent, site), 'Do it.');
+    expect(permissionRequests).toEqual([]);
     expect(updates).toContainEqual(expect.objectContaining({ toolCallId: 'c1', status: 'completed' }));
   });
 
-  it('takes the answers to several questions at once, each to its own', async () => {
+  it('passes the answers to several simultaneous questions to the right ones', async () => {
     const site = await makeSite();
     const asks = ['c1', 'c2', 'c3'].map((toolCallId) => ({ ...EDIT, toolCallId }));
     const { agents, logged } = await playFake(site, [[{ asks }, { say: 'Done.' }]]);
@@ -217,12 +220,12 @@ describe('a prompt of a client', () => {
         outcome: { outcome: 'selected', optionId: toolCall.toolCallId === 'c2' ? 'no' : 'yes' },
       }),
     });
-    await say(agent, await open(agent, site), 'Do it.');
+    await sendPrompt(agent, await open(agent, site), 'Do it.');
     const chosen = (await logged()).flatMap(({ answer }) => (answer === undefined ? [] : [JSON.stringify(answer)]));
     expect(chosen.map((text) => /"optionId":"(\w+)"/u.exec(text)?.[1])).toEqual(['yes', 'no', 'yes']);
   });
 
-  it('can be answered from elsewhere; then the client is not waited for', async () => {
+  it('can be answered elsewhere, without waiting for the client', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
     let wasAsked = (): void => undefined;
@@ -236,7 +239,7 @@ describe('a prompt of a client', () => {
         return forever;
       },
     });
-    const turn = say(agent, await open(agent, site), 'Do it.');
+    const turn = sendPrompt(agent, await open(agent, site), 'Do it.');
     await asking;
     const [record] = (await store.listRuns({})).items;
     await store.postReply(
@@ -258,16 +261,16 @@ describe('a prompt of a client', () => {
       },
     });
     sessionId = await open(agent, site);
-    expect(await say(agent, sessionId, 'Do it.')).toMatchObject({ stopReason: 'cancelled' });
+    expect(await sendPrompt(agent, sessionId, 'Do it.')).toMatchObject({ stopReason: 'cancelled' });
     expect((await store.listRuns({})).items).toMatchObject([{ result: { status: 'canceled' } }]);
   });
 
-  it('is validated against the contract, and its value is in the answer', async () => {
+  it('is validated against the contract, and its value is in the response', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ say: '<json>{"n":3}</json>' }]]);
     const { agent } = await connect(site, { ports: { agents }, spec: { contract: { schema: SCHEMA } } });
-    const answer = await say(agent, await open(agent, site), 'Count.');
-    expect(answer).toMatchObject({ _meta: { sluice: { status: 'success', value: { n: 3 } } } });
+    const response = await sendPrompt(agent, await open(agent, site), 'Count.');
+    expect(response).toMatchObject({ _meta: { sluice: { status: 'success', value: { n: 3 } } } });
   });
 
   it('is an error with code and run if the answer fails the contract; the session can continue', async () => {
@@ -275,14 +278,14 @@ describe('a prompt of a client', () => {
     const { agents } = await playFake(site, [[{ say: 'no idea' }], [{ say: '{"n":3}' }]]);
     const { agent } = await connect(site, { ports: { agents }, spec: { contract: { schema: SCHEMA } } });
     const sessionId = await open(agent, site);
-    await expect(say(agent, sessionId, 'Count.')).rejects.toMatchObject({
+    await expect(sendPrompt(agent, sessionId, 'Count.')).rejects.toMatchObject({
       code: -32_603,
       data: { code: 'OUTPUT_NOT_VALIDATED', run_id: expect.any(String) },
     });
-    expect(await say(agent, sessionId, 'Again.')).toMatchObject({ stopReason: 'end_turn' });
+    expect(await sendPrompt(agent, sessionId, 'Again.')).toMatchObject({ stopReason: 'end_turn' });
   });
 
-  it('is run with a one-way engine, too', async () => {
+  it('also works with a one-way engine', async () => {
     const records = [
       { type: 'thread.started', thread_id: 't-1' },
       { type: 'item.completed', item: { id: 'item_0', type: 'agent_message', text: 'Hello.' } },
@@ -294,8 +297,8 @@ describe('a prompt of a client', () => {
       spec: { engine: 'codex', permissions: 'safe' },
     });
     const sessionId = await open(agent, site);
-    await say(agent, sessionId, 'Hi');
-    await say(agent, sessionId, 'Again');
+    await sendPrompt(agent, sessionId, 'Hi');
+    await sendPrompt(agent, sessionId, 'Again');
     expect(texts(updates, 'agent_message_chunk')).toBe('Hello.Hello.');
     const [first, second] = await site.calls();
     expect(first?.args).not.toContain('resume');
@@ -323,7 +326,7 @@ const CAPABLE = {
 };
 
 describe('images, files and MCP servers of a client', () => {
-  it('are passed to an ACP agent that takes them, and offered to the client as that agent offers them', async () => {
+  it('are passed to an ACP agent that accepts them, and announced to the client', async () => {
     const site = await makeSite();
     const { agents, logged } = await playFake(site, [[{ say: 'Seen.' }]], { capabilities: CAPABLE });
     const { agent, initialized, store } = await connect(site, { ports: { agents } });
@@ -355,22 +358,22 @@ describe('images, files and MCP servers of a client', () => {
     expect(sent).not.toContain('sesame');
   });
 
-  it('are named again when a session is loaded, and reach the next process', async () => {
+  it('are sent again when a session is loaded, and reach the next process', async () => {
     const site = await makeSite();
     const { agents, logged } = await playFake(site, [[{ say: 'One.' }], [{ say: 'Two.' }]], { capabilities: CAPABLE });
     const first = await connect(site, { ports: { agents } });
     const sessionId = await open(first.agent, site);
-    await say(first.agent, sessionId, 'First');
+    await sendPrompt(first.agent, sessionId, 'First');
     const second = await connect(site, { ports: { agents } });
     await second.agent.request(methods.agent.session.load, { sessionId, cwd: site.workdir, mcpServers: [SERVER] });
-    await say(second.agent, sessionId, 'Second');
+    await sendPrompt(second.agent, sessionId, 'Second');
     expect(await logged()).toContainEqual({
       method: 'session/resume',
       params: { sessionId: 's-1', cwd: site.workdir, mcpServers: [SERVER] },
     });
   });
 
-  it('are refused with a code if the agent does not take them', async () => {
+  it('are refused with a code if the agent does not accept them', async () => {
     const site = await makeSite();
     const { agents, logged } = await playFake(site, [[{ say: 'ok' }]]);
     const { agent, initialized, store } = await connect(site, { ports: { agents } });
@@ -389,7 +392,7 @@ describe('images, files and MCP servers of a client', () => {
     await expect(
       agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers: [REMOTE] }),
     ).rejects.toMatchObject({ code: -32_602, data: { code: 'ACP_SERVERS_UNSUPPORTED' } });
-    // No run was started for what was refused.
+    // No run was started for the refused requests.
     expect((await store.listRuns({})).items).toEqual([]);
     expect((await logged()).some((call) => 'prompt' in call)).toBe(false);
   });
@@ -405,7 +408,7 @@ describe('images, files and MCP servers of a client', () => {
     expect(initialized.agentCapabilities).toMatchObject({ promptCapabilities, mcpCapabilities });
   });
 
-  it('are servers for claude and codex, and refused with a code for an engine that cannot take them', async () => {
+  it('work as servers for claude and codex, and are refused with a code for an engine that does not accept them', async () => {
     const site = await makeSite();
     const request = { cwd: site.workdir, mcpServers: [SERVER] };
     for (const engine of ['claude', 'codex']) {
@@ -419,7 +422,7 @@ describe('images, files and MCP servers of a client', () => {
     });
   });
 
-  it('can be left out on demand', async () => {
+  it('can be ignored on request', async () => {
     const site = await makeSite();
     const { agent } = await connect(site, { spec: { engine: 'gemini', permissions: 'safe' }, ignoreServers: true });
     const opened = await agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers: [SERVER] });
@@ -454,19 +457,19 @@ describe('images, files and MCP servers of a client', () => {
   });
 });
 
-describe('a stored conversation', () => {
+describe('a stored session', () => {
   it('is loaded with its messages, and continues in the same session of the engine', async () => {
     const site = await makeSite();
     const { agents, logged } = await playFake(site, [[{ say: 'One.' }], [{ say: 'Two.' }]]);
     const first = await connect(site, { ports: { agents } });
     const sessionId = await open(first.agent, site);
-    await say(first.agent, sessionId, 'First');
+    await sendPrompt(first.agent, sessionId, 'First');
     const second = await connect(site, { ports: { agents } });
     const params = { sessionId, cwd: site.workdir, mcpServers: [] };
     await second.agent.request(methods.agent.session.load, params);
-    // Another store does not have the earlier runs: they are left out.
+    // The new store does not have the earlier runs, so they are omitted.
     expect(second.updates).toEqual([]);
-    await say(second.agent, sessionId, 'Second');
+    await sendPrompt(second.agent, sessionId, 'Second');
     expect((await logged()).flatMap(({ method }) => method ?? [])).toContain('session/resume');
     await second.agent.request(methods.agent.session.load, params);
     expect(texts(second.updates, 'user_message_chunk')).toBe('Second');
@@ -494,7 +497,7 @@ describe('the modes of a session', () => {
   it('are the permissions, without bypass unless the command line allowed it', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ ask: EDIT }]]);
-    const { agent, asked, updates } = await connect(site, { ports: { agents } });
+    const { agent, permissionRequests, updates } = await connect(site, { ports: { agents } });
     const { sessionId, modes } = await agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers: [] });
     expect(modes).toMatchObject({ currentModeId: 'ask' });
     expect(modes?.availableModes.map(({ id }) => id)).toEqual(['safe', 'workspace', 'ask']);
@@ -502,8 +505,8 @@ describe('the modes of a session', () => {
       data: { code: 'ACP_MODE_UNKNOWN' },
     });
     await agent.request(methods.agent.session.setMode, { sessionId, modeId: 'safe' });
-    await say(agent, sessionId, 'Do it.');
-    expect(asked).toEqual([]);
+    await sendPrompt(agent, sessionId, 'Do it.');
+    expect(permissionRequests).toEqual([]);
     expect(updates).toContainEqual(expect.objectContaining({ toolCallId: 'c1', status: 'failed' }));
   });
 });
@@ -524,10 +527,10 @@ describe('a client that misbehaves', () => {
     const { agents } = await playFake(site, [[{ say: 'Working' }, { hang: true }]]);
     const { agent, updates } = await connect(site, { ports: { agents } });
     const sessionId = await open(agent, site);
-    const turn = say(agent, sessionId, 'Do it.');
+    const turn = sendPrompt(agent, sessionId, 'Do it.');
     await expect.poll(() => texts(updates, 'agent_message_chunk'), { timeout: 30_000 }).toBe('Working');
-    await expect(say(agent, sessionId, 'More.')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_BUSY' } });
-    await expect(say(agent, 'none', 'Hi')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_NOT_FOUND' } });
+    await expect(sendPrompt(agent, sessionId, 'More.')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_BUSY' } });
+    await expect(sendPrompt(agent, 'none', 'Hi')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_NOT_FOUND' } });
     const image = { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' };
     for (const prompt of [[], [image]]) {
       await expect(agent.request(methods.agent.session.prompt, { sessionId, prompt })).rejects.toMatchObject({
@@ -538,14 +541,14 @@ describe('a client that misbehaves', () => {
     expect(await turn).toMatchObject({ stopReason: 'cancelled' });
   });
 
-  it('cannot open sessions without end', async () => {
+  it('cannot open an unlimited number of sessions', async () => {
     const site = await makeSite();
     const { agent } = await connect(site);
     for (let number = 0; number < 256; number += 1) await open(agent, site);
     await expect(open(agent, site)).rejects.toMatchObject({ data: { code: 'ACP_LIMIT_REACHED' } });
   });
 
-  it('is not waited for when it has stopped reading, and leaves', async () => {
+  it('is not waited for after it has stopped reading and disconnected', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ say: 'Working' }, { say: ' hard' }, { hang: true }]]);
     const store = await openStore('memory:');
@@ -556,7 +559,7 @@ describe('a client that misbehaves', () => {
     let received = '';
     const output = new WritableStream<Uint8Array>({
       write: async (bytes) => {
-        // The first update is the last thing it takes.
+        // The client stops reading after the first update.
         if (received.includes('session/update')) return forever;
         received += new TextDecoder().decode(bytes);
         return undefined;
@@ -585,11 +588,11 @@ describe('a client that misbehaves', () => {
   it('ends its runs when it disconnects', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ say: 'Working' }, { hang: true }]]);
-    const { agent, updates, store, leave, server } = await connect(site, { ports: { agents } });
-    const turn = say(agent, await open(agent, site), 'Do it.');
+    const { agent, updates, store, disconnect, server } = await connect(site, { ports: { agents } });
+    const turn = sendPrompt(agent, await open(agent, site), 'Do it.');
     turn.catch(() => undefined);
     await expect.poll(() => texts(updates, 'agent_message_chunk'), { timeout: 30_000 }).toBe('Working');
-    await leave();
+    await disconnect();
     await server;
     expect((await store.listRuns({})).items).toMatchObject([{ state: 'ended', result: { status: 'canceled' } }]);
   });

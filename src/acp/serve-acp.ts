@@ -13,9 +13,9 @@ import type { StoredSession } from './session-files.js';
 /** Options for serving a client. */
 export interface AcpServerOptions {
   readonly context: WorkContext;
-  /** The spec that every prompt is run with. */
+  /** The part of the run spec that all prompts share. */
   readonly spec: TurnSpec;
-  /** Whether MCP servers of the client are left out instead of being passed to the engine. */
+  /** Whether MCP servers of the client are ignored instead of being passed to the engine. */
   readonly ignoreServers?: boolean;
   readonly input: ReadableStream<Uint8Array>;
   readonly output: WritableStream<Uint8Array>;
@@ -25,14 +25,14 @@ export interface AcpServerOptions {
 
 /** A longer message closes the connection. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
-/** How many requests of the client may be open at once. */
+/** How many requests of the client may be open at the same time. */
 const MAX_REQUESTS = 256;
-/** A longer value is not sent; it can be read in the run. */
+/** A longer value is not sent; it is in the result of the run. */
 const MAX_VALUE_LENGTH = 64 * 1024;
 
 /**
- * Serves a client of the Agent Client Protocol, such as an editor: every prompt is a run of an engine, captured, checked
- * against its contract and visible in the store. Resolves when the client is gone and its runs have ended.
+ * Serves a client of the Agent Client Protocol, such as an editor. Every prompt is a run, which is captured, validated against its
+ * contract and recorded in the store. Resolves when the client has disconnected and its runs have ended.
  */
 export async function serveAcp({
   context,
@@ -45,19 +45,22 @@ export async function serveAcp({
   const sessions = new AcpSessions(context, spec, ignoreServers);
   let who = 'an ACP client';
   let requests = 0;
-  const gone = new AbortController();
+  const disconnected = new AbortController();
 
-  /** Answers a request, or rejects it with a typed error. */
-  const answering =
-    <Params, Response>(answer: (request: { params: Params; client: AgentContext }) => Promise<Response>) =>
+  /** Wraps a handler: limits open requests, and converts errors to those of the protocol. */
+  const handle =
+    <Params, Response>(handler: (request: { params: Params; client: AgentContext }) => Promise<Response>) =>
     async (request: { params: Params; client: AgentContext }): Promise<Response> => {
       requests += 1;
       try {
         if (requests > MAX_REQUESTS)
-          throw new SluiceError('ACP_LIMIT_REACHED', `Too many open requests: at most ${MAX_REQUESTS}.`);
-        return await answer(request);
+          throw new SluiceError(
+            'ACP_LIMIT_REACHED',
+            `Too many open requests: at most ${MAX_REQUESTS}. Wait until some have ended.`,
+          );
+        return await handler(request);
       } catch (error) {
-        throw asRequestError(error);
+        throw toRequestError(error);
       } finally {
         requests -= 1;
       }
@@ -75,7 +78,7 @@ export async function serveAcp({
           promptCapabilities: {
             image: attachments.includes('image'),
             audio: attachments.includes('audio'),
-            // Text files become part of the prompt, whatever the engine takes.
+            // Text files become part of the prompt, so every engine accepts them.
             embeddedContext: true,
           },
           mcpCapabilities: { http: mcpServers.includes('http'), sse: mcpServers.includes('sse') },
@@ -87,39 +90,40 @@ export async function serveAcp({
     .onRequest(methods.agent.authenticate, () => ({}))
     .onRequest(
       methods.agent.session.new,
-      answering(async ({ params }) => {
+      handle(async ({ params }) => {
         const session = await sessions.create(params);
         return { sessionId: session.id, modes: listModes(session) };
       }),
     )
     .onRequest(
       methods.agent.session.load,
-      answering(async ({ params, client }) => {
+      handle(async ({ params, client }) => {
         const session = await sessions.load(params.sessionId, params);
-        for await (const update of sessions.replay(session.id)) await send(client, gone.signal, session.id, update);
+        for await (const update of sessions.replay(session.id))
+          await send(client, disconnected.signal, session.id, update);
         return { modes: listModes(session) };
       }),
     )
     .onRequest(
       methods.agent.session.resume,
-      answering(async ({ params: { sessionId, cwd, mcpServers = [] } }) => ({
+      handle(async ({ params: { sessionId, cwd, mcpServers = [] } }) => ({
         modes: listModes(await sessions.load(sessionId, { cwd, mcpServers })),
       })),
     )
     .onRequest(
       methods.agent.session.setMode,
-      answering(async ({ params }) => {
+      handle(async ({ params }) => {
         sessions.setMode(params.sessionId, params.modeId);
         return {};
       }),
     )
     .onRequest(
       methods.agent.session.prompt,
-      answering(async ({ params, client }) => {
+      handle(async ({ params, client }) => {
         const { sessionId } = params;
-        const turn: TurnClient = {
+        const turnClient: TurnClient = {
           who,
-          update: async (update) => send(client, gone.signal, sessionId, update),
+          update: async (update) => send(client, disconnected.signal, sessionId, update),
           ask: async (permission, cancellationSignal) => {
             const request = { sessionId, ...structuredClone(permission) } as never;
             const options = { cancellationSignal, stopWaitingOnCancel: true };
@@ -129,7 +133,7 @@ export async function serveAcp({
               : 'cancelled';
           },
         };
-        const { run, result } = await sessions.prompt(sessionId, params.prompt, turn);
+        const { run, result } = await sessions.prompt(sessionId, params.prompt, turnClient);
         return describeEnd(run, result);
       }),
     )
@@ -141,7 +145,7 @@ export async function serveAcp({
   signal?.addEventListener('abort', close, { once: true });
   await connection.closed.catch(() => undefined);
   signal?.removeEventListener('abort', close);
-  gone.abort();
+  disconnected.abort();
   await sessions.end();
 
   function listModes({ engine, permissions }: StoredSession): SessionModeState {
@@ -155,24 +159,26 @@ export async function serveAcp({
 const MODES: Readonly<Record<Permissions, { readonly name: string; readonly description: string }>> = {
   safe: { name: 'Read only', description: 'The agent may only read.' },
   workspace: { name: 'Edit the folder', description: 'The agent may also edit the working folder.' },
-  ask: { name: 'Ask', description: 'Rules decide what the agent may do, then you.' },
+  ask: { name: 'Ask', description: 'Rules decide what the agent may do; otherwise you are asked.' },
   bypass: { name: 'Everything', description: 'The agent may do anything without asking.' },
 };
 
-/** Sends an update; rejects when the client is gone, also one that had stopped reading before. */
-async function send(client: AgentContext, gone: AbortSignal, sessionId: string, update: object): Promise<void> {
-  gone.throwIfAborted();
-  const leaving = new AbortController();
-  const left = once(gone, 'abort', { signal: leaving.signal }).then(() => gone.throwIfAborted());
-  left.catch(() => undefined);
+/** Sends an update; rejects when the client disconnects, even if it had stopped reading before. */
+async function send(client: AgentContext, disconnected: AbortSignal, sessionId: string, update: object): Promise<void> {
+  disconnected.throwIfAborted();
+  const finished = new AbortController();
+  const disconnection = once(disconnected, 'abort', { signal: finished.signal }).then(() =>
+    disconnected.throwIfAborted(),
+  );
+  disconnection.catch(() => undefined);
   try {
-    await Promise.race([client.notify(methods.client.session.update, { sessionId, update } as never), left]);
+    await Promise.race([client.notify(methods.client.session.update, { sessionId, update } as never), disconnection]);
   } finally {
-    leaving.abort();
+    finished.abort();
   }
 }
 
-/** Describes how a turn ends for the client. A run without a usable answer is an error, with the run to look at. */
+/** Describes the end of a turn for the client. A failed run is an error, which contains the id of the run. */
 function describeEnd(run: string, result: RunResult) {
   const { status, value, error, repair_level, warnings, usage } = result;
   if (status === 'failed') {
@@ -181,23 +187,23 @@ function describeEnd(run: string, result: RunResult) {
   }
   const isShown = value !== undefined && JSON.stringify(value).length <= MAX_VALUE_LENGTH;
   const sluice = { run_id: run, status, repair_level, warnings, ...(isShown ? { value } : {}) };
-  const used =
+  const reportedUsage =
     usage === undefined ? {} : { usage: { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens } };
   return {
     stopReason: status === 'canceled' ? ('cancelled' as const) : ('end_turn' as const),
-    ...used,
+    ...reportedUsage,
     _meta: { sluice },
   };
 }
 
-/** JSON-RPC has few error codes, so ours is sent in `data`. */
-function asRequestError(error: unknown): RequestError {
+/** Converts an error. JSON-RPC has few error codes, so the code of Sluice is sent in `data`. */
+function toRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   if (!isSluiceError(error)) return new RequestError(-32_603, getErrorMessage(error), { code: 'INTERNAL' });
-  return new RequestError(NUMBERS[error.code] ?? -32_603, error.message, { code: error.code });
+  return new RequestError(JSON_RPC_CODES[error.code] ?? -32_603, error.message, { code: error.code });
 }
 
-const NUMBERS: Readonly<Record<string, number>> = {
+const JSON_RPC_CODES: Readonly<Record<string, number>> = {
   ACP_SESSION_NOT_FOUND: -32_002,
   ACP_SESSION_BUSY: -32_600,
   ACP_LIMIT_REACHED: -32_600,

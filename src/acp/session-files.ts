@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { SluiceError, arrayOf, count, name, object, orNull } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 import { makeFolder, parseJson, readSmallFile, replaceFile } from '../files/index.js';
-import { fromJsonSchema } from '../json-schema/index.js';
+import { fromRecordSchema } from '../json-schema/index.js';
 import { runPermissions } from '../records/index.js';
 
-/** Of longer conversations only the last runs are kept. */
+/** Only the last runs of a session are stored. */
 const MAX_RUNS = 200;
 const MAX_BYTES = 64 * 1024;
 /** Maximum number of files; the oldest are removed. */
@@ -18,7 +18,7 @@ const storedSessionSchema = object({
   engine: name,
   cwd: name,
   permissions: runPermissions,
-  /** The engine's own session id; null until the engine has reported it. */
+  /** The session id of the engine; null until the engine has reported it. */
   session_id: orNull(name),
   /** Number of prompts so far. */
   turns: count,
@@ -26,27 +26,27 @@ const storedSessionSchema = object({
   runs: arrayOf(name),
 });
 
-/** A conversation with a client, as it is kept for `session/load`. */
+/** A session with a client, as stored for `session/load`. */
 export type StoredSession = FromSchema<typeof storedSessionSchema>;
 
-const stored = fromJsonSchema(storedSessionSchema);
+const sessionSchema = fromRecordSchema<StoredSession>(storedSessionSchema);
 
-/** Where conversations are kept: one file each, in the data folder. */
+/** Stores sessions in the data folder, one file each. */
 export interface SessionFiles {
-  /** Undefined if there is none. */
+  /** Undefined if the session is not stored. */
   read(id: string): Promise<StoredSession | undefined>;
   write(session: StoredSession): Promise<void>;
 }
 
-/** The form of our ids; anything else that a client sends is not used as a file name. */
+/** The form of session ids; anything else that a client sends is never used as a file name. */
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/u;
 
-/** Opens the folder of conversations below the data folder. */
+/** Creates the storage of sessions in a data folder. */
 export function createSessionFiles(data: string): SessionFiles {
   const folder = join(data, 'acp-sessions');
-  const place = (id: string): string => join(folder, `${id}.json`);
+  const getPath = (id: string): string => join(folder, `${id}.json`);
 
-  /** Ids begin with their time, so the oldest come first. */
+  /** Ids start with a time, so the oldest files come first. */
   async function removeOldest(): Promise<void> {
     const files = (await readdir(folder)).filter((file) => ULID.test(file.replace(/\.json$/u, ''))).toSorted();
     for (const file of files.slice(0, Math.max(0, files.length - MAX_FILES))) await rm(join(folder, file));
@@ -55,18 +55,21 @@ export function createSessionFiles(data: string): SessionFiles {
   return {
     async read(id) {
       if (!ULID.test(id)) return undefined;
-      const text = await readSmallFile(place(id), MAX_BYTES);
+      const text = await readSmallFile(getPath(id), MAX_BYTES);
       if (text === undefined) return undefined;
-      const checked = await stored['~standard'].validate(parseJson(text));
+      const checked = await sessionSchema['~standard'].validate(parseJson(text));
       if (checked.issues !== undefined)
-        throw new SluiceError('ACP_SESSION_NOT_FOUND', `"${place(id)}" is damaged. Start a new session.`);
+        throw new SluiceError(
+          'ACP_SESSION_NOT_FOUND',
+          `The file "${getPath(id)}" of this session is damaged. Start a new session.`,
+        );
       return checked.value;
     },
     async write(session) {
       await makeFolder(folder);
       const isNew = session.turns === 1;
       const text = JSON.stringify({ ...session, runs: session.runs.slice(-MAX_RUNS) });
-      await replaceFile(place(session.id), `${text}\n`);
+      await replaceFile(getPath(session.id), `${text}\n`);
       if (isNew) await removeOldest();
     },
   };

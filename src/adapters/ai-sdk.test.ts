@@ -37,7 +37,7 @@ function textParts(chunks: readonly string[]): Part[] {
   ];
 }
 
-/** A model that answers with these parts, behind the middleware. */
+/** A model that answers with these parts, wrapped by the middleware. */
 function streamingModel(chunks: readonly Part[]) {
   return wrapLanguageModel({
     model: new MockLanguageModelV3({
@@ -66,7 +66,7 @@ async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   return items;
 }
 
-/** A text in pieces of a few characters. */
+/** Splits a text into pieces of a few characters. */
 function cut(text: string, size = 5): string[] {
   return text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
 }
@@ -106,7 +106,7 @@ describe('jsonMiddleware', () => {
     expect((await generateObject({ model, schema: Dose, prompt: 'Which dose?' })).object).toEqual(DOSE);
   });
 
-  it('leaves a cut answer cut: the number is not shown and nothing is closed', async () => {
+  it('does not complete a truncated answer: the number is omitted and nothing is closed', async () => {
     const { textStream } = streamText({
       model: streamingModel(textParts(cut('```json\n{"drug": "ibuprofen", "dosage_mg": 12'))),
       output: Output.object({ schema: Dose }),
@@ -115,7 +115,7 @@ describe('jsonMiddleware', () => {
     expect((await collect(textStream)).join('')).toBe('{"drug":"ibuprofen');
   });
 
-  it('passes a refusal unchanged', async () => {
+  it('passes on a refusal unchanged', async () => {
     const refusal = 'I cannot give medical advice. Ask {your doctor}.';
     const { textStream, output } = streamText({
       model: streamingModel(textParts(cut(refusal))),
@@ -126,13 +126,13 @@ describe('jsonMiddleware', () => {
     await expect(output).rejects.toThrow(NoObjectGeneratedError);
   });
 
-  it('passes every part of a call that does not ask for JSON unchanged', async () => {
+  it('passes on every part of a call unchanged if it does not request JSON', async () => {
     const text = 'Use ```json\n{"a": 1,}\n```';
     const { textStream } = streamText({ model: streamingModel(textParts(cut(text))), prompt: 'How?' });
     expect(await collect(textStream)).toEqual(cut(text));
   });
 
-  it('fails, and does not merge two answers, when a later tag replaces what was streamed', async () => {
+  it('fails instead of merging two answers when a later tag replaces the streamed one', async () => {
     const errors: unknown[] = [];
     const { partialObjectStream } = streamObject({
       model: streamingModel(
@@ -174,7 +174,29 @@ describe('jsonMiddleware', () => {
     ]);
   });
 
-  it('repairs the arguments of streamed tool calls by the schema of the tool', async () => {
+  it('sends the rest of the value in the open block, even if that block is empty', async () => {
+    const parts: Part[] = [
+      { type: 'text-start', id: 'a' },
+      { type: 'text-delta', id: 'a', delta: '{"drug": "ibuprofen", "dosage_mg": 125}' },
+      { type: 'text-end', id: 'a' },
+      { type: 'text-start', id: 'b' },
+      { type: 'text-end', id: 'b' },
+      FINISH,
+    ];
+    const { stream } = await streamingModel(parts).doStream({ prompt: [], responseFormat: { type: 'json' } });
+    const seen = await collect(stream);
+    expect(seen.map((part) => ('id' in part ? `${part.type} ${part.id}` : part.type))).toEqual([
+      'text-start a',
+      'text-delta a',
+      'text-end a',
+      'text-start b',
+      'text-delta b',
+      'text-end b',
+      'finish',
+    ]);
+  });
+
+  it('repairs the arguments of streamed tool calls using the schema of the tool', async () => {
     const parts: Part[] = [
       { type: 'tool-call', toolCallId: 'c1', toolName: 'order', input: "{drug: 'ibuprofen', dosage_mg: 125,}" },
       FINISH,
@@ -187,7 +209,7 @@ describe('jsonMiddleware', () => {
     expect((await toolCalls).map(({ input }) => input)).toEqual([DOSE]);
   });
 
-  it('writes, for any value cut anywhere, text that grows to that value', async () => {
+  it('writes text that grows to the value, for any value split anywhere', async () => {
     await fc.assert(
       fc.asyncProperty(fc.json({ noUnicodeString: false }), fc.integer({ min: 1, max: 9 }), async (json, size) => {
         const { stream } = await streamingModel(textParts(cut(json, size))).doStream({

@@ -10,16 +10,16 @@ import {
 import { interpretJsonSchema, isJsonObject, jsonEquals } from '../json-schema/index.js';
 import { GrowingJson } from './growing-json.js';
 
-/** A schema as the AI SDK takes it: a Standard Schema (zod, valibot, arktype, …), or what its `jsonSchema()` returns. */
+/** A schema that the AI SDK accepts: a Standard Schema (zod, valibot, arktype, …), or the result of its `jsonSchema()`. */
 export type SdkSchema = StandardSchema | { readonly jsonSchema: unknown };
 
-/** Options of the adapters: those of `parse` that never add anything to an answer. */
+/** Options of the adapters: those options of `parse` that never add content to an answer. */
 export type RepairOptions = Pick<ParseOptions, 'align' | 'prefer' | 'ambiguous' | 'normalizers' | 'limits'>;
 
 /**
- * A function for `experimental_repairText` of `generateObject` and `streamObject`: finds the value in the text, repairs its
- * syntax and returns it as JSON if the schema accepts it; otherwise null, so that the SDK reports its own error. A truncated
- * value is never completed.
+ * Creates a function for `experimental_repairText` of `generateObject` and `streamObject`. It finds the value in the text,
+ * repairs its syntax and returns it as JSON if the schema accepts it; otherwise null, so that the SDK reports its own error. A
+ * truncated value is never completed.
  *
  * @example
  * const { object } = await generateObject({ model, prompt, schema, experimental_repairText: repairText(schema) })
@@ -29,14 +29,14 @@ export function repairText(
   options: RepairOptions = {},
 ): (failure: { readonly text: string }) => Promise<string | null> {
   return async ({ text }) => {
-    const check = schema === undefined ? undefined : await toCheck(schema);
+    const check = schema === undefined ? undefined : await toValidatingSchema(schema);
     return writeValue(await parseAsync(text, check, options));
   };
 }
 
 /**
- * A function for `experimental_repairToolCall` (`repairToolCall` from version 7): repairs the arguments of a call whose tool
- * exists; null for a call of an unknown tool and where nothing passes the tool's schema.
+ * Creates a function for `experimental_repairToolCall` (`repairToolCall` from version 7). It repairs the arguments of a call;
+ * null if the tool is unknown, or if the arguments contain no value that its schema accepts.
  *
  * @example
  * const { toolCalls } = await generateText({ model, prompt, tools, experimental_repairToolCall: repairToolCall(tools) })
@@ -50,7 +50,7 @@ export function repairToolCall(
   return async ({ toolCall }) => {
     const schema = Object.hasOwn(tools, toolCall.toolName) ? tools[toolCall.toolName]?.inputSchema : undefined;
     if (!isSdkSchema(schema)) return null;
-    const input = writeValue(await parseAsync(toolCall.input, await toCheck(schema), options));
+    const input = writeValue(await parseAsync(toolCall.input, await toValidatingSchema(schema), options));
     return input === null ? null : { ...toolCall, input };
   };
 }
@@ -61,7 +61,7 @@ interface CallOptions {
   readonly tools?: readonly object[] | undefined;
 }
 
-/** A middleware for `wrapLanguageModel`, of whichever version of the SDK is installed. */
+/** A middleware for `wrapLanguageModel`, for any supported version of the SDK. */
 export interface JsonMiddleware<Version extends string> {
   readonly specificationVersion: Version;
   wrapGenerate<Result extends { readonly content: readonly object[] }>(call: {
@@ -75,9 +75,9 @@ export interface JsonMiddleware<Version extends string> {
 }
 
 /**
- * A middleware that turns what a model writes around and inside its JSON into plain JSON, while it streams: thinking, tags,
- * fences and prose are left out, syntax is repaired. It works where the call asks for JSON (`generateObject`,
- * `streamObject`, `Output.object`) and on the arguments of tool calls. A text without such a value passes unchanged.
+ * Creates a middleware that turns a model's output into plain JSON, even while it streams: thinking, tags, fences and prose
+ * are removed, syntax is repaired. It applies to calls that request JSON (`generateObject`, `streamObject`, `Output.object`) and
+ * to the arguments of tool calls. A text without a value is passed on unchanged.
  * `version` is `'v3'` for version 6 of the SDK, `'v4'` for 7; version 5 ignores it.
  *
  * @example
@@ -88,7 +88,7 @@ export function jsonMiddleware<Version extends string = 'v3'>(
   options: { readonly version?: Version } = {},
 ): JsonMiddleware<Version> {
   return {
-    // The default of the type parameter is the default of the option.
+    // The type parameter has the same default as the option.
     specificationVersion: options.version ?? ('v3' as Version),
     async wrapGenerate({ doGenerate, params }) {
       const result = await doGenerate();
@@ -110,12 +110,12 @@ export function jsonMiddleware<Version extends string = 'v3'>(
   };
 }
 
-/** The schema of the format that was asked for. */
+/** Reads the schema of the requested format. */
 function readFormat({ responseFormat }: CallOptions): StandardSchema | undefined {
   return interpret(responseFormat?.schema);
 }
 
-/** A JSON Schema that cannot be read is no reason to fail the call: the SDK validates the value itself. */
+/** Undefined for a JSON Schema that cannot be read, because the SDK validates the value itself. */
 function interpret(schema: unknown): StandardSchema | undefined {
   if (!isJsonObject(schema)) return undefined;
   try {
@@ -129,7 +129,7 @@ function isText(part: object): part is { readonly text: string } {
   return 'type' in part && part.type === 'text' && 'text' in part;
 }
 
-/** The text parts of an answer as one part with its value; unchanged if there is none. */
+/** Replaces the text parts of an answer with one part that contains its value; unchanged if there is no value. */
 function repairTextParts(content: readonly object[], schema: StandardSchema | undefined): readonly object[] {
   const texts = content.filter(isText);
   const value = writeValue(parse(texts.map(({ text }) => text).join(''), schema));
@@ -138,7 +138,7 @@ function repairTextParts(content: readonly object[], schema: StandardSchema | un
   return content.flatMap((part) => (part === first ? [{ ...part, text: value }] : isText(part) ? [] : [part]));
 }
 
-/** Repairs the arguments of tool calls that are not valid JSON, by the schema of their tool. */
+/** Repairs the arguments of tool calls that are not valid JSON, using the schema of their tool. */
 function createCallRepair({ tools = [] }: CallOptions): (part: object) => object {
   return (part) => {
     if (!('type' in part) || part.type !== 'tool-call' || !('input' in part) || typeof part.input !== 'string')
@@ -153,8 +153,8 @@ function createCallRepair({ tools = [] }: CallOptions): (part: object) => object
 }
 
 /**
- * Replaces the text of a streamed answer by its value, piece by piece. The end of a block waits for the end of the answer,
- * which is when the rest of the value is known.
+ * Replaces the text of a streamed answer with its value, in pieces. The end of a block is sent at the end of the answer, when
+ * the rest of the value is known.
  */
 function createTextRepair(schema: StandardSchema | undefined): TransformStream<object, object> {
   const reader = createJsonStream(schema);
@@ -162,25 +162,25 @@ function createTextRepair(schema: StandardSchema | undefined): TransformStream<o
   let raw = '';
   let lastDelta: object | undefined;
   let heldEnd: object | undefined;
-  let finished = false;
+  let isFinished = false;
 
   const emit = (controller: TransformStreamDefaultController<object>, delta: string): void => {
     if (delta !== '') controller.enqueue({ ...lastDelta, delta });
   };
   const finish = (controller: TransformStreamDefaultController<object>): void => {
-    if (finished) return;
-    finished = true;
+    if (isFinished) return;
+    isFinished = true;
     if (lastDelta !== undefined) {
       const result = reader.end();
-      if (result.ok && !json.diverged && json.text !== '' && isWhole(json, result.value)) {
+      if (result.ok && !json.diverged && json.text !== '' && isComplete(json, result.value)) {
         emit(controller, json.closing);
       } else if (json.text === '') {
-        // Nothing was written yet: the value as a whole, or the text as the model wrote it.
+        // Nothing was written yet: send the complete value, or the original text.
         emit(controller, writeValue(result) ?? raw);
       } else if (result.ok || json.diverged) {
         controller.enqueue({ type: 'error', error: new SluiceError('ANSWER_REPLACED', REPLACED) });
       }
-      // Otherwise the text was cut or is not valid: what was written stays open, as the model left it.
+      // Otherwise the text is truncated or invalid, and the written JSON stays incomplete.
     }
     if (heldEnd !== undefined) controller.enqueue(heldEnd);
   };
@@ -192,12 +192,14 @@ function createTextRepair(schema: StandardSchema | undefined): TransformStream<o
         raw += part.delta;
         const { value, changed } = reader.push(part.delta);
         emit(controller, json.grow(value, changed));
-      } else if (type === 'text-end' && !finished) {
+      } else if (type === 'text-end' && !isFinished) {
         heldEnd = part;
       } else {
         if (type === 'text-start' && heldEnd !== undefined) {
           controller.enqueue(heldEnd);
           heldEnd = undefined;
+          // The rest of the value belongs to the block that is open.
+          if (lastDelta !== undefined && 'id' in part) lastDelta = { ...lastDelta, id: part.id };
         }
         if (type === 'finish') finish(controller);
         controller.enqueue(part);
@@ -208,14 +210,14 @@ function createTextRepair(schema: StandardSchema | undefined): TransformStream<o
 }
 
 const REPLACED =
-  'The model replaced its answer after a part of it had been streamed. Ask for one answer, or use generateObject, which reads the whole text.';
+  'The model replaced its answer after part of it had been streamed. Ask for only one answer, or use generateObject, which reads the complete text.';
 
-/** Whether the text that was written, once it is closed, is the value that the whole answer has. */
-function isWhole(json: GrowingJson, value: unknown): boolean {
+/** Whether the written text, when closed, is the value of the complete answer. */
+function isComplete(json: GrowingJson, value: unknown): boolean {
   return jsonEquals(JSON.parse(`${json.text}${json.closing}`), value);
 }
 
-/** The value as the SDK reads it; null if there is none. */
+/** Writes the value as JSON for the SDK; null if there is none. */
 function writeValue(result: ParseResult<unknown>): string | null {
   return result.ok ? JSON.stringify(result.value) : null;
 }
@@ -236,12 +238,12 @@ function isSdkSchema(schema: unknown): schema is SdkSchema {
 }
 
 /**
- * The schema as a check that keeps the value: the SDK validates what it is given and would transform it a second time.
+ * Converts a schema to one that validates without transforming, because the SDK transforms the value itself.
  */
-async function toCheck(schema: SdkSchema): Promise<StandardSchema> {
+async function toValidatingSchema(schema: SdkSchema): Promise<StandardSchema> {
   if (!('~standard' in schema)) return interpretJsonSchema((await schema.jsonSchema) as object);
   const standard = schema['~standard'];
-  const keep = (value: unknown, result: Awaited<ReturnType<typeof standard.validate>>) =>
+  const keepValue = (value: unknown, result: Awaited<ReturnType<typeof standard.validate>>) =>
     result.issues === undefined ? { value } : result;
   return {
     ...('~sluice' in schema && { '~sluice': schema['~sluice'] }),
@@ -249,7 +251,9 @@ async function toCheck(schema: SdkSchema): Promise<StandardSchema> {
       ...standard,
       validate(value) {
         const result = standard.validate(value);
-        return result instanceof Promise ? result.then((answer) => keep(value, answer)) : keep(value, result);
+        return result instanceof Promise
+          ? result.then((resolved) => keepValue(value, resolved))
+          : keepValue(value, result);
       },
     },
   };

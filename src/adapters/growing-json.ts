@@ -1,28 +1,28 @@
 import type { Path } from '../json/index.js';
 
-/** A container whose closing bracket has not been written. */
+/** A container whose closing bracket is not written yet. */
 interface OpenContainer {
-  /** Key or index in the container around it. */
+  /** Key or index in the parent container. */
   readonly step: string | number;
   readonly content: object;
-  /** Keys written so far; a list needs only their number. */
+  /** Keys written so far; empty for an array, which needs only `count`. */
   readonly keys: Set<string>;
   count: number;
 }
 
 /**
- * Writes a value that is still growing as append-only JSON text: nothing that was written is ever changed. If the
- * value changes in a part already written (a later tag supersedes it, a key is repeated), the text has `diverged` and stops.
+ * Writes a growing value as append-only JSON text. If the value changes in a part that is already written (the answer in a later
+ * `<json>` tag replaces it, or a key is repeated), the text has `diverged` and stops growing.
  */
 export class GrowingJson {
   /** Everything written so far. */
   text = '';
   diverged = false;
   readonly #open: OpenContainer[] = [];
-  /** The part written so far of the open string, without a closing quote. */
+  /** The open string: its path and the part that is written so far. */
   #string: { readonly path: Path; written: string } | undefined;
 
-  /** Writes what was added to `root` at the paths in `changed`, which are in text order. Returns the new text. */
+  /** Writes the additions to `root` at the paths in `changed`, which are in text order. Returns the new text. */
   grow(root: unknown, changed: readonly Path[]): string {
     const before = this.text.length;
     for (const path of changed) {
@@ -43,24 +43,24 @@ export class GrowingJson {
       this.diverged = this.text !== '';
       return;
     }
-    // An empty bracket may still be prose.
+    // Empty brackets may turn out to be prose.
     if (path.length === 0 && isEmptyContainer(root)) return;
-    if (path.length > 0 && this.text === '') this.#begin([], root);
-    const value = find(root, path);
+    if (path.length > 0 && this.text === '') this.#startValue([], root);
+    const value = getAt(root, path);
     if (this.#string !== undefined && isSamePath(this.#string.path, path)) return this.#growString(this.#string, value);
     const open = this.#open[path.length];
     if (open !== undefined && open.content === value && this.#isOpenAt(path, path.length)) return;
-    if (!this.#canPlace(path)) {
+    if (!this.#canAdd(path)) {
       this.diverged = true;
       return;
     }
     this.#closeTo(path.length);
-    this.#placeIn(this.#open[path.length - 1], path.at(-1) ?? '');
-    this.#begin(path, value);
+    this.#startEntry(this.#open[path.length - 1], path.at(-1) ?? '');
+    this.#startValue(path, value);
   }
 
   /** Whether a path leads to a new entry in an open container. */
-  #canPlace(path: Path): boolean {
+  #canAdd(path: Path): boolean {
     const container = this.#open[path.length - 1];
     if (container === undefined) return path.length === 0 && this.text === '';
     const step = path.at(-1);
@@ -69,11 +69,11 @@ export class GrowingJson {
   }
 
   #isOpenAt(path: Path, depth: number): boolean {
-    for (let at = 0; at < depth; at += 1) if (this.#open[at + 1]?.step !== path[at]) return false;
+    for (let index = 0; index < depth; index += 1) if (this.#open[index + 1]?.step !== path[index]) return false;
     return true;
   }
 
-  #placeIn(container: OpenContainer | undefined, step: string | number): void {
+  #startEntry(container: OpenContainer | undefined, step: string | number): void {
     if (container === undefined) return;
     if (container.count > 0) this.text += ',';
     container.count += 1;
@@ -82,7 +82,7 @@ export class GrowingJson {
     this.text += `${JSON.stringify(step)}:`;
   }
 
-  #begin(path: Path, value: unknown): void {
+  #startValue(path: Path, value: unknown): void {
     if (typeof value === 'string') {
       this.text += `"${escape(value)}`;
       this.#string = { path, written: value };
@@ -103,7 +103,7 @@ export class GrowingJson {
     string.written = value;
   }
 
-  /** Closes the open string, and containers until `depth` are left. */
+  /** Closes the open string, and containers until only `depth` of them remain open. */
   #closeTo(depth: number): void {
     if (this.#string !== undefined) this.text += '"';
     this.#string = undefined;
@@ -119,11 +119,11 @@ function escape(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-function isSamePath(a: Path, b: Path): boolean {
-  return a.length === b.length && a.every((step, index) => step === b[index]);
+function isSamePath(left: Path, right: Path): boolean {
+  return left.length === right.length && left.every((step, index) => step === right[index]);
 }
 
-function find(root: unknown, path: Path): unknown {
+function getAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;

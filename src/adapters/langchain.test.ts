@@ -18,7 +18,7 @@ function createChain(answer: string) {
 }
 
 describe('SluiceOutputParser', () => {
-  it('gives the validated value at the end of a chain', async () => {
+  it('returns the validated value at the end of a chain', async () => {
     const { chain, input } = createChain(ANSWER);
     expect(await chain.invoke(input)).toEqual({ file: 'a.ts', line: 3 });
   });
@@ -29,7 +29,7 @@ describe('SluiceOutputParser', () => {
     for await (const value of await chain.stream(input)) values.push(value);
     expect(values).toContainEqual({ file: 'a.t' });
     expect(values.at(-1)).toEqual({ file: 'a.ts', line: 3 });
-    // A copy each time: what was yielded does not grow.
+    // Each yielded value is a copy, which does not change later.
     expect(new Set(values.map((value) => JSON.stringify(value))).size).toBeGreaterThan(4);
   });
 
@@ -43,7 +43,7 @@ describe('SluiceOutputParser', () => {
     });
   });
 
-  it('throws at the end of a stream that does not pass', async () => {
+  it('throws at the end of a stream that the schema rejects', async () => {
     const { chain, input } = createChain('I cannot say.');
     const read = async () => {
       for await (const value of await chain.stream(input)) expect(value).toBeUndefined();

@@ -10,9 +10,9 @@ import {
 import { formatInstructions } from '../json-schema/index.js';
 
 /**
- * An output parser for LangChain: `prompt.pipe(model).pipe(new SluiceOutputParser(schema))`. `invoke` gives the validated
- * value or throws an `OutputParserException` whose `cause` is the `ParseError`; `stream` yields the value while it grows, and the
- * validated value last.
+ * An output parser for LangChain: `prompt.pipe(model).pipe(new SluiceOutputParser(schema))`. `invoke` returns the
+ * validated value or throws an `OutputParserException` whose `cause` is the `ParseError`; `stream` yields the growing value, and
+ * finally the validated value.
  *
  * @example
  * const parser = new SluiceOutputParser(z.object({ file: z.string(), line: z.int() }))
@@ -41,7 +41,7 @@ export class SluiceOutputParser<T> extends BaseTransformOutputParser<T> {
     return unwrap(await parseAsync(text, this.#schema, this.#options), text);
   }
 
-  /** Partial values have the type of the value, as in LangChain's own parsers; only the last one is validated. */
+  /** Partial values have the type of the complete value, as in LangChain's parsers; only the last one is validated. */
   override async *_transform(input: AsyncGenerator<Parameters<this['invoke']>[0]>): AsyncGenerator<T> {
     const stream = createJsonStream(undefined, this.#options);
     let text = '';
@@ -58,6 +58,6 @@ export class SluiceOutputParser<T> extends BaseTransformOutputParser<T> {
 function unwrap<T>(result: ParseResult<T>, text: string): T {
   if (result.ok) return result.value;
   const cause = result.status === 'comment' ? createCommentError(undefined) : result.error;
-  // LangChain's agents send the message back to the model.
+  // The second message is the observation, which a caller may send back to the model. `false`: agents do not send it by themselves.
   throw Object.assign(new OutputParserException(cause.message, text, cause.message, false), { cause });
 }

@@ -20,16 +20,16 @@ interface Reading<T, Input> {
   readonly value: DeepPartial<Input> | undefined;
   /** The outcome, once the text has ended. */
   readonly result: ParseResult<T> | undefined;
-  /** `failed`: the source threw; a text that does not pass the schema is `done`, with its `result`. */
+  /** `failed`: the source threw. A text that the schema rejects is `done`, with its `result`. */
   readonly status: 'idle' | 'streaming' | 'done' | 'failed';
   readonly error: unknown;
 }
 
 /** The return value of {@link useJsonStream}. */
 export interface JsonStreamState<T, Input = T> extends Reading<T, Input> {
-  /** Reads a source: the body of a response, a model's stream. Ends the one being read. */
+  /** Reads a source, such as the body of a response or a model's stream. Stops reading the previous one. */
   readonly start: (source: Source) => Promise<void>;
-  /** Stops reading; the value stays. */
+  /** Stops reading and keeps the value. */
   readonly stop: () => void;
 }
 
@@ -50,7 +50,7 @@ export function useJsonStream<T, Input = T>(
     status: 'idle',
     error: undefined,
   });
-  // A caller with an inline object literal passes a new one on each render; `start` must keep its identity.
+  // Callers may pass new objects on each render, but the identity of `start` must not change.
   const latest = useRef({ schema, options });
   latest.current = { schema, options };
   const current = useRef<AbortController | undefined>(undefined);
@@ -64,10 +64,12 @@ export function useJsonStream<T, Input = T>(
     const { signal } = controller;
     const stream = createJsonStream(latest.current.schema, latest.current.options);
     let timer: ReturnType<typeof setTimeout> | undefined;
+    // A stream that was replaced shows nothing: the state belongs to the new one.
     const show = (state: Partial<Reading<T, Input>>): void => {
       clearTimeout(timer);
       timer = undefined;
-      setReading((before) => ({ ...before, ...state }));
+      if (current.current !== controller) return;
+      setReading((previous) => ({ ...previous, ...state }));
     };
     show({ value: undefined, result: undefined, status: 'streaming', error: undefined });
     try {
@@ -79,7 +81,7 @@ export function useJsonStream<T, Input = T>(
       if (signal.aborted) return show({ value: stream.copy(), status: 'idle' });
       show({ result: stream.end(), value: stream.copy(), status: 'done' });
     } catch (error) {
-      if (current.current === controller) show({ value: stream.copy(), status: 'failed', error });
+      show({ value: stream.copy(), status: 'failed', error });
     } finally {
       clearTimeout(timer);
     }
@@ -87,29 +89,29 @@ export function useJsonStream<T, Input = T>(
   return { ...reading, start, stop };
 }
 
-/** Reads until the end, until `take` returns true, or until the signal aborts, which also stops a source that sends nothing. */
-async function readUntil(signal: AbortSignal, source: Source, take: (chunk: ModelChunk) => boolean): Promise<void> {
-  const { next, leave } = openSource(source);
+/** Reads until the end, until `onChunk` returns true, or until the signal aborts, even if the source sends nothing. */
+async function readUntil(signal: AbortSignal, source: Source, onChunk: (chunk: ModelChunk) => boolean): Promise<void> {
+  const { next, close } = openSource(source);
   const aborted = new Promise<undefined>((resolve) => {
     signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
   try {
     while (!signal.aborted) {
       const chunk = await Promise.race([next(), aborted]);
-      if (chunk === undefined || take(chunk)) return;
+      if (chunk === undefined || onChunk(chunk)) return;
     }
   } finally {
-    // Not awaited: the return value is not needed, and a generator that is waiting returns late.
-    void leave().catch(() => undefined);
+    // Not awaited, because a generator that is waiting returns late.
+    void close().catch(() => undefined);
   }
 }
 
-/** Web streams are read with a reader: some browsers cannot iterate them, and only a reader can cancel an idle one at once. */
-function openSource(source: Source): { next: () => Promise<ModelChunk | undefined>; leave: () => Promise<unknown> } {
-  if (source === null) return { next: async () => undefined, leave: async () => undefined };
+/** Web streams are read with a reader: some browsers cannot iterate them, and only a reader can cancel an idle one immediately. */
+function openSource(source: Source): { next: () => Promise<ModelChunk | undefined>; close: () => Promise<unknown> } {
+  if (source === null) return { next: async () => undefined, close: async () => undefined };
   if ('getReader' in source) {
     const reader = source.getReader();
-    return { next: async () => (await reader.read()).value, leave: async () => reader.cancel() };
+    return { next: async () => (await reader.read()).value, close: async () => reader.cancel() };
   }
   const iterator = source[Symbol.asyncIterator]();
   return {
@@ -117,6 +119,6 @@ function openSource(source: Source): { next: () => Promise<ModelChunk | undefine
       const next = await iterator.next();
       return next.done === true ? undefined : next.value;
     },
-    leave: async () => iterator.return?.(),
+    close: async () => iterator.return?.(),
   };
 }

@@ -63,7 +63,7 @@ const STREAMS = {
 };
 
 describe('streamToolCalls', () => {
-  it.each(Object.entries(STREAMS))('gives one growing value for each call in a stream of %s', async (_, events) => {
+  it.each(Object.entries(STREAMS))('yields one growing value for each call in a stream of %s', async (_, events) => {
     const snapshots = await collect(events);
     const of = (id: string) => snapshots.filter((snapshot) => snapshot.id === id);
     expect(of('c1').map(({ value }) => value)).toEqual([
@@ -80,12 +80,18 @@ describe('streamToolCalls', () => {
     expect(snapshots.filter(({ result }) => result !== undefined)).toHaveLength(2);
   });
 
-  it('does not complete arguments that were cut', async () => {
+  it('reads a call in a chunk that also has text', async () => {
+    const called = { tool_calls: [{ index: 0, id: 'c1', function: { name: 'other', arguments: '{"a": 1}' } }] };
+    const snapshots = await collect([{ choices: [{ index: 0, delta: { content: 'Let me look.', ...called } }] }]);
+    expect(snapshots.at(-1)).toMatchObject({ name: 'other', result: { ok: true, value: { a: 1 } } });
+  });
+
+  it('does not complete truncated arguments', async () => {
     const snapshots = await collect(STREAMS.messages.slice(0, 5));
     expect(snapshots.at(-1)).toMatchObject({ complete: false, result: { ok: false, error: { code: 'TRUNCATED' } } });
   });
 
-  it('reports arguments that do not pass the schema of their tool', async () => {
+  it('reports arguments that the schema of their tool rejects', async () => {
     const events = [
       { type: 'tool-input-start', id: 'c1', toolName: 'search' },
       { type: 'tool-input-delta', id: 'c1', delta: '{"query": 1}' },
@@ -93,7 +99,7 @@ describe('streamToolCalls', () => {
     expect((await collect(events)).at(-1)?.result).toMatchObject({ ok: false, error: { code: 'SCHEMA_MISMATCH' } });
   });
 
-  it('ignores parts of a call that never began, and a tool named like a method of objects has no schema', async () => {
+  it('ignores parts of a call that never started, and finds no schema for a tool named like an object method', async () => {
     const events = [
       { type: 'tool-input-delta', id: 'unknown', delta: '{}' },
       { type: 'tool-input-start', id: 'c1', toolName: 'constructor' },

@@ -25,8 +25,9 @@ export interface ToolCallOptions extends JsonStreamOptions {
 }
 
 /**
- * The tool calls of a streamed answer, each with its arguments as a growing value. Takes streams of OpenAI's client (chat
- * completions and responses), of Anthropic's, and `fullStream` of the AI SDK. The last snapshot of a call carries `result`.
+ * Yields the tool calls of a streamed answer, each with its arguments as a growing value. Accepts streams of OpenAI's client
+ * (chat completions and responses), of Anthropic's client, and `fullStream` of the AI SDK. The last snapshot of a call has
+ * `result`.
  *
  * @example
  * for await (const { name, value, result } of streamToolCalls(stream, { schemas: { search: Query } })) {
@@ -45,48 +46,51 @@ export async function* streamToolCalls(
       if (call === undefined) {
         if (part.name === undefined) continue;
         if (calls.size >= MAX_CALLS)
-          throw new SluiceError('LIMIT_EXCEEDED', `The answer has more than ${MAX_CALLS} tool calls.`);
+          throw new SluiceError(
+            'LIMIT_EXCEEDED',
+            `The answer has more than ${MAX_CALLS} tool calls, which is the limit. Ask for fewer calls in one answer.`,
+          );
         const schema = Object.hasOwn(schemas, part.name) ? schemas[part.name] : undefined;
         const stream = createJsonStream<unknown, unknown>(schema, streaming);
-        call = { id: part.id ?? String(part.key), name: part.name, stream, ended: false };
+        call = { id: part.id ?? String(part.key), name: part.name, stream, hasEnded: false };
         calls.set(part.key, call);
       }
-      if (!call.ended && part.text !== '') yield describe(call, call.stream.push(part.text));
-      if (part.ends === true) yield* end(call);
+      if (!call.hasEnded && part.text !== '') yield createSnapshot(call, call.stream.push(part.text));
+      if (part.isLast === true) yield* endCall(call);
     }
   }
-  for (const call of calls.values()) yield* end(call);
+  for (const call of calls.values()) yield* endCall(call);
 }
 
 interface OpenCall {
   readonly id: string;
   readonly name: string;
   readonly stream: JsonStream<unknown>;
-  ended: boolean;
+  hasEnded: boolean;
 }
 
-function describe(
+function createSnapshot(
   { id, name }: OpenCall,
   { value, changed, complete, result }: JsonSnapshot<unknown>,
 ): ToolCallSnapshot {
   return { id, name, value, changed, complete, ...(result !== undefined && { result }) };
 }
 
-function* end(call: OpenCall): Generator<ToolCallSnapshot> {
-  if (call.ended) return;
-  call.ended = true;
+function* endCall(call: OpenCall): Generator<ToolCallSnapshot> {
+  if (call.hasEnded) return;
+  call.hasEnded = true;
   const { value } = call.stream.push('');
   const result = call.stream.end();
-  yield describe(call, { value, changed: [], complete: result.ok, result });
+  yield createSnapshot(call, { value, changed: [], complete: result.ok, result });
 }
 
-/** The part of a tool call in one chunk: the first has a name, the last one `ends`. */
+/** The part of a tool call in one chunk; the first part has a name. */
 interface CallPart {
   readonly key: string | number;
   readonly id?: string | undefined;
   readonly name?: string | undefined;
   readonly text: string;
-  readonly ends?: boolean;
+  readonly isLast?: boolean;
 }
 
 /** The fields that the events of all four streams use. */
@@ -112,17 +116,18 @@ interface CallEvent {
 }
 
 function readCallParts(chunk: ModelChunk): readonly CallPart[] {
-  // Throws where the stream reports a failure.
-  if (readChunkText(chunk) !== '' || typeof chunk !== 'object') return [];
+  // Throws if the stream reports a failure. Text is not needed; a chunk of chat completions may have text and calls.
+  readChunkText(chunk);
+  if (typeof chunk !== 'object') return [];
   const event = chunk as CallEvent;
   if (event.choices !== undefined) {
     const calls = event.choices.find(({ index = 0 }) => index === 0)?.delta?.tool_calls ?? [];
-    return calls.map(({ index = 0, id, function: called }) => ({
+    return calls.map(({ index = 0, id, function: fn }) => ({
       key: index,
       id,
       // Only the first part has a name; some servers send an empty one with the others.
-      name: called?.name === '' ? undefined : called?.name,
-      text: called?.arguments ?? '',
+      name: fn?.name === '' ? undefined : fn?.name,
+      text: fn?.arguments ?? '',
     }));
   }
   const { delta, index = 0, id = '', item_id = '' } = event;
@@ -136,7 +141,7 @@ function readCallParts(chunk: ModelChunk): readonly CallPart[] {
         ? [{ key: index, text: delta.partial_json ?? '' }]
         : [];
     case 'content_block_stop':
-      return [{ key: index, text: '', ends: true }];
+      return [{ key: index, text: '', isLast: true }];
     case 'response.output_item.added': {
       const { type, id: itemId = '', call_id: callId, name } = event.item ?? {};
       return type === 'function_call' ? [{ key: itemId, id: callId, name, text: '' }] : [];
@@ -144,13 +149,13 @@ function readCallParts(chunk: ModelChunk): readonly CallPart[] {
     case 'response.function_call_arguments.delta':
       return [{ key: item_id, text: typeof delta === 'string' ? delta : '' }];
     case 'response.function_call_arguments.done':
-      return [{ key: item_id, text: '', ends: true }];
+      return [{ key: item_id, text: '', isLast: true }];
     case 'tool-input-start':
       return [{ key: id, id, name: event.toolName, text: '' }];
     case 'tool-input-delta':
       return [{ key: id, text: typeof delta === 'string' ? delta : '' }];
     case 'tool-input-end':
-      return [{ key: id, text: '', ends: true }];
+      return [{ key: id, text: '', isLast: true }];
     default:
       return [];
   }

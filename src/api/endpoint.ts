@@ -20,33 +20,33 @@ export interface Endpoint {
   /** Parameters in braces, as OpenAPI writes them: `/v1/runs/{id}`. */
   readonly path: string;
   readonly scope: Scope;
-  /** A sentence for the page that lists the endpoints. */
+  /** One sentence for the list of endpoints in the documentation. */
   readonly summary: string;
   readonly query?: Readonly<Record<string, Schema>>;
   readonly body?: Schema;
-  readonly answer: {
+  readonly response: {
     readonly status: 200 | 201;
     readonly media: Media;
-    /** An alternative the client can request. */
+    /** An alternative that the client can request. */
     readonly alternative?: Media;
     readonly schema?: Schema;
   };
-  /** Codes of its problems, besides those of every endpoint. */
+  /** Problem codes of this endpoint, in addition to those of every endpoint. */
   readonly problems?: readonly string[];
 }
 
-/** Keeps an endpoint's literal types, so that requests and answers are typed by their schemas. */
-export function endpoint<const Definition extends Endpoint>(definition: Definition): Definition {
+/** Keeps the literal types of an endpoint, so that requests and responses are typed by their schemas. */
+export function defineEndpoint<const Definition extends Endpoint>(definition: Definition): Definition {
   return definition;
 }
 
-/** A JSON response. */
-export function json<const Answer extends Schema>(schema: Answer) {
+/** Defines a JSON response. */
+export function json<const Body extends Schema>(schema: Body) {
   return { status: 200, media: 'application/json', schema } as const;
 }
 
-/** A JSON response with status 201. */
-export function created<const Answer extends Schema>(schema: Answer) {
+/** Defines a JSON response with status 201. */
+export function created<const Body extends Schema>(schema: Body) {
   return { status: 201, media: 'application/json', schema } as const;
 }
 
@@ -55,14 +55,14 @@ export type BodyOf<E extends Endpoint> = E extends { readonly body: infer Body e
   ? FromSchema<Body>
   : undefined;
 
-/** The JSON of a response. */
-export type AnswerOf<E extends Endpoint> = E extends {
-  readonly answer: { readonly schema: infer Answer extends Schema };
+/** The JSON body of a response. */
+export type ResponseOf<E extends Endpoint> = E extends {
+  readonly response: { readonly schema: infer Body extends Schema };
 }
-  ? FromSchema<Answer>
+  ? FromSchema<Body>
   : undefined;
 
-/** The names in braces of a path. */
+/** The parameter names in a path. */
 export type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParametersOf<Rest>
   : never;

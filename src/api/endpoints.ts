@@ -36,8 +36,8 @@ import {
 import { openSession, getSession, closeSession, health, ready, metrics } from './endpoints/service.js';
 
 /**
- * All endpoints by name, in the order of the documentation. Server, client, OpenAPI and documentation are generated from this
- * table; `endpoints/` has what each takes and answers.
+ * All endpoints by name, in the order of the documentation. Server, client and OpenAPI document are built from this table;
+ * `endpoints/` defines their requests and responses.
  */
 export const ENDPOINTS = {
   parse,

@@ -1,9 +1,9 @@
 export { type ParseOutput, toParseOutput } from './parse-output.js';
 export type { Problem } from './shapes/problem.js';
-export type { AnswerOf, BodyOf, Endpoint, ParametersOf, Scope } from './endpoint.js';
+export type { ResponseOf, BodyOf, Endpoint, ParametersOf, Scope } from './endpoint.js';
 export { ENDPOINTS, type EndpointName } from './endpoints.js';
 export { createOpenApi, type OpenApi } from './openapi/create-openapi.js';
-export { sessionCookieName } from './shapes/session.js';
+export { getSessionCookieName } from './shapes/session.js';
 export type { StatisticsView } from './shapes/statistics.js';
 export type { OrderView } from './shapes/order.js';
 export type { Change, InboxItem, OutboxMessage } from '../records/index.js';

@@ -16,11 +16,11 @@ export interface ParseOutput {
   readonly status: 'success' | 'failed' | 'comment';
   /** With `success`. */
   readonly value?: unknown;
-  /** With `comment`: the whole text, to be shown to a person. */
+  /** With `comment`: the full text, to be shown to a person. */
   readonly comment?: string;
   readonly repair_level: RepairLevel;
   readonly repairs: readonly Repair[];
-  /** With `success` of `--align`, when something was changed. */
+  /** With `success`, if alignment changed something. */
   readonly alignment?: readonly AlignmentChange[];
   /** Total number of changes, if not all are listed. */
   readonly alignment_count?: number;
@@ -35,7 +35,7 @@ export interface ParseOutput {
 export interface ParseOutputError {
   readonly code: string;
   readonly message: string;
-  /** The option that may help. */
+  /** An option that may help. */
   readonly hint?: string;
   readonly issues?: readonly SchemaIssue[];
   readonly attempts: readonly Attempt[];
@@ -44,7 +44,7 @@ export interface ParseOutputError {
 /** Same as the limit on repairs. A longer list would make the output many times as large as the text. */
 const MAX_CHANGES = 1000;
 
-/** Converts a result to the shape that is printed. */
+/** Converts a result to the form that is printed or sent. */
 export function toParseOutput(result: ParseResult<unknown>): ParseOutput {
   const { status, warnings } = result;
   switch (status) {
@@ -71,7 +71,7 @@ function toOutputError({ code, message, issues, attempts }: ParseError): ParseOu
   return { code, message, ...(hint !== undefined && { hint }), ...(issues !== undefined && { issues }), attempts };
 }
 
-/** Options that may help, by the names they have in a program and on the command line. */
+/** Options that may help, with their names in code and on the command line. */
 const HINTS: Readonly<Partial<Record<ParseErrorCode, string>>> = {
   TRUNCATED: 'Set allowPartial (--allow-partial) to accept a truncated value.',
   SCHEMA_MISMATCH: 'Set align (--align) to convert near misses to match the schema.',

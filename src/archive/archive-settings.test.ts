@@ -6,7 +6,7 @@ const ENV = { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 'a secret' };
 describe('the address of an archive', () => {
   it('names bucket and prefix; the rest has defaults', () => {
     expect(readArchiveSettings('s3://runs/team%20a/b/', ENV)).toEqual({
-      place: 's3://runs/team a/b',
+      location: 's3://runs/team a/b',
       bucket: 'runs',
       prefix: 'team a/b',
       endpoint: undefined,
@@ -40,6 +40,8 @@ describe('the address of an archive', () => {
     ['s3://runs?copy_part_kib=1', ENV, 'copy_part_kib'],
     ['s3://runs?endpoint=ftp://x', ENV, 'endpoint'],
     ['s3://runs?endpoint=http://u:secret@x', ENV, 'endpoint'],
+    ['s3://runs', { ...ENV, AWS_ENDPOINT_URL: 'localhost:9000' }, 'from the environment variable AWS_ENDPOINT_URL.'],
+    ['s3://runs', { ...ENV, AWS_ENDPOINT_URL_S3: 'http://u:secret@x' }, 'variable AWS_ENDPOINT_URL_S3.'],
     ['s3://runs', {}, 'AWS_SECRET_ACCESS_KEY'],
     ['s3://runs', { AWS_ACCESS_KEY_ID: 'AKIA' }, 'AWS_SECRET_ACCESS_KEY'],
   ])('%s is refused', (address, env, words) => {

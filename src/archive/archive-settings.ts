@@ -1,9 +1,9 @@
 import { SluiceError } from '../base/index.js';
 
-/** Where an archive is, and with which credentials it is used. */
+/** The address of an archive and the credentials for it. */
 export interface ArchiveSettings {
-  /** Without credentials, for messages: `s3://bucket/prefix`. */
-  readonly place: string;
+  /** The address without credentials, for messages: `s3://bucket/prefix`. */
+  readonly location: string;
   readonly bucket: string;
   /** Empty, or without a slash at either end. */
   readonly prefix: string;
@@ -17,9 +17,9 @@ export interface ArchiveSettings {
   };
   /** Whether the packed file stays on the machine of the run as well. */
   readonly keepsLocal: boolean;
-  /** How often a run is copied while it grows; undefined for not at all. */
+  /** How often a run is copied while it grows; undefined to copy only packed runs. */
   readonly copyEveryMs: number | undefined;
-  /** How large a part of a growing run becomes before the next one begins. */
+  /** The size at which a part of a growing run is complete and the next one begins. */
   readonly growingPartBytes: number;
 }
 
@@ -32,8 +32,8 @@ const COPY_EVERY_S = 30;
 const COPY_PART_KIB = 1024;
 
 /**
- * Reads the address of an archive. Endpoint, region and credentials that it does not name come from the variables that other S3
- * clients use. Throws `INVALID_CONFIG`; no message repeats a credential.
+ * Reads the address of an archive. The credentials come from the environment variables that other S3 clients use, and so do
+ * the endpoint and the region if the address lacks them. Throws `INVALID_CONFIG`; no message repeats a credential.
  *
  * @example
  * readArchiveSettings('s3://runs/team-a?endpoint=https://minio.example.org', process.env).bucket // 'runs'
@@ -41,26 +41,28 @@ const COPY_PART_KIB = 1024;
 export function readArchiveSettings(address: string, env: Environment): ArchiveSettings {
   const url = parseUrl(address);
   if (url?.protocol !== 's3:' || !BUCKET.test(url.host)) {
-    throw invalid('is not an address of an archive. Use s3://bucket/prefix');
+    throw createConfigError('is not an archive address. Use s3://bucket/prefix');
   }
   if (url.username !== '' || url.password !== '') {
-    throw invalid('contains credentials. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead');
+    throw createConfigError('contains credentials. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead');
   }
   const unknown = [...url.searchParams.keys()].find((key) => !OPTIONS.some((option) => option === key));
   if (unknown !== undefined)
-    throw invalid(`has an unknown option ${JSON.stringify(unknown)}. Known: ${OPTIONS.join(', ')}`);
+    throw createConfigError(`has an unknown option ${JSON.stringify(unknown)}. Known: ${OPTIONS.join(', ')}`);
   const prefix = decodePath(url.pathname);
   const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = env;
   if (accessKeyId === '' || secretAccessKey === '') {
-    throw invalid('needs credentials. Set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+    throw createConfigError(
+      'needs credentials. Set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+    );
   }
-  const copyEveryS = readNumber(url, 'copy_every_s', { least: 0, most: 86_400, normal: COPY_EVERY_S });
+  const copyEveryS = readNumber(url, 'copy_every_s', { min: 0, max: 86_400, fallback: COPY_EVERY_S });
   const sessionToken = env['AWS_SESSION_TOKEN'];
   return {
-    place: `s3://${url.host}${prefix === '' ? '' : `/${prefix}`}`,
+    location: `s3://${url.host}${prefix === '' ? '' : `/${prefix}`}`,
     bucket: url.host,
     prefix,
-    endpoint: readEndpoint(url.searchParams.get('endpoint') ?? env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL']),
+    endpoint: readEndpoint(url, env),
     region: url.searchParams.get('region') ?? env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? DEFAULT_REGION,
     credentials: {
       accessKeyId,
@@ -69,7 +71,7 @@ export function readArchiveSettings(address: string, env: Environment): ArchiveS
     },
     keepsLocal: readFlag(url.searchParams.get('keep_local')),
     copyEveryMs: copyEveryS === 0 ? undefined : copyEveryS * 1000,
-    growingPartBytes: 1024 * readNumber(url, 'copy_part_kib', { least: 64, most: 16_384, normal: COPY_PART_KIB }),
+    growingPartBytes: 1024 * readNumber(url, 'copy_part_kib', { min: 64, max: 16_384, fallback: COPY_PART_KIB }),
   };
 }
 
@@ -85,37 +87,42 @@ function decodePath(path: string): string {
   try {
     return decodeURIComponent(path).replaceAll(/^\/+|\/+$/gu, '');
   } catch {
-    throw invalid('has an invalid prefix. Use s3://bucket/prefix');
+    throw createConfigError('has an invalid prefix. Use s3://bucket/prefix');
   }
 }
 
-function readEndpoint(text: string | undefined): URL | undefined {
-  if (text === undefined || text === '') return undefined;
+function readEndpoint(address: URL, env: Environment): URL | undefined {
+  const option = address.searchParams.get('endpoint');
+  const text = option ?? env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'] ?? '';
+  if (text === '') return undefined;
+  const variable = env['AWS_ENDPOINT_URL_S3'] === undefined ? 'AWS_ENDPOINT_URL' : 'AWS_ENDPOINT_URL_S3';
+  const source = option === null ? ` from the environment variable ${variable}` : '';
   const url = parseUrl(text);
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw invalid('has an invalid endpoint. Use an address that begins with https:// or http://');
+    throw createConfigError(`has an invalid endpoint${source}. Use an address that begins with https:// or http://`);
   }
-  if (url.username !== '' || url.password !== '') throw invalid('has an endpoint with credentials. Remove them');
+  if (url.username !== '' || url.password !== '')
+    throw createConfigError(`has an endpoint with credentials${source}. Remove them`);
   return url;
 }
 
 function readNumber(
   url: URL,
   name: (typeof OPTIONS)[number],
-  { least, most, normal }: { readonly least: number; readonly most: number; readonly normal: number },
+  { min, max, fallback }: { readonly min: number; readonly max: number; readonly fallback: number },
 ): number {
   const text = url.searchParams.get(name);
-  const value = text === null ? normal : /^\d{1,6}$/u.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw invalid(`has an invalid ${name}. Use a whole number from ${least} to ${most}`);
+  const value = text === null ? fallback : /^\d{1,6}$/u.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw createConfigError(`has an invalid ${name}. Use a whole number from ${min} to ${max}`);
 }
 
 function readFlag(text: string | null): boolean {
   if (text === null || text === 'true') return true;
   if (text === 'false') return false;
-  throw invalid('has an invalid keep_local. Use true or false');
+  throw createConfigError('has an invalid keep_local. Use true or false');
 }
 
-function invalid(what: string): SluiceError {
-  return new SluiceError('INVALID_CONFIG', `The setting "archive" ${what}.`);
+function createConfigError(problem: string): SluiceError {
+  return new SluiceError('INVALID_CONFIG', `The setting "archive" ${problem}.`);
 }

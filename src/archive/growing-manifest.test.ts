@@ -12,7 +12,7 @@ import type { FileState, GrowingManifest } from './growing-manifest.js';
 
 const PART = 100;
 
-/** Uploads until nothing is new; returns what each part had, by number. */
+/** Uploads until there is nothing new; `stored` gets the content of each part by number. */
 function copyAll(from: GrowingManifest, files: readonly FileState[], stored: Map<number, string[]>): GrowingManifest {
   let manifest = from;
   for (let steps = 0; ; steps += 1) {
@@ -80,7 +80,7 @@ describe('the parts of a growing run', () => {
 });
 
 describe('a manifest', () => {
-  it('is refused if a byte of it was changed, or if it names something else than files of a run', () => {
+  it('is refused if a byte of it was changed, or if it names anything but files of a run', () => {
     const manifest = copyAll(EMPTY_MANIFEST, [file('stdout.1.log', 300)], new Map());
     const bytes = formatManifest(manifest);
     for (let at = 0; at < bytes.length; at += 1) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseJson } from '../files/index.js';
 
-/** The part of a growing run that is in the archive: parts, and the bytes of files that each contains. */
+/** The parts of a growing run in the archive, and the bytes of each file that they contain. */
 export interface GrowingManifest {
   /** When it was written, in milliseconds since 1970. */
   readonly copiedAt: number;
@@ -21,9 +21,9 @@ export interface Part {
 /** A file of the run, as far as it was copied. */
 export interface CopiedFile {
   readonly path: string;
-  /** Differs from that of a file that takes its name later. */
+  /** Distinguishes the file from a later one with the same name. */
   readonly id: string;
-  /** Where its bytes are, in order. */
+  /** The spans that contain its bytes, in order. */
   readonly spans: readonly Span[];
 }
 
@@ -46,23 +46,23 @@ export interface PartPlan {
   readonly number: number;
   /** The bytes it contains, by file, in order. */
   readonly content: readonly { readonly path: string; readonly from: number; readonly bytes: number }[];
-  /** The part that it replaces: the last one, while that is small. */
+  /** The number of the part that it replaces: the last one, if that is still small. */
   readonly replaces: number | undefined;
   finish(facts: Pick<Part, 'bytes' | 'sha256'>, now: number): GrowingManifest;
 }
 
 export const EMPTY_MANIFEST: GrowingManifest = { copiedAt: 0, next: 1, parts: [], files: [] };
 
-/** A part is replaced by a larger one until it has `partBytes`; a run that grows fast gets parts of up to this many times that. */
+/** The largest part, as a multiple of `partBytes`: a run that grows fast gets larger parts rather than many. */
 const MAX_PART_FACTOR = 8;
-/** Limit of parts in a manifest; a run with more is copied after it has ended. */
+/** Limit on the parts in a manifest; beyond it, the run is not copied again until it has ended. */
 const MAX_PARTS = 10_000;
 const MAX_FILES = 10_000;
 const MAX_PART_BYTES = 1024 * 1024 * 1024;
 
 /**
- * Plans the next part of a run: the new bytes of its files, together with those of the last part while that is small, so that
- * a run of many small steps does not become thousands of objects. Undefined if there is nothing new.
+ * Plans the next part of a run: the new bytes of its files, together with those of the last part if that is still small. Otherwise
+ * a run of many small steps would become thousands of objects. Returns undefined if there is nothing new.
  */
 export function planPart(
   manifest: GrowingManifest,
@@ -77,7 +77,7 @@ export function planPart(
   // The new part includes the content of the last one, so that no file becomes shorter.
   let left = partBytes * MAX_PART_FACTOR - (isOpen ? last.bytes : 0);
   let at = 0;
-  let isNew = false;
+  let hasChanges = false;
   const content: { path: string; from: number; bytes: number }[] = [];
   const copied = new Map<string, CopiedFile>();
   for (const { path, id, size } of files) {
@@ -89,13 +89,13 @@ export function planPart(
     const from = countBytes(spans);
     const more = Math.min(size - countBytes(all), left);
     const bytes = countBytes(all) - from + more;
-    if (!isSame || more > 0) isNew = true;
+    if (!isSame || more > 0) hasChanges = true;
     if (bytes > 0) content.push({ path, from, bytes });
     copied.set(path, { path, id, spans: bytes > 0 ? [...spans, { part: manifest.next, at, bytes }] : spans });
     at += bytes;
     left -= more;
   }
-  if (!isNew) return undefined;
+  if (!hasChanges) return undefined;
   const gone = manifest.files.filter(({ path }) => !copied.has(path));
   const kept = gone.map((file) => ({
     ...file,
@@ -114,7 +114,7 @@ export function planPart(
   };
 }
 
-/** The numbers of all parts that may be in the archive: what a killed process left there is known without a list of objects. */
+/** Returns the numbers of all parts that may be in the archive, including those that a killed process left behind. */
 export function listPartNumbers({ next, parts }: GrowingManifest): readonly number[] {
   const last = parts.at(-1)?.number ?? 0;
   const listed = parts.map(({ number }) => number);
@@ -126,7 +126,7 @@ export function countBytes(spans: readonly Span[]): number {
   return spans.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** The manifest as an object: its SHA-256, and JSON. */
+/** Formats a manifest for the archive: the SHA-256 of its JSON on the first line, then the JSON. */
 export function formatManifest({ copiedAt, next, parts, files }: GrowingManifest): Buffer<ArrayBuffer> {
   const json = JSON.stringify({
     copied_at: copiedAt,
@@ -141,7 +141,7 @@ export function formatManifest({ copiedAt, next, parts, files }: GrowingManifest
   return Buffer.from(`${hashText(json)}\n${json}`);
 }
 
-/** Reads what {@link formatManifest} wrote; undefined for anything else. */
+/** Parses a manifest written by {@link formatManifest}; undefined if it is invalid. */
 export function parseManifest(object: Uint8Array): GrowingManifest | undefined {
   const text = Buffer.from(object).toString('utf8');
   const json = text.slice(65);
@@ -181,8 +181,8 @@ function readSpan(value: unknown): Span | undefined {
   return isCount(part) && isCount(at) && isCount(bytes) ? { part, at, bytes } : undefined;
 }
 
-function readList<T>(value: unknown, most: number, read: (item: unknown) => T | undefined): T[] | undefined {
-  if (!isList(value) || value.length > most) return undefined;
+function readList<T>(value: unknown, maxItems: number, read: (item: unknown) => T | undefined): T[] | undefined {
+  if (!isList(value) || value.length > maxItems) return undefined;
   const items = value.map(read).filter((item) => item !== undefined);
   return items.length === value.length ? items : undefined;
 }

@@ -50,7 +50,7 @@ async function listObjects({ directory }: S3Server): Promise<string[]> {
 }
 
 describe('a growing run', () => {
-  it('is read from any machine as far as it was copied, and its packed file takes the place of its parts', async () => {
+  it('is read from any machine as far as it was copied, and its packed file replaces its parts', async () => {
     const site = await openS3Server();
     const { data, folder, stdout } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
@@ -165,7 +165,7 @@ describe('a growing run', () => {
   });
 
   it(
-    'whose process is killed at any request is copied on by the next, and nothing is left over',
+    'whose process is killed at any request is continued by the next one, and nothing is left over',
     { timeout: 120_000 },
     async () => {
       const program = await bundleProgram(new URL('./fixtures/copy-growing-run.js', import.meta.url));

@@ -13,28 +13,28 @@ import {
   planPart,
 } from './growing-manifest.js';
 import type { CopiedFile, GrowingManifest, Part, PartPlan } from './growing-manifest.js';
-import { damaged } from './remote-file.js';
+import { createDamagedError } from './remote-file.js';
 import type { S3Client } from './s3-client.js';
 import { putObject } from './upload-file.js';
 
 /*
- * A run that is still growing, in parts: `growing/<3 hex digits>/<run id>/1`, `2`, …, and `manifest`, which says what they hold.
- * A part is uploaded, then the manifest that lists it, then the part that it replaces is deleted: a process that is killed
- * anywhere leaves a manifest with all of its parts, and at most two parts more, whose numbers are known.
+ * A growing run is stored in parts, `growing/<3 hex digits>/<run id>/1`, `2`, …, and a `manifest` that lists their content.
+ * A part is uploaded, then the manifest that lists it, then the part that it replaces is deleted. A process killed at any
+ * point leaves a manifest with all of its parts, and at most two more parts, whose numbers follow from the manifest.
  */
 
 /** Larger than the manifest of the longest run. */
 const MANIFEST_BYTES = 32 * 1024 * 1024;
-/** Parts that a reader keeps. Files of a run grow together, so that they are mostly read from the same part. */
-const PARTS_KEPT = 2;
-/** How often a reader fetches the manifest again because the run was copied further meanwhile. */
+/** The number of parts that a reader caches. The files of a run grow together, so most reads are from the same part. */
+const MAX_CACHED_PARTS = 2;
+/** How many times a reader fetches the manifest again because the run was copied again in the meantime. */
 const MAX_REFRESHES = 5;
 
-/** The copy of a growing run, as one process makes it. */
+/** Copies a growing run to the archive. */
 export interface GrowingCopy {
-  /** Uploads what is new; returns how many parts that took. `isOver` ends it after a part. */
-  update(files: readonly AuditFile[], isOver?: () => boolean): Promise<number>;
-  /** Whether the archive has a part of the run. */
+  /** Uploads new content and returns the number of uploaded parts. Stops after a part if `shouldStop` returns true. */
+  update(files: readonly AuditFile[], shouldStop?: () => boolean): Promise<number>;
+  /** Whether the archive has any part of the run. */
   hasParts(): Promise<boolean>;
 }
 
@@ -45,7 +45,7 @@ export function createGrowingCopy(
 ): GrowingCopy {
   let manifest: GrowingManifest | undefined;
 
-  /** Continues from what an earlier process has copied. */
+  /** Continues the copy of an earlier process. */
   async function load(): Promise<GrowingManifest> {
     if (manifest !== undefined) return manifest;
     const found = await fetchManifest(client, runId);
@@ -59,36 +59,40 @@ export function createGrowingCopy(
 
   return {
     hasParts: async () => (await load()).parts.length > 0,
-    async update(files, isOver = () => false) {
-      let now = await load();
+    async update(files, shouldStop = () => false) {
+      let current = await load();
       let uploaded = 0;
-      for (let plan = planPart(now, files, partBytes); plan !== undefined; plan = planPart(now, files, partBytes)) {
+      for (
+        let plan = planPart(current, files, partBytes);
+        plan !== undefined;
+        plan = planPart(current, files, partBytes)
+      ) {
         const body = await readContent(plan, files);
         await putObject(client, { key: getPartKey(runId, plan.number), body, type: 'application/octet-stream' });
-        now = plan.finish({ bytes: body.length, sha256: hash(body) }, clock());
-        await putObject(client, { key: getManifestKey(runId), body: formatManifest(now), type: 'text/plain' });
-        manifest = now;
+        current = plan.finish({ bytes: body.length, sha256: hash(body) }, clock());
+        await putObject(client, { key: getManifestKey(runId), body: formatManifest(current), type: 'text/plain' });
+        manifest = current;
         uploaded += 1;
         if (plan.replaces !== undefined) await deletePart(client, runId, plan.replaces);
-        if (isOver()) break;
+        if (shouldStop()) break;
       }
       return uploaded;
     },
   };
 }
 
-/** Removes all parts of a run; harmless if there are none. */
+/** Removes the parts of a run; harmless if there are none. Without a readable manifest, only part 1 is known. */
 export async function removeGrowingRun(client: S3Client, runId: string): Promise<void> {
   const manifest = await fetchManifest(client, runId).catch((error: unknown) => {
     if (error instanceof ArchiveError && error.code === 'ARCHIVE_DAMAGED') return EMPTY_MANIFEST;
     throw error;
   });
   for (const number of listPartNumbers(manifest ?? EMPTY_MANIFEST)) await deletePart(client, runId, number);
-  // Last: until then the next process can find what remains.
+  // Deleted last, so that after a crash the next process still finds the remaining parts.
   if (manifest !== undefined) await client.send({ method: 'DELETE', key: getManifestKey(runId) });
 }
 
-/** Opens a run that is still growing, as far as it was copied; undefined if nothing was. */
+/** Opens the copied part of a run that is still growing; undefined if nothing was copied yet. */
 export async function openGrowingRun(client: S3Client, runId: string): Promise<RunFolder | undefined> {
   const found = await fetchManifest(client, runId);
   if (found === undefined) return undefined;
@@ -99,12 +103,12 @@ export async function openGrowingRun(client: S3Client, runId: string): Promise<R
     mtimeMs: found.copiedAt,
     open: async () => reader.openFile(file),
   }));
-  return readRunFiles(files, { place: `${client.place}/${getRunKey(runId)}`, name: runId });
+  return readRunFiles(files, { place: `${client.location}/${getRunKey(runId)}`, name: runId });
 }
 
-/** Reads files from parts, each fetched whole and compared with its SHA-256. */
+/** Reads files from parts, each fetched in full and compared with its SHA-256. */
 function createPartReader(client: S3Client, runId: string, first: GrowingManifest) {
-  const kept = new Map<number, Promise<Uint8Array | undefined>>();
+  const cached = new Map<number, Promise<Uint8Array | undefined>>();
   let manifest = first;
   let refreshes = 0;
 
@@ -113,34 +117,34 @@ function createPartReader(client: S3Client, runId: string, first: GrowingManifes
     const { status, body } = await client.send({ method: 'GET', key, maxBytes: part.bytes });
     if (status === 404) return undefined;
     if (body.length === part.bytes && hash(body) === part.sha256) return body;
-    throw damaged(client, key, 'its bytes have a different checksum');
+    throw createDamagedError(client, key, 'its checksum does not match the manifest');
   }
 
   async function readPart(number: number): Promise<Uint8Array | undefined> {
     const part = manifest.parts.find((each) => each.number === number);
     if (part === undefined) return undefined;
-    const bytes = kept.get(number) ?? fetchPart(part);
-    kept.delete(number);
-    kept.set(number, bytes);
-    for (const old of kept.keys()) if (kept.size > PARTS_KEPT) kept.delete(old);
+    const bytes = cached.get(number) ?? fetchPart(part);
+    cached.delete(number);
+    cached.set(number, bytes);
+    for (const old of cached.keys()) if (cached.size > MAX_CACHED_PARTS) cached.delete(old);
     try {
       return await bytes;
     } catch (error) {
-      kept.delete(number);
+      cached.delete(number);
       throw error;
     }
   }
 
-  /** Its part was replaced by one that has the same bytes and more. */
+  /** Fetches the manifest again after a part was replaced by a longer one. */
   async function refresh(path: string, id: string): Promise<CopiedFile> {
     refreshes += 1;
-    const now = refreshes > MAX_REFRESHES ? undefined : await fetchManifest(client, runId);
-    const file = now?.files.find((each) => each.path === path && each.id === id);
-    if (now === undefined || file === undefined) {
-      const message = `The run ${runId} was replaced in the archive ${client.place} while it was being read. Read it again.`;
+    const latest = refreshes > MAX_REFRESHES ? undefined : await fetchManifest(client, runId);
+    const file = latest?.files.find((each) => each.path === path && each.id === id);
+    if (latest === undefined || file === undefined) {
+      const message = `The run ${runId} was replaced in the archive ${client.location} while it was being read. Read it again.`;
       throw new ArchiveError('ARCHIVE_UNAVAILABLE', message);
     }
-    manifest = now;
+    manifest = latest;
     return file;
   }
 
@@ -190,7 +194,7 @@ async function readContent({ content }: PartPlan, files: readonly AuditFile[]): 
       if (piece?.length !== bytes) {
         throw new ArchiveError(
           'ARCHIVE_DAMAGED',
-          `"${path}" was replaced while it was copied. It will be copied again.`,
+          `"${path}" was replaced while it was being copied. It will be copied again.`,
         );
       }
       pieces.push(piece);
@@ -206,7 +210,7 @@ async function fetchManifest(client: S3Client, runId: string): Promise<GrowingMa
   const { status, body } = await client.send({ method: 'GET', key, maxBytes: MANIFEST_BYTES });
   if (status === 404) return undefined;
   const manifest = parseManifest(body);
-  if (manifest === undefined) throw damaged(client, key, 'it is not a manifest, or its checksum is wrong');
+  if (manifest === undefined) throw createDamagedError(client, key, 'it is not a manifest, or its checksum is wrong');
   return manifest;
 }
 

@@ -20,7 +20,7 @@ import type { UploadProgress } from './upload-file.js';
 const RUN = '01KA3ARCHIVED';
 const PART = 64 * 1024;
 
-/** Does not compress. */
+/** Bytes that cannot be compressed. */
 function noise(bytes: number): Buffer {
   const blocks = Array.from({ length: Math.ceil(bytes / 32) }, (_, index) =>
     createHash('sha256').update(String(index)).digest(),
@@ -55,7 +55,7 @@ async function upload(archive: Archive, path: string, how: Parameters<Archive['u
   }
 }
 
-/** Finds where the server has the bytes of the object. */
+/** Finds the file in which the server stores the bytes of an object. */
 function findObject({ directory }: S3Server): string {
   return join(directory, 'runs', 'team a', `${getPackedRunName(RUN)}._S3rver_object`);
 }
@@ -85,7 +85,7 @@ describe('an archived run', () => {
     expect(await archive.openRun(RUN)).toBeUndefined();
   });
 
-  it('takes two requests for a small run, and a range of a large one is read alone', async () => {
+  it('needs two requests for a small run, and reads single ranges of a large one', async () => {
     const site = await openS3Server();
     const small = await makePacked();
     const archive = await site.open();
@@ -134,7 +134,7 @@ describe('an archived run', () => {
     expect((await readFile(findObject(site))).equals(await readFile(path))).toBe(true);
   });
 
-  it('starts again if the store no longer knows the upload', async () => {
+  it('starts over if the store no longer has the upload', async () => {
     const site = await openS3Server();
     const { path } = await makePacked(noise(2_000_000));
     const lost = { upload_id: 'lost', part_bytes: PART, etags: ['0'.repeat(32)] };
@@ -145,7 +145,7 @@ describe('an archived run', () => {
 });
 
 describe('an upload', () => {
-  it.each(['disconnect', 'unavailable', 'cut'] as const)('is tried again after %s', async (fault) => {
+  it.each(['disconnect', 'unavailable', 'cut'] as const)('is retried after %s', async (fault) => {
     const site = await openS3Server();
     const { path } = await makePacked();
     let left = 2;
@@ -155,7 +155,7 @@ describe('an upload', () => {
     expect((await readStdout(archive)).toString()).toBe('hello\n');
   });
 
-  it('that arrives changed is removed, and is an error', async () => {
+  it('whose bytes arrive changed is removed, and is an error', async () => {
     const site = await openS3Server();
     const { path } = await makePacked();
     site.fault = ({ method }) => (method === 'PUT' ? 'corrupt' : undefined);
@@ -164,10 +164,10 @@ describe('an upload', () => {
     expect(await archive.openRun(RUN)).toBeUndefined();
   });
 
-  it('in parts is read back if the store computes no MD5', async () => {
+  it('in parts is read back if the store does not compute MD5', async () => {
     const site = await openS3Server();
     const { path } = await makePacked(noise(300_000));
-    // The server of the tests has another ETag for objects made of parts.
+    // The test server computes a different ETag for objects made of parts.
     await upload(await site.open({ partBytes: PART }), path);
     const reads = site.seen.filter(({ method }) => method === 'GET');
     expect(reads.length).toBeGreaterThan(0);
@@ -183,7 +183,7 @@ describe('an archive that cannot be used is a typed error', () => {
       'ARCHIVE_UNAVAILABLE',
       async (site) => {
         site.fault = () => 'disconnect';
-        return site.open({ retry: { tries: 2, firstPauseMs: 1 } });
+        return site.open({ retry: { maxAttempts: 2, firstPauseMs: 1 } });
       },
     ],
     [

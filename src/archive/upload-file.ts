@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { readChunks, readSpan } from '../files/index.js';
 import type { ReadableFile } from '../base/index.js';
 import { ArchiveError } from './archive-error.js';
-import { damaged, openRemoteFile } from './remote-file.js';
+import { createDamagedError, openRemoteFile } from './remote-file.js';
 import type { S3Response, S3Client } from './s3-client.js';
 
-/** How far an upload in parts has come; kept by the caller, so that another process can resume it. */
+/** The progress of an upload in parts; the caller stores it, so that another process can resume the upload. */
 export interface UploadProgress {
   readonly upload_id: string;
   readonly part_bytes: number;
@@ -13,13 +13,13 @@ export interface UploadProgress {
   readonly etags: readonly string[];
 }
 
-/** A file on its way into the archive. */
+/** A file to upload to the archive. */
 export interface Upload {
   readonly key: string;
   readonly file: ReadableFile;
-  /** How far an earlier process got. */
+  /** The progress of an earlier process. */
   readonly progress?: UploadProgress | undefined;
-  /** Called after each part; what it keeps survives a crash. */
+  /** Called after each part, to store the progress for use after a crash. */
   readonly onProgress?: (progress: UploadProgress) => Promise<void>;
   /** The size of parts; smaller files are uploaded with one request. */
   readonly partBytes?: number;
@@ -27,41 +27,46 @@ export interface Upload {
 
 const PART_BYTES = 16 * 1024 * 1024;
 const MAX_PARTS = 10_000;
+const UPLOADED_AGAIN = 'It will be uploaded again.';
+const CHECK_STORE = 'Check that the store supports multipart uploads.';
 
 /**
- * Uploads a file and returns once the archive provably holds the same bytes: by the MD5 that most stores return, otherwise by
- * reading everything back. A file that does not arrive unchanged is removed there, and `ARCHIVE_DAMAGED` is thrown.
+ * Uploads a file and verifies that the archive has the same bytes: by the MD5 that most stores return,
+ * otherwise by reading everything back. If the bytes differ, the object is removed and `ARCHIVE_DAMAGED` is thrown.
  */
 export async function uploadFile(client: S3Client, upload: Upload): Promise<void> {
   const { size } = await upload.file.stat();
   const partBytes = Math.max(upload.partBytes ?? PART_BYTES, Math.ceil(size / MAX_PARTS));
   const sha256 = await hashFile(upload.file);
   const facts = { size, sha256, partBytes };
-  const etag = size <= partBytes ? await putWhole(client, upload, facts) : await putParts(client, upload, facts);
+  const etag = size <= partBytes ? await putInOneRequest(client, upload, facts) : await putParts(client, upload, facts);
   if (await isIntact(client, upload.key, { ...facts, etag })) return;
   await client.send({ method: 'DELETE', key: upload.key });
-  throw damaged(client, upload.key, 'it was corrupted during the upload. It will be uploaded again');
+  throw createDamagedError(client, upload.key, 'it was corrupted during the upload', UPLOADED_AGAIN);
 }
 
-/** A small object that is written at once. */
+/** A small object that is written with one request. */
 export interface SmallObject {
   readonly key: string;
   readonly body: Uint8Array<ArrayBuffer>;
   readonly type: string;
 }
 
-const PUT_TRIES = 3;
+const PUT_ATTEMPTS = 3;
 
-/** Writes an object and returns once the archive provably holds the same bytes, as {@link uploadFile} does. */
+/**
+ * Writes an object and verifies that the archive has the same bytes: by the MD5, otherwise by reading them back. If they differ,
+ * tries again, and finally throws `ARCHIVE_DAMAGED`.
+ */
 export async function putObject(client: S3Client, { key, body, type }: SmallObject): Promise<void> {
-  for (let tried = 1; tried <= PUT_TRIES; tried += 1) {
-    const answer = await client.send({ method: 'PUT', key, body, headers: { 'content-type': type } });
-    requireFound(client, answer);
-    if (unquote(answer.headers.get('etag') ?? '') === md5(body)) return;
+  for (let attempt = 1; attempt <= PUT_ATTEMPTS; attempt += 1) {
+    const response = await client.send({ method: 'PUT', key, body, headers: { 'content-type': type } });
+    requireFound(client, response);
+    if (unquote(response.headers.get('etag') ?? '') === md5(body)) return;
     const { status, body: found } = await client.send({ method: 'GET', key, maxBytes: body.length });
     if (status === 200 && Buffer.compare(body, found) === 0) return;
   }
-  throw damaged(client, key, 'it was corrupted during the upload. It will be uploaded again');
+  throw createDamagedError(client, key, 'it was corrupted during the upload', UPLOADED_AGAIN);
 }
 
 interface Facts {
@@ -70,14 +75,14 @@ interface Facts {
   readonly partBytes: number;
 }
 
-function describe({ sha256 }: Facts): Record<string, string> {
+function createHeaders({ sha256 }: Facts): Record<string, string> {
   return { 'content-type': 'application/zip', 'x-amz-meta-sha256': sha256 };
 }
 
-/** Returns the ETag that the object has if its store computes MD5. */
-async function putWhole(client: S3Client, { key, file }: Upload, facts: Facts): Promise<string> {
+/** Returns the ETag that the object has if the store uses MD5 for ETags. */
+async function putInOneRequest(client: S3Client, { key, file }: Upload, facts: Facts): Promise<string> {
   const body = await readPart(file, 0, facts.size);
-  requireFound(client, await client.send({ method: 'PUT', key, body, headers: describe(facts) }));
+  requireFound(client, await client.send({ method: 'PUT', key, body, headers: createHeaders(facts) }));
   return md5(body);
 }
 
@@ -87,30 +92,31 @@ async function putParts(client: S3Client, upload: Upload, facts: Facts): Promise
   const count = Math.ceil(size / partBytes);
   const isUsable = upload.progress?.part_bytes === partBytes && upload.progress.etags.length <= count;
   let progress = isUsable ? upload.progress : undefined;
-  for (let isSecondTry = progress === undefined; ; isSecondTry = true) {
+  for (let isNew = progress === undefined; ; isNew = true) {
     progress ??= await beginParts(client, key, facts);
     await onProgress?.(progress);
     const uploaded = await putRemaining(progress);
     if (uploaded !== undefined) return uploaded;
-    // The store has dropped an upload that was left alone for long.
-    if (isSecondTry) throw damaged(client, key, 'its upload is unknown to the store. It will be uploaded again');
+    // A store discards uploads that are idle for too long: begin a new one, but only once.
+    if (isNew) throw createDamagedError(client, key, 'the store did not complete its upload', UPLOADED_AGAIN);
     progress = undefined;
   }
 
-  /** Undefined if the store does not know the upload. */
+  /** Returns undefined if the store no longer has the upload, or could not complete it. */
   async function putRemaining(from: UploadProgress): Promise<string | undefined> {
     let { etags } = from;
     const uploadId = from.upload_id;
-    // An earlier process may have completed it and was killed before it knew.
-    if (etags.length === count && (await isThere(client, key, facts))) return combine(etags);
+    // An earlier process may have completed the upload and been killed before it got the response.
+    if (etags.length === count && (await isUploaded(client, key, facts))) return combineEtags(etags);
     while (etags.length < count) {
       const at = etags.length * partBytes;
       const body = await readPart(file, at, Math.min(partBytes, size - at));
       const query = { partNumber: String(etags.length + 1), uploadId };
-      const answer = await client.send({ method: 'PUT', key, query, body });
-      if (answer.status === 404) return undefined;
-      const etag = unquote(answer.headers.get('etag') ?? '');
-      if (etag === '' || /[<>&"]/u.test(etag)) throw damaged(client, key, 'a part of it has no ETag');
+      const response = await client.send({ method: 'PUT', key, query, body });
+      if (response.status === 404) return undefined;
+      const etag = unquote(response.headers.get('etag') ?? '');
+      if (etag === '' || /[<>&"]/u.test(etag))
+        throw createDamagedError(client, key, 'the store returned no ETag for a part of it', CHECK_STORE);
       etags = [...etags, etag];
       await onProgress?.({ ...from, etags });
     }
@@ -118,35 +124,36 @@ async function putParts(client: S3Client, upload: Upload, facts: Facts): Promise
       (etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>"${etag}"</ETag></Part>`,
     );
     const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
-    const answer = await client.send({ method: 'POST', key, query: { uploadId }, body });
+    const response = await client.send({ method: 'POST', key, query: { uploadId }, body });
     // A store that fails after it has started its response reports the error in the body.
-    const failed = answer.status === 404 || /<Error>/u.test(Buffer.from(answer.body).toString('latin1'));
-    return failed ? undefined : combine(etags);
+    const failed = response.status === 404 || /<Error>/u.test(Buffer.from(response.body).toString('latin1'));
+    return failed ? undefined : combineEtags(etags);
   }
 }
 
-/** The ETag of an object made of parts, as most stores compute it. */
-function combine(etags: readonly string[]): string {
-  const whole = createHash('md5');
-  for (const etag of etags) whole.update(etag, 'hex');
-  return `${whole.digest('hex')}-${etags.length}`;
+/** Returns the ETag of an object made of parts, as most stores compute it. */
+function combineEtags(etags: readonly string[]): string {
+  const combined = createHash('md5');
+  for (const etag of etags) combined.update(etag, 'hex');
+  return `${combined.digest('hex')}-${etags.length}`;
 }
 
 async function beginParts(client: S3Client, key: string, facts: Facts): Promise<UploadProgress> {
-  const answer = await client.send({ method: 'POST', key, query: { uploads: '' }, headers: describe(facts) });
-  const id = /<UploadId>([^<>&]{1,1024})<\/UploadId>/u.exec(Buffer.from(answer.body).toString('utf8'))?.[1];
-  if (id === undefined) throw damaged(client, key, 'the store does not accept multipart uploads');
+  const response = await client.send({ method: 'POST', key, query: { uploads: '' }, headers: createHeaders(facts) });
+  const id = /<UploadId>([^<>&]{1,1024})<\/UploadId>/u.exec(Buffer.from(response.body).toString('utf8'))?.[1];
+  if (id === undefined)
+    throw createDamagedError(client, key, 'the store does not accept multipart uploads', CHECK_STORE);
   return { upload_id: id, part_bytes: facts.partBytes, etags: [] };
 }
 
-async function isThere(client: S3Client, key: string, { size, sha256 }: Facts): Promise<boolean> {
+async function isUploaded(client: S3Client, key: string, { size, sha256 }: Facts): Promise<boolean> {
   const { status, headers } = await client.send({ method: 'HEAD', key });
   return (
     status === 200 && headers.get('content-length') === String(size) && headers.get('x-amz-meta-sha256') === sha256
   );
 }
 
-/** Whether the object is the file: by its ETag, or by its bytes. */
+/** Whether the object equals the file, by its ETag or by its bytes. */
 async function isIntact(client: S3Client, key: string, facts: Facts & { readonly etag: string }): Promise<boolean> {
   const head = await client.send({ method: 'HEAD', key });
   if (head.status !== 200 || head.headers.get('content-length') !== String(facts.size)) return false;
@@ -159,7 +166,7 @@ function requireFound(client: S3Client, { status }: S3Response): void {
   if (status !== 404) return;
   throw new ArchiveError(
     'ARCHIVE_BUCKET_MISSING',
-    `The archive ${client.place} does not exist. Create the bucket, or correct "archive".`,
+    `The archive ${client.location} does not exist. Create the bucket, or correct "archive".`,
   );
 }
 
@@ -168,7 +175,7 @@ async function readPart(file: ReadableFile, position: number, length: number): P
   if (bytes.length === length) return bytes;
   throw new ArchiveError(
     'ARCHIVE_DAMAGED',
-    'A packed run was cut short while it was uploaded. It will be uploaded again.',
+    'A packed run was truncated while it was being uploaded. It will be uploaded again.',
   );
 }
 

@@ -1,17 +1,17 @@
 /**
- * Finds the first item for which a condition holds, by binary search: if it holds for an item, it must hold for all later ones.
- * Returns the length of the list if it holds for none.
+ * Finds the first item that meets a condition, by binary search: if an item meets it, all later ones must meet it too.
+ * Returns the length of the list if no item meets it.
  *
  * @example
  * findFirstIndex([1, 3, 5], (number) => number > 2) // 1
  */
-export function findFirstIndex<Item>(list: readonly Item[], holds: (item: Item) => boolean): number {
+export function findFirstIndex<Item>(list: readonly Item[], isMet: (item: Item) => boolean): number {
   let low = 0;
   let high = list.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     const item = list[middle];
-    if (item !== undefined && !holds(item)) low = middle + 1;
+    if (item !== undefined && !isMet(item)) low = middle + 1;
     else high = middle;
   }
   return low;

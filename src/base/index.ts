@@ -28,4 +28,4 @@ export { createJsonLogger } from './json-logger.js';
 export { FileError, type FileErrorCode } from './file-error.js';
 export { matchGlob, matchPathGlob } from './match-glob.js';
 export type { OpenFile, ReadableFile } from './readable-file.js';
-export type { Below } from './below.js';
+export type { TrustedRoot } from './trusted-root.js';

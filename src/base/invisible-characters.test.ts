@@ -5,7 +5,7 @@ import { formatInvisible, INVISIBLE_CHARACTERS } from './invisible-characters.js
 const shown = (text: string): string =>
   text.replaceAll(INVISIBLE_CHARACTERS, (character) => `<${formatInvisible(character)}>`);
 
-describe('unseen characters', () => {
+describe('INVISIBLE_CHARACTERS', () => {
   test.each([
     ['a terminal escape', '\u001B[31mred', '<␛>[31mred'],
     ['delete and a C1 control', '\u007F\u009B', '<␡><U+009B>'],
@@ -25,7 +25,7 @@ describe('unseen characters', () => {
     ['a line separator', 'a\u2028b', 'a<U+2028>b'],
     ['half a character', 'a\uD800b', 'a<U+D800>b'],
     ['an annotation', '\uFFF9x\uFFFB', '<U+FFF9>x<U+FFFB>'],
-  ])('%s is one', (_what, text, expected) => {
+  ])('matches %s', (_what, text, expected) => {
     expect(shown(text)).toBe(expected);
   });
 
@@ -38,18 +38,18 @@ describe('unseen characters', () => {
     ['a word of Hindi', 'क्‍ष'],
     ['an ideograph in the form of a name', '葛\u{E0100}'],
     ['accents', 'e\u0301'],
-  ])('%s contain none', (_what, text) => {
+  ])('does not match %s', (_what, text) => {
     expect(shown(text)).toBe(text);
   });
 
   test('finds every control character and every change of direction, at any position', () => {
-    // Any code points, halves of characters too; `fc.string` of them takes seconds to set up.
+    // Any code points, including lone surrogates; `fc.string` of them takes seconds to set up.
     const any = fc.array(fc.integer({ min: 0, max: 0x10_ff_ff })).map((codes) => String.fromCodePoint(...codes));
     const hostile = fc.constantFrom('\u001B', '\u0000', '\u202E', '\u2067', '\u200B', '\u{E0041}');
     fc.assert(
       fc.property(any, hostile, any, (before, one, after) => {
         expect(shown(before + one + after)).toContain(`<${formatInvisible(one)}>`);
-        // oxlint-disable-next-line no-control-regex -- they are what is looked for
+        // oxlint-disable-next-line no-control-regex -- the test searches for them
         expect(shown(before + one + after)).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E]/);
       }),
     );

@@ -1,11 +1,11 @@
 /*
- * Text written by an agent is shown in comments, terminals and the console. The pattern is on this floor so that all of them can
- * import it; each one escapes the characters in its own way.
+ * Text written by an agent is shown in comments, terminals and the console. The pattern is in `base` so that all of them can
+ * import it; each one escapes the characters differently.
  */
 
 /**
  * Characters that can disguise a text: control characters except tab and line feed, invisible characters, those that change
- * the writing direction, hidden tags, line separators, and lone surrogates.
+ * the writing direction, tag characters, line separators, and lone surrogates.
  *
  * @example
  * 'user\u202Egpj.exe'.replaceAll(INVISIBLE_CHARACTERS, '?') // 'user?gpj.exe'
@@ -18,8 +18,8 @@ function createPattern(): RegExp {
   const joining =
     String.raw`\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}` +
     String.raw`\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}`;
-  /** Where an invisible character is part of a visible one: 👩‍💻, ❤️, 1️⃣, a Persian word, a variant of an ideograph. */
-  const partOfSeen = [
+  /** Sequences in which an invisible character is part of a visible one: 👩‍💻, ❤️, 1️⃣, a Persian word, a variant of an ideograph. */
+  const partOfVisible = [
     String.raw`(?:\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})`,
     String.raw`\p{Extended_Pictographic}[\ufe0e\ufe0f]`,
     String.raw`[0-9#*]\ufe0f(?=\u20e3)`,
@@ -29,13 +29,13 @@ function createPattern(): RegExp {
   ].join('|');
   return new RegExp(
     String.raw`[\u0000-\u0008\u000b-\u001f\u007f-\u009f\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\p{Surrogate}]` +
-      `(?<!${partOfSeen})`,
+      `(?<!${partOfVisible})`,
     'gu',
   );
 }
 
 /**
- * Formats an unseen character for display: Unicode's symbol for a control character, otherwise its code point.
+ * Formats an invisible character for display: Unicode's symbol for a control character, otherwise its code point.
  *
  * @example
  * formatInvisible('\u001b') // '␛'

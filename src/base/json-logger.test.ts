@@ -19,7 +19,7 @@ describe('createJsonLogger', () => {
     ]);
   });
 
-  it('leaves out lines below its level', () => {
+  it('omits lines below its level', () => {
     const { lines, logger } = collect({ level: 'warn' });
     logger.debug('a');
     logger.info('b');
@@ -48,13 +48,13 @@ describe('createJsonLogger', () => {
     expect(JSON.parse(lines[0] ?? '')).toEqual({ level: 'info', time: '1970-01-01T00:00:00.000Z', message: 'real' });
   });
 
-  it('keeps terminal escapes and line ends out of the terminal', () => {
+  it('escapes control characters and line ends', () => {
     const { lines, logger } = collect();
     logger.info('a\n\u001b[2Jb');
     expect(lines[0]).toContain(String.raw`a\n\u001b[2Jb`);
   });
 
-  it('bounds long texts, long lists and deep values', () => {
+  it('shortens long texts, long lists and deep values', () => {
     const { lines, logger } = collect();
     const deep: Record<string, unknown> = {};
     deep['self'] = deep;
@@ -93,10 +93,20 @@ describe('createJsonLogger', () => {
     });
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ b: { c: '[unreadable]' } });
   });
+
+  it('survives an error and a proxy that cannot be read', () => {
+    const { lines, logger } = collect();
+    const refuse = () => {
+      throw new Error('no');
+    };
+    const error = Object.defineProperty(new Error('no'), 'name', { get: refuse });
+    logger.info('a', { error, proxy: new Proxy({}, { ownKeys: refuse }) });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ error: '[unreadable]', proxy: '[unreadable]' });
+  });
 });
 
 describe('silentLogger', () => {
-  it('writes nothing, whatever is logged', () => {
+  it('writes nothing', () => {
     expect(silentLogger.error('x', { y: 1 })).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import type { LogFields, Logger, LogLevel } from './logger.js';
 import { toLoggable } from './to-loggable.js';
 
-/** Destination, level and masking of a logger. */
+/** Clock, level and masking of a logger. */
 export interface JsonLoggerOptions {
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
@@ -22,14 +22,14 @@ const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
  * logger.info('run started', { run_id: id }); // {"level":"info","time":"…","message":"run started","run_id":"…"}
  */
 export function createJsonLogger(write: (line: string) => void, options: JsonLoggerOptions = {}): Logger {
-  const { clock = Date.now, mask = (text) => text, level: least = 'info' } = options;
+  const { clock = Date.now, mask = (text) => text, level: minLevel = 'info' } = options;
 
   const log = (level: LogLevel): ((message: string, fields?: LogFields) => void) => {
-    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return () => undefined;
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(minLevel)) return () => undefined;
     return (message, fields = {}) => {
       const head = { level, time: new Date(clock()).toISOString(), message: toLoggable(message, mask) };
-      const rest = toLoggable(fields, mask);
-      write(`${JSON.stringify({ ...head, ...(typeof rest === 'object' ? rest : {}), ...head })}\n`);
+      const converted = toLoggable(fields, mask);
+      write(`${JSON.stringify({ ...head, ...(typeof converted === 'object' ? converted : {}), ...head })}\n`);
     };
   };
 

@@ -1,4 +1,4 @@
-/** How much a line of the log matters. */
+/** Severity of a log line, lowest first. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** Names and values in addition to the message. */
@@ -14,5 +14,5 @@ export interface Logger {
 
 const ignore = (): void => undefined;
 
-/** Says nothing. */
+/** Drops every line. */
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };

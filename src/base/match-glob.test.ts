@@ -30,7 +30,7 @@ test.each([
   expect(matchPathGlob(glob, path)).toBe(expected);
 });
 
-test('a hostile glob takes no longer than its length', () => {
+test('the time for a hostile glob is limited', () => {
   expect(matchPathGlob(`${'*a'.repeat(200)}b`, 'a'.repeat(400))).toBe(false);
   expect(matchPathGlob(`${'**/'.repeat(100)}b`, 'a/'.repeat(200))).toBe(false);
 });

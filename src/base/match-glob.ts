@@ -5,12 +5,12 @@ type Step =
   /** Does not match a slash. */
   | { readonly kind: 'segment' }
   | { readonly kind: 'all' }
-  /** Any number of folders with the slash after them: `**` before a slash also matches zero folders. */
+  /** Any number of folders with the slash after them: `**` in front of a slash also matches zero folders. */
   | { readonly kind: 'folders' };
 
 /**
- * Whether a pattern matches a whole text. `*` matches any characters; with `segments`, any except a slash, and `**` matches
- * slashes too. Runs in time proportional to both lengths, whatever the input.
+ * Whether a pattern matches an entire text. `*` matches any characters; with `segments`, any except a slash, and `**` matches
+ * slashes too. The time is proportional to the product of both lengths, for any input.
  *
  * @example
  * matchGlob('src/*.ts', 'src/a.ts', { segments: true }) // true
@@ -30,7 +30,7 @@ export function matchGlob(
 /**
  * Whether a path matches a glob: `*` matches characters within a name, `**` any folders, `?` one character. A
  * glob that ends with `/` means everything in that folder; one without wildcards means that file, or everything in that
- * folder. Runs in time proportional to both lengths.
+ * folder. The time is proportional to the product of both lengths.
  *
  * @example
  * matchPathGlob('src/**', 'src/a/b.ts') // true
@@ -45,14 +45,14 @@ export function matchPathGlob(glob: string, path: string): boolean {
   const parts = (cleaned.endsWith('/') ? `${cleaned}**` : cleaned).split('/');
   const steps = parts.flatMap((part, index) => {
     const end: readonly Step[] = index === parts.length - 1 ? [] : [{ kind: 'literal', text: '/' }];
-    if (part !== '**') return [...Array.from(part, readLetter), ...end];
+    if (part !== '**') return [...Array.from(part, toStep), ...end];
     const all: readonly Step[] = [{ kind: 'all' }, ...end];
     return end.length === 0 ? all : [{ kind: 'folders' } as const, ...all];
   });
   return matchSteps(steps, path);
 }
 
-function readLetter(letter: string): Step {
+function toStep(letter: string): Step {
   if (letter === '*') return { kind: 'segment' };
   return letter === '?' ? { kind: 'one' } : { kind: 'literal', text: letter };
 }

@@ -1,5 +1,5 @@
 /**
- * The fields that are defined, as `exactOptionalPropertyTypes` demands.
+ * Returns a copy without undefined fields, as `exactOptionalPropertyTypes` requires.
  *
  * @example
  * omitUndefined({ a: 1, b: undefined }) // { a: 1 }
@@ -7,6 +7,6 @@
 export function omitUndefined<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
-  const kept = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(kept) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
+  const defined = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }

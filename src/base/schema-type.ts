@@ -1,6 +1,6 @@
 /**
- * The part of JSON Schema (draft 2020-12) in which the wire shapes are written. A shape is written once, as a
- * schema; its TypeScript type is computed from it by {@link FromSchema}, so the two cannot drift apart.
+ * The part of JSON Schema (draft 2020-12) that describes the wire shapes. A shape is written once, as a schema; its TypeScript
+ * type is derived from it by {@link FromSchema}, so the two cannot drift apart.
  */
 export interface Schema {
   readonly type?: TypeName | readonly TypeName[];
@@ -21,7 +21,7 @@ export interface Schema {
 type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object';
 
 /**
- * The type of the values a schema admits.
+ * The type of the values that a schema accepts.
  *
  * @example
  * const point = object({ x: { type: 'number' } }, { label: { type: 'string' } })
@@ -68,7 +68,7 @@ type FromObject<S extends Schema> = S extends {
 
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
-/** A closed object: the first argument's keys must be there, the second's may be, others may not. */
+/** A closed object: the keys of the first argument are required, those of the second are optional, others are not allowed. */
 export function object<
   const Required extends Readonly<Record<string, Schema>>,
   const Optional extends Readonly<Record<string, Schema>> = Record<never, Schema>,
@@ -93,18 +93,18 @@ export interface ObjectSchema<
 
 /** Any string. */
 export const text = { type: 'string' } as const;
-/** A string that names something, so it is not empty. */
+/** A name: a string that is not empty. */
 export const name = { type: 'string', minLength: 1 } as const;
 /** Any JSON value. */
 export const anything = {} as const;
-/** A count, or the number of something that starts at 0. */
+/** A count, or a number that starts at 0. */
 export const count = { type: 'integer', minimum: 0 } as const;
-/** The number of something that starts at 1. */
+/** A number that starts at 1. */
 export const ordinal = { type: 'integer', minimum: 1 } as const;
 /** From 0 (a guess) to 1 (read exactly). */
 export const confidence = { type: 'number', minimum: 0, maximum: 1 } as const;
 export const flag = { type: 'boolean' } as const;
-/** UTC with milliseconds, as `Date.prototype.toISOString` writes it; years of four digits only. */
+/** UTC with milliseconds, as `Date.prototype.toISOString` writes it; only years with four digits. */
 export const timestamp = {
   type: 'string',
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
@@ -115,7 +115,7 @@ export function oneOf<const Words extends readonly string[]>(words: Words): { re
   return { enum: words };
 }
 
-/** A value that may not be there yet. */
+/** A value that may be null, for example because it is not known yet. */
 export function orNull<const One extends Schema>(
   schema: One,
 ): { readonly anyOf: readonly [One, { readonly type: 'null' }] } {
@@ -127,7 +127,7 @@ export function arrayOf<const Item extends Schema>(items: Item): { readonly type
   return { type: 'array', items };
 }
 
-/** The keys of a table, typed as such: for constant tables, which have no other keys. */
+/** Returns the keys of a constant table with their literal types. */
 export function listKeys<Table extends object>(table: Table): readonly (keyof Table & string)[] {
   return Object.keys(table) as (keyof Table & string)[];
 }

@@ -5,13 +5,13 @@ const MARK: unique symbol = Symbol.for('sluice.error');
  *
  * @example
  * try { parseOrThrow(text, schema) } catch (error) {
- *   if (isSluiceError(error) && error.code === 'TRUNCATED') askForTheRest()
+ *   if (isSluiceError(error) && error.code === 'TRUNCATED') requestShorterAnswer()
  * }
  */
 export class SluiceError<Code extends string = string> extends Error {
   override readonly name: string = 'SluiceError';
   readonly code: Code;
-  /** Survives two copies of the package in one program, where `instanceof` would not. */
+  /** Recognised even if a program loads two copies of the package, unlike `instanceof`. */
   readonly [MARK] = true;
 
   constructor(code: Code, message: string, options?: { readonly cause?: unknown }) {
@@ -25,7 +25,7 @@ export class SluiceError<Code extends string = string> extends Error {
   }
 }
 
-/** A copy of a value as JSON, with bigints as strings. */
+/** Copies a value through JSON, with bigints as strings. */
 export function copyAsJson(value: object): unknown {
   return JSON.parse(JSON.stringify(value, writeBigint));
 }

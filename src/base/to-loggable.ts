@@ -5,18 +5,18 @@ const MAX_VALUES = 500;
 
 /** Converts any value for a log line: bounded in size, with secrets masked. Never throws. */
 export function toLoggable(value: unknown, mask: (text: string) => string): unknown {
-  return convert(value, { mask, left: MAX_VALUES }, 0);
+  return convert(value, { mask, remaining: MAX_VALUES }, 0);
 }
 
 interface Conversion {
   readonly mask: (text: string) => string;
-  /** How many more values the line may hold. */
-  left: number;
+  /** How many more values the line may contain. */
+  remaining: number;
 }
 
 function convert(value: unknown, conversion: Conversion, depth: number): unknown {
-  conversion.left -= 1;
-  if (conversion.left < 0) return '[…]';
+  conversion.remaining -= 1;
+  if (conversion.remaining < 0) return '[…]';
   switch (typeof value) {
     case 'string':
       return shorten(conversion.mask(value));
@@ -32,7 +32,13 @@ function convert(value: unknown, conversion: Conversion, depth: number): unknown
       return `[${typeof value}]`;
     case 'object':
       if (value === null) return null;
-      return depth === MAX_DEPTH ? '[…]' : convertObject(value, conversion, depth + 1);
+      if (depth === MAX_DEPTH) return '[…]';
+      // A getter of an error or a proxy may throw.
+      try {
+        return convertObject(value, conversion, depth + 1);
+      } catch {
+        return '[unreadable]';
+      }
   }
 }
 
@@ -69,7 +75,7 @@ function readMember(value: object, key: string): unknown {
   }
 }
 
-/** Masked before it is cut, so that no half of a secret is left at the end. */
+/** Called with masked text, so that no part of a secret is left where the text is cut. */
 function shorten(text: string): string {
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}… (${text.length} characters)` : text;
 }

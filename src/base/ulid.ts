@@ -2,12 +2,12 @@
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_DIGITS = 10;
 const RANDOM_DIGITS = 16;
-/** 2^80, as a literal: a bundler cannot drop an expression that might throw from pages that create no ids. */
+/** 2^80. A literal, because bundlers keep expressions that might throw, even in pages that create no ids. */
 const RANDOM_END = 0x1_0000_0000_0000_0000_0000n;
 
 /**
- * Creates ids that sort by creation time: 48 bits of time, 80 random bits. Ids of the same millisecond, or made after the
- * clock was set back, still sort in the order in which they were created.
+ * Creates ids that sort by creation time: 48 bits of time, 80 random bits. Ids of the same millisecond, or created after
+ * the clock was set back, still sort in the order in which they were created.
  *
  * @example
  * const newId = createUlids()
@@ -34,6 +34,7 @@ function createRandomBits(): bigint {
 
 function encode(value: bigint, length: number): string {
   let text = '';
-  for (let rest = value; text.length < length; rest >>= 5n) text = `${DIGITS[Number(rest & 31n)] ?? ''}${text}`;
+  for (let remaining = value; text.length < length; remaining >>= 5n)
+    text = `${DIGITS[Number(remaining & 31n)] ?? ''}${text}`;
   return text;
 }

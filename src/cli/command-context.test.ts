@@ -6,6 +6,6 @@ it.each([
   ['postgres://ada:secret@db.example.org:5433/sluice?password=secret', 'postgres://db.example.org:5433/sluice'],
   ['postgresql://ada:se%40cret@db/x', 'postgres://db/x'],
   ['postgres://ada:secret@[bad/x', 'postgres://…'],
-])('shows where %s is, without what opens it', (address, shown) => {
+])('shows the address of %s without credentials', (address, shown) => {
   expect(describeDatabase(address)).toBe(shown);
 });

@@ -27,33 +27,33 @@ export interface ContextFlags {
 /** The configuration, the store and the lead, opened for one command. */
 export interface CommandContext {
   readonly config: Config;
-  /** The workers that orders may name. */
+  /** The wrappers that orders may name. */
   readonly wrappers: Wrappers;
   readonly store: Store;
   readonly lead: Lead;
-  /** Silent, unless the command passes one. */
+  /** Logs nothing unless the command sets `createLogger`. */
   readonly logger: Logger;
-  /** Values the logger masks. */
-  readonly known: KnownSecrets;
+  /** The values that the logger masks. */
+  readonly knownSecrets: KnownSecrets;
   /** Undefined without an OpenTelemetry SDK in this process. */
   readonly tracing: Tracing | undefined;
 }
 
-/** Options that a command adds. */
+/** Settings that depend on the command. */
 interface ContextOptions {
   readonly wrappers?: Wrappers;
-  readonly createLogger?: (config: Config, known: KnownSecrets) => Logger;
-  /** The command only lists records: it creates no folder and no database. */
-  readonly readsOnly?: boolean;
+  readonly createLogger?: (config: Config, knownSecrets: KnownSecrets) => Logger;
+  /** Whether the command only reads records, so that it creates no folder and no database. */
+  readonly isReadOnly?: boolean;
   /** Maximum number of database connections, unless the configuration sets it. */
   readonly pool?: number;
-  /** The command is also about runs that no database knows: one that is missing has no records. */
-  readonly mayBeUnknown?: boolean;
+  /** Whether the command also works for runs that are in no database, so that a missing database counts as empty. */
+  readonly canLackDatabase?: boolean;
 }
 
 /** Help text of `--data` in every command. */
 export const DATA_OPTION =
-  'folder of run folders, comments and the database (default: one per project in your data directory)';
+  'folder for run folders, comments and the database (default: one per project in your data directory)';
 
 /** Adds the options that name the store. */
 export function withContextOptions(command: Command): Command {
@@ -68,30 +68,30 @@ export async function withContext<T>(
   flags: ContextFlags,
   io: CommandIo,
   work: (context: CommandContext) => Promise<T>,
-  { wrappers: more = {}, createLogger, readsOnly = false, mayBeUnknown = false, pool }: ContextOptions = {},
+  { wrappers: added = {}, createLogger, isReadOnly = false, canLackDatabase = false, pool }: ContextOptions = {},
 ): Promise<T> {
-  // Loaded only here: other commands need no databases and no forge clients.
-  const [{ createLead, readChecks, readGitFilters, readRepos, readWrappers }, { openStore }, { demoWrappersIn }] =
+  // Imported here, because other commands need no database and no forge clients.
+  const [{ createLead, readChecks, readGitFilters, readRepos, readWrappers }, { openStore }, { findDemoWrappers }] =
     await Promise.all([import('../orders/index.js'), import('../store/index.js'), import('../dispatch/index.js')]);
   const config = await loadCommandConfig(flags, io);
-  const known = createKnownSecrets(config);
-  const logger = createLogger?.(config, known) ?? silentLogger;
+  const knownSecrets = createKnownSecrets(config);
+  const logger = createLogger?.(config, knownSecrets) ?? silentLogger;
   for (const warning of config.warnings) {
     if (createLogger === undefined) await io.stderr.write(formatLine(warning));
     else logger.warn(warning);
   }
-  // The configuration overrides workers of the same name from a command or a demo.
+  // The configuration overrides wrappers of the same name from a command or a demo.
   const wrappers: Wrappers = {
-    ...(await demoWrappersIn(config.data)),
-    ...more,
+    ...(await findDemoWrappers(config.data)),
+    ...added,
     ...readWrappers(config.wrappers ?? {}),
   };
   const { data, secrets, max_delivery_tries: maxTries } = config;
   const sinks = createSinks(config, process.env);
   const filters = await readGitFilters(config.git?.filters ?? []);
-  if (!readsOnly) await prepareDataFolder(data);
+  if (!isReadOnly) await prepareDataFolder(data);
   const store = await openStore(
-    readsOnly ? findDatabase(config, flags, mayBeUnknown) : config.database,
+    isReadOnly ? findDatabase(config, flags, canLackDatabase) : config.database,
     omitUndefined({ pool: config.pool ?? pool }),
   );
   try {
@@ -108,9 +108,9 @@ export async function withContext<T>(
       ...omitUndefined({ secrets }),
     });
     try {
-      const tracing = readsOnly ? undefined : await openCommandTracing(config, { logger, io });
+      const tracing = isReadOnly ? undefined : await openCommandTracing(config, { logger, io });
       try {
-        return await work({ config, wrappers, store, lead, logger, known, tracing });
+        return await work({ config, wrappers, store, lead, logger, knownSecrets, tracing });
       } finally {
         await tracing?.flush();
       }
@@ -122,12 +122,12 @@ export async function withContext<T>(
   }
 }
 
-/** The database to read. A missing default one has no records; a missing one that was named is a mistake. */
-function findDatabase({ database, data }: Config, flags: ContextFlags, mayBeUnknown: boolean): string {
+/** Returns the database to read. A missing default database counts as empty; a missing one that was named is an error. */
+function findDatabase({ database, data }: Config, flags: ContextFlags, canLackDatabase: boolean): string {
   const file = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
   if (file === undefined || existsSync(file)) return database;
   const isDefault = data === findProjectData(process.cwd(), process.env).path;
-  if ((isDefault || mayBeUnknown) && flags.database === undefined) return 'memory:';
+  if ((isDefault || canLackDatabase) && flags.database === undefined) return 'memory:';
   throw new MisuseError(`No database found at "${file}". Check --data and --database.`);
 }
 
@@ -136,15 +136,15 @@ function findDatabase({ database, data }: Config, flags: ContextFlags, mayBeUnkn
  */
 export async function loadLogger(io: CommandIo): Promise<NonNullable<ContextOptions['createLogger']>> {
   const { createJsonLogger } = await import('../base/index.js');
-  return (config, known) => {
+  return (config, knownSecrets) => {
     const mask = (text: string): string =>
-      known.values.reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
+      knownSecrets.values.reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
     const level = config.server?.log_level;
     return createJsonLogger((line) => void io.stderr.write(line), { mask, ...omitUndefined({ level }) });
   };
 }
 
-/** Lists the duties from the configuration, which one process at a time does for all: orders on a schedule. */
+/** Lists the configured duties, which only one process at a time performs: orders on a schedule. */
 export async function listDuties({ config, lead, store, logger }: CommandContext): Promise<readonly Duty[]> {
   const { schedules = {} } = config;
   if (Object.keys(schedules).length === 0) return [];
@@ -152,8 +152,8 @@ export async function listDuties({ config, lead, store, logger }: CommandContext
   return [createScheduleDuty({ schedules, lead, store, logger })];
 }
 
-/** The settings of a worker, from the configuration. */
-export function workerSettings({
+/** Reads the settings of a worker from the configuration. */
+export function readWorkerSettings({
   config,
   logger,
   tracing: tracer,
@@ -182,7 +182,7 @@ export function workerSettings({
 }
 
 /**
- * The address of a database without user and password; nothing of it if it cannot be parsed.
+ * Returns the address of a database without user and password; `postgres://…` if it cannot be parsed.
  *
  * @example
  * describeDatabase('postgres://ada:secret@db.example.org/sluice') // 'postgres://db.example.org/sluice'

@@ -10,7 +10,7 @@ export interface CommandIo {
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** Asks the person at the terminal, and returns the line they type; undefined if there is none. */
+  /** Asks the person at the terminal and returns the line they type; undefined if there is no terminal. */
   readonly ask?: ((question: string) => Promise<string>) | undefined;
 }
 
@@ -21,7 +21,7 @@ interface InputStream extends AsyncIterable<Uint8Array> {
   readonly close?: () => void;
 }
 
-/** Output; a write resolves when it was flushed, so that nothing is lost at exit. */
+/** Output; a write resolves when it is flushed, so that nothing is lost at exit. */
 interface OutputStream {
   readonly isTerminal: boolean;
   readonly write: (text: string) => Promise<void>;
@@ -45,13 +45,13 @@ export function createProcessIo(): CommandIo {
 }
 
 /**
- * A closed pipe (`sluice parse | head -1`) is not an error. Data that cannot be written is one; messages that cannot be
+ * A closed pipe (`sluice parse | head -1`) is not an error. Other failures to write data are errors; messages that cannot be
  * written are dropped.
  */
 function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }, { isData }: { isData: boolean }): OutputStream {
-  let gone = false;
+  let isGone = false;
   stream.on('error', () => {
-    gone = true;
+    isGone = true;
   });
   return {
     isTerminal: isatty(stream.fd),
@@ -62,7 +62,7 @@ function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }, { isData
           else resolve();
         });
       }),
-    isGone: () => gone,
+    isGone: () => isGone,
   };
 }
 
@@ -74,7 +74,7 @@ function isWriteFailure(error: Error | null | undefined): error is Error {
 /** More than anyone types as the answer to a question. */
 const MAX_ANSWER_BYTES = 4096;
 
-/** Asks at the terminal itself: standard input stays as it is, for the command. */
+/** Asks at the terminal itself, because standard input belongs to the command. */
 async function askTerminal(question: string): Promise<string> {
   const terminal = await open('/dev/tty', 'r+').catch(() => undefined);
   if (terminal === undefined) return '';

@@ -6,7 +6,7 @@ import type { Tracing } from '../tracing/index.js';
 import type { CommandIo } from './command-io.js';
 import { formatLine } from './terminal-text.js';
 
-/** Traces for the OpenTelemetry SDK of this process, if it has one; what is wrong is a line on stderr, or in the log. */
+/** Opens tracing for the OpenTelemetry SDK of this process, if it has one. Problems are reported in the log, or on stderr without one. */
 export async function openCommandTracing(
   { traces = {}, notify }: Pick<Config, 'traces' | 'notify'>,
   { logger, io }: { readonly logger?: Logger; readonly io: CommandIo },
@@ -21,8 +21,8 @@ export async function openCommandTracing(
   });
 }
 
-/** The span this process belongs to, from the variable that other programs use; undefined if it is invalid. */
-export function readOwnTraceparent(): string | undefined {
+/** Reads the span that this process belongs to from `TRACEPARENT`; undefined if it is missing or invalid. */
+export function readTraceparent(): string | undefined {
   const value = process.env['TRACEPARENT'] ?? '';
   return new RegExp(runSpecSchema.properties.traceparent.pattern).test(value) ? value : undefined;
 }

@@ -1,29 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import type { FcmpData, FcmpType } from '../events/index.js';
-import { fcmpEvent } from './fixtures/fcmp-event.js';
+import { createFcmpEvent } from './fixtures/fcmp-event.js';
 import { describeEvent } from './event-printer.js';
 
 const describeOne = <Type extends FcmpType>(type: Type, data: FcmpData<Type>): string =>
-  describeEvent(fcmpEvent(type, data));
+  describeEvent(createFcmpEvent(type, data));
 
 describe('the description of an event', () => {
   it('is the text of a message', () => {
     expect(describeOne('assistant.message.final', { message_id: 'm_1_1', text: 'Done.\n\n' })).toBe('Done.\n');
   });
 
-  it('is nothing while a message or a thought is still being written', () => {
+  it('is empty while a message or a thought is still being written', () => {
     expect(describeOne('assistant.message.delta', { message_id: 'm_1_1', text: 'Do' })).toBe('');
     expect(describeOne('assistant.reasoning', { text: 'hm', partial: true })).toBe('');
   });
 
-  it('has a short form of the input of a tool', () => {
+  it('shortens the input of a tool', () => {
     const input = { command: 'x'.repeat(1000) };
     const said = describeOne('assistant.tool_call', { tool_call_id: 't', name: 'shell', status: 'started', input });
     expect(said).toMatch(/^→ shell \{"command":"x+…\n$/);
     expect(said.length).toBeLessThan(200);
   });
 
-  it('prints how a tool ended', () => {
+  it('shows how a tool ended', () => {
     const call = { tool_call_id: 't', name: 'shell' };
     expect(describeOne('assistant.tool_call', { ...call, status: 'completed' })).toBe('✓ shell\n');
     expect(describeOne('assistant.tool_call', { ...call, status: 'failed', error: 'exit 2' })).toBe(
@@ -31,7 +31,7 @@ describe('the description of an event', () => {
     );
   });
 
-  it('prints how the run ended', () => {
+  it('shows how the run ended', () => {
     expect(describeOne('conversation.completed', { state: 'completed', reason_code: 'OUTPUT_VALIDATED' })).toBe(
       '■ completed: OUTPUT_VALIDATED\n',
     );
@@ -39,7 +39,7 @@ describe('the description of an event', () => {
     expect(describeOne('conversation.failed', { error })).toBe('■ failed: RUN_TIMED_OUT: after 5 s\n');
   });
 
-  it('contains no control sequence, whatever the agent wrote', () => {
+  it('contains no control sequences of the agent', () => {
     expect(describeOne('assistant.message.final', { message_id: 'm', text: '\u001B[2J\u009B1A' })).toBe(
       '␛[2J<U+009B>1A\n',
     );

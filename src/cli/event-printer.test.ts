@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FcmpEvent } from '../events/index.js';
 import { createEventPrinter } from './event-printer.js';
-import { fcmpEvent } from './fixtures/fcmp-event.js';
+import { createFcmpEvent } from './fixtures/fcmp-event.js';
 
-const delta = (text: string, message_id = 'm_1_1') => fcmpEvent('assistant.message.delta', { message_id, text });
-const final = (text: string, message_id = 'm_1_1') => fcmpEvent('assistant.message.final', { message_id, text });
-const warning = () => fcmpEvent('diagnostic.warning', { code: 'NO_OUTPUT', message: 'x' });
+const delta = (text: string, message_id = 'm_1_1') => createFcmpEvent('assistant.message.delta', { message_id, text });
+const final = (text: string, message_id = 'm_1_1') => createFcmpEvent('assistant.message.final', { message_id, text });
+const warning = () => createFcmpEvent('diagnostic.warning', { code: 'NO_OUTPUT', message: 'x' });
 
 function printAll(...events: readonly FcmpEvent[]): string[] {
   const printer = createEventPrinter();
@@ -19,12 +19,12 @@ describe('a message', () => {
     expect(printAll(delta('one\n'), delta('two\n'), final('one\ntwo\n'))).toEqual(['one\n', 'two\n', '']);
   });
 
-  it('that was not streamed is shown at once', () => {
+  it('that was not streamed is shown completely', () => {
     expect(printAll(final('Done.\n\n'))).toEqual(['Done.\n']);
     expect(printAll(delta('A'), final('B', 'm_1_2'))).toEqual(['A', '\nB\n']);
   });
 
-  it('gets what is missing at its end', () => {
+  it('is completed with its missing part at the end', () => {
     expect(printAll(delta('Do'), final('Done.'))).toEqual(['Do', 'ne.\n']);
   });
 
@@ -42,11 +42,11 @@ describe('a message', () => {
     expect(printAll(delta('a'), delta('b', 'm_1_2'))).toEqual(['a', '\nb']);
   });
 
-  it('never moves the cursor, however it is cut', () => {
+  it('never moves the cursor, wherever it is split', () => {
     expect(printAll(delta('\u001B'), delta('[2J')).join('')).toBe('␛[2J');
   });
 
-  it('is complete and shown once, however it is split', () => {
+  it('is shown once and completely, wherever it is split', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (pieces) => {
         const text = pieces.join('');

@@ -1,24 +1,24 @@
 import type { FcmpEvent, FcmpData } from '../events/index.js';
-import { visibleText } from './terminal-text.js';
+import { makeVisible } from './terminal-text.js';
 
 /** Formats the events of one run for a terminal. */
 interface EventPrinter {
-  /** The text of the next event; empty for events that only programs need. */
+  /** Formats the next event; empty for events that only programs need. */
   format(event: FcmpEvent): string;
 }
 
-/** The printed part of the current message. */
+/** The message that is being printed. */
 interface OpenMessage {
   readonly id: string;
   shown: string;
 }
 
-/** Longer messages are printed again at their end instead of being kept in memory. */
+/** Only this much of a message is kept in memory; a longer one is printed again when it is complete. */
 const MAX_REMEMBERED = 1024 * 1024;
 
 /**
- * Creates a printer that shows a message while it arrives. At the end only the missing part is added; a final message that
- * differs from what was printed is printed again.
+ * Creates a printer that shows a message while it arrives. When it is complete only the missing part is added; a final message
+ * that differs from the printed text is printed again.
  *
  * @example
  * const printer = createEventPrinter()
@@ -29,13 +29,13 @@ export function createEventPrinter(): EventPrinter {
   let isLineOpen = false;
 
   function show(text: string): string {
-    const visible = visibleText(text);
+    const visible = makeVisible(text);
     if (visible === '') return '';
     isLineOpen = !visible.endsWith('\n');
     return visible;
   }
 
-  /** Starts a new line. */
+  /** Ends the current line, if there is one. */
   function endLine(): string {
     const end = isLineOpen ? '\n' : '';
     isLineOpen = false;
@@ -62,18 +62,18 @@ export function createEventPrinter(): EventPrinter {
   };
 }
 
-/** The most characters shown of a tool's input or output. */
+/** How many characters of a tool's input or error, a thought or a plan are shown. */
 const MAX_SHOWN = 160;
 
 /**
- * Describes one event in a line or more, for a terminal; empty for events that only programs need.
+ * Describes one event in one or more lines, for a terminal; empty for events that only programs need.
  *
  * @example
  * describeEvent(event) // '→ shell {"command":"npm test"}\n'
  */
 export function describeEvent(event: FcmpEvent): string {
   const text = describe(event);
-  return text === '' ? '' : `${visibleText(text).trimEnd()}\n`;
+  return text === '' ? '' : `${makeVisible(text).trimEnd()}\n`;
 }
 
 const PLAN_MARKS = { pending: '[ ]', in_progress: '[~]', completed: '[x]' } as const;
@@ -114,7 +114,7 @@ function describe(event: FcmpEvent): string {
     case 'raw.stdout':
     case 'raw.stderr':
       return event.data.text;
-    // The final message repeats the text.
+    // The final message contains the text.
     case 'assistant.message.delta':
       return '';
   }

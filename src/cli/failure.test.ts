@@ -3,16 +3,16 @@ import { StoreError } from '../store/index.js';
 import { MisuseError, describeFailure } from './failure.js';
 
 describe('a command that fails', () => {
-  it('was used wrongly: prints one line with the reason', () => {
+  it('prints one line with the reason for a usage error', () => {
     expect(describeFailure(new MisuseError('name a file'))).toEqual({ text: 'sluice: name a file\n', exitCode: 2 });
   });
 
-  it('met a Sluice error: its code and message', () => {
+  it('prints code and message of a Sluice error', () => {
     const error = new StoreError('STORE_BUSY', 'try again', { cause: new Error('locked') });
     expect(describeFailure(error)).toEqual({ text: 'sluice: STORE_BUSY: try again\n', exitCode: 2 });
   });
 
-  it('met a system error: what failed and what to check, without a stack', () => {
+  it('prints what failed and what to check for a system error, without a stack', () => {
     const error = Object.assign(new Error("EACCES: permission denied, mkdir '/x'"), {
       code: 'EACCES',
       syscall: 'mkdir',
@@ -29,7 +29,7 @@ describe('a command that fails', () => {
       const { text, exitCode } = describeFailure(thrown);
       expect(exitCode).toBe(70);
       expect(text).toMatch(
-        /^sluice: INTERNAL_ERROR: .+\. This is an internal error: please report it with the command you ran\.\n/,
+        /^sluice: INTERNAL_ERROR: .+\. This is an internal error\. Report it with the command that you ran\.\n/,
       );
     },
   );

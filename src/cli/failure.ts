@@ -1,8 +1,8 @@
 import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
-import { formatLine, visibleText } from './terminal-text.js';
+import { formatLine, makeVisible } from './terminal-text.js';
 
 /**
- * The exit codes of all commands: success, a negative result, wrong usage or a refusal by the system, an internal error,
+ * The exit codes of all commands: success, a negative result, a usage error or system error, an internal error,
  * interrupted.
  */
 export const EXIT = { success: 0, failed: 1, misuse: 2, broken: 70, canceled: 130 } as const;
@@ -10,7 +10,7 @@ export const EXIT = { success: 0, failed: 1, misuse: 2, broken: 70, canceled: 13
 /** One of {@link EXIT}. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Wrong usage of a command: an unknown option, an unreadable file, an invalid schema. */
+/** A usage error: an unknown option, an unreadable file, an invalid schema. */
 export class MisuseError extends SluiceError<'MISUSE'> {
   override readonly name = 'MisuseError';
 
@@ -26,7 +26,7 @@ interface Failure {
 }
 
 /**
- * Describes why a command failed. Wrong usage and refusals by the system are one line; only an internal error includes a
+ * Describes why a command failed. Usage errors and system errors are one line; only an internal error includes a
  * stack trace.
  *
  * @example
@@ -34,14 +34,14 @@ interface Failure {
  */
 export function describeFailure(thrown: unknown): Failure {
   if (thrown instanceof MisuseError) return { text: formatLine(thrown.message), exitCode: EXIT.misuse };
-  const error = asSluiceError(thrown);
+  const error = toSluiceError(thrown);
   const line = formatLine(`${error.code}: ${error.message}`);
   if (error.code !== 'INTERNAL_ERROR') return { text: line, exitCode: EXIT.misuse };
-  const where = thrown instanceof Error && thrown.stack !== undefined ? `${visibleText(thrown.stack)}\n` : '';
-  return { text: line + where, exitCode: EXIT.broken };
+  const stack = thrown instanceof Error && thrown.stack !== undefined ? `${makeVisible(thrown.stack)}\n` : '';
+  return { text: line + stack, exitCode: EXIT.broken };
 }
 
-function asSluiceError(thrown: unknown): SluiceError {
+function toSluiceError(thrown: unknown): SluiceError {
   if (isSluiceError(thrown)) return thrown;
   const reason = getErrorMessage(thrown);
   const options = { cause: thrown };
@@ -49,7 +49,7 @@ function asSluiceError(thrown: unknown): SluiceError {
     ? new SluiceError('SYSTEM_REFUSED', `${reason}. Check the path, its permissions and the free disk space.`, options)
     : new SluiceError(
         'INTERNAL_ERROR',
-        `${reason}. This is an internal error: please report it with the command you ran.`,
+        `${reason}. This is an internal error. Report it with the command that you ran.`,
         options,
       );
 }

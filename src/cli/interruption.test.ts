@@ -1,17 +1,17 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { listenForInterruption, untilInterrupted } from './interruption.js';
+import { listenForInterruption, waitForInterruption } from './interruption.js';
 
 describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
-  it('becomes an abort; the next one is left to the system', async () => {
+  it('aborts the signal; the next one is left to the system', async () => {
     const before = process.listenerCount(signal);
     const interruption = listenForInterruption();
     onTestFinished(() => interruption.stopListening());
-    const ended = untilInterrupted(interruption);
+    const ended = waitForInterruption(interruption);
     expect(interruption.signal.aborted).toBe(false);
     process.emit(signal);
     await ended;
     expect(interruption.signal.aborted).toBe(true);
-    await untilInterrupted(interruption);
+    await waitForInterruption(interruption);
     expect(process.listenerCount(signal)).toBe(before);
   });
 

@@ -1,4 +1,4 @@
-/** SIGINT, SIGTERM or SIGHUP as an abort signal. A second signal ends the process. */
+/** An abort signal for SIGINT, SIGTERM or SIGHUP. A second signal ends the process. */
 export interface Interruption {
   readonly signal: AbortSignal;
   stopListening(): void;
@@ -21,7 +21,7 @@ export function listenForInterruption(): Interruption {
 }
 
 /** Waits for the interruption of this process. */
-export async function untilInterrupted({ signal }: Pick<Interruption, 'signal'>): Promise<void> {
+export async function waitForInterruption({ signal }: Pick<Interruption, 'signal'>): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });

@@ -5,7 +5,7 @@ import { compileKnownSecrets, createKnownSecrets } from './known-secrets.js';
 
 const config = { data: '/data', database: 'memory:', file: null, warnings: [] };
 
-it('masks tokens that were rotated while the process runs, and still those before them, in logs and in reports', async () => {
+it('masks new and old tokens after a rotation, in logs and in reports', async () => {
   const known = createKnownSecrets({
     ...config,
     tokens: [{ name: 'ada', scopes: ['read'], value: 'the-first-token' }],
@@ -22,7 +22,7 @@ it('masks tokens that were rotated while the process runs, and still those befor
   expect(JSON.parse(io.printed.stderr)).toMatchObject({ message: '***, ***', url: 'x?token=***' });
 });
 
-it('keeps a bounded number of rotated tokens, and always what it started with', () => {
+it('keeps a limited number of rotated tokens, and always the initial ones', () => {
   const known = createKnownSecrets({
     ...config,
     tokens: [{ name: 'ada', scopes: ['read'], value: 'the-first-token' }],

@@ -5,10 +5,10 @@ import type { Listed, Page } from '../orders/index.js';
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000_000;
 
-/** The option that bounds a list. */
-export function limitOption(): Option {
-  return new Option('--limit <n>', 'show at most this many').default(DEFAULT_LIMIT).argParser((word) => {
-    const limit = Number(word);
+/** Creates the option that limits a list. */
+export function createLimitOption(): Option {
+  return new Option('--limit <n>', 'show at most this many').default(DEFAULT_LIMIT).argParser((value) => {
+    const limit = Number(value);
     if (!(Number.isInteger(limit) && limit > 0 && limit <= MAX_LIMIT)) {
       throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_LIMIT}.`);
     }
@@ -17,21 +17,21 @@ export function limitOption(): Option {
 }
 
 /**
- * Parses a date or time into the form of records, which are compared as text.
+ * Parses a date or time and formats it as in records, where times are compared as text.
  *
  * @example
  * parseTime('2026-11-15') // '2026-11-15T00:00:00.000Z'
  */
-export function parseTime(word: string): string {
-  const isTime = ['date', 'date-time'].some((format) => FORMATS.get(format)?.(word) === true);
-  const time = new Date(isTime ? word : Number.NaN);
+export function parseTime(value: string): string {
+  const isTime = ['date', 'date-time'].some((format) => FORMATS.get(format)?.(value) === true);
+  const time = new Date(isTime ? value : Number.NaN);
   if (!Number.isNaN(time.getTime())) return time.toISOString();
   throw new InvalidArgumentError('Use a date (2026-11-15) or a time (2026-11-15T08:00:00Z).');
 }
 
-const PAGE = 200;
+const PAGE_SIZE = 200;
 
-/** The first `limit` items of a paged list. */
+/** Reads the first `limit` items of a paged list. */
 export async function readPages<Item>(
   limit: number,
   read: (page: Page) => Promise<Listed<Item>>,
@@ -40,7 +40,7 @@ export async function readPages<Item>(
   let cursor: string | null = null;
   do {
     const page: Listed<Item> = await read({
-      limit: Math.min(PAGE, limit - items.length),
+      limit: Math.min(PAGE_SIZE, limit - items.length),
       ...(cursor === null ? {} : { cursor }),
     });
     items.push(...page.items);

@@ -5,7 +5,7 @@ import { RunFolderError, openRun } from '../run-folder/index.js';
 import type { RunFolder } from '../run-folder/index.js';
 
 /** Opens a run by its id: in the data folder, packed or not, or in the archive of the configuration. */
-export async function openRunOrArchived(config: Pick<Config, 'data' | 'archive'>, run: string): Promise<RunFolder> {
+export async function openRunById(config: Pick<Config, 'data' | 'archive'>, run: string): Promise<RunFolder> {
   try {
     return await openRun(config.data, run);
   } catch (error) {
@@ -14,7 +14,7 @@ export async function openRunOrArchived(config: Pick<Config, 'data' | 'archive'>
     const found = await archive?.openRun(run);
     if (found !== undefined) return found;
     if (error.code !== 'RUN_FOLDER_NOT_FOUND') throw error;
-    const message = `No folder and no run "${run}" found in "${config.data}". Check the id and --data.`;
+    const message = `Run "${run}" not found in "${config.data}", and there is no folder of this name. Check the id and --data.`;
     throw new RunFolderError('RUN_FOLDER_NOT_FOUND', message, { cause: error });
   }
 }

@@ -3,8 +3,8 @@ import { createMemoryIo } from './fixtures/memory-io.js';
 import { printRows } from './print.js';
 
 const COLUMNS = [
-  { heading: 'ID', of: ({ id }: { id: number }) => id },
-  { heading: 'WHY', of: ({ why }: { why: string | null }) => why },
+  { heading: 'ID', value: ({ id }: { id: number }) => id },
+  { heading: 'WHY', value: ({ why }: { why: string | null }) => why },
 ];
 
 async function print(rows: readonly { id: number; why: string | null }[], json: boolean, isTerminal: boolean) {
@@ -14,7 +14,7 @@ async function print(rows: readonly { id: number; why: string | null }[], json: 
 }
 
 describe('rows', () => {
-  it('are a table for a person, one line each, with nothing that a terminal would obey', async () => {
+  it('are a table at a terminal, one line each, with control characters escaped', async () => {
     const rows = [
       { id: 1, why: 'two\nlines\u001b[2J' },
       { id: 100, why: null },
@@ -23,13 +23,13 @@ describe('rows', () => {
     expect(await print(rows, false, true)).toBe(`ID   WHY\n1    two lines␛[2J\n100  –\n2    ${'x'.repeat(59)}…\n`);
   });
 
-  it('are an array of JSON when asked, and for a program', async () => {
+  it('are a JSON array on request, and if the output is not a terminal', async () => {
     const rows = [{ id: 1, why: 'x' }];
     expect(JSON.parse(await print(rows, true, true))).toEqual(rows);
     expect(await print(rows, false, false)).toBe(`${JSON.stringify(rows)}\n`);
   });
 
-  it('may be as many as the limit allows', async () => {
+  it('can be as many as the limit allows', async () => {
     const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, why: null }));
     expect((await print(rows, false, true)).split('\n')).toHaveLength(200_002);
   });

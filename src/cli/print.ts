@@ -1,6 +1,6 @@
 import type { CommandIo } from './command-io.js';
 import { renderJson } from './render-json.js';
-import { visibleText } from './terminal-text.js';
+import { makeVisible } from './terminal-text.js';
 
 /** Prints a value as JSON: indented for a person at a terminal, on one line for a program. */
 export async function printJson(value: unknown, { stdout }: CommandIo): Promise<void> {
@@ -15,13 +15,13 @@ export function wantsJson({ json = false }: { readonly json?: boolean | undefine
 /** A column of a table. */
 interface Column<Row> {
   readonly heading: string;
-  readonly of: (row: Row) => string | number | null;
+  readonly value: (row: Row) => string | number | null;
 }
 
-/** Longer cells are shortened; `--json` has everything. */
+/** Longer cells are shortened; `--json` prints them completely. */
 const MAX_WIDTH = 60;
 
-/** Prints rows: a table for a person at a terminal, an array of JSON when asked or piped. */
+/** Prints rows: a table at a terminal, otherwise or with `--json` a JSON array. */
 export async function printRows<Row extends object>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -35,7 +35,7 @@ export async function printRows<Row extends object>(
 function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const table = [
     columns.map(({ heading }) => heading),
-    ...rows.map((row) => columns.map((column) => formatCell(column.of(row)))),
+    ...rows.map((row) => columns.map((column) => formatCell(column.value(row)))),
   ];
   const widths = columns.map((_, index) =>
     table.reduce((widest, cells) => Math.max(widest, cells[index]?.length ?? 0), 0),
@@ -50,6 +50,6 @@ function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[])
 }
 
 function formatCell(value: string | number | null): string {
-  const text = visibleText(String(value ?? '–')).replaceAll(/\s+/g, ' ');
+  const text = makeVisible(String(value ?? '–')).replaceAll(/\s+/g, ' ');
   return text.length > MAX_WIDTH ? `${text.slice(0, MAX_WIDTH - 1)}…` : text;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeProgress, withProgress } from './progress.js';
 
-/** A terminal that keeps what is written, and a clock that the test sets. */
+/** A terminal that records its output, and a clock that the test sets. */
 function openTerminal(isTerminal = true) {
   const written: string[] = [];
   const clock = { now: 0 };
@@ -27,13 +27,13 @@ describe('progress on a terminal', () => {
     expect(written.at(-1)).toBe('\r\u001B[K');
   });
 
-  it('shows nothing for a task that ends at once', async () => {
+  it('shows nothing for a short task', async () => {
     const { written, io, options } = openTerminal();
     await withProgress(io, options, async (set) => Promise.resolve(set(1, 1)));
     expect(written).toEqual([]);
   });
 
-  it('is removed also after a failure', async () => {
+  it('is also removed after a failure', async () => {
     const { written, clock, io, options } = openTerminal();
     const failing = withProgress(io, options, async (set) => {
       clock.now = 1000;
@@ -44,7 +44,7 @@ describe('progress on a terminal', () => {
     expect(written.at(-1)).toBe('\r\u001B[K');
   });
 
-  it('times each part by itself', async () => {
+  it('measures the speed of each part separately', async () => {
     const { written, clock, io, options } = openTerminal();
     await withProgress(io, { ...options, unit: 'rows' }, async (set) => {
       clock.now = 9000;

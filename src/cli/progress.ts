@@ -1,19 +1,20 @@
 import type { CommandIo } from './command-io.js';
-import { visibleText } from './terminal-text.js';
+import { makeVisible } from './terminal-text.js';
 
-/** Says how much is done, of a total if it is known, and of which part: another part is timed by itself. */
+/** Reports how much is done, of a total if it is known. The speed is measured for each part separately. */
 export type SetProgress = (done: number, total?: number, part?: string) => void;
 
-/** How often the line is drawn, and after how long a command counts as long. */
+/** Minimum time between two updates of the line. */
 const EVERY_MS = 200;
+/** Shorter commands show no progress. */
 const FIRST_MS = 500;
 const WIDTH = 79;
 
 const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
 /**
- * Shows progress on stderr while a command works: how much is done, how fast, and how long it will take. Nothing where
- * stderr is not a terminal.
+ * Shows progress on stderr while a command works: how much is done, how fast, and how long it will take. Prints nothing
+ * if stderr is not a terminal.
  *
  * @example
  * await withProgress(io, { label: 'replay', unit: 'bytes' }, async (set) => { set(4096, 1_000_000) })
@@ -24,24 +25,24 @@ export async function withProgress<T>(
   work: (set: SetProgress) => Promise<T>,
 ): Promise<T> {
   if (!stderr.isTerminal) return work(ignore);
-  const first = clock();
-  let began = first;
+  const startedAt = clock();
+  let partStartedAt = startedAt;
   let current: string | undefined;
-  let drawn: number | undefined;
+  let drawnAt: number | undefined;
   try {
     return await work((done, total, part) => {
       const now = clock();
-      if (part !== current) began = now;
+      if (part !== current) partStartedAt = now;
       current = part;
-      if (now - first < FIRST_MS || (drawn !== undefined && now - drawn < EVERY_MS)) return;
-      drawn = now;
+      if (now - startedAt < FIRST_MS || (drawnAt !== undefined && now - drawnAt < EVERY_MS)) return;
+      drawnAt = now;
       const name = part === undefined ? label : `${label} ${part}`;
-      const line = visibleText(`${name}: ${describeProgress({ done, total, ms: now - began, unit })}`);
+      const line = makeVisible(`${name}: ${describeProgress({ done, total, ms: now - partStartedAt, unit })}`);
       void stderr.write(`\r\u001B[K${line.slice(0, WIDTH)}`);
     });
   } finally {
-    // Results follow in its place.
-    if (drawn !== undefined) await stderr.write('\r\u001B[K');
+    // Clear the line, because results follow.
+    if (drawnAt !== undefined) await stderr.write('\r\u001B[K');
   }
 }
 

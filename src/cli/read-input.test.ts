@@ -6,19 +6,19 @@ import { readInput } from './read-input.js';
 const encode = (text: string) => new TextEncoder().encode(text);
 
 describe('readInput', () => {
-  it('reads the file that is named', async () => {
+  it('reads the given file', async () => {
     const io = createMemoryIo({ 'a.txt': 'grüße 😀' }, { stdin: 'not this' });
     expect(await readInput('a.txt', 100, io)).toEqual({ text: 'grüße 😀' });
   });
 
-  it('reads standard input if no file is named, and for "-"', async () => {
+  it('reads standard input without a file, and for "-"', async () => {
     const io = createMemoryIo({}, { stdin: 'piped' });
     expect(await readInput(undefined, 100, io)).toEqual({ text: 'piped' });
     expect(await readInput('-', 100, io)).toEqual({ text: 'piped' });
     expect(io.printed.stderr).toBe('');
   });
 
-  it('prints at a terminal that it waits for input', async () => {
+  it('prints a hint at a terminal while it waits for input', async () => {
     const io = createMemoryIo({}, { stdin: 'typed', isTerminal: true });
     await readInput(undefined, 100, io);
     expect(io.printed.stderr).toContain('Ctrl-D');
@@ -33,7 +33,7 @@ describe('readInput', () => {
     expect(await readInput('a', 100, io)).toEqual({ text: '{\uFFFD\uFFFD}' });
   });
 
-  it('accepts exactly the limit and stops reading beyond it', async () => {
+  it('accepts input up to the limit, and stops reading beyond it', async () => {
     let served = 0;
     const endless = {
       async *[Symbol.asyncIterator]() {
@@ -53,10 +53,10 @@ describe('readInput', () => {
     await expect(readInput('gone.txt', 10, createMemoryIo({}))).rejects.toEqual(
       new MisuseError('Cannot read "gone.txt": no such file. Check the path.'),
     );
-    const gone: AsyncIterable<Uint8Array> = {
+    const broken: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({ next: async () => Promise.reject(new Error('EIO: i/o error, read')) }),
     };
-    const io = { ...createMemoryIo({}), openStdin: () => ({ isTerminal: false, ...gone }) };
+    const io = { ...createMemoryIo({}), openStdin: () => ({ isTerminal: false, ...broken }) };
     await expect(readInput('-', 10, io)).rejects.toThrow('Cannot read "standard input": EIO');
   });
 });

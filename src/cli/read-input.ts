@@ -4,19 +4,19 @@ import { resolveLimits } from '../json/index.js';
 import type { CommandIo } from './command-io.js';
 import { MisuseError } from './failure.js';
 
-/** The text of an input, or that it is too long. */
+/** The text of an input, unless it is too long. */
 type InputText = { readonly text: string } | { readonly tooLong: true };
 
 /**
  * Reads a file, or standard input if none is given, up to a number of bytes. A byte order mark is stripped; invalid UTF-8
- * becomes U+FFFD, because the rest of the text may still hold the answer.
+ * becomes U+FFFD, because the rest of the text may still contain the answer.
  */
 export async function readInput(file: string | undefined, maxBytes: number, io: CommandIo): Promise<InputText> {
   const bytes = await collect(await openInput(file, io), file, maxBytes);
   return bytes === undefined ? { tooLong: true } : { text: new TextDecoder().decode(bytes) };
 }
 
-/** The name of an input in messages. */
+/** Names an input in messages. */
 export function nameInput(file: string | undefined): string {
   return isStdin(file) ? 'standard input' : file;
 }
@@ -54,13 +54,13 @@ async function collect(
 }
 
 function concatenate(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
+  const bytes = new Uint8Array(length);
   let offset = 0;
   for (const chunk of chunks) {
-    whole.set(chunk, offset);
+    bytes.set(chunk, offset);
     offset += chunk.length;
   }
-  return whole;
+  return bytes;
 }
 
 /** Reads a file, or standard input for `-`, as JSON. */
@@ -75,15 +75,15 @@ export async function readJsonFile(file: string, io: CommandIo): Promise<unknown
   }
 }
 
-/** Reads a schema file. Whether it is a valid schema is checked where it is used. */
+/** Reads a schema file. The caller checks that the schema is valid. */
 export async function readSchemaFile(file: string, io: CommandIo): Promise<JsonSchema> {
-  if (file === '-') throw new MisuseError('--schema cannot be read from standard input. Give a file.');
+  if (file === '-') throw new MisuseError('--schema cannot be read from standard input. Pass a file.');
   const schema = await readJsonFile(file, io);
   if (typeof schema === 'boolean' || (typeof schema === 'object' && schema !== null)) return schema;
-  throw new MisuseError(`"${file}" is not a JSON Schema: it must be an object. Correct it.`);
+  throw new MisuseError(`"${file}" is not a JSON Schema: it must be an object or a boolean. Correct it.`);
 }
 
-/** The most bytes a command reads of one input: the default of `limits.bytes`. */
+/** How many bytes of one input a command reads: the default of `limits.bytes`. */
 export const MAX_INPUT_BYTES = resolveLimits(undefined).bytes;
 
 const REASONS: Readonly<Record<string, string>> = {

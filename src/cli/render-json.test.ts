@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { renderJson } from './render-json.js';
 
 describe('renderJson', () => {
-  it('writes what JSON.stringify writes', () => {
+  it('writes the same as JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
         expect(JSON.parse(renderJson(value, indent))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -21,11 +21,11 @@ describe('renderJson', () => {
     expect(renderJson({ id: 12345678901234567890n })).toBe('{"id":12345678901234567890}');
   });
 
-  it('leaves out members that are undefined', () => {
+  it('omits undefined members', () => {
     expect(renderJson({ a: undefined, b: 1 })).toBe('{"b":1}');
   });
 
-  it('escapes control characters that a terminal might obey', () => {
+  it('escapes control characters that a terminal might interpret', () => {
     expect(renderJson('\u001B[31m\u009B31m\u007F')).toBe(String.raw`"\u001b[31m\u009b31m\u007f"`);
   });
 

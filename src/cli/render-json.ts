@@ -14,8 +14,8 @@ export function renderJson(value: unknown, indent = 0): string {
   const breakLine = (): void => {
     if (indent > 0) parts.push('\n', ' '.repeat(indent * open.length));
   };
-  const begin = (item: unknown): void => {
-    const container = enter(item);
+  const renderStart = (item: unknown): void => {
+    const container = openContainer(item);
     if (container === undefined) {
       parts.push(renderScalar(item));
       return;
@@ -24,7 +24,7 @@ export function renderJson(value: unknown, indent = 0): string {
     open.push(container);
   };
 
-  begin(value);
+  renderStart(value);
   for (let container = open.at(-1); container !== undefined; container = open.at(-1)) {
     const next = container.entries.next();
     if (next.done === true) {
@@ -38,12 +38,12 @@ export function renderJson(value: unknown, indent = 0): string {
     container.isEmpty = false;
     breakLine();
     if (key !== undefined) parts.push(renderScalar(key), indent > 0 ? ': ' : ':');
-    begin(item);
+    renderStart(item);
   }
   return parts.join('');
 }
 
-function enter(value: unknown): OpenContainer | undefined {
+function openContainer(value: unknown): OpenContainer | undefined {
   if (Array.isArray(value)) return { close: ']', entries: listElements(value), isEmpty: true };
   if (typeof value === 'object' && value !== null) return { close: '}', entries: listMembers(value), isEmpty: true };
   return undefined;
@@ -63,7 +63,7 @@ function renderScalar(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** Escapes control characters in JSON text that `JSON.stringify` leaves and a terminal might interpret. */
+/** Escapes control characters that `JSON.stringify` leaves in JSON text and that a terminal might interpret. */
 export function escapeControls(json: string): string {
   return json.replaceAll(/[\u007F-\u009F\u2028\u2029]/g, escapeCharacter);
 }

@@ -16,7 +16,7 @@ describe('replies', () => {
     expect(await all('yes\r\nno, später\n')).toEqual(['yes', 'no, später', undefined]);
   });
 
-  it('include a last line without an end', async () => {
+  it('include a last line without a line end', async () => {
     expect(await all('only')).toEqual(['only', undefined]);
   });
 
@@ -25,10 +25,10 @@ describe('replies', () => {
   });
 
   it('end when the terminal is closed or the run has ended', async () => {
-    const gone: AsyncIterable<Uint8Array> = {
+    const closed: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({ next: async () => Promise.reject(new Error('EIO: i/o error, read')) }),
     };
-    const io = { ...createMemoryIo({}), openStdin: () => ({ isTerminal: true, ...gone }) };
+    const io = { ...createMemoryIo({}), openStdin: () => ({ isTerminal: true, ...closed }) };
     expect(await createReplies(io).next()).toBeUndefined();
 
     const silent = new PassThrough();

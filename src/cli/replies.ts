@@ -2,13 +2,13 @@ import type { CommandIo } from './command-io.js';
 
 /** The lines a person types, one per question. */
 export interface Replies {
-  /** The next line; undefined when there will be none. */
+  /** Returns the next line; undefined at the end of the input. */
   next(): Promise<string | undefined>;
   /** Stops reading. */
   close(): void;
 }
 
-/** Replies are typed by hand. */
+/** More than a person types as one reply. */
 const MAX_LINE = 1024 * 1024;
 
 /** Reads standard input line by line, on demand. */
@@ -16,28 +16,28 @@ export function createReplies(io: CommandIo): Replies {
   const stdin = io.openStdin();
   const chunks = stdin[Symbol.asyncIterator]();
   const decoder = new TextDecoder();
-  let waiting = '';
+  let pending = '';
   return {
     async next() {
       for (;;) {
-        const end = waiting.indexOf('\n');
+        const end = pending.indexOf('\n');
         if (end !== -1) {
-          const line = waiting.slice(0, end).replace(/\r$/, '');
-          waiting = waiting.slice(end + 1);
+          const line = pending.slice(0, end).replace(/\r$/, '');
+          pending = pending.slice(end + 1);
           return line;
         }
-        // A closed terminal sends no replies.
-        const chunk = waiting.length > MAX_LINE ? NOTHING : await chunks.next().catch(() => NOTHING);
+        // An error, such as a closed terminal, counts as the end of the input.
+        const chunk = pending.length > MAX_LINE ? END : await chunks.next().catch(() => END);
         if (chunk.done === true) {
-          const rest = waiting;
-          waiting = '';
+          const rest = pending;
+          pending = '';
           return rest === '' ? undefined : rest;
         }
-        waiting += decoder.decode(chunk.value, { stream: true });
+        pending += decoder.decode(chunk.value, { stream: true });
       }
     },
     close: () => stdin.close?.(),
   };
 }
 
-const NOTHING = { done: true, value: undefined } as const;
+const END = { done: true, value: undefined } as const;

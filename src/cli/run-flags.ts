@@ -41,21 +41,21 @@ export interface RunFlags {
 /** Longer input belongs in files in the working folder. */
 const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
 
-/** The run to start, from the command line. */
+/** Reads the run to start from the command line. */
 export async function readRunSpec(words: readonly string[], flags: RunFlags, io: CommandIo): Promise<RunSpec> {
   if (flags.inputFile !== undefined && flags.cache !== true)
     throw new MisuseError('--input-file needs --cache. Add --cache, or omit --input-file.');
   const contract = await readContract(flags, io);
-  const asked = flags.engine === 'command' ? await readCommand(words, flags, io) : await readPrompt(words, flags, io);
+  const input = flags.engine === 'command' ? await readCommand(words, flags, io) : await readPrompt(words, flags, io);
   if (flags.terminal === true && flags.terminalBeside === true)
-    throw new MisuseError('--terminal and --terminal-beside exclude each other. Omit one.');
+    throw new MisuseError('--terminal and --terminal-beside cannot be combined. Omit one of them.');
   const { engine, reads, session, mode, permissions, sandbox, model, env } = flags;
   const terminal = flags.terminalBeside === true ? ('beside' as const) : flags.terminal;
   return {
     engine,
     workdir: resolve(flags.workdir ?? '.'),
     limits: omitUndefined({ time_s: flags.timeout, idle_s: flags.idleTimeout }),
-    ...asked,
+    ...input,
     ...omitUndefined({
       reads,
       session,
@@ -74,13 +74,13 @@ export async function readRunSpec(words: readonly string[], flags: RunFlags, io:
   };
 }
 
-/** `host` and `none` are keywords; anything else is a list of hosts. */
+/** Parses `--network`: `host` and `none` are keywords, anything else is a list of hosts. */
 function readNetwork(words: RunFlags['network']): RunSpec['network'] {
   const [first] = words ?? [];
   return words?.length === 1 && (first === 'host' || first === 'none') ? first : words;
 }
 
-/** The contract of a run, from the command line. */
+/** Reads the contract of a run from the command line. */
 export async function readContract(
   flags: Pick<RunFlags, 'schema' | 'profile' | 'allowPartial' | 'align'>,
   io: CommandIo,
@@ -96,7 +96,7 @@ export async function readContract(
   }
   const schema = await readSchemaFile(flags.schema, io);
   if (typeof schema === 'boolean')
-    throw new MisuseError(`The schema "${flags.schema}" is only true or false. Describe the answer, or omit --schema.`);
+    throw new MisuseError(`The schema "${flags.schema}" is only a boolean. Describe the answer, or omit --schema.`);
   return { schema: { ...schema }, ...rules };
 }
 
@@ -117,12 +117,12 @@ async function readPrompt(
   io: CommandIo,
 ): Promise<Partial<Pick<RunSpec, 'prompt'>>> {
   if (words.length > 0 && flags.promptFile !== undefined) {
-    throw new MisuseError('The prompt is given twice, as arguments and as --prompt-file. Omit one.');
+    throw new MisuseError('The prompt is given twice, as arguments and with --prompt-file. Omit one of them.');
   }
   const prompt = flags.promptFile === undefined ? words.join(' ') : await readPromptFile(flags.promptFile, io);
   if (prompt === '') {
     throw new MisuseError(
-      'No prompt given. Pass it as an argument (after -- if it follows --env or --input-file), or with --prompt-file.',
+      'No prompt given. Pass it as an argument (after -- if it follows --env, --input-file or --network), or with --prompt-file.',
     );
   }
   return { prompt };
@@ -132,21 +132,21 @@ async function readPromptFile(file: string, io: CommandIo): Promise<string> {
   const input = await readInput(file, MAX_PROMPT_BYTES, io);
   if ('tooLong' in input)
     throw new MisuseError(
-      `The prompt ("${nameInput(file)}") is longer than ${MAX_PROMPT_BYTES} bytes. Put the material into files of the working folder.`,
+      `The prompt ("${nameInput(file)}") is longer than ${MAX_PROMPT_BYTES} bytes. Put the material into files in the working folder.`,
     );
   return input.text;
 }
 
-/** A number of retries. */
-export function parseCount(word: string): number {
-  if (!/^\d{1,3}$/.test(word)) throw new InvalidArgumentError('Use a whole number from 0 to 999.');
-  return Number(word);
+/** Parses a number of retries. */
+export function parseRetries(value: string): number {
+  if (!/^\d{1,3}$/.test(value)) throw new InvalidArgumentError('Use a whole number from 0 to 999.');
+  return Number(value);
 }
 
-/** A time limit. */
-export function parseSeconds(word: string): number {
-  const seconds = Number(word);
+/** Parses a time limit. */
+export function parseSeconds(value: string): number {
+  const seconds = Number(value);
   if (!(seconds > 0 && seconds <= 7 * 24 * 3600))
-    throw new InvalidArgumentError('Use seconds, more than 0 and at most a week.');
+    throw new InvalidArgumentError('Use a number of seconds, more than 0 and at most 604800 (a week).');
   return seconds;
 }

@@ -3,26 +3,26 @@ import type { RunFolderWarning } from '../run-folder/index.js';
 import { ENGINE_NAMES } from '../events/index.js';
 import { formatLine } from './terminal-text.js';
 
-/** The option `--engine` of commands that read run folders. */
-export function engineOption(): Option {
+/** Creates the option `--engine` of commands that read run folders. */
+export function createEngineOption(): Option {
   const names = [...ENGINE_NAMES, 'auto'];
   return new Option('--engine <name>', 'engine that produced the output (default: as recorded in the folder)').choices(
     names,
   );
 }
 
-/** A damaged folder may give one warning per line. */
+/** A damaged folder may cause one warning per line. */
 const MAX_WARNINGS = 20;
 
 /** Collects the warnings of a run folder, for stderr. */
 export function collectWarnings(): { readonly add: (warning: RunFolderWarning) => void; readonly text: () => string } {
   const lines: string[] = [];
-  let more = 0;
+  let omitted = 0;
   return {
     add({ code, message }) {
       if (lines.length < MAX_WARNINGS) lines.push(formatLine(`warning ${code}: ${message}`));
-      else more += 1;
+      else omitted += 1;
     },
-    text: () => lines.join('') + (more === 0 ? '' : formatLine(`and ${more} more warnings`)),
+    text: () => lines.join('') + (omitted === 0 ? '' : formatLine(`and ${omitted} more warnings`)),
   };
 }

@@ -9,14 +9,14 @@ async function sluice(...argv: string[]) {
 }
 
 describe('sluice', () => {
-  it('prints help on stdout when asked', async () => {
+  it('prints help on stdout on request', async () => {
     const { exitCode, stdout, stderr } = await sluice('--help');
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^ {2}parse .*\n(?: {20}.*\n)*^ {2}repair /m);
     expect(stderr).toBe('');
   });
 
-  it('prints help on stderr when called without a command, which is misuse', async () => {
+  it('prints help on stderr and exits with 2 without a command', async () => {
     const { exitCode, stdout, stderr } = await sluice();
     expect(exitCode).toBe(2);
     expect(stdout).toBe('');
@@ -38,26 +38,26 @@ describe('sluice', () => {
     ['help', 'prase'],
     ['prase', '--help'],
     ['help', 'prase', 'x'],
-  ])('suggests it too in a request for its help: %s %s', async (...words) => {
+  ])('suggests it also for a request for help: %s %s', async (...words) => {
     expect(await sluice(...words)).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: "sluice: unknown command 'prase'\n(Did you mean parse?)\n(see sluice --help for the list of commands)\n",
+      stderr: "sluice: Unknown command 'prase'\n(Did you mean parse?)\n(see sluice --help for the list of commands)\n",
     });
   });
 
-  it('prints the same help of a command for both ways to ask', async () => {
+  it('prints the same help for `help NAME` and `NAME --help`', async () => {
     const asked = await sluice('help', 'parse');
     expect(asked).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Usage: sluice parse /) });
     expect(await sluice('parse', '--help')).toEqual(asked);
     expect(await sluice('help', 'help')).toEqual(await sluice('help'));
   });
 
-  it('reports wrong usage under its own name, and names the help to read', async () => {
+  it('reports a usage error, and refers to the help', async () => {
     expect(await sluice('repair', '--nope')).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: "sluice: unknown option '--nope'\n(see sluice repair --help)\n",
+      stderr: "sluice: Unknown option '--nope'\n(see sluice repair --help)\n",
     });
     expect(await sluice('\u001b[2J')).toMatchObject({ stderr: expect.stringMatching(/^sluice: .*'␛\[2J'\n/) });
   });

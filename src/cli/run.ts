@@ -8,7 +8,7 @@ import { VERSION } from '../files/index.js';
 /** Adds a command to the program. */
 type AddCommand = (program: Command, io: CommandIo, end: (code: ExitCode) => void) => void;
 
-/** In the order of the help. Loaded on demand: loading all takes longer than most commands. */
+/** All commands, in the order of the help. Imported on demand: loading all of them takes longer than most commands run. */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   parse: async () => (await import('./commands/parse.js')).addParseCommand,
   repair: async () => (await import('./commands/repair.js')).addRepairCommand,
@@ -56,13 +56,13 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
     .configureOutput({
       writeOut: (text) => (help += text),
       writeErr: (text) => (messages += text),
-      outputError: (text, write) => write(formatLine(text.replace(/^error: /, '').trimEnd())),
+      outputError: (text, write) => write(formatUsageError(text)),
     })
     .showSuggestionAfterError()
     .showHelpAfterError('(see sluice --help for the list of commands)')
     .addHelpText(
       'after',
-      '\nExit codes: 0 success, 1 negative result, 2 wrong usage or system error, 70 internal error, 130 interrupted.',
+      '\nExit codes: 0 success, 1 negative result, 2 usage error or system error, 70 internal error, 130 interrupted.',
     );
   const end = (code: ExitCode): void => {
     exitCode = code;
@@ -72,13 +72,13 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
     messages += failure.text;
     return failure.exitCode;
   };
-  const words = rewriteHelp(argv);
-  for (const add of await loadCommands(words[0])) add(program, io, end);
+  const args = rewriteHelp(argv);
+  for (const add of await loadCommands(args[0])) add(program, io, end);
   for (const command of program.commands) command.showHelpAfterError(`(see sluice ${command.name()} --help)`);
   addExamples(program);
 
   try {
-    await program.parseAsync(words, { from: 'user' });
+    await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) exitCode = error.exitCode === 0 ? EXIT.success : EXIT.misuse;
     else exitCode = fail(error);
@@ -88,14 +88,20 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
   return exitCode;
 }
 
-/** Turns `help NAME` into `NAME --help`; an unknown name is passed on alone, so that the error suggests a similar one. */
+/** Formats a message of Commander like our own: without its prefix, starting with a capital letter. */
+function formatUsageError(text: string): string {
+  const message = text.replace(/^error: /, '').trimEnd();
+  return formatLine(`${message.charAt(0).toUpperCase()}${message.slice(1)}`);
+}
+
+/** Turns `help NAME` into `NAME --help`; an unknown name is kept without `--help`, so that the error suggests a similar one. */
 function rewriteHelp(argv: readonly string[]): readonly string[] {
   const [name, flag] = argv[0] === 'help' ? [argv[1], '--help'] : argv;
   if (name === undefined || (flag !== '--help' && flag !== '-h')) return argv;
   return Object.hasOwn(COMMANDS, name) ? [name, flag] : [name];
 }
 
-/** The command being called, or all commands if help, a suggestion or completion needs them. */
+/** Loads the command being called, or all commands if help, a suggestion or completion needs them. */
 async function loadCommands(name = ''): Promise<AddCommand[]> {
   const only = Object.hasOwn(COMMANDS, name) && name !== 'completion' ? COMMANDS[name] : undefined;
   return only === undefined ? Promise.all(Object.values(COMMANDS).map(async (load) => load())) : [await only()];

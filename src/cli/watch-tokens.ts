@@ -6,7 +6,7 @@ import type { Logger } from '../base/index.js';
 import { readTokenSettings } from '../server/index.js';
 import type { ServerSettings } from '../server/index.js';
 
-/** How often the files are looked at. */
+/** How often the files are checked. */
 const EVERY_MS = 1000;
 
 interface TokenWatch {
@@ -14,7 +14,7 @@ interface TokenWatch {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads the configuration again. */
   readonly load: () => Promise<Pick<Config, 'tokens'>>;
-  /** Whether the token of this user counts here. */
+  /** Whether the server accepts the token of this user. */
   readonly isLocal: boolean;
   readonly replace: (tokens: ServerSettings['tokens']) => void;
   readonly logger: Logger;
@@ -22,17 +22,17 @@ interface TokenWatch {
 }
 
 /**
- * Follows the files that tokens come from: a server takes new ones without a restart. A file that cannot be read, or that is
- * not trusted any more, changes nothing. Returns what ends it.
+ * Watches the files that tokens come from, so that a server accepts new ones without a restart. A file that cannot be read, or
+ * that is no longer trusted, changes nothing. Returns a function that stops watching.
  */
 export function watchTokens({ config, env, load, isLocal, replace, logger, ...options }: TokenWatch): () => void {
-  const named = [config.file, findTokensFile(env), isLocal ? findLocalTokenFile(env) : null];
-  const files = named.filter((file) => file !== null && file !== undefined);
+  const candidates = [config.file, findTokensFile(env), isLocal ? findLocalTokenFile(env) : null];
+  const files = candidates.filter((file) => file !== null && file !== undefined);
   const reload = async (): Promise<void> => {
     try {
       const localToken = isLocal ? await readLocalToken(env) : undefined;
       const { tokens } = readTokenSettings(await load(), { env, localToken });
-      if (tokens.length === 0) throw new Error('no tokens are left');
+      if (tokens.length === 0) throw new Error('no tokens are configured any more');
       replace(tokens);
       logger.info('tokens reloaded', { tokens: tokens.map(({ name }) => name) });
     } catch (error) {

@@ -1,24 +1,24 @@
 import type { Problem } from '../api/index.js';
 import { SluiceError } from '../base/index.js';
 
-/** The codes of the client itself. A closed list: `docs/errors.md` says what to do. */
+/** Error codes of the client itself. A closed list: `docs/errors.md` says what to do about each. */
 export const CLIENT_ERROR_CODES = ['SERVER_UNREACHABLE', 'ANSWER_UNREADABLE', 'STREAM_LOST', 'EVENTS_MISSING'] as const;
 
 /** One of {@link CLIENT_ERROR_CODES}. */
 export type ClientErrorCode = (typeof CLIENT_ERROR_CODES)[number];
 
 /**
- * A failed request: refused by the server, with its code and problem details, or without a response, with one of
- * {@link CLIENT_ERROR_CODES}.
+ * A failed request. If the server refused it, the error has the server's code and problem details. If there was no response, or
+ * the response could not be used, the code is one of {@link CLIENT_ERROR_CODES}.
  *
  * @example
  * try { await client.resolveItem({ id, body }) } catch (error) {
- *   if (isSluiceError(error) && error.code === 'CONFLICT') showWhatCountsNow()
+ *   if (isSluiceError(error) && error.code === 'CONFLICT') reloadItem()
  * }
  */
 export class ClientError extends SluiceError {
   override readonly name = 'ClientError';
-  /** The status of the response; null without a response. */
+  /** The HTTP status of the response; null if there was none, or if a stream of events failed. */
   readonly status: number | null;
   readonly problem: Problem | null;
 

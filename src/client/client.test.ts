@@ -10,14 +10,18 @@ import { startScriptedRun } from '../server/fixtures/scripted-run.js';
 import { createClient } from './index.js';
 import type { Gap } from './index.js';
 
-/** A client of a server without a port. */
+/** Creates a client of an in-process server without a port. */
 async function openClient(changes: ServerChanges & { readonly token?: string } = {}) {
   const { token, ...rest } = changes;
   const server = await openServer(rest);
   onTestFinished(() => server.end());
-  const reach: typeof fetch = async (input, init) => server.app.request(input, init);
-  const client = createClient({ url: 'http://localhost/', fetch: reach, ...(token === undefined ? {} : { token }) });
-  return { ...server, client, reach };
+  const fetchInProcess: typeof fetch = async (input, init) => server.app.request(input, init);
+  const client = createClient({
+    url: 'http://localhost/',
+    fetch: fetchInProcess,
+    ...(token === undefined ? {} : { token }),
+  });
+  return { ...server, client, fetchInProcess };
 }
 
 async function collect<T>(events: AsyncIterable<T>): Promise<T[]> {
@@ -27,9 +31,9 @@ async function collect<T>(events: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('a client', () => {
-  it('has a call for every endpoint', async () => {
+  it('has a method for every endpoint', async () => {
     const { client } = await openClient();
-    // The form by POST is for other clients.
+    // The POST variant is for other clients.
     const names = Object.keys(ENDPOINTS).filter((name) => name !== 'followRunByPost');
     expect(Object.keys(client).toSorted()).toEqual(names.toSorted());
   });
@@ -46,22 +50,22 @@ describe('a client', () => {
     expect(await client.health()).toEqual({ status: 'ok' });
   });
 
-  it('may repeat the request for a run whose response was lost', async () => {
-    const { client, reach, work } = await openClient();
-    const loseAnswer: typeof fetch = async (input, init) => {
-      await reach(input, init);
+  it('can repeat the request for a run whose response was lost', async () => {
+    const { client, fetchInProcess, work } = await openClient();
+    const loseResponse: typeof fetch = async (input, init) => {
+      await fetchInProcess(input, init);
       throw new TypeError('the connection broke');
     };
     const body = { engine: 'codex', prompt: 'x', workdir: work, request_id: 'q1' } as const;
-    const unlucky = createClient({ url: 'http://localhost/', fetch: loseAnswer });
-    await expect(unlucky.startRun({ body })).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE' });
+    const losingClient = createClient({ url: 'http://localhost/', fetch: loseResponse });
+    await expect(losingClient.startRun({ body })).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE' });
     const { id } = await client.startRun({ body });
     expect((await client.listRuns({})).items).toMatchObject([{ id }]);
     const other = client.startRun({ body: { ...body, prompt: 'y' } });
     await expect(other).rejects.toMatchObject({ code: 'REQUEST_ID_REUSED', status: 409 });
   });
 
-  it('reads the files of a run, whole or in part', async () => {
+  it('reads the files of a run, completely or in part', async () => {
     const { client, store, data } = await openClient();
     await startScriptedRun(store, 'run-1');
     await mkdir(`${data}/runs/run-1/.audit`, { recursive: true });
@@ -71,8 +75,8 @@ describe('a client', () => {
     expect(await client.readEvidence({ id: 'run-1', name })).toEqual({ text: 'hello, world', totalBytes: 12 });
     expect(await client.readEvidence({ id: 'run-1', name, from: 7 })).toEqual({ text: 'world', totalBytes: 12 });
     expect(await client.readEvidence({ id: 'run-1', name, to: 5 })).toMatchObject({ text: 'hello' });
-    const gone = client.readArtifact({ id: 'run-1', path: 'gone.txt' });
-    await expect(gone).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
+    const missing = client.readArtifact({ id: 'run-1', path: 'gone.txt' });
+    await expect(missing).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
   });
 
   it('streams the audit export', async () => {
@@ -82,7 +86,7 @@ describe('a client', () => {
     expect(await new Response(await client.exportExecutions()).text()).toBe(text);
   });
 
-  it('encodes what goes into a path', async () => {
+  it('encodes path parameters', async () => {
     const { client } = await openClient();
     await expect(client.getIssue({ ref: 'owner/repo#1?x' })).rejects.toMatchObject({ code: 'ISSUE_NOT_FOUND' });
   });
@@ -104,9 +108,9 @@ describe('a client', () => {
     await expect(unknown.client.listRuns()).rejects.toMatchObject({ code: 'TOKEN_REFUSED', status: 401 });
   });
 
-  it('reports a server that does not answer, or answers with something else', async () => {
-    const gone = createClient({ url: 'http://127.0.0.1:9' });
-    await expect(gone.health()).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE', status: null });
+  it('reports a server that does not respond, or responds with something else', async () => {
+    const unreachable = createClient({ url: 'http://127.0.0.1:9' });
+    await expect(unreachable.health()).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE', status: null });
     const other = createClient({ fetch: async () => new Response('<html>', { status: 200 }) });
     await expect(other.health()).rejects.toMatchObject({ code: 'ANSWER_UNREADABLE' });
     const broken = createClient({ fetch: async () => new Response('<html>', { status: 502 }) });
@@ -162,19 +166,21 @@ describe('following a run', () => {
   });
 
   it('yields every event once, wherever its connections break', async () => {
-    const { store, reach } = await openClient();
+    const { store, fetchInProcess } = await openClient();
     const run = await startScriptedRun(store, 'run-1', 5);
     await run.publish();
     await run.end();
     const protocols = fc.constantFrom(...(['fcmp', 'rasp', 'agui', 'acp', 'fcmp,rasp'] as const));
     await fc.assert(
       fc.asyncProperty(protocols, fc.array(fc.nat(3000), { maxLength: 3 }), async (protocol, cuts) => {
-        const steady = createClient({ fetch: reach });
+        const stableClient = createClient({ fetch: fetchInProcess });
         const left = [...cuts];
-        const shaky = createClient({ fetch: async (input, init) => cutAfter(await reach(input, init), left.shift()) });
-        const all = await collect(steady.followRun({ id: 'run-1', protocol }));
-        const found = await collect(shaky.followRun({ id: 'run-1', protocol }));
-        // Each log is in order; how two of them are mixed depends on where the connections broke.
+        const unstableClient = createClient({
+          fetch: async (input, init) => cutAfter(await fetchInProcess(input, init), left.shift()),
+        });
+        const all = await collect(stableClient.followRun({ id: 'run-1', protocol }));
+        const found = await collect(unstableClient.followRun({ id: 'run-1', protocol }));
+        // Each log is in order; how the two are interleaved depends on where the connections broke.
         for (const isRasp of [true, false]) {
           const ofLog = (event: object): boolean => 'attempt_number' in event === isRasp;
           expect(found.filter(ofLog)).toEqual(all.filter(ofLog));
@@ -184,8 +190,8 @@ describe('following a run', () => {
     );
   }, 60_000);
 
-  it('waits for a server that restarts, and fails if it does not', async () => {
-    const { store, reach } = await openClient();
+  it('waits for a server that restarts, and fails if it stays down', async () => {
+    const { store, fetchInProcess } = await openClient();
     const run = await startScriptedRun(store, 'run-1');
     await run.publish();
     await run.end();
@@ -195,7 +201,7 @@ describe('following a run', () => {
         tries += 1;
         if (tries === 1) throw new TypeError('fetch failed');
         if (tries === 2) return new Response('{}', { status: 503 });
-        return reach(input, init);
+        return fetchInProcess(input, init);
       },
     });
     const states: string[] = [];
@@ -222,9 +228,9 @@ describe('following a run', () => {
   });
 });
 
-/** Breaks a body off after this many bytes. */
-function cutAfter(answer: Response, bytes: number | undefined): Response {
-  if (bytes === undefined || answer.body === null) return answer;
+/** Ends a body with an error after this many bytes. */
+function cutAfter(response: Response, bytes: number | undefined): Response {
+  if (bytes === undefined || response.body === null) return response;
   let left = bytes;
   const cut = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
@@ -233,5 +239,5 @@ function cutAfter(answer: Response, bytes: number | undefined): Response {
       if (left <= 0) controller.error(new TypeError('terminated'));
     },
   });
-  return new Response(answer.body.pipeThrough(cut), { status: answer.status, headers: answer.headers });
+  return new Response(response.body.pipeThrough(cut), { status: response.status, headers: response.headers });
 }

@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '../api/index.js';
-import type { AnswerOf, BodyOf, Endpoint, EndpointName, ParametersOf } from '../api/index.js';
+import type { ResponseOf, BodyOf, Endpoint, EndpointName, ParametersOf } from '../api/index.js';
 import type { FromSchema, Schema } from '../base/index.js';
 import { followRun } from './follow-run.js';
 import type { FollowInput, ProtocolEvents } from './follow-run.js';
@@ -8,12 +8,12 @@ import type { ClientOptions, SendRequest } from './send-request.js';
 
 /** Endpoints with a JSON response, by name. */
 type JsonName = {
-  [Name in EndpointName]: (typeof ENDPOINTS)[Name] extends { readonly answer: { readonly schema: Schema } }
+  [Name in EndpointName]: (typeof ENDPOINTS)[Name] extends { readonly response: { readonly schema: Schema } }
     ? Name
     : never;
 }[EndpointName];
 
-/** The input of an endpoint: its parameters by name, and a query or body where it has one. */
+/** The input of an endpoint: its parameters by name, and a query or body if it has one. */
 export type InputOf<E extends Endpoint> = { readonly [Name in ParametersOf<E['path']>]: string } & (E extends {
   readonly query: infer Query extends Readonly<Record<string, Schema>>;
 }
@@ -23,10 +23,10 @@ export type InputOf<E extends Endpoint> = { readonly [Name in ParametersOf<E['pa
 
 type Call<E extends Endpoint> =
   Record<never, never> extends InputOf<E>
-    ? (input?: InputOf<E>) => Promise<AnswerOf<E>>
-    : (input: InputOf<E>) => Promise<AnswerOf<E>>;
+    ? (input?: InputOf<E>) => Promise<ResponseOf<E>>
+    : (input: InputOf<E>) => Promise<ResponseOf<E>>;
 
-/** The bytes of a stream: all, or from `from` to before `to`, as in a `raw_ref`. */
+/** The bytes of a stream to read: all, or from `from` up to but not including `to`, as in a `raw_ref`. */
 export interface RawInput {
   readonly id: string;
   readonly attempt: number;
@@ -36,7 +36,7 @@ export interface RawInput {
   readonly signal?: AbortSignal;
 }
 
-/** A preview of a file: the first MiB, or the requested part. */
+/** The start of a file, at most one MiB, or the requested part. */
 export interface FilePreview {
   /** Invalid UTF-8 is replaced. */
   readonly text: string;
@@ -44,7 +44,7 @@ export interface FilePreview {
   readonly totalBytes: number;
 }
 
-/** Part of a file: from `from` to before `to`, at most a MiB of it. */
+/** The part of a file to read: from `from` up to but not including `to`, at most one MiB. */
 export interface PreviewInput {
   readonly id: string;
   readonly from?: number;
@@ -54,32 +54,32 @@ export interface PreviewInput {
 
 /** All endpoints of the server as methods. */
 export type Client = { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name]> } & {
-  /** The events of a run as they arrive, until it has ended; broken connections are resumed. */
+  /** Yields the events of a run as they arrive, until it has ended; resumes broken connections. */
   followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>(
     input: FollowInput<Protocol>,
   ): AsyncGenerator<ProtocolEvents[Protocol], void>;
-  /** The bytes behind an event. */
+  /** Reads raw bytes of a run, such as those of an event. */
   readRaw(input: RawInput): Promise<Uint8Array>;
-  /** A file of evidence, by its name from `listRunFiles`. */
+  /** Reads an evidence file, by its name from `listRunFiles`. */
   readEvidence(input: PreviewInput & { readonly name: string }): Promise<FilePreview>;
-  /** A file that a run changed, by its path from `listRunFiles`. */
+  /** Reads a file that a run changed, by its path from `listRunFiles`. */
   readArtifact(input: PreviewInput & { readonly path: string }): Promise<FilePreview>;
-  /** The executions as a stream. */
+  /** Exports executions as a stream. */
   exportExecutions(input?: InputOf<(typeof ENDPOINTS)['exportExecutions']>): Promise<ReadableStream<Uint8Array>>;
-  /** The run folder as a stream of a tar archive. */
+  /** Exports the run folder as a tar archive. */
   exportRun(input: { readonly id: string; readonly signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>>;
-  /** A run as one HTML file. */
+  /** Exports a run as one HTML file. */
   reportRun(input: { readonly id: string; readonly signal?: AbortSignal }): Promise<string>;
-  /** A run as a case of a suite: a tar archive. */
+  /** Exports a run as a suite case: a tar archive. */
   exportRunCase(input: { readonly id: string; readonly signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>;
-  /** A text as a case of a suite: a tar archive. */
+  /** Exports a text as a suite case: a tar archive. */
   exportTextCase(input: InputOf<(typeof ENDPOINTS)['exportTextCase']>): Promise<Uint8Array<ArrayBuffer>>;
-  /** The metrics in Prometheus' text format. */
+  /** Returns the metrics in the Prometheus text format. */
   metrics(input?: { readonly signal?: AbortSignal }): Promise<string>;
 };
 
 /**
- * A client of the server, in browsers and in Node.js.
+ * Creates a client for the server, for use in browsers and Node.js.
  *
  * @example
  * const client = createClient({ url: 'http://127.0.0.1:7171' })
@@ -89,7 +89,7 @@ export type Client = { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name
 export function createClient(options: ClientOptions = {}): Client {
   const send = createSendRequest(options);
   const calls = Object.entries<Endpoint>(ENDPOINTS)
-    .filter(([, { answer }]) => answer.schema !== undefined)
+    .filter(([, { response }]) => response.schema !== undefined)
     .map(([name, endpoint]) => [name, createCall(send, endpoint)] as const);
   return {
     // The types above are derived from the same table.
@@ -98,8 +98,8 @@ export function createClient(options: ClientOptions = {}): Client {
     async readRaw({ id, attempt, stream, from, to, signal }) {
       if (from !== undefined && from === to) return new Uint8Array();
       const params = { id, attempt: String(attempt), stream };
-      const answer = await send(ENDPOINTS.readRaw, { params, headers: formatRange({ from, to }), signal });
-      return new Uint8Array(await answer.arrayBuffer());
+      const response = await send(ENDPOINTS.readRaw, { params, headers: formatRange({ from, to }), signal });
+      return new Uint8Array(await response.arrayBuffer());
     },
     readEvidence: async ({ name, ...part }) => readPreview(send, ENDPOINTS.readEvidence, part, { name }),
     readArtifact: async ({ path, ...part }) => readPreview(send, ENDPOINTS.readArtifact, part, { path }),
@@ -123,11 +123,11 @@ async function readPreview(
   { id, from, to, signal }: PreviewInput,
   query: Readonly<Record<string, string>>,
 ): Promise<FilePreview> {
-  const answer = await send(endpoint, { params: { id }, query, headers: formatRange({ from, to }), signal });
-  return { text: await answer.text(), totalBytes: Number(answer.headers.get('x-total-bytes')) };
+  const response = await send(endpoint, { params: { id }, query, headers: formatRange({ from, to }), signal });
+  return { text: await response.text(), totalBytes: Number(response.headers.get('x-total-bytes')) };
 }
 
-/** The Range header; none for all bytes. */
+/** Formats the Range header; none if all bytes are requested. */
 function formatRange({ from, to }: { readonly from: number | undefined; readonly to: number | undefined }) {
   if (from === undefined && to === undefined) return {};
   return { range: `bytes=${from ?? 0}-${to === undefined ? '' : to - 1}` };
@@ -145,7 +145,7 @@ type AnyInput = Readonly<Record<string, unknown>> & {
 
 function createCall(send: SendRequest, endpoint: Endpoint): (input?: AnyInput) => Promise<unknown> {
   return async ({ query = {}, body, signal, ...params } = {}) => {
-    const words = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
-    return readJson(await send(endpoint, { params: words, query, body, signal }));
+    const pathParams = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
+    return readJson(await send(endpoint, { params: pathParams, query, body, signal }));
   };
 }

@@ -11,14 +11,14 @@ export interface ProtocolEvents {
   readonly rasp: RaspEvent;
   readonly agui: AgUiEvent;
   readonly acp: AcpSessionNotification;
-  /** Both logs on one connection, each in its order; a RASP event has an `attempt_number`. */
+  /** Both logs on one connection, each in its own order; only RASP events have an `attempt_number`. */
   readonly 'fcmp,rasp': LogEvent;
 }
 
 /** An event of either log of a run. */
 type LogEvent = FcmpEvent | RaspEvent;
 
-/** Events that the server has deleted; `to` is null where their number is unknown. */
+/** Events that the server has deleted; `to` is null if the last one is unknown. */
 export interface Gap {
   readonly from: string;
   readonly to: string | null;
@@ -34,9 +34,9 @@ export interface FollowInput<Protocol extends keyof ProtocolEvents> {
   readonly signal?: AbortSignal;
   /** Called for deleted events. Without it a gap is an error, `EVENTS_MISSING`. */
   readonly onGap?: (gap: Gap) => void;
-  /** Called with the position of the last event of each group: where to resume. */
+  /** Called with each position from which the stream can be resumed, just before the events up to it are yielded. */
   readonly onPosition?: (position: string) => void;
-  /** Called when a connection was opened or broke. */
+  /** Called when a connection is opened or breaks. */
   readonly onConnection?: (state: 'open' | 'broken') => void;
 }
 
@@ -44,11 +44,11 @@ export interface FollowInput<Protocol extends keyof ProtocolEvents> {
 const MAX_FAILURES = 20;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
-/** The server sends a heartbeat three times as often. */
+/** A connection without data for this long is dropped; the server sends heartbeats three times as often. */
 const SILENCE_MS = 45_000;
 
 /**
- * The events of a run as they arrive, until it has ended. A broken connection is resumed where it broke, so each event is
+ * Yields the events of a run as they arrive, until it has ended. A broken connection is resumed where it broke, so each event is
  * delivered once and in order.
  */
 export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>(
@@ -59,14 +59,14 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
   const cursor = createCursor(input);
   for (let failures = 0; ; failures += 1) {
     let broken: unknown;
-    let ends = 0;
+    let endedLogs = 0;
     try {
-      // The server is of the same package and sends these types.
+      // The server is part of the same package, so its events have these types.
       let group: ProtocolEvents[Protocol][] = [];
       for await (const event of connect(send, input, cursor.read())) {
         failures = 0;
-        if (event.name === 'end') ends += 1;
-        if (ends === cursor.logs) return;
+        if (event.name === 'end') endedLogs += 1;
+        if (endedLogs === cursor.logs) return;
         if (event.name === 'gap') reportGap(readData(event) as Gap, onGap);
         if (event.name === 'message') {
           const read = readData(event) as ProtocolEvents[Protocol];
@@ -93,7 +93,7 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
   }
 }
 
-/** Creates the cursor to resume from. Two logs on one connection have a position each, both contained in its ids. */
+/** Creates the cursor to resume from. Two logs on one connection have a position each; the id of an event is that of its log. */
 function createCursor({ protocol, after }: FollowInput<keyof ProtocolEvents>) {
   if (protocol !== 'fcmp,rasp') {
     let position = after;
@@ -112,36 +112,37 @@ function createCursor({ protocol, after }: FollowInput<keyof ProtocolEvents>) {
   };
 }
 
-/** The events of one connection, which is dropped after a long silence. The last event of a run is followed by `end`. */
+/** Yields the events of one connection, which is dropped after a long silence. The last event of a run is followed by `end`. */
 async function* connect(
   send: SendRequest,
   { id, protocol = 'fcmp', signal, onConnection }: FollowInput<keyof ProtocolEvents>,
   position: string | undefined,
 ): AsyncGenerator<SseEvent, void> {
   const silence = new AbortController();
-  const guard = (): ReturnType<typeof setTimeout> => setTimeout(() => silence.abort(new Error('silence')), SILENCE_MS);
-  let timer = guard();
+  const startTimer = (): ReturnType<typeof setTimeout> =>
+    setTimeout(() => silence.abort(new Error('no data received')), SILENCE_MS);
+  let timer = startTimer();
   try {
-    const answer = await send(ENDPOINTS.followRun, {
+    const response = await send(ENDPOINTS.followRun, {
       params: { id },
       query: { protocol },
       headers: position === undefined ? {} : { 'last-event-id': position },
       signal: signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]),
     });
     onConnection?.('open');
-    if (answer.status === 204 || answer.body === null) {
+    if (response.status === 204 || response.body === null) {
       const end = { name: 'end', data: '{}', id: undefined };
       yield* protocol === 'fcmp,rasp' ? [end, end] : [end];
       return;
     }
-    yield* readSse(answer.body, {
+    yield* readSse(response.body, {
       onBytes() {
         clearTimeout(timer);
-        timer = guard();
+        timer = startTimer();
       },
     });
   } catch (error) {
-    throw asClientError(error);
+    throw toClientError(error);
   } finally {
     clearTimeout(timer);
   }
@@ -168,7 +169,7 @@ function reportGap(gap: Gap, onGap: ((gap: Gap) => void) | undefined): void {
 }
 
 /** Platforms throw different errors for a broken connection. */
-function asClientError(error: unknown): ClientError {
+function toClientError(error: unknown): ClientError {
   if (error instanceof ClientError) return error;
   if (error instanceof RangeError) {
     return new ClientError('ANSWER_UNREADABLE', `${error.message} Check that the address belongs to a Sluice server.`, {

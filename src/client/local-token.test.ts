@@ -33,7 +33,7 @@ describe('the token that is sent by default', () => {
     expect(findToken(url)).toBeUndefined();
   });
 
-  it('is SLUICE_TOKEN before anything else', async () => {
+  it('is SLUICE_TOKEN if it is set', async () => {
     await storeToken('the-token');
     vi.stubEnv('SLUICE_TOKEN', 'another');
     expect(findToken('http://127.0.0.1:7171')).toBe('another');

@@ -2,18 +2,18 @@ import { createParser } from 'eventsource-parser';
 
 /** One server-sent event. */
 export interface SseEvent {
-  /** `message` where none is given. */
+  /** `message` if the event has no name. */
   readonly name: string;
   readonly data: string;
-  /** Undefined where the event itself has none. */
+  /** Undefined if the event has no id. */
   readonly id: string | undefined;
 }
 
-/** Longer than any event of the server. */
+/** Longer than any event that the server sends. */
 const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 
 /**
- * The server-sent events of a body. An event cut off by the end of the body is dropped; one that is too long is a
+ * Reads the server-sent events of a body. An event cut off by the end of the body is dropped; one that is too long throws a
  * `RangeError`.
  *
  * @example
@@ -28,7 +28,7 @@ export async function* readSse(
     maxBufferSize: maxLength,
     onEvent: ({ event = 'message', data, id }) => events.push({ name: event, data, id }),
     onError({ type }) {
-      // Unknown fields and invalid retry times are to be ignored, as the standard says.
+      // The standard requires unknown fields and invalid retry times to be ignored.
       if (type === 'max-buffer-size-exceeded') {
         throw new RangeError(`An event is longer than ${maxLength} characters.`);
       }
@@ -47,7 +47,7 @@ export async function* readSse(
       yield* ready;
     }
   } finally {
-    // The body may already be closed or broken: then there is nothing to cancel.
+    // Fails if the body is already closed or broken: then there is nothing to cancel.
     await reader.cancel().catch(() => undefined);
   }
 }

@@ -2,12 +2,12 @@ import type { Endpoint, Problem } from '../api/index.js';
 import { ClientError } from './client-error.js';
 import { findToken } from './local-token.js';
 
-/** The address of the server and how to authenticate. */
+/** The server's URL and how to authenticate. */
 export interface ClientOptions {
-  /** `http://127.0.0.1:7171`; on a page served by the server, the default is its own address. */
+  /** For example `http://127.0.0.1:7171`; on a page served by the server, the default is its address. */
   readonly url?: string;
   /**
-   * Sent as Bearer. Pages exchange it for a cookie with `openSession`. By default `SLUICE_TOKEN` or, for a server on this
+   * Sent as a bearer token. Pages exchange it for a cookie with `openSession`. By default `SLUICE_TOKEN` or, for a server on this
    * machine, the token that `sluice serve` generated for this user.
    */
   readonly token?: string;
@@ -31,7 +31,7 @@ export type SendRequest = (endpoint: Pick<Endpoint, 'method' | 'path'>, parts: R
 export function createSendRequest({ url = '', token: given, fetch: send = fetch }: ClientOptions): SendRequest {
   const base = url.replace(/\/+$/, '');
   return async ({ method, path }, { params = {}, query = {}, body, headers = {}, signal }) => {
-    // Looked up each time: it may be replaced during the lifetime of this client.
+    // Looked up for each request: it may be replaced during the lifetime of this client.
     const token = given ?? findToken(base);
     const init: RequestInit = {
       method,
@@ -43,31 +43,33 @@ export function createSendRequest({ url = '', token: given, fetch: send = fetch 
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     };
-    const answer = await send(`${base}${fillPath(path, params)}${queryText(query)}`, init).catch((error: unknown) => {
-      signal?.throwIfAborted();
-      throw new ClientError(
-        'SERVER_UNREACHABLE',
-        'Cannot reach the server. Check that it is running and that the address is right.',
-        {
-          cause: error,
-        },
-      );
-    });
-    if (answer.ok) return answer;
-    throw await readProblem(answer);
+    const response = await send(`${base}${fillPath(path, params)}${formatQuery(query)}`, init).catch(
+      (error: unknown) => {
+        signal?.throwIfAborted();
+        throw new ClientError(
+          'SERVER_UNREACHABLE',
+          'Cannot reach the server. Check that it is running and that the address is right.',
+          {
+            cause: error,
+          },
+        );
+      },
+    );
+    if (response.ok) return response;
+    throw await readProblem(response);
   };
 }
 
-/** The JSON of a response. */
-export async function readJson(answer: Response): Promise<unknown> {
+/** Parses the body of a response as JSON. */
+export async function readJson(response: Response): Promise<unknown> {
   try {
-    return await answer.json();
+    return await response.json();
   } catch (error) {
     throw new ClientError(
       'ANSWER_UNREADABLE',
       'The response is not valid JSON. Check that the address belongs to a Sluice server.',
       {
-        status: answer.status,
+        status: response.status,
         cause: error,
       },
     );
@@ -78,16 +80,16 @@ function fillPath(path: string, params: Readonly<Record<string, string>>): strin
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }
 
-function queryText(query: NonNullable<RequestParts['query']>): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
+function formatQuery(query: NonNullable<RequestParts['query']>): string {
+  const parameters = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as [string, string]],
   );
-  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+  return parameters.length === 0 ? '' : `?${new URLSearchParams(parameters).toString()}`;
 }
 
-async function readProblem(answer: Response): Promise<ClientError> {
-  const { status } = answer;
-  const body: unknown = await answer.json().catch(() => undefined);
+async function readProblem(response: Response): Promise<ClientError> {
+  const { status } = response;
+  const body: unknown = await response.json().catch(() => undefined);
   if (isProblem(body)) return new ClientError(body.code, body.detail, { status, problem: body });
   const message = `The response has status ${status} without details. Check that the address belongs to a Sluice server.`;
   return new ClientError('ANSWER_UNREADABLE', message, { status });

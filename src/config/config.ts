@@ -11,14 +11,14 @@ const names = { type: 'array', items: name } as const;
 /** A program, or a program with its arguments: never a command line that a shell would have to split. */
 const programSchema = { type: ['string', 'array'], minLength: 1, items: name, minItems: 1 } as const;
 
-/** By engine, except `command`, whose program is in the spec. */
+/** Programs by engine, except `command`, whose program is in the spec. */
 const programsSchema = {
   type: 'object',
   propertyNames: oneOf(RUN_ENGINES.filter((engine) => engine !== 'command')),
   additionalProperties: programSchema,
 } as const;
 
-/** Where comments go. Secrets are named by the environment variable that holds them, never written here. */
+/** A destination of comments. Secrets are read from environment variables, which are named here. */
 const sinkSchema = object(
   { type: oneOf(['markdown', 'webhook', 'github', 'gitlab']) },
   {
@@ -32,7 +32,7 @@ const sinkSchema = object(
   },
 );
 
-/** Where people are notified: a webhook that is called whenever something starts to wait for a person. */
+/** The webhook that is called when something needs a person. */
 const notifySchema = object(
   { url: name, secret_env: name },
   {
@@ -42,7 +42,7 @@ const notifySchema = object(
   },
 );
 
-/** A token of the server and its scopes. Prefer an environment variable to writing the value here. */
+/** A token of the server and its scopes. Prefer `value_env`, the name of an environment variable, to `value`. */
 const tokenSchema = object(
   { name, scopes: { type: 'array', items: oneOf(['read', 'run', 'decide']) } },
   { value: name, value_env: name },
@@ -60,16 +60,16 @@ const serverSchema = object(
     hosts: names,
     /** Sites whose pages may call it with a token: `https://console.example.org`. */
     origins: names,
-    /** Browsers connect over HTTPS through a proxy: cookies are marked `Secure`. */
+    /** Whether browsers connect over HTTPS, through a proxy: cookies are then marked `Secure`. */
     https: flag,
-    /** Environment variables that requests may pass to agents; `*` stands for any characters. */
+    /** Environment variables that requests may pass to agents; `*` matches any characters. */
     env: names,
-    /** Requests may ask for `permissions: bypass`. */
+    /** Whether requests may use `permissions: bypass`. */
     allow_bypass: flag,
-    /** How long running work may take to finish when the server ends. */
+    /** The time for running work to finish when the server shuts down. */
     grace_s: { type: 'number', minimum: 0 },
     log_level: oneOf(['debug', 'info', 'warn', 'error']),
-    /** A run with at least this many unknown types and fields is logged. */
+    /** Runs with at least this many unknown types and fields are logged. */
     drift_threshold: limit,
     limits: object(
       {},
@@ -91,29 +91,29 @@ const databaseSchema = {
   minLength: 1,
   properties: {
     url: name,
-    /** Maximum number of connections per process, not counting the one that listens; PostgreSQL only. The limits are those of `openStore`. */
+    /** Maximum number of connections per process, in addition to the one that listens; PostgreSQL only. `openStore` has the same limits. */
     pool: { type: 'integer', minimum: 2, maximum: 1000 },
   },
   required: [],
   additionalProperties: false,
 } as const;
 
-const days = { type: 'number', exclusiveMinimum: 0 } as const;
+const dayCount = { type: 'number', exclusiveMinimum: 0 } as const;
 
-/** How long finished things are kept, in days; what is not set is kept forever. */
+/** How long data is kept, in days; data without a setting is kept forever. */
 const retentionSchema = object(
   {},
   {
     /** Folders and events of runs that have ended. */
-    runs: days,
-    /** Records of runs that have ended, with their orders, executions and resolved inbox items; their folders and events go first. */
-    records: days,
+    runs: dayCount,
+    /** Records of runs that have ended, with their orders, executions and resolved inbox items; their folders and events are deleted first. */
+    records: dayCount,
     /** Delivered comments in the outbox. */
-    delivered: days,
+    delivered: dayCount,
     /** Cached results. */
-    results: days,
-    /** Mirrors of repositories that `repos` no longer has, after their last use; 30 by default. */
-    mirrors: days,
+    results: dayCount,
+    /** Mirrors of repositories that are no longer in `repos`, after their last use; 30 by default. */
+    mirrors: dayCount,
   },
 );
 
@@ -135,12 +135,12 @@ const budgetsSchema = object(
     day: amount,
     /** Every issue, over all its runs of the last year. */
     issue: amount,
-    /** Limits per day of runs requested with a token, by its name; `*`: every token that is not listed. */
+    /** Daily limits for runs requested with a token, by its name; `*` applies to every token that is not listed. */
     callers: { type: 'object', additionalProperties: amount },
   },
 );
 
-/** A part of a work request; the rest is checked when it is submitted. */
+/** A work request without the fields that Sluice adds. Its fields are checked when it is submitted. */
 const requestPart = { type: 'object' } as const;
 
 /** Orders on a schedule. */
@@ -154,23 +154,23 @@ const scheduleSchema = object({
 const triggerSchema = object(
   {
     type: oneOf(['github', 'gitlab']),
-    /** The variable with the secret of the webhook. */
+    /** The environment variable with the secret of the webhook. */
     secret_env: name,
     /** The label that starts work. */
     label: name,
-    /** The repositories, with the location of each. */
+    /** Repositories by name, with their location. */
     repositories: { type: 'object', additionalProperties: object({}, { repo: name, repo_dir: name }) },
     /** The rest of the order: `role`, `worker`, `instructions` with `{ref}`, `{title}`, `{body}`, `{url}`. */
     request: requestPart,
   },
   {
-    /** Users whose label starts work. */
+    /** Users whose labels start work. */
     senders: names,
     per_minute: { type: 'integer', minimum: 1 },
   },
 );
 
-/** When the folders of ended runs are packed, one file each. */
+/** Whether and when the folder of an ended run is packed into one file. */
 const packingSchema = object({}, { enabled: flag, after_s: { type: 'number', minimum: 0 } });
 
 /** `command` cannot be replaced by an agent: its program is named in each spec. */
@@ -180,7 +180,7 @@ const agentNameSchema = { ...engineNameSchema, not: { const: 'command' } } as co
 export const configFileSchema = object(
   {},
   {
-    /** The folder of run folders, comments and the SQLite file. */
+    /** The folder with run folders, comments and the SQLite file. */
     data: name,
     /** `sqlite:FILE` or `postgres://…`; or `{ url, pool }`. */
     database: databaseSchema,
@@ -189,20 +189,20 @@ export const configFileSchema = object(
     checks: { type: 'object', additionalProperties: CHECK_SCHEMA },
     sinks: { type: 'array', items: sinkSchema },
     notify: notifySchema,
-    /** How many orders of a worker type may run at once. */
+    /** How many orders of a worker type may run at the same time. */
     concurrency: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },
     /** The program of an engine, if it is not the default one on the PATH. */
     programs: programsSchema,
     /** Agents in addition to the built-in engines, by the name that specs use. */
     agents: { type: 'object', propertyNames: agentNameSchema, additionalProperties: agentSettingsSchema },
-    /** Rules for `permissions: ask`: which tools are allowed or denied without a question. First match wins. */
+    /** Rules for `permissions: ask`: which tools are allowed or denied without asking. The first match wins. */
     approvals: approvalRulesSchema,
-    /** Whether runs are sandboxed if their spec does not say (`required` applies to all), and additional folders to mount. */
+    /** Whether runs are sandboxed if their spec does not set it (`required` applies to all runs), and additional folders to mount. */
     sandbox: object({}, { use: sandboxUse, read: names, write: names }),
     secrets: object({}, { patterns: names }),
     lease_s: { type: 'number', minimum: 1 },
     max_delivery_tries: count,
-    /** How often an order is requeued if its worker dies. */
+    /** How many times an order is requeued if its worker dies. */
     retries: object({}, { worker_lost: { type: 'integer', minimum: 0, maximum: 10 } }),
     tokens: { type: 'array', items: tokenSchema },
     /** Folders that requests to the server may name, including their subfolders. */
@@ -214,14 +214,14 @@ export const configFileSchema = object(
     /** Programs that requests to the server may start with engine `command`. */
     commands: names,
     server: serverSchema,
-    /** Whether traces contain prompts, answers, and arguments and results of tools, shortened; and where runs are linked to. */
+    /** Whether traces contain prompts, answers, and arguments and results of tools, shortened; and the base URL of links to runs. */
     traces: object({}, { content: flag, console_url: name }),
     budgets: budgetsSchema,
     schedules: { type: 'object', additionalProperties: scheduleSchema },
     triggers: { type: 'object', additionalProperties: triggerSchema },
     retention: retentionSchema,
     packing: packingSchema,
-    /** Where packed runs are uploaded to and read from: `s3://bucket/prefix`. Credentials come from the environment. */
+    /** The archive of packed runs: `s3://bucket/prefix`. Credentials come from the environment. */
     archive: name,
   },
 );
@@ -235,15 +235,15 @@ export type SinkConfig = FromSchema<typeof sinkSchema>;
 /** The settings of one token. */
 export type TokenConfig = FromSchema<typeof tokenSchema>;
 
-/** The settings of this process, wherever each came from. */
+/** The settings of this process, from all sources. */
 export interface Config extends Omit<ConfigFile, 'data' | 'database' | 'agents'> {
   readonly agents?: Readonly<Record<string, AgentSettings>>;
-  /** Absolute. */
+  /** An absolute path. */
   readonly data: string;
   readonly database: string;
-  /** Connections to the database at most, if that is configured. */
+  /** Maximum number of database connections, if configured. */
   readonly pool?: number;
-  /** Warnings for the user: about the data folder, and agents that replace built-in engines. */
+  /** Warnings for the user about the data folder and about agents that replace built-in engines. */
   readonly warnings: readonly string[];
   /** The file that was read; null if there is none. */
   readonly file: string | null;
@@ -252,14 +252,14 @@ export interface Config extends Omit<ConfigFile, 'data' | 'database' | 'agents'>
 const DAY_MS = 86_400_000;
 
 /**
- * Reads how long data is kept, converted from the days in the configuration.
+ * Reads how long data is kept, converted from days to milliseconds.
  *
  * @example
  * readRetention({ retention: { runs: 30 } }) // { runsMs: 2592000000, recordsMs: undefined, … }
  */
 export function readRetention({ retention = {} }: Pick<Config, 'retention'>): RetentionSettings {
   const { runs, records, delivered, results, mirrors } = retention;
-  // Without its record a run's events could not be found.
+  // A run's events cannot be found without its record, so they are deleted no later.
   const runsMs = records === undefined ? runs : Math.min(runs ?? records, records);
   return {
     runsMs: toMs(runsMs),
@@ -271,7 +271,7 @@ export function readRetention({ retention = {} }: Pick<Config, 'retention'>): Re
 }
 
 /**
- * Reads the settings that say when run folders are packed.
+ * Reads whether and when run folders are packed.
  *
  * @example
  * readPacking({ packing: { after_s: 0 } }) // { isOn: true, afterMs: 0 }
@@ -281,6 +281,6 @@ export function readPacking({ packing = {} }: Pick<Config, 'packing'>): PackingS
   return { isOn, afterMs: afterS === undefined ? undefined : afterS * 1000 };
 }
 
-function toMs(age: number | undefined): number | undefined {
-  return age === undefined ? undefined : age * DAY_MS;
+function toMs(days: number | undefined): number | undefined {
+  return days === undefined ? undefined : days * DAY_MS;
 }

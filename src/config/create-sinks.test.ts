@@ -14,7 +14,7 @@ describe('the sinks of a configuration', () => {
     expect(listNames([])).toEqual([]);
   });
 
-  it('take their secrets from the environment', () => {
+  it('read their secrets from the environment', () => {
     const env = { HOOK: 'a-secret-of-some-length', TOKEN: 'ghp_x' };
     const sinks: SinkConfig[] = [
       { type: 'webhook', url: 'https://example.org/hook', secret_env: 'HOOK', name: 'team' },

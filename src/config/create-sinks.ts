@@ -13,7 +13,8 @@ import type { Config, SinkConfig } from './config.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The sinks of a configuration; without any, a Markdown file for each issue. Secrets come from the environment.
+ * Creates the configured sinks; without the setting, one that writes a Markdown file per issue. Secrets come from the
+ * environment.
  *
  * @example
  * createSinks({ data, sinks: [{ type: 'github', token_env: 'GITHUB_TOKEN' }] }, process.env)
@@ -23,7 +24,8 @@ export function createSinks(config: Pick<Config, 'data' | 'sinks'>, env: Environ
   const created = sinks.map((sink) => createSink(sink, data, env));
   const names = created.map(({ name }) => name);
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
-  if (duplicate !== undefined) throw invalid(duplicate, 'has the name of another sink. Rename one');
+  if (duplicate !== undefined)
+    throw createConfigError(nameSink(duplicate), 'has the same name as another sink. Rename one of them');
   return created;
 }
 
@@ -31,7 +33,7 @@ export function createSinks(config: Pick<Config, 'data' | 'sinks'>, env: Environ
 export function createNotifyPost({ notify }: Pick<Config, 'notify'>, env: Environment): SignedPost | undefined {
   if (notify === undefined) return undefined;
   const { url, secret_env, allow_private_addresses: allowPrivateAddresses = false } = notify;
-  const secret = readSecret('notify', 'secret_env', secret_env, env);
+  const secret = readSecret('The setting "notify"', 'secret_env', secret_env, env);
   return createSignedPost({ url, secret, name: 'notify', allowPrivateAddresses });
 }
 
@@ -41,29 +43,36 @@ function createSink(sink: SinkConfig, data: string, env: Environment): Sink {
     case 'markdown':
       return createMarkdownSink({ folder: sink.dir ?? join(data, 'comments'), name });
     case 'webhook': {
-      if (sink.url === undefined) throw invalid(name, 'has no url. Set it');
-      const secret = readSecret(name, 'secret_env', sink.secret_env, env);
+      if (sink.url === undefined) throw createConfigError(nameSink(name), 'has no url. Set it');
+      const secret = readSecret(nameSink(name), 'secret_env', sink.secret_env, env);
       const allowPrivateAddresses = sink.allow_private_addresses ?? false;
       return createWebhookSink({ url: sink.url, secret, name, allowPrivateAddresses });
     }
     case 'github':
     case 'gitlab': {
       const create = sink.type === 'github' ? createGitHubSink : createGitLabSink;
-      const token = readSecret(name, 'token_env', sink.token_env, env);
+      const token = readSecret(nameSink(name), 'token_env', sink.token_env, env);
       return create({ token, name, ...(sink.base_url === undefined ? {} : { baseUrl: sink.base_url }) });
     }
   }
 }
 
-function readSecret(sink: string, key: string, variable: string | undefined, env: Environment): string {
+function readSecret(subject: string, key: string, variable: string | undefined, env: Environment): string {
   if (variable === undefined)
-    throw invalid(sink, `has no ${key}. Set it to the name of the environment variable that holds the secret`);
+    throw createConfigError(
+      subject,
+      `has no ${key}. Set it to the name of the environment variable that contains the secret`,
+    );
   const value = env[variable];
   if (value === undefined || value === '')
-    throw invalid(sink, `has no secret: the environment variable ${variable} is not set. Set it`);
+    throw createConfigError(subject, `has no secret: the environment variable ${variable} is not set. Set it`);
   return value;
 }
 
-function invalid(sink: string, what: string): SluiceError {
-  return new SluiceError('INVALID_CONFIG', `The sink "${sink}" in the configuration ${what}.`);
+function nameSink(name: string): string {
+  return `The sink "${name}"`;
+}
+
+function createConfigError(subject: string, problem: string): SluiceError {
+  return new SluiceError('INVALID_CONFIG', `${subject} in the configuration ${problem}.`);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { knownKeys } from './known-keys.js';
+import { listKnownKeys } from './known-keys.js';
 
-describe('knownKeys', () => {
+describe('listKnownKeys', () => {
   it.each([
     [[], ['data', 'sinks', 'retention']],
     [['retention'], ['runs', 'records', 'delivered', 'results']],
@@ -18,14 +18,14 @@ describe('knownKeys', () => {
       ['wrappers', 'mine'],
       ['type', 'command', 'inject'],
     ],
-  ])('at %j have these among them', (path, keys) => {
-    expect(knownKeys(path)).toEqual(expect.arrayContaining(keys));
+  ])('includes the keys at %j', (path, keys) => {
+    expect(listKnownKeys(path)).toEqual(expect.arrayContaining(keys));
   });
 
   it.each([[['wrappers']], [['concurrency']], [['nowhere', 'at all']], [['constructor']], [['data', '0']]])(
     'at %j are an empty list',
     (path) => {
-      expect(knownKeys(path)).toEqual([]);
+      expect(listKnownKeys(path)).toEqual([]);
     },
   );
 });

@@ -1,22 +1,22 @@
 import { configFileSchema } from './config.js';
 
 /**
- * The keys a configuration may have at a place; none if any key is allowed, or where the place itself is unknown.
+ * Lists the keys that a configuration may have at a path; none if any key is allowed or if the path is unknown.
  *
  * @example
- * knownKeys(['retention']) // ['runs', 'records', 'delivered', 'results']
+ * listKnownKeys(['retention']) // ['runs', 'records', 'delivered', 'results', 'mirrors']
  */
-export function knownKeys(path: readonly string[]): readonly string[] {
-  let place: unknown = configFileSchema;
+export function listKnownKeys(path: readonly string[]): readonly string[] {
+  let schema: unknown = configFileSchema;
   for (const key of path) {
-    place =
-      getMember(getMember(place, 'properties'), key) ??
-      getMember(place, 'additionalProperties') ??
-      getMember(place, 'items');
+    schema =
+      getMember(getMember(schema, 'properties'), key) ??
+      getMember(schema, 'additionalProperties') ??
+      getMember(schema, 'items');
   }
-  const names = getMember(getMember(place, 'propertyNames'), 'enum');
+  const names = getMember(getMember(schema, 'propertyNames'), 'enum');
   if (Array.isArray(names)) return names.map(String);
-  const properties = getMember(place, 'properties');
+  const properties = getMember(schema, 'properties');
   return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
 }
 

@@ -17,7 +17,7 @@ afterEach(async () => {
 const write = async (name: string, text: string): Promise<void> => writeFile(join(cwd, name), text);
 
 describe('settings', () => {
-  it('have a default each: a folder outside of the project and a SQLite file in it', async () => {
+  it('have defaults: a folder outside the project and a SQLite file in it', async () => {
     const env = { HOME: '/home/ada' };
     const { path: data } = findProjectData(cwd, env);
     expect(data).toMatch(/^\/home\/ada\/\.local\/share\/sluice\/projects\//);
@@ -54,7 +54,7 @@ describe('settings', () => {
     });
   });
 
-  it('come from a flag before the environment before the file', async () => {
+  it('come from a flag, else the environment, else the file', async () => {
     await write('sluice.config.json', '{"data": "from-file", "database": "sqlite:file.db"}');
     const named = { SLUICE_CONFIG: 'sluice.config.json' };
     const env = { ...named, SLUICE_DATA: 'from-env' };
@@ -63,7 +63,7 @@ describe('settings', () => {
     expect((await loadConfig({ cwd, env, flags: { data: 'from-flag' } })).data).toBe(join(cwd, 'from-flag'));
   });
 
-  it('name a database with the size of its pool, or only that', async () => {
+  it('may set the database, the size of its pool, or both', async () => {
     await write('pool.json', '{"database": {"url": "sqlite:here.db", "pool": 3}}');
     const config = await loadConfig({ cwd, env: {}, flags: { config: 'pool.json' } });
     expect(config).toMatchObject({ database: `sqlite:${join(cwd, 'here.db')}`, pool: 3 });
@@ -84,7 +84,7 @@ describe('settings', () => {
     expect(database).toBe('postgres://db/x');
   });
 
-  it('of a file are relative to the file', async () => {
+  it('with paths are relative to the file', async () => {
     await write('other.json', '{"data": "here", "database": "sqlite:here.db", "roots": ["work"]}');
     const config = await loadConfig({ cwd: '/', env: { SLUICE_CONFIG: join(cwd, 'other.json') } });
     expect(config.data).toBe(join(cwd, 'here'));
@@ -92,7 +92,7 @@ describe('settings', () => {
     expect(config.roots).toEqual([join(cwd, 'work')]);
   });
 
-  it('of a file that name a program or the folder of a sink are relative to the file, too', async () => {
+  it('for programs and folders of sinks are also relative to the file', async () => {
     const sinks = [
       { type: 'markdown', dir: 'comments' },
       { type: 'github', token_env: 'T' },
@@ -121,7 +121,7 @@ describe('settings', () => {
     await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(/^Invalid configuration in .*: programs\b/);
   });
 
-  it('may begin with a byte order mark', async () => {
+  it('may start with a byte order mark', async () => {
     await write('sluice.config.json', '\uFEFF{"lease_s": 5}');
     expect((await loadConfig({ cwd, env: {} })).lease_s).toBe(5);
   });
@@ -157,7 +157,7 @@ describe('settings', () => {
     ['is a folder', '.', 'it is not a file'],
     ['is a module that is not there', 'gone.mjs', 'no such file'],
     ['lies below a file', 'x.json/y.json', 'ENOTDIR'],
-  ])('are refused if the file that was named %s', async (_, config, why) => {
+  ])('are refused if the given file %s', async (_, config, why) => {
     await write('x.json', '{}');
     await expect(loadConfig({ cwd, env: {}, flags: { config } })).rejects.toMatchObject({
       code: 'INVALID_CONFIG',
@@ -188,23 +188,28 @@ describe('settings', () => {
   it.each([
     ['{"database": {"pool": 1}}', 'database.pool'],
     ['{"database": {"pool": "many"}}', 'database.pool'],
-    ['{"database": {"size": 3}}', '(known here: url, pool)'],
-    ['{"sinkss": []}', 'sinkss: this property is not allowed (known here: data, database, wrappers, checks, sinks,'],
-    ['{"server": {"prot": 1}}', 'server.prot: this property is not allowed (known here: host, port,'],
-    ['{"retention": {"run": 1}}', '(known here: runs, records, delivered, results, mirrors)'],
+    ['{"database": {"size": 3}}', '(known keys: url, pool)'],
+    ['{"sinkss": []}', 'sinkss: this property is not allowed (known keys: data, database, wrappers, checks, sinks,'],
+    ['{"server": {"prot": 1}}', 'server.prot: this property is not allowed (known keys: host, port,'],
+    ['{"retention": {"run": 1}}', '(known keys: runs, records, delivered, results, mirrors)'],
     ['{"agents": {"mine": {"command": ["x"]}}}', 'agents.mine'],
     ['{"agents": {"mine": {"command": ["x"], "reads": "codx"}}}', 'agents.mine.reads'],
     ['{"agents": {"mine": {"command": ["x"], "reads": "acp"}}}', 'agents.mine.reads'],
     ['{"agents": {"mine": {"acp": ["x"], "reads": "codex"}}}', 'agents.mine'],
     ['{"agents": {"My Agent": {"acp": ["x"]}}}', 'agents'],
-    ['{"programs": {"codx": "codex"}}', '(known here: codex, gemini, iflow, opencode, claude, qwen, copilot)'],
+    ['{"programs": {"codx": "codex"}}', '(known keys: codex, gemini, iflow, opencode, claude, qwen, copilot)'],
     ['{"wrappers": {"mine": {"type": "script", "comand": ["x"]}}}', 'wrappers.mine.comand'],
-  ])('are refused for a misspelt key with the keys that are known: %s', async (text, words) => {
+  ])('are refused for a misspelt key, with a list of the known keys: %s', async (text, words) => {
     await write('sluice.config.json', text);
     await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(words);
   });
 
-  it('ignore variables that are empty', async () => {
+  it('ignore empty flags', async () => {
+    const flags = { config: '', data: '', database: '' };
+    expect(await loadConfig({ cwd, env: {}, flags })).toEqual(await loadConfig({ cwd, env: {} }));
+  });
+
+  it('ignore empty variables', async () => {
     const env = { SLUICE_CONFIG: '', SLUICE_DATA: '', SLUICE_DATABASE: '' };
     expect(await loadConfig({ cwd, env })).toEqual(await loadConfig({ cwd, env: {} }));
   });

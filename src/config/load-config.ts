@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SluiceError, getErrorCode, getErrorMessage, omitUndefined } from '../base/index.js';
-import { fromJsonSchema } from '../json-schema/index.js';
+import { fromRecordSchema } from '../json-schema/index.js';
 import { configFileSchema } from './config.js';
 import type { Config, ConfigFile } from './config.js';
 import { listLaunchers } from '../runs/index.js';
@@ -11,9 +11,9 @@ import type { AgentSettings } from '../runs/index.js';
 import { findProjectData } from '../files/index.js';
 import { hashConfig, listSettingsNeedingTrust, requireTrust } from './trust.js';
 import type { ConfirmTrust, UntrustedConfig } from './trust.js';
-import { knownKeys } from './known-keys.js';
+import { listKnownKeys } from './known-keys.js';
 
-/** Where settings come from; the first one found wins: flag, environment, file, default. */
+/** The sources of settings; the first one found wins: flag, environment, file, default. */
 export interface ConfigSources {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -22,7 +22,7 @@ export interface ConfigSources {
     readonly data?: string | undefined;
     readonly database?: string | undefined;
   };
-  /** Called before a file found in the current folder is used; without it only files that are already trusted are used. */
+  /** Called before an untrusted file in the current folder is used; without it, such a file is an error. */
   readonly confirmTrust?: ConfirmTrust | undefined;
 }
 
@@ -33,7 +33,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** Long enough for a module that fetches secrets. */
 const MAX_LOAD_MS = 10_000;
 
-/** The configuration file in a folder; null if there is none. */
+/** Finds the configuration file in a folder; null if there is none. */
 export async function findConfigFile(folder: string): Promise<string | null> {
   for (const name of FILE_NAMES) {
     const file = join(folder, name);
@@ -43,38 +43,38 @@ export async function findConfigFile(folder: string): Promise<string | null> {
 }
 
 /**
- * Reads the settings: flag before environment (`SLUICE_CONFIG`, `SLUICE_DATA`, `SLUICE_DATABASE`) before
- * `sluice.config.mjs` or `.json` before default. Paths in the file are relative to the file. A file that was found rather than
- * named is used only if it is trusted or has no settings that need trust.
+ * Reads the settings. Flags override the environment (`SLUICE_CONFIG`, `SLUICE_DATA`, `SLUICE_DATABASE`), which overrides
+ * `sluice.config.mjs` or `.json`. Paths in the file are relative to it. A file that was found in the current folder, not named
+ * by a flag or variable, is used only if it is trusted or has no settings that need trust.
  *
  * @example
  * const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags: { data: 'runs' } })
  */
 export async function loadConfig({ cwd, env, flags = {}, confirmTrust }: ConfigSources): Promise<Config> {
-  const named = flags.config ?? ignoreEmpty(env['SLUICE_CONFIG']);
-  const file = named === undefined ? await findConfigFile(cwd) : resolve(cwd, named);
+  const givenFile = ignoreEmpty(flags.config) ?? ignoreEmpty(env['SLUICE_CONFIG']);
+  const file = givenFile === undefined ? await findConfigFile(cwd) : resolve(cwd, givenFile);
   const checkTrust = async (content: ConfigContent, needs: readonly string[]): Promise<void> => {
-    if (named === undefined && needs.length > 0) await requireTrust({ ...content, needs }, env, confirmTrust);
+    if (givenFile === undefined && needs.length > 0) await requireTrust({ ...content, needs }, env, confirmTrust);
   };
   const settings = file === null ? {} : await readConfigFile(file, checkTrust);
-  const placed = placePaths(file === null ? cwd : dirname(file), settings);
-  const chosen = ignoreEmpty(flags.data) ?? ignoreEmpty(env['SLUICE_DATA']) ?? placed.data;
+  const resolved = resolvePaths(file === null ? cwd : dirname(file), settings);
+  const chosen = ignoreEmpty(flags.data) ?? ignoreEmpty(env['SLUICE_DATA']) ?? resolved.data;
   const { path: data, warning } =
     chosen === undefined ? findProjectData(cwd, env) : { path: resolve(cwd, chosen), warning: undefined };
-  const database = flags.database ?? ignoreEmpty(env['SLUICE_DATABASE']) ?? placed.database;
-  const warnings = [...(warning === undefined ? [] : [warning]), ...listReplacedEngines(placed.agents)];
-  return { ...placed, data, warnings, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
+  const database = ignoreEmpty(flags.database) ?? ignoreEmpty(env['SLUICE_DATABASE']) ?? resolved.database;
+  const warnings = [...(warning === undefined ? [] : [warning]), ...listReplacedEngines(resolved.agents)];
+  return { ...resolved, data, warnings, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
 }
 
-/** The content of a configuration file that a person trusts. */
+/** Identifies the content of a configuration file, for a person to trust. */
 type ConfigContent = Pick<UntrustedConfig, 'file' | 'sha256'>;
 
 /** Throws unless the content is trusted with these settings. */
 type CheckTrust = (content: ConfigContent, needs: readonly string[]) => Promise<void>;
 
-/** A variable or flag that is empty counts as not set. */
-function ignoreEmpty(variable: string | undefined): string | undefined {
-  return variable === '' ? undefined : variable;
+/** An empty variable or flag counts as not set. */
+function ignoreEmpty(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value;
 }
 
 /**
@@ -103,35 +103,37 @@ function isJson(file: string): boolean {
   return file.endsWith('.json');
 }
 
+const settingsSchema = fromRecordSchema<ConfigFile>(configFileSchema);
+
 async function checkShape(file: string, value: unknown): Promise<ConfigFile> {
-  const checked = await fromJsonSchema<ConfigFile>(configFileSchema)['~standard'].validate(value);
+  const checked = await settingsSchema['~standard'].validate(value);
   if (checked.issues === undefined) return checked.value;
-  const places = checked.issues.map(({ path = [], message }) => {
+  const problems = checked.issues.map(({ path = [], message }) => {
     const keys = path.map(String);
-    return `${keys.join('.') || 'the whole file'}: ${message}${hintFor(keys)}`;
+    return `${keys.join('.') || 'the file'}: ${message}${listAlternatives(keys)}`;
   });
   throw new SluiceError(
     'INVALID_CONFIG',
-    `Invalid configuration in "${file}": ${places.join('; ')}. docs/configuration.md lists all settings.`,
+    `Invalid configuration in "${file}": ${problems.join('; ')}. docs/configuration.md lists all settings.`,
   );
 }
 
-/** An unknown key is usually a misspelt one. */
-function hintFor(keys: readonly string[]): string {
-  const known = knownKeys(keys.slice(0, -1));
+/** Lists the known keys for an unknown key, which is usually misspelt. */
+function listAlternatives(keys: readonly string[]): string {
+  const known = listKnownKeys(keys.slice(0, -1));
   const key = keys.at(-1);
   if (key === undefined || known.length === 0 || known.includes(key)) return '';
-  return ` (known here: ${known.join(', ')})`;
+  return ` (known keys: ${known.join(', ')})`;
 }
 
-/** A file that is read only once, so that the hashed bytes are the parsed ones. */
+/** Reads the file once, so that the hashed bytes are the ones that are parsed. */
 async function readContent(file: string): Promise<ConfigContent & { readonly bytes: Uint8Array }> {
   try {
     await checkFile(file);
     const bytes = await readFile(file);
     return { file, bytes, sha256: hashConfig(bytes) };
   } catch (error) {
-    throw unreadable(file, error);
+    throw createUnreadableError(file, error);
   }
 }
 
@@ -141,15 +143,15 @@ async function readValue(file: string, { bytes, sha256 }: Awaited<ReturnType<typ
     if (isJson(file)) return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
     const module: unknown = await withTimeLimit(import(pathToFileURL(file).href));
     // Node.js reads the file again, so check that it loaded the trusted content.
-    if (hashConfig(await readFile(file)) !== sha256) throw new Error('it changed while it was loaded');
+    if (hashConfig(await readFile(file)) !== sha256) throw new Error('it changed while it was being loaded');
     return typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   } catch (error) {
-    throw unreadable(file, error);
+    throw createUnreadableError(file, error);
   }
 }
 
-function unreadable(file: string, cause: unknown): SluiceError {
-  const message = `Cannot read the configuration "${file}": ${getErrorMessage(cause)}. Correct it, or name another file.`;
+function createUnreadableError(file: string, cause: unknown): SluiceError {
+  const message = `Cannot read the configuration "${file}": ${getErrorMessage(cause)}. Correct the file, or choose another one with --config or SLUICE_CONFIG.`;
   return new SluiceError('INVALID_CONFIG', message, { cause });
 }
 
@@ -164,12 +166,12 @@ async function checkFile(file: string): Promise<void> {
 /** Without a limit, a module that never finishes loading would make the command hang without a message. */
 async function withTimeLimit<T>(loading: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const why = `loading it took longer than ${MAX_LOAD_MS / 1000} s; check what it waits for`;
-    timer = setTimeout(() => reject(new Error(why)), MAX_LOAD_MS);
+  const timeout = new Promise<never>((_, reject) => {
+    const reason = `loading it took longer than ${MAX_LOAD_MS / 1000} s; check what it waits for`;
+    timer = setTimeout(() => reject(new Error(reason)), MAX_LOAD_MS);
   });
   try {
-    return await Promise.race([loading, late]);
+    return await Promise.race([loading, timeout]);
   } finally {
     clearTimeout(timer);
   }
@@ -179,63 +181,65 @@ type Programs = NonNullable<ConfigFile['programs']>;
 type Sandbox = NonNullable<ConfigFile['sandbox']>;
 type Agents = NonNullable<ConfigFile['agents']>;
 
-type PlacedSettings = Omit<ConfigFile, 'agents' | 'database'> &
+type ResolvedSettings = Omit<ConfigFile, 'agents' | 'database'> &
   Pick<Config, 'agents' | 'pool'> &
   Partial<Pick<Config, 'database'>>;
 
-/** The settings with every path in them resolved against the folder of their file. */
-function placePaths(base: string, settings: ConfigFile): PlacedSettings {
-  const { agents, database: named, ...others } = settings;
+/** Resolves every path in the settings against the configuration file's folder. */
+function resolvePaths(base: string, settings: ConfigFile): ResolvedSettings {
+  const { agents, database: databaseSetting, ...others } = settings;
   const { data, roots, sinks, programs, sandbox } = others;
   const { url: database, pool } =
-    typeof named === 'string' ? { url: named } : { url: undefined, pool: undefined, ...named };
+    typeof databaseSetting === 'string'
+      ? { url: databaseSetting }
+      : { url: undefined, pool: undefined, ...databaseSetting };
   return {
     ...others,
     ...(data === undefined ? {} : { data: resolve(base, data) }),
-    ...(database === undefined ? {} : { database: placeDatabase(base, database) }),
+    ...(database === undefined ? {} : { database: resolveDatabase(base, database) }),
     ...omitUndefined({ pool }),
     ...(roots === undefined ? {} : { roots: roots.map((root) => resolve(base, root)) }),
-    ...(sinks === undefined ? {} : { sinks: sinks.map((sink) => placeSink(base, sink)) }),
-    ...(programs === undefined ? {} : { programs: placePrograms(base, programs) }),
-    ...(agents === undefined ? {} : { agents: placeAgents(base, agents) }),
-    ...(sandbox === undefined ? {} : { sandbox: placeSandbox(base, sandbox) }),
+    ...(sinks === undefined ? {} : { sinks: sinks.map((sink) => resolveSink(base, sink)) }),
+    ...(programs === undefined ? {} : { programs: resolvePrograms(base, programs) }),
+    ...(agents === undefined ? {} : { agents: resolveAgents(base, agents) }),
+    ...(sandbox === undefined ? {} : { sandbox: resolveSandbox(base, sandbox) }),
   };
 }
 
 /** `~` is the home folder of the user who runs Sluice. */
-function placeSandbox(base: string, { use, read, write }: Sandbox): Sandbox {
-  const place = (folder: string): string => resolve(base, folder.replace(/^~(?=\/|$)/, homedir()));
-  return omitUndefined({ use, read: read?.map(place), write: write?.map(place) });
+function resolveSandbox(base: string, { use, read, write }: Sandbox): Sandbox {
+  const resolveFolder = (folder: string): string => resolve(base, folder.replace(/^~(?=\/|$)/, homedir()));
+  return omitUndefined({ use, read: read?.map(resolveFolder), write: write?.map(resolveFolder) });
 }
 
-/** `sqlite:` names a file; other addresses stay unchanged. */
-function placeDatabase(base: string, database: string): string {
+/** Resolves the path in a `sqlite:` URL; other URLs stay unchanged. */
+function resolveDatabase(base: string, database: string): string {
   const file = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
   return file === undefined ? database : `sqlite:${resolve(base, file)}`;
 }
 
-function placeSink<Sink extends { readonly dir?: string }>(base: string, sink: Sink): Sink {
+function resolveSink<Sink extends { readonly dir?: string }>(base: string, sink: Sink): Sink {
   return sink.dir === undefined ? sink : { ...sink, dir: resolve(base, sink.dir) };
 }
 
 /**
- * A bare name is looked up on the PATH. A path that stayed relative would lead into the folder an agent works in. The
- * arguments are left alone.
+ * A bare name is looked up on the PATH. A relative path is resolved here, because it would otherwise be relative to the folder
+ * that an agent works in. The arguments are not changed.
  */
-function placePrograms(base: string, programs: Programs): Programs {
+function resolvePrograms(base: string, programs: Programs): Programs {
   return Object.fromEntries(
-    Object.entries(programs).map(([engine, start]) => [
+    Object.entries(programs).map(([engine, command]) => [
       engine,
-      typeof start === 'string' ? placeProgram(base, start) : placeWords(base, start),
+      typeof command === 'string' ? resolveProgram(base, command) : resolveCommand(base, command),
     ]),
   );
 }
 
-function placeAgents(base: string, agents: Agents): Readonly<Record<string, AgentSettings>> {
-  return Object.fromEntries(Object.entries(agents).map(([engine, agent]) => [engine, placeAgent(base, agent)]));
+function resolveAgents(base: string, agents: Agents): Readonly<Record<string, AgentSettings>> {
+  return Object.fromEntries(Object.entries(agents).map(([engine, agent]) => [engine, resolveAgent(base, agent)]));
 }
 
-/** An agent may replace a built-in engine, but the user should know: the name then starts another program, in another way. */
+/** An agent may replace a built-in engine, but the user should know that the name then starts another program. */
 function listReplacedEngines(agents: Readonly<Record<string, AgentSettings>> = {}): string[] {
   const known = listLaunchers();
   return Object.keys(agents)
@@ -246,18 +250,18 @@ function listReplacedEngines(agents: Readonly<Record<string, AgentSettings>> = {
     );
 }
 
-/** The schema has checked that it is one of the two. */
-function placeAgent(base: string, agent: Agents[string]): AgentSettings {
+/** The schema has checked that the agent has either `acp` or `command`. */
+function resolveAgent(base: string, agent: Agents[string]): AgentSettings {
   const { acp, authenticate, command = [], reads = 'generic', resume, env, keeps } = agent;
-  if (acp !== undefined) return { acp: placeWords(base, acp), ...omitUndefined({ authenticate, env, keeps }) };
-  const placed = resume === undefined ? undefined : placeWords(base, resume);
-  return { command: placeWords(base, command), reads, ...omitUndefined({ resume: placed, env, keeps }) };
+  if (acp !== undefined) return { acp: resolveCommand(base, acp), ...omitUndefined({ authenticate, env, keeps }) };
+  const resolved = resume === undefined ? undefined : resolveCommand(base, resume);
+  return { command: resolveCommand(base, command), reads, ...omitUndefined({ resume: resolved, env, keeps }) };
 }
 
-function placeWords(base: string, [program = '', ...words]: readonly string[]): string[] {
-  return [placeProgram(base, program), ...words];
+function resolveCommand(base: string, [program = '', ...args]: readonly string[]): string[] {
+  return [resolveProgram(base, program), ...args];
 }
 
-function placeProgram(base: string, program: string): string {
+function resolveProgram(base: string, program: string): string {
   return basename(program) === program ? program : resolve(base, program);
 }

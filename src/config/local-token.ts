@@ -9,7 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The token of this user on this machine, for servers on loopback without configured tokens. */
 export interface LocalToken {
   readonly value: string;
-  /** The file that holds it, readable only by this user; null if it could not be stored and is valid only for this process. */
+  /** The file that contains it, readable only by this user; null if it could not be stored and is valid only for this process. */
   readonly file: string | null;
 }
 
@@ -17,24 +17,24 @@ export interface LocalToken {
 const TOKEN = /^[\w-]{43}$/;
 const TOKEN_FILE_BYTES = 1024;
 
-/** Where the token is, whether it exists or not; outside of every project. */
+/** Returns the path of the token file, which may not exist yet; it is outside every project. */
 export function findLocalTokenFile(env: Environment): string {
   return join(findUserFolder(env), 'token');
 }
 
-/** The stored token; undefined if there is none, or if others could have read or written it. */
+/** Reads the stored token; undefined if there is none, or if other users could have read or written it. */
 export async function readLocalToken(env: Environment): Promise<string | undefined> {
   // The user's data folder may be a link to another disk.
   const folder = await realpath(findUserFolder(env)).catch(() => findUserFolder(env));
   const file = join(folder, 'token');
   const found = await lstat(file).catch(() => undefined);
-  if (found?.isFile() !== true || (found.mode & 0o077) !== 0 || !isOwn(found.uid)) return undefined;
+  if (found?.isFile() !== true || (found.mode & 0o077) !== 0 || !isOwnedByUser(found.uid)) return undefined;
   const value = (await readSmallFile(file, TOKEN_FILE_BYTES).catch(() => undefined))?.trim() ?? '';
   return TOKEN.test(value) ? value : undefined;
 }
 
 /**
- * The token of this user, generated at first use. If it cannot be stored, it is valid only for this process.
+ * Returns the token of this user, which is generated on first use. If it cannot be stored, it is valid only for this process.
  *
  * @example
  * const { value, file } = await openLocalToken(process.env)
@@ -65,22 +65,22 @@ function generateToken(): string {
 /** The file is created atomically, so a reader never sees part of a token. */
 async function storeToken(file: string, value: string, env: Environment): Promise<LocalToken> {
   await makeFolder(findUserFolder(env));
-  const written = `${file}.${randomBytes(6).toString('hex')}`;
-  const handle = await openNew(written, 0o600);
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+  const handle = await openNew(temporary, 0o600);
   try {
     await handle.writeFile(`${value}\n`);
     await handle.close();
-    await link(written, file).catch(async (error: unknown) => {
+    await link(temporary, file).catch(async (error: unknown) => {
       if (getErrorCode(error) !== 'EEXIST') throw error;
-      // Replace a file that others could have read. Otherwise another process has created it first: use that one.
-      if ((await readLocalToken(env)) === undefined) await rename(written, file);
+      // Replace a file that other users could have read. Otherwise another process created it first: use its token.
+      if ((await readLocalToken(env)) === undefined) await rename(temporary, file);
     });
     return { value: (await readLocalToken(env)) ?? value, file };
   } finally {
-    await rm(written, { force: true });
+    await rm(temporary, { force: true });
   }
 }
 
-function isOwn(uid: number): boolean {
+function isOwnedByUser(uid: number): boolean {
   return process.getuid === undefined || process.getuid() === uid;
 }

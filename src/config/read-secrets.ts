@@ -5,8 +5,8 @@ import { readTokens } from './read-tokens.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The secrets of the configuration and the environment, which must never be printed: the tokens of the server, of the
- * sinks and of repositories. Longest first, so that a secret which contains another one is masked as a whole.
+ * Reads the secrets that must never be printed, from the configuration and the environment: tokens and secrets of the server,
+ * sinks, notifications, triggers and repositories. Longest first, so that a secret that contains another one is masked completely.
  *
  * @example
  * readSecrets({ sinks: [{ type: 'github', token_env: 'GITHUB_TOKEN' }] }, process.env) // ['ghp_…']
@@ -21,13 +21,13 @@ export function readSecrets(
     ...Object.values(config.triggers ?? {}).map(({ secret_env }) => secret_env),
   );
   for (const repo of config.repos ?? []) if (typeof repo !== 'string') variables.push(repo.token_env);
-  const ofSinks = variables.map((variable) => (variable === undefined ? '' : (env[variable] ?? '')));
-  const secrets = [...tokenValues(config, env), ...ofSinks].filter((secret) => secret !== '');
-  return [...new Set(secrets)].toSorted((one, other) => other.length - one.length);
+  const fromVariables = variables.map((variable) => (variable === undefined ? '' : (env[variable] ?? '')));
+  const secrets = [...listTokenValues(config, env), ...fromVariables].filter((secret) => secret !== '');
+  return [...new Set(secrets)].toSorted((left, right) => right.length - left.length);
 }
 
-/** A worker shares the file with the server and need not have its tokens; the server itself refuses to start. */
-function tokenValues(config: Pick<Config, 'tokens'>, env: Environment): readonly string[] {
+/** A worker shares the configuration of the server but may lack its tokens, so a missing one is not an error here. */
+function listTokenValues(config: Pick<Config, 'tokens'>, env: Environment): readonly string[] {
   try {
     return readTokens(config, env).map(({ value }) => value);
   } catch (error) {

@@ -11,7 +11,7 @@ describe('the tokens of the server', () => {
     expect(readTokens({}, {})).toEqual([]);
   });
 
-  it('come from the environment before the configuration', () => {
+  it('of the environment override those of the configuration', () => {
     const env = { SLUICE_TOKENS: JSON.stringify([ada]) };
     expect(readTokens({ tokens: [{ name: 'bob', scopes: [], value: 'x' }] }, env)).toEqual([ada]);
     expect(readTokens({ tokens: [ada] }, { SLUICE_TOKENS: ' ' })).toEqual([ada]);
@@ -26,11 +26,11 @@ describe('the tokens of the server', () => {
     expect(() => read('long')).toThrow('larger than');
     expect(() => read('tokens', { SLUICE_TOKENS: '[]' })).toThrow('both set');
     await writeFile(join(folder, 'tokens'), 'hush-hush');
-    expect(() => read('tokens')).toThrow(/^The file of SLUICE_TOKENS_FILE is not valid JSON/);
+    expect(() => read('tokens')).toThrow(/^The file in SLUICE_TOKENS_FILE is not valid JSON/);
     expect(() => read('tokens')).not.toThrow('hush');
   });
 
-  it('may name the variable that holds the value', () => {
+  it('may name the environment variable with the value', () => {
     const tokens = [{ name: 'ada', scopes: ['read'], value_env: 'ADA' }] as const;
     expect(readTokens({ tokens }, { ADA: 'a-secret-of-this-length' })).toEqual([
       { name: 'ada', scopes: ['read'], value: 'a-secret-of-this-length' },

@@ -21,7 +21,7 @@ const load = async (confirmTrust?: (config: UntrustedConfig) => Promise<boolean>
   loadConfig({ cwd, env, confirmTrust });
 const trust = async (name: string) => recordTrust(await examineConfig(join(cwd, name)), env);
 
-/** A module that leaves a trace when it is executed. Another text each time: Node.js loads a file once. */
+/** A module that writes a file when it is executed. Each has different text, because Node.js caches modules. */
 const traced = (trace: string) =>
   `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(trace)}, ''); export default { lease_s: 7 };`;
 
@@ -44,14 +44,14 @@ describe('a module in the project', () => {
     expect(existsSync(second)).toBe(false);
   });
 
-  it('is trusted in its own project only', async () => {
+  it('is trusted only in the project that it was trusted in', async () => {
     await write('sluice.config.mjs', 'export default {}');
     await trust('sluice.config.mjs');
     const other = await makeFolder({ 'sluice.config.mjs': 'export default {}' });
     await expect(loadConfig({ cwd: other, env })).rejects.toMatchObject({ code: 'CONFIG_NOT_TRUSTED' });
   });
 
-  it('needs no trust if it is named', async () => {
+  it('needs no trust if it was named explicitly', async () => {
     await write('sluice.config.mjs', 'export default { lease_s: 3 }');
     expect((await loadConfig({ cwd, env, flags: { config: 'sluice.config.mjs' } })).lease_s).toBe(3);
     expect((await loadConfig({ cwd, env: { ...env, SLUICE_CONFIG: 'sluice.config.mjs' } })).lease_s).toBe(3);
@@ -63,7 +63,7 @@ describe('a JSON file in the project', () => {
     '{}',
     '{"lease_s": 5, "concurrency": {"codex-cli": 1}, "retries": {"worker_lost": 1}, "secrets": {"patterns": ["x"]}}',
     '{"server": {"port": 0, "limits": {"body_bytes": 1000}, "log_level": "warn"}, "sinks": [{"type": "markdown"}]}',
-  ])('needs no trust if it starts nothing and gives no rights: %s', async (text) => {
+  ])('needs no trust if it starts nothing and grants no permissions: %s', async (text) => {
     await write('sluice.config.json', text);
     expect((await load()).file).toBe(join(cwd, 'sluice.config.json'));
   });
@@ -102,7 +102,7 @@ describe('a JSON file in the project', () => {
 });
 
 describe('a person', () => {
-  it('is asked once per content, with what needs trust', async () => {
+  it('is asked once per content, with the settings that need trust', async () => {
     await write('sluice.config.json', '{"programs": {"codex": "./a"}}');
     const asked: UntrustedConfig[] = [];
     const answer = (isTrusted: boolean) => async (config: UntrustedConfig) => {
@@ -121,7 +121,7 @@ describe('a person', () => {
     ]);
   });
 
-  it('has the record in their own folder, outside of the project and readable only by them', async () => {
+  it('is the only one who can read the record, which is outside the project', async () => {
     await write('sluice.config.json', '{"commands": ["sh"]}');
     await trust('sluice.config.json');
     const folder = join(root, 'home/.local/share/sluice/trusted');

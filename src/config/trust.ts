@@ -7,7 +7,7 @@ import type { ConfigFile } from './config.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A configuration in the project folder, where an agent may have written it. */
+/** A configuration in the current folder, where an agent may have written it. */
 export interface UntrustedConfig {
   readonly file: string;
   readonly sha256: string;
@@ -20,14 +20,14 @@ export interface UntrustedConfig {
 /** Asks a person whether a configuration is trusted. */
 export type ConfirmTrust = (config: UntrustedConfig) => Promise<boolean>;
 
-/** Settings that only change how much is done at once, how long it may take, and what is masked. */
+/** Settings that only change concurrency, time limits, retries and masking. */
 const HARMLESS = new Set(['concurrency', 'lease_s', 'max_delivery_tries', 'retries', 'secrets']);
 const HARMLESS_SERVER_SETTINGS = new Set(['port', 'grace_s', 'log_level', 'drift_threshold', 'limits']);
 
 /**
- * The settings of a file that need trust: they start programs, or say where the queue of what is started comes from, who may
- * start it, where results and secrets go, or what is deleted. Settings that are added later need trust until they are
- * listed as harmless.
+ * Lists the settings of a file that need trust: they start programs, choose the database, which contains the queue, or decide
+ * who may start work, where results and secrets go, or what is deleted. New settings need trust until they are listed as
+ * harmless.
  *
  * @example
  * listSettingsNeedingTrust({ lease_s: 5, programs: { codex: './codex' }, server: { allow_bypass: true } }) // ['programs', 'server.allow_bypass']
@@ -40,29 +40,29 @@ export function listSettingsNeedingTrust({ server = {}, sinks = [], ...settings 
   ];
 }
 
-/** The SHA-256 of a configuration file. */
+/** Returns the SHA-256 of a configuration file. */
 export function hashConfig(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
 /**
- * Returns if this content of the file is trusted, or a person trusts it now; throws `CONFIG_NOT_TRUSTED` otherwise. What is
- * trusted is recorded in the folder of the user, outside of every project.
+ * Throws `CONFIG_NOT_TRUSTED` unless this content of the file is trusted, or a person confirms it now. Trust is recorded in the
+ * folder of the user, outside every project.
  */
 export async function requireTrust(
   { file, sha256, needs }: Omit<UntrustedConfig, 'state'>,
   env: Environment,
   confirm: ConfirmTrust | undefined,
 ): Promise<void> {
-  const trusted = await readTrusted(file, env);
+  const trusted = await readTrustedHash(file, env);
   if (trusted === sha256) return;
   const state = trusted === undefined ? 'new' : 'changed';
   if ((await confirm?.({ file, sha256, state, needs })) === true) return recordTrust({ file, sha256 }, env);
-  const why = state === 'new' ? 'is not trusted' : 'has changed since it was trusted';
-  const what = needs.includes('code') ? 'it is code that would be executed' : `it sets ${needs.join(', ')}`;
+  const problem = state === 'new' ? 'is not trusted' : 'has changed since it was trusted';
+  const risk = needs.includes('code') ? 'it is code that would be executed' : `it sets ${needs.join(', ')}`;
   throw new SluiceError(
     'CONFIG_NOT_TRUSTED',
-    `The configuration "${file}" ${why}, and ${what}; an agent may have written it. Read it, then run: sluice trust`,
+    `The configuration "${file}" ${problem}, and ${risk}; an agent may have written it. Read it, then run: sluice trust`,
   );
 }
 
@@ -76,22 +76,22 @@ export async function recordTrust(
   await replaceFile(path, `${JSON.stringify({ file, sha256 })}\n`);
 }
 
-/** Forgets that a file was trusted. */
+/** Deletes the record that a file is trusted. */
 export async function revokeTrust(file: string, env: Environment): Promise<void> {
   await rm((await locateRecord(file, env)).path, { force: true });
 }
 
-const RECORD_BYTES = 64 * 1024;
+const MAX_RECORD_BYTES = 64 * 1024;
 
-/** The SHA-256 of the trusted content of this file; undefined if none is trusted. */
-async function readTrusted(file: string, env: Environment): Promise<string | undefined> {
-  const text = await readSmallFile((await locateRecord(file, env)).path, RECORD_BYTES);
+/** Returns the SHA-256 of the trusted content of this file; undefined if none is trusted. */
+async function readTrustedHash(file: string, env: Environment): Promise<string | undefined> {
+  const text = await readSmallFile((await locateRecord(file, env)).path, MAX_RECORD_BYTES);
   const record = text === undefined ? undefined : parseJson(text);
   const sha256: unknown = typeof record === 'object' && record !== null ? Reflect.get(record, 'sha256') : undefined;
   return typeof sha256 === 'string' ? sha256 : undefined;
 }
 
-/** One record for each real path. */
+/** Returns the path of the record of a file; there is one per real path. */
 async function locateRecord(
   file: string,
   env: Environment,

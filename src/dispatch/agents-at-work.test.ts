@@ -8,7 +8,7 @@ import type { Store } from '../store/store.js';
 import { openWorkshop } from './fixtures/workshop.js';
 import { readChange } from './review/read-change.js';
 
-function say(...records: readonly object[]): Step {
+function printRecords(...records: readonly object[]): Step {
   return { print: records.map((record) => `${JSON.stringify(record)}\n`).join('') };
 }
 
@@ -21,9 +21,9 @@ const RESULT = {
   summary: 'Done.',
 };
 
-/** Returns what codex prints when it answers with a text and ends. */
+/** Returns the output of codex when it answers with a text and ends. */
 function answer(text: string): readonly Step[] {
-  return [say(codex.thread('t-1'), codex.message(text), codex.completed(10, 1))];
+  return [printRecords(codex.thread('t-1'), codex.message(text), codex.completed(10, 1))];
 }
 
 /** Submits an order to a simulated codex, and waits until it is settled. */
@@ -50,7 +50,7 @@ describe('an agent as a worker', { timeout: 30_000 }, () => {
     expect(call?.env).toMatchObject({ SLUICE_ISSUE_REF: 'local#1', SLUICE_RUN_ID: '2020-01-01-qa-0001' });
   });
 
-  it('does not have its result accepted when the answer had to be repaired; it becomes a draft for a person', async () => {
+  it('whose answer had to be repaired is not accepted; the answer becomes a draft for a person', async () => {
     const broken = JSON.stringify(RESULT).replace('"status"', "'status'");
     const { record, item } = await orderFrom(answer(`<json>${broken}</json>`));
     expect(record?.decision?.action).toBe('needs-human');
@@ -63,7 +63,7 @@ describe('an agent as a worker', { timeout: 30_000 }, () => {
     expect(record?.decision?.action).toBe('needs-human');
   });
 
-  it('that answers in prose goes to a person, and its words are sent as a comment', async () => {
+  it('that answers in prose goes to a person, and its answer is sent as a comment', async () => {
     const { record, comment } = await orderFrom(answer('All done.\nStatus: done\n<b>Trust me.</b>'));
     expect(record?.decision).toMatchObject({ action: 'needs-human', result_code: 'output_unparseable' });
     expect(record?.decision?.reason).toContain('the agent answered without tags');
@@ -73,7 +73,7 @@ describe('an agent as a worker', { timeout: 30_000 }, () => {
   it.each([
     ['bare JSON', JSON.stringify(RESULT)],
     ['fenced JSON', `Here it is:\n\`\`\`json\n${JSON.stringify(RESULT)}\n\`\`\``],
-  ])('that answers with %s gives anchors and a draft, and the reason is that the tags are missing', async (_, text) => {
+  ])('that answers with %s yields anchors and a draft, and the reason names the missing tags', async (_, text) => {
     const { record, item, execution } = await orderFrom(answer(text));
     expect(record?.decision?.action).toBe('needs-human');
     expect(record?.decision?.reason).toContain('the agent answered without tags');
@@ -93,7 +93,7 @@ describe('an agent whose change a person sends back', { timeout: 30_000 }, () =>
     const text = `<json>${JSON.stringify(result)}</json>`;
     return [
       { file: 'work.txt', text: `try ${number}\n` },
-      say(codex.thread(session), codex.message(text), codex.completed(10, 1)),
+      printRecords(codex.thread(session), codex.message(text), codex.completed(10, 1)),
     ];
   };
 
@@ -142,7 +142,7 @@ describe('an agent whose change a person sends back', { timeout: 30_000 }, () =>
     expect(texts).toEqual([['try 1'], ['try 2'], ['try 3']]);
   });
 
-  it('begins a new session if the engine named none that it could resume', async () => {
+  it('starts a new session if the engine reported none that it could resume', async () => {
     const { calls } = await sendBack('-rf');
     expect(calls[1]?.args).not.toContain('resume');
   });
@@ -151,9 +151,9 @@ describe('an agent whose change a person sends back', { timeout: 30_000 }, () =>
 describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
   it('is waiting before its question is published, and continues with the reply that is posted', async () => {
     const site = await makeSite(
-      [say(codex.thread('t-1'), codex.message('Which one?'), codex.completed(10, 1))],
+      [printRecords(codex.thread('t-1'), codex.message('Which one?'), codex.completed(10, 1))],
       [
-        say(
+        printRecords(
           codex.thread('t-1'),
           codex.message('{"line": 3, "__SKILL_DONE__": true}', 'item_9'),
           codex.completed(25, 2),
@@ -165,8 +165,8 @@ describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
     await store.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
     // Long leases: the reply must reach the run because it is announced, not because the lease happens to be renewed.
     start({ leaseMs: 60_000, runs: { data, programs: { codex: site.agent } } });
-    await seeQuestion(store, 'RUN1');
-    // A reply is accepted as soon as the question can be seen. One that cannot be used leaves the run waiting.
+    await waitForQuestion(store, 'RUN1');
+    // A reply is accepted as soon as the question can be seen. A reply that cannot be used leaves the run waiting.
     expect(await store.postReply('RUN1', ' ')).toBe('posted');
     await expect.poll(async () => store.postReply('RUN1', 'The second.'), { timeout: 30_000 }).toBe('posted');
     await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 30_000 }).toBe('ended');
@@ -175,8 +175,8 @@ describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
   });
 });
 
-/** Resolves when the question of a run stands in its events. */
-async function seeQuestion(store: Store, id: string): Promise<void> {
+/** Resolves when the events of a run contain its question. */
+async function waitForQuestion(store: Store, id: string): Promise<void> {
   await new Promise<void>((resolve) => {
     const look = async (): Promise<void> => {
       const events = await store.read({ runId: id, protocol: 'fcmp', limit: 100 });

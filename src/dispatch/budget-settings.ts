@@ -1,11 +1,11 @@
-/** A limit of tokens and dollars. */
+/** A limit on tokens, dollars or both. */
 export interface BudgetAmount {
   readonly tokens?: number;
   /** US dollars, as engines report them. */
   readonly cost?: number;
 }
 
-/** The budgets of the configuration. A day is one of UTC. */
+/** The budgets of the configuration. A day begins at midnight UTC. */
 export interface BudgetSettings {
   /** All runs of a day together. */
   readonly day?: BudgetAmount;

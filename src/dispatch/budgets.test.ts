@@ -5,7 +5,7 @@ import { silentLogger } from '../base/index.js';
 import { createLead } from '../orders/lead/create-lead.js';
 import type { RunRecord } from '../records/index.js';
 import { openStore } from '../store/open-store.js';
-import { holdBudget, listLimits, reportBudgets } from './budgets.js';
+import { requestBudget, listLimits, reportBudgets } from './budgets.js';
 import type { BudgetSettings } from './budget-settings.js';
 import { startWorker } from './start-worker.js';
 
@@ -13,18 +13,18 @@ import { startWorker } from './start-worker.js';
 vi.setConfig({ testTimeout: 60_000 });
 
 /** Prints like Codex: uses this many tokens, then ends, or continues until it is stopped. */
-function agent(tokens: number, { worksOn = false } = {}): readonly string[] {
+function createAgent(tokens: number, { continues = false } = {}): readonly string[] {
   const records = [
     { type: 'thread.started', thread_id: 't' },
     { type: 'item.completed', item: { id: 'i', type: 'agent_message', text: 'Done.' } },
     { type: 'turn.completed', usage: { input_tokens: tokens, output_tokens: 0 } },
   ];
   const print = records.map((record) => `console.log(${JSON.stringify(JSON.stringify(record))});`).join('');
-  return [process.execPath, '-e', `${print}${worksOn ? 'setInterval(() => undefined, 1000);' : ''}`];
+  return [process.execPath, '-e', `${print}${continues ? 'setInterval(() => undefined, 1000);' : ''}`];
 }
 
 /** Returns when the UTC day ends. */
-function midnight(): string {
+function getMidnight(): string {
   return new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000).toISOString();
 }
 
@@ -53,7 +53,7 @@ async function openSite(budgets: BudgetSettings) {
 }
 
 describe('runs that wait for a budget', () => {
-  it('ask again after a minute, a hundred of them each minute', async () => {
+  it('try again after a minute, a hundred of them per minute', async () => {
     const store = await openStore('memory:');
     onTestFinished(async () => store.close());
     const now = Date.UTC(2026, 10, 16, 12);
@@ -64,7 +64,7 @@ describe('runs that wait for a budget', () => {
     await store.reserveBudget({ run: 'used', issueRef: null, now, limits });
     await store.spendBudget({ run: 'used', tokens: 100, cost: 0, limits });
     const ask = async (id: string): Promise<number> => {
-      const answer = await holdBudget(
+      const answer = await requestBudget(
         { store, budgets, clock: () => now, logger: silentLogger, signal: new AbortController().signal },
         { id, spec, order: null },
       );
@@ -82,7 +82,7 @@ describe('runs that wait for a budget', () => {
 describe('the budget of a day', () => {
   it('ends a run that uses it up, with a separate code', async () => {
     const { queue, ended } = await openSite({ day: { tokens: 100 } });
-    await queue('r1', agent(101, { worksOn: true }));
+    await queue('r1', createAgent(101, { continues: true }));
     expect((await ended('r1')).result).toMatchObject({
       status: 'failed',
       error: {
@@ -96,13 +96,13 @@ describe('the budget of a day', () => {
   it('makes the next run wait in the queue, and shows that', async () => {
     const settings = { day: { tokens: 100 } };
     const { store, queue, ended } = await openSite(settings);
-    await queue('r1', agent(100));
+    await queue('r1', createAgent(100));
     expect((await ended('r1')).result).toMatchObject({ status: 'success' });
-    await queue('r2', agent(1), 'b');
+    await queue('r2', createAgent(1), 'b');
     const report = await vi.waitFor(
       async () => {
         const found = await reportBudgets(store, settings, store.now());
-        expect(found.waiting).toEqual([{ run: 'r2', budget: 'day', opens_at: midnight() }]);
+        expect(found.waiting).toEqual([{ run: 'r2', budget: 'day', opens_at: getMidnight() }]);
         return found;
       },
       { timeout: 15_000 },
@@ -115,7 +115,7 @@ describe('the budget of a day', () => {
         expect(await store.findRun('r2')).toMatchObject({
           state: 'queued',
           started_at: null,
-          waiting_for: { reason: 'budget', budget: 'day', opens_at: midnight() },
+          waiting_for: { reason: 'budget', budget: 'day', opens_at: getMidnight() },
         }),
       { timeout: 15_000 },
     );
@@ -126,16 +126,16 @@ describe('the budget of a day', () => {
 
   it('does not apply to programs that use no tokens', async () => {
     const { data, store, queue, ended } = await openSite({ day: { tokens: 1 } });
-    await queue('r1', agent(1));
+    await queue('r1', createAgent(1));
     await ended('r1');
     const spec = { engine: 'command', command: ['true'], workdir: join(data, 'a') } as const;
     await store.createRun({ id: 'r2', spec, state: 'queued', now: store.now() });
     expect((await ended('r2')).result).toMatchObject({ status: 'success' });
   });
 
-  it('warns that it cannot limit the cost of an engine that reports none', async () => {
+  it('warns that it cannot limit the cost of an engine that does not report it', async () => {
     const { queue, ended } = await openSite({ day: { cost: 1 } });
-    await queue('r1', agent(1));
+    await queue('r1', createAgent(1));
     expect((await ended('r1')).result?.warnings).toContainEqual({
       code: 'COST_NOT_REPORTED',
       message: expect.stringContaining("The budget's cost has no effect"),
@@ -145,10 +145,10 @@ describe('the budget of a day', () => {
 
 it('the budget of a token limits only its own requests', async () => {
   const { store, queue, ended } = await openSite({ callers: { ci: { tokens: 10 } } });
-  await queue('r1', agent(10));
+  await queue('r1', createAgent(10));
   await ended('r1');
-  await queue('r2', agent(1));
-  await queue('r3', agent(1), 'b', 'ada');
+  await queue('r2', createAgent(1));
+  await queue('r3', createAgent(1), 'b', 'ada');
   expect((await ended('r3')).result).toMatchObject({ status: 'success' });
   await vi.waitFor(
     async () => expect(await store.listBudgetUse(5)).toMatchObject({ waiting: [{ run: 'r2', budget: 'caller ci' }] }),
@@ -170,7 +170,9 @@ it('an order whose issue has used up its budget goes to a person', async () => {
       expect(items).toMatchObject([
         {
           result_code: 'env_unavailable',
-          reason: expect.stringContaining('BUDGET_EXHAUSTED: The budget of issue acme/shop#1 (5 tokens)'),
+          reason: expect.stringContaining(
+            'The budget of issue acme/shop#1 (5 tokens) is used up. Raise it in the configuration.',
+          ),
         },
       ]);
     },
@@ -178,7 +180,7 @@ it('an order whose issue has used up its budget goes to a person', async () => {
   );
 });
 
-it('unnamed tokens share no budget: each has that of *', () => {
+it('tokens that are not listed share no budget: each has that of *', () => {
   const settings = { callers: { '*': { tokens: 5 }, ci: { cost: 1 } } };
   const list = (caller: string) => listLimits(settings, { caller, issueRef: null }, 90_000_000);
   expect(list('ada')).toEqual([{ scope: 'caller', name: 'ada', since: 86_400_000, tokens: 5, cost: null }]);

@@ -9,18 +9,18 @@ import type { WorkContext } from './worker-options.js';
 
 const DAY_MS = 86_400_000;
 
-/** The budgets that a run counts for. */
+/** Lists the budgets that a run counts against. */
 export function listLimits(
   { day, issue, callers = {} }: BudgetSettings,
   { caller, issueRef }: { readonly caller: string | null; readonly issueRef: string | null },
   now: number,
 ): readonly BudgetLimit[] {
   const today = now - (now % DAY_MS);
-  const own = caller === null ? undefined : (getAmount(callers, caller) ?? getAmount(callers, '*'));
+  const callerAmount = caller === null ? undefined : (getAmount(callers, caller) ?? getAmount(callers, '*'));
   return [
     ...toLimit(day, { scope: 'day', name: '', since: today }),
     ...(issueRef === null ? [] : toLimit(issue, { scope: 'issue', name: issueRef, since: 0 })),
-    ...toLimit(own, { scope: 'caller', name: caller ?? '', since: today }),
+    ...toLimit(callerAmount, { scope: 'caller', name: caller ?? '', since: today }),
   ];
 }
 
@@ -36,58 +36,58 @@ function toLimit(
   return [{ ...limit, tokens: amount.tokens ?? null, cost: amount.cost ?? null }];
 }
 
-/** A run waits this long before it asks again: what others hold may become free. */
-const ASK_AGAIN_MS = 60_000;
+/** A run waits this long before it tries again: other runs may have released their share by then. */
+const RETRY_MS = 60_000;
 /**
- * So many runs of a budget ask within that time. If all that wait asked each minute, ten thousand of them would keep every
- * worker busy, and runs behind them in the queue would never start.
+ * At most this many runs of a budget try again within that time. If all waiting runs tried every minute, ten thousand of them
+ * would keep every worker busy, and runs after them in the queue would never start.
  */
-const ASKS_AT_ONCE = 100;
+const RETRIES_PER_PERIOD = 100;
 
-/** How long a run waits that has so many others before it. */
+/** Returns how long a run waits if this many runs are ahead of it. */
 function chooseDelay(ahead: number): number {
-  return ASK_AGAIN_MS * (1 + Math.floor(ahead / ASKS_AT_ONCE));
+  return RETRY_MS * (1 + Math.floor(ahead / RETRIES_PER_PERIOD));
 }
 
-/** The outcome of asking for a share of the budgets. */
-export type BudgetAnswer =
-  | { readonly status: 'held'; readonly budget?: RunBudget }
-  /** Not today: the run stays queued. */
+/** The outcome of a request for a share of the budgets. */
+export type BudgetOutcome =
+  | { readonly status: 'granted'; readonly budget?: RunBudget }
+  /** Postponed: the run stays queued. */
   | { readonly status: 'wait'; readonly retryAt: number }
-  /** Not at all, until a person raises the budget. */
+  /** Refused until a person raises the budget. */
   | { readonly status: 'refused'; readonly message: string };
 
 /**
- * Asks for a share of every budget a run counts for, before it starts. A plain program uses no tokens and needs none.
- * Of runs that ask at once no more get one than the budgets allow.
+ * Reserves a share of every budget that a run counts against, before it starts. A plain program uses no tokens and needs no
+ * share. If several runs request a share at the same time, no more of them get one than the budgets allow.
  */
-export async function holdBudget(
+export async function requestBudget(
   context: Pick<WorkContext, 'store' | 'budgets' | 'clock' | 'logger' | 'signal'>,
   { id, spec, order }: Pick<RunRecord, 'id' | 'spec' | 'order'>,
-): Promise<BudgetAnswer> {
+): Promise<BudgetOutcome> {
   const { store, budgets, clock, logger } = context;
-  if (budgets === undefined || (spec.engine === 'command' && spec.reads === undefined)) return { status: 'held' };
+  if (budgets === undefined || (spec.engine === 'command' && spec.reads === undefined)) return { status: 'granted' };
   const request = await retryStore(async () => store.findRequest(id), context);
   const issueRef = order?.issue_ref ?? null;
   const now = clock();
   const limits = listLimits(budgets, { caller: request?.caller ?? null, issueRef }, now);
-  if (limits.length === 0) return { status: 'held' };
+  if (limits.length === 0) return { status: 'granted' };
   const exhausted = await retryStore(async () => store.reserveBudget({ run: id, issueRef, now, limits }), context);
   if (exhausted !== undefined) {
     logger.info('budget used up', { run_id: id, budget: describeBudget(exhausted) });
     if (exhausted.scope === 'issue') return { status: 'refused', message: describeExhausted(exhausted) };
     const ahead = await retryStore(async () => store.countBudgetWaits(describeBudget(exhausted)), context);
-    return { status: 'wait', retryAt: Math.min(findTomorrow(now), now + chooseDelay(ahead)) };
+    return { status: 'wait', retryAt: Math.min(getNextDay(now), now + chooseDelay(ahead)) };
   }
-  return { status: 'held', budget: createRunBudget(context, id, limits) };
+  return { status: 'granted', budget: createRunBudget(context, id, limits) };
 }
 
-/** Finds when the budgets of the day start again. */
-function findTomorrow(now: number): number {
+/** Returns when the budgets of the next day begin. */
+function getNextDay(now: number): number {
   return now - (now % DAY_MS) + DAY_MS;
 }
 
-/** Reports what a run uses, one report at a time: the latest one counts. */
+/** Creates the budget of a run, which reports the usage to the store, one report at a time: the latest one counts. */
 function createRunBudget(
   { store }: Pick<WorkContext, 'store'>,
   run: string,
@@ -107,7 +107,7 @@ function createRunBudget(
   };
 }
 
-/** Records what a run has used in the end. A failure is only logged: the result must not be lost to it. */
+/** Records the final usage of a run. A failure is only logged: the result must not be lost because of it. */
 export async function settleBudget(
   { logger }: Pick<WorkContext, 'logger'>,
   budget: RunBudget | undefined,
@@ -125,12 +125,12 @@ export async function settleBudget(
   try {
     await budget.spend({ tokens, cost: used.cost ?? 0 });
   } catch (error) {
-    logger.warn('cannot record what a run used', { error: getErrorMessage(error) });
+    logger.warn('cannot record the usage of a run', { error: getErrorMessage(error) });
   }
 }
 
-/** Issues and waiting runs that a report lists. */
-const LISTED = 10;
+/** How many issues and waiting runs a report lists. */
+const LIST_LENGTH = 10;
 
 /** Reports the usage of every budget: the day, the named callers, and the issues that used the most. */
 export async function reportBudgets(
@@ -138,12 +138,12 @@ export async function reportBudgets(
   settings: BudgetSettings,
   now: number,
 ): Promise<BudgetReport> {
-  const { issues, waiting } = await store.listBudgetUse(LISTED);
-  const named = Object.keys(settings.callers ?? {}).filter((caller) => caller !== '*');
+  const { issues, waiting } = await store.listBudgetUse(LIST_LENGTH);
+  const listedCallers = Object.keys(settings.callers ?? {}).filter((caller) => caller !== '*');
   const { day: _, ...others } = settings;
   const limits = [
     ...listLimits(settings, { caller: null, issueRef: null }, now),
-    ...named.flatMap((caller) => listLimits(others, { caller, issueRef: null }, now)),
+    ...listedCallers.flatMap((caller) => listLimits(others, { caller, issueRef: null }, now)),
     ...issues.flatMap((issueRef) => listLimits(others, { caller: null, issueRef }, now)),
   ];
   const uses = await store.measureBudgets(limits);
@@ -156,16 +156,17 @@ export async function reportBudgets(
       cost: cost === null ? null : { limit: cost, used: used.cost, held: used.heldCost },
     };
   });
-  const opens_at = new Date(findTomorrow(now)).toISOString();
+  const opens_at = new Date(getNextDay(now)).toISOString();
   return { items, waiting: waiting.map((each) => ({ ...each, opens_at })) };
 }
 
-/** Names a budget that is used up. */
+/** Describes a budget that is used up. */
 function describeExhausted(limit: BudgetLimit): string {
   const amounts = [
     ...(limit.tokens === null ? [] : [`${limit.tokens} tokens`]),
     ...(limit.cost === null ? [] : [`${limit.cost} dollars`]),
   ];
   const whose = { day: 'of the day', issue: `of issue ${limit.name}`, caller: `of token "${limit.name}" for the day` };
-  return `BUDGET_EXHAUSTED: The budget ${whose[limit.scope]} (${amounts.join(', ')}) is used up.`;
+  const advice = `Raise it in the configuration${limit.scope === 'issue' ? '' : ', or wait for the next day (UTC)'}.`;
+  return `The budget ${whose[limit.scope]} (${amounts.join(', ')}) is used up. ${advice}`;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { codex } from '../events/contract/translate-lines.contract.js';
 import type { Check } from '../orders/index.js';
-import { canSandbox } from '../runs/scenarios/fixtures/make-prison.js';
+import { canSandbox } from '../runs/scenarios/fixtures/make-sandbox-site.js';
 import { makeSite } from '../runs/scenarios/fixtures/make-site.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
@@ -14,7 +14,7 @@ git -c user.name=w -c user.email=w@example.org commit -q -m Work
 printf '{"issue_ref":"%s","run_id":"%s","status":"%s","changes":{"commit":"%s"},"tests":"n/a","summary":"Done."}' \
   "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" "$SLUICE_INSTRUCTIONS" "$(git rev-parse HEAD)" > "$SLUICE_RUN_DIR/work_result.json"`;
 
-/** A workshop with a repository of git, whose orders are checked. */
+/** Opens a workshop with a git repository whose orders are checked. */
 async function openChecked(checks: Readonly<Record<string, Check>>, policy?: 'proven' | 'reported') {
   const names = Object.keys(checks);
   const wrapper = {
@@ -70,7 +70,7 @@ describe('a check', { timeout: 60_000 }, () => {
   it.each<[string, Check, RegExp]>([
     ['whose preparation fails', { command: ['true'], prepare: ['false'] }, /not run: its preparation failed/],
     ['that cannot be started', { command: ['/no/such/program'] }, /could not be started/],
-  ])('%s says nothing: it advances only where a report is enough', async (_, check, detail) => {
+  ])('%s proves nothing: the order advances only if a report is enough', async (_, check, detail) => {
     const proven = await judge(check);
     expect(proven).toMatchObject({ action: 'needs-human', evidence: { verdict: 'unchecked' } });
     expect(proven.evidence?.detail).toMatch(detail);
@@ -100,7 +100,7 @@ describe('a check', { timeout: 60_000 }, () => {
     expect((await store.listRuns({})).items).toHaveLength(1);
   });
 
-  it('takes no slot, keeps its order running, and stops with it', async () => {
+  it('uses no slot, keeps its order running, and stops with it', async () => {
     const { start, order, settled, store } = await openChecked({ unit: { command: ['sleep', '60'] } });
     start({ concurrency: 1 });
     const submitted = await order();

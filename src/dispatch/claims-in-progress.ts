@@ -1,6 +1,6 @@
 /*
- * Claims that this process is working on. Reconciliation asks here before it takes a run whose lease has expired for
- * orphaned: a stalled process may be late to renew what it still executes.
+ * Claims that this process is working on. Reconciliation checks them before it treats a run with an expired lease as
+ * orphaned: a stalled process may be late to renew the lease of a run that it still executes.
  */
 const inProgress = new Set<string>();
 

@@ -2,8 +2,8 @@ import type { ClaimedRun } from '../runs/index.js';
 import { holdClaim } from './hold-claim.js';
 import type { HeldClaim } from './hold-claim.js';
 import type { OrderRecord, RunRecord } from '../records/index.js';
-import { holdBudget } from './budgets.js';
-import type { BudgetAnswer } from './budgets.js';
+import { requestBudget } from './budgets.js';
+import type { BudgetOutcome } from './budgets.js';
 import { executeOrder } from './order/execute-order.js';
 import { EXIT_UNKNOWN, settleOrder } from './order/finish-order.js';
 import { resumeOrder } from './order/resume-order.js';
@@ -11,22 +11,22 @@ import { retryStore } from './retry-store.js';
 import { acquireFolder, CANCELED_BEFORE_START, isDetached, runToEnd } from './run-to-end.js';
 import type { WorkContext } from './worker-options.js';
 
-/** Executes a claimed run from the folder lock to its end; with its order, if it carries one. */
+/** Executes a claimed run, and the order that it carries, if there is one. */
 export async function executeRun(context: WorkContext, claimed: ClaimedRun, workerId: string): Promise<void> {
   const { record, order } = claimed;
   const claim = holdClaim(context, { id: record.id, workerId });
   try {
-    const answer = claimed.unresolved.length > 0 ? HELD : await holdBudget(context, record);
-    if (answer.status === 'wait') {
+    const outcome = claimed.unresolved.length > 0 ? NO_BUDGET : await requestBudget(context, record);
+    if (outcome.status === 'wait') {
       const { store, clock, wakeAt } = context;
-      await store.releaseRun({ id: record.id, workerId, now: clock(), retryAt: answer.retryAt });
-      wakeAt?.(answer.retryAt);
+      await store.releaseRun({ id: record.id, workerId, now: clock(), retryAt: outcome.retryAt });
+      wakeAt?.(outcome.retryAt);
       return;
     }
-    if (answer.status === 'refused' && order !== null) {
-      return await settleOrder(context, order.order, { ...EXIT_UNKNOWN, startError: answer.message });
+    if (outcome.status === 'refused' && order !== null) {
+      return await settleOrder(context, order.order, { ...EXIT_UNKNOWN, startError: outcome.message });
     }
-    const budgeted = withBudget(context, answer);
+    const budgeted = withBudget(context, outcome);
     if (order === null) await executePlainRun(budgeted, record, workerId, claim);
     else {
       await traceOrder(budgeted, claimed.record.spec.traceparent, order, async (inside) =>
@@ -38,7 +38,7 @@ export async function executeRun(context: WorkContext, claimed: ClaimedRun, work
   }
 }
 
-/** Executes an order inside its own span, which ends with what was decided. */
+/** Executes an order inside a span, which ends with the decision. */
 async function traceOrder(
   context: WorkContext,
   caller: string | undefined,
@@ -57,11 +57,11 @@ async function traceOrder(
   }
 }
 
-const HELD: Extract<BudgetAnswer, { readonly status: 'held' }> = { status: 'held' };
+const NO_BUDGET: Extract<BudgetOutcome, { readonly status: 'granted' }> = { status: 'granted' };
 
-function withBudget(context: WorkContext, answer: BudgetAnswer): WorkContext {
-  if (answer.status !== 'held' || answer.budget === undefined) return context;
-  return { ...context, runs: { ...context.runs, budget: answer.budget } };
+function withBudget(context: WorkContext, outcome: BudgetOutcome): WorkContext {
+  if (outcome.status !== 'granted' || outcome.budget === undefined) return context;
+  return { ...context, runs: { ...context.runs, budget: outcome.budget } };
 }
 
 async function executePlainRun(
@@ -89,14 +89,14 @@ async function executePlainRun(
 
 /** Continues a run whose worker is gone, after its claim was taken over. */
 export async function resumeAdopted(worker: WorkContext, record: RunRecord, workerId: string): Promise<void> {
-  const { id, spec, state: resumes } = record;
+  const { id, spec, state: resumedFrom } = record;
   const { store, clock } = worker;
   const claim = holdClaim(worker, { id, workerId });
   try {
-    // It had its share when it started; what it uses now is still counted.
-    const context = withBudget(worker, await holdBudget(worker, record));
+    // It reserved its share when it started; its further usage is still counted.
+    const context = withBudget(worker, await requestBudget(worker, record));
     if (record.order !== null) return await resumeOrder(context, record, { workerId, claim, executeCheck });
-    const run = { id, workerId, spec, lock: undefined, resumes, mayDetach: true };
+    const run = { id, workerId, spec, lock: undefined, resumedFrom, mayDetach: true };
     const result = await runToEnd(context, run, claim);
     if (isDetached(result)) return;
     await retryStore(async () => store.endRun({ id, workerId, result, now: clock() }), context);
@@ -105,7 +105,7 @@ export async function resumeAdopted(worker: WorkContext, record: RunRecord, work
   }
 }
 
-/** Executes a check of an order: a separate run that is in the store already, and is held under that name. */
+/** Executes a check of an order: a separate run that is already in the store and claimed by `workerId`. */
 async function executeCheck(context: WorkContext, id: string, workerId: string): Promise<void> {
   const record = await context.store.findRun(id);
   if (record !== undefined) await executeRun(context, { record, order: null, unresolved: [] }, workerId);

@@ -11,14 +11,14 @@ import { recordStart } from './order/proof/repository.js';
 import { createWorktree, findWorktree, removeWorktree } from './order/worktree.js';
 import { readChange } from './review/read-change.js';
 
-/** Lower case in commits, upper case in work trees; says where it ran and with which environment. */
+/** A filter: lower case in commits, upper case in work trees. It records where it ran and with which environment. */
 function upper(marks: string): string {
   const filter = (kind: string, from: string, to: string) =>
     `\t${kind} = env > '${marks}/${kind}' && tr ${from} ${to}\n`;
   return `[filter "upper"]\n${filter('smudge', 'a-z', 'A-Z')}${filter('clean', 'A-Z', 'a-z')}\trequired\n`;
 }
 
-/** Keeps files in a folder by their hash, as Git LFS does, and believes the names there. */
+/** A filter that stores files in a folder by their hash, as Git LFS does, and trusts the names there. */
 function store(folder: string): string {
   const clean = `cat > ${folder}/new && h=$(sha1sum < ${folder}/new | cut -c1-40) && mv ${folder}/new ${folder}/$h && echo $h`;
   const smudge = `cat > ${folder}/asked && { cat ${folder}/$(head -c 40 ${folder}/asked) 2> /dev/null || cat ${folder}/asked; }`;
@@ -75,7 +75,7 @@ afterEach(() => {
 });
 
 describe('a git filter that the configuration names', { timeout: 60_000 }, () => {
-  it('runs when a worktree is made, when its files are committed and for checks, without secrets', async () => {
+  it('runs when a worktree is created, when its files are committed and for checks, without secrets', async () => {
     const check = 'test "$(cat one.dat two.dat plain.txt)" = "$(printf "ONE\\nTWO\\nplain")"';
     const { order, git, marks, started } = await openFiltered('upper', check);
     const record = await order('test "$(cat one.dat)" = ONE && echo TWO > two.dat');
@@ -128,7 +128,7 @@ describe('a git filter that the configuration names', { timeout: 60_000 }, () =>
         await appendFile(join(repoDir, '.git', 'info', 'attributes'), '* filter=evil\n');
       },
     ],
-  ])('runs the command of the user where the repository names another in %s', async (_, prepare) => {
+  ])('runs the command of the user if the repository names another one in %s', async (_, prepare) => {
     const repository = await openFiltered('upper');
     const { worktree, started, clear, marks } = repository;
     await prepare(repository, `touch ${marks}/evil && cat`);
@@ -158,7 +158,7 @@ describe('a git filter that the configuration names', { timeout: 60_000 }, () =>
     expect(git('log', '--all', '--format=%s').trim()).toBe('Begin');
   });
 
-  it('gives checks only the content of the commit: content that was replaced in its store is refused', async () => {
+  it('lets checks use only the content of the commit: content that was replaced in its store is refused', async () => {
     const { home, git, data, repoDir, filters } = await openFiltered('store');
     // A file that was committed without the filter is the same in both forms.
     await writeFile(join(repoDir, 'unfiltered.dat'), 'not stored\n');

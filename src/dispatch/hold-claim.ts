@@ -1,25 +1,28 @@
 import { hostname } from 'node:os';
 import type { WorkContext } from './worker-options.js';
 
-/** Others may end the run sooner, when its lease has expired; the next response of the store shows it. */
+/**
+ * How long the store may be unreachable before the claim counts as lost. Other processes may end the run sooner, when its
+ * lease has expired; the next response of the store shows that.
+ */
 const MAX_OUTAGE_MS = 10 * 60_000;
 
 /** A claim that is kept alive while its run is executed. */
 export interface HeldClaim {
   /**
-   * Aborted when the run must stop: canceled, replaced, claimed by another worker, or the worker is out of time. Its reason
-   * is a sentence.
+   * Aborted when the run must stop: canceled, replaced, claimed by another worker, or the worker shuts down. Its reason is a
+   * sentence.
    */
   readonly stop: AbortSignal;
-  /** Sets who receives the reply of a person; rejects where the reply cannot be used. */
+  /** Sets the function that receives a person's reply; it rejects if the reply cannot be used. */
   onReply(deliver: (text: string) => Promise<void>): void;
   /** Stops renewing. */
   end(): Promise<void>;
 }
 
 /**
- * Renews the lease of a run three times per lease and whenever something was requested of it, and passes requests on. A
- * store that is unavailable is a pause: it is asked again, for ten minutes or two leases, whichever is longer; then the claim counts
+ * Renews the lease of a run three times per lease and whenever a request for it arrives, and passes replies and cancellation to
+ * the run. If the store is unavailable, it keeps trying for ten minutes or two leases, whichever is longer; then the claim counts
  * as lost.
  */
 export function holdClaim(context: WorkContext, { id, workerId }: { id: string; workerId: string }): HeldClaim {
@@ -30,7 +33,7 @@ export function holdClaim(context: WorkContext, { id, workerId }: { id: string; 
   let renewal = Promise.resolve();
   let isDue = false;
 
-  const pass = async (reply: string) => {
+  const passReply = async (reply: string) => {
     try {
       await deliver?.(reply);
     } catch (error) {
@@ -45,7 +48,7 @@ export function holdClaim(context: WorkContext, { id, workerId }: { id: string; 
       lastRenewed = performance.now();
       if (cancel) stopping.abort('The run was canceled.');
       else if (!held) stopping.abort('The run was ended: its worker no longer holds the claim.');
-      else if (reply !== null) await pass(reply);
+      else if (reply !== null) await passReply(reply);
     } catch (error) {
       logger.warn('claim could not be renewed', { run: id, error: String(error) });
       if (performance.now() - lastRenewed > Math.max(MAX_OUTAGE_MS, 2 * leaseMs)) {
@@ -53,7 +56,7 @@ export function holdClaim(context: WorkContext, { id, workerId }: { id: string; 
       }
     }
   };
-  /** One at a time; requests that come meanwhile are found by one more. */
+  /** Renews one at a time; requests that arrive during a renewal cause one more. */
   const renewSoon = () => {
     if (isDue) return;
     isDue = true;
@@ -61,7 +64,7 @@ export function holdClaim(context: WorkContext, { id, workerId }: { id: string; 
   };
   const timer = setInterval(renewSoon, Math.max(10, leaseMs / 3));
   const stopWatching = store.watchRequests(id, renewSoon);
-  // Without `AbortSignal.any`: signals combined with one that exists as long as the worker would pile up.
+  // Without `AbortSignal.any`: signals derived from one that lives as long as the worker would accumulate.
   const stop = () =>
     stopping.abort(
       `The run was ended: its worker on ${hostname()} was shut down before the run was done. Start it again.`,

@@ -18,7 +18,7 @@ import type { Store } from '../store/store.js';
 import { leadOptions, workerOptions } from './fixtures/campaign-options.js';
 import { startWorker } from './start-worker.js';
 
-/** More in `npm run torture`. */
+/** `npm run torture` kills more. */
 const KILLS = Number(process.env['LEAD_KILLS'] ?? 4);
 
 const LEAD = fileURLToPath(new URL('./fixtures/lead-program.js', import.meta.url));
@@ -41,7 +41,7 @@ async function makeSite(): Promise<{ readonly data: string; readonly program: st
   return { data, program };
 }
 
-/** Runs the lead until it is killed at a random moment; returns what it had acknowledged by then. */
+/** Runs the lead and kills it at a random time; returns everything that it had acknowledged by then. */
 async function runAndKill(program: string, args: readonly string[]): Promise<readonly (readonly string[])[]> {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
@@ -58,7 +58,7 @@ async function runAndKill(program: string, args: readonly string[]): Promise<rea
   return lines.map((line) => JSON.parse(line) as readonly string[]);
 }
 
-async function all<T>(
+async function readAllPages<T>(
   list: (cursor: {
     readonly cursor?: string;
   }) => Promise<{ readonly items: readonly T[]; readonly next_cursor: string | null }>,
@@ -74,7 +74,7 @@ async function all<T>(
 }
 
 /** Lets one last worker finish everything. */
-async function drain(store: Store, data: string, forge: string): Promise<void> {
+async function finishAll(store: Store, data: string, forge: string): Promise<void> {
   const lead = createLead({ store, ...leadOptions(data, forge) });
   const worker = startWorker({ store, lead, ...workerOptions(data) });
   const isDone = async () =>
@@ -91,7 +91,7 @@ const STATE_OF = { advance: 'review', blocked: 'blocked', 'needs-human': 'needs-
 
 describe('a lead that is killed again and again', () => {
   it(
-    'loses nothing acknowledged, comments once on every issue, moves no wrong issue and leaves no orphaned run',
+    'loses nothing acknowledged, comments once on every issue, changes no wrong issue and leaves no orphaned run',
     { timeout: 120_000 + KILLS * 15_000 },
     async () => {
       const { data, program } = await makeSite();
@@ -102,10 +102,10 @@ describe('a lead that is killed again and again', () => {
         acknowledged.push(...(await runAndKill(program, [data, forge.url, String(kill)])));
       }
       const store = await openStore(`sqlite:${join(data, 'sluice.db')}`);
-      await drain(store, data, forge.url);
+      await finishAll(store, data, forge.url);
 
-      const orders = await all(async (page) => store.listOrders(page));
-      const messages = await all(async (page) => store.listOutbox(page));
+      const orders = await readAllPages(async (page) => store.listOrders(page));
+      const messages = await readAllPages(async (page) => store.listOutbox(page));
       const byName = new Map(orders.map((record) => [`${record.order.issue_ref} ${record.order.run_id}`, record]));
       const submitted = acknowledged.filter(([what]) => what === 'submitted');
       expect(submitted.length).toBeGreaterThan(KILLS);
@@ -133,10 +133,10 @@ describe('a lead that is killed again and again', () => {
   );
 });
 
-/** Every issue stands where the decision on its active run puts it, and every run was settled once. */
+/** Asserts that every issue has the state that follows from the decision on its active run, and that every run was settled once. */
 async function checkStates(store: Store, orders: readonly OrderRecord[]): Promise<void> {
   expect(orders.filter(({ state }) => state !== 'settled' && state !== 'canceled')).toEqual([]);
-  const executions = await all(async (page) => store.listExecutions(page));
+  const executions = await readAllPages(async (page) => store.listExecutions(page));
   const rows = executions.map(({ issue_ref, run_id }) => `${issue_ref} ${run_id}`);
   expect(new Set(rows).size).toBe(rows.length);
   const wrong: string[] = [];
@@ -161,7 +161,7 @@ function countRace({ order, group }: OrderRecord, orders: readonly OrderRecord[]
   return orders.filter((other) => other.group === group && other.order.issue_ref === order.issue_ref).length;
 }
 
-/** At most one result of a race advances, and then the others are superseded; returns how many races were won. */
+/** Asserts that at most one result of a race advanced, and that the others were superseded; returns how many races were won. */
 function checkRaces(orders: readonly OrderRecord[]): { readonly races: number; readonly won: number } {
   const named = orders.flatMap((record) => (record.group === undefined ? [] : [record]));
   const races = new Map<string, OrderRecord[]>();
@@ -201,7 +201,7 @@ function wasSettledBeforeItWasReplaced({ order, settled_at }: OrderRecord, order
   return settled_at !== null && next !== undefined && settled_at <= next.created_at;
 }
 
-/** Every message stands exactly once where it was sent. */
+/** Asserts that every message arrived exactly once. */
 async function checkComments(
   data: string,
   bodies: readonly string[],
@@ -221,7 +221,7 @@ async function checkComments(
   }
 }
 
-/** Agents that still run although no worker waits for them. */
+/** Lists agents that are still running although no worker waits for them. */
 async function findSurvivors(data: string): Promise<string[]> {
   const survivors: string[] = [];
   for (const pid of await readdir('/proc').catch(() => [])) {

@@ -14,11 +14,11 @@ import { openWorkshop } from './fixtures/workshop.js';
 import { waitForOrder } from './wait-for-order.js';
 
 /*
- * Agents that lie about what they did, each as the shell script it is. None advances where proof is asked for; where the
- * report is enough, only what could not be checked does.
+ * Agents that lie about what they did, each as the shell script it is. None advances if proof is required; if a
+ * report is enough, only claims that could not be checked advance.
  */
 
-/** Words that the scripts share: `report COMMIT` writes a result that says all is well, `pr` names a pull request instead. */
+/** Functions that the scripts share: `report COMMIT` writes a successful result, `pr` names a pull request instead. */
 const SHARED = `
 set -e
 git() { command git -c user.name=liar -c user.email=liar@example.org -c protocol.file.allow=always "$@"; }
@@ -34,7 +34,7 @@ interface Lie {
   readonly policy?: 'proven' | 'reported';
   readonly isolation?: 'repository' | 'worktree';
   readonly order?: Readonly<Record<string, unknown>>;
-  /** Changes the repository before the order is given. */
+  /** Changes the repository before the order is submitted. */
   readonly before?: (git: (...args: readonly string[]) => string, repository: string) => Promise<void> | void;
   readonly secrets?: readonly string[];
   readonly sinks?: readonly Sink[];
@@ -76,8 +76,8 @@ const GIT_TRICKS = [
   'browser.evil.cmd',
 ];
 
-/** Gives an order to a liar, and returns what was decided, and where. */
-async function hear(lie: Lie) {
+/** Submits an order for a lying agent, and returns the decision and the repository. */
+async function executeLie(lie: Lie) {
   const { script, policy, isolation = 'repository', order = {}, before, secrets = [], sinks } = lie;
   const { checks = { unit: { command: ['sh', 'check.sh'], timeout_s: 20 } } } = lie;
   const wrapper = {
@@ -130,7 +130,7 @@ const CONTRADICTED = /^needs-human evidence_contradicted\n/;
 
 describe('an honest agent', { timeout: 60_000 }, () => {
   it('advances, proven', async () => {
-    const { decision } = await hear({ ...PROVEN, script: 'work; report $(git rev-parse HEAD)' });
+    const { decision } = await executeLie({ ...PROVEN, script: 'work; report $(git rev-parse HEAD)' });
     expect(show(decision)).toMatch(/^advance none/);
     expect(decision?.evidence?.map(({ claim, by, verdict }) => `${claim} ${by} ${verdict}`)).toEqual([
       'result sluice confirmed',
@@ -143,7 +143,7 @@ describe('an honest agent', { timeout: 60_000 }, () => {
 
   it('advances, proven, if it only leaves its changes in its worktree', async () => {
     const script = 'echo x > src/work.txt; result "{}"';
-    const { decision, record, git } = await hear({ ...PROVEN, isolation: 'worktree', script });
+    const { decision, record, git } = await executeLie({ ...PROVEN, isolation: 'worktree', script });
     expect(show(decision)).toMatch(/^advance none/);
     expect(git('show', '--format=%an', record?.result?.changes.commit ?? '')).toContain('sluice\n');
   });
@@ -154,17 +154,17 @@ describe('the first commit of a repository', { timeout: 60_000 }, () => {
 
   it('is proven like any other', async () => {
     const checks = { unit: { command: ['test', '-f', 'src/work.txt'] } };
-    const { decision } = await hear({ ...PROVEN, checks, before, script: 'work; report $(git rev-parse HEAD)' });
+    const { decision } = await executeLie({ ...PROVEN, checks, before, script: 'work; report $(git rev-parse HEAD)' });
     expect(show(decision)).toMatch(/^advance none/);
   });
 
-  it('is not the one of another branch', async () => {
+  it('is not that of another branch', async () => {
     const script = 'git reset -q --hard other; report $(git rev-parse HEAD)';
     const keep = (git: (...args: readonly string[]) => string) => {
       git('branch', 'other');
       before(git);
     };
-    expect(show((await hear({ ...PROVEN, before: keep, script })).decision)).toMatch(CONTRADICTED);
+    expect(show((await executeLie({ ...PROVEN, before: keep, script })).decision)).toMatch(CONTRADICTED);
   });
 });
 
@@ -236,7 +236,7 @@ const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][
   ],
   [
     'replaces its branch after the claim',
-    /commit contradicted .*is on no branch/,
+    /commit contradicted .*is not on any branch/,
     {
       script:
         'work; report $(git rev-parse HEAD); git commit -q --amend -m Other; git reflog expire --expire=now --all',
@@ -269,7 +269,7 @@ const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][
     },
   ],
   [
-    'touches what it may not touch',
+    'changes files that it may not change',
     /paths contradicted .*Not allowed to change: check.sh/,
     { script: 'echo true > check.sh; work; report $(git rev-parse HEAD)', order: { paths: ['src/**'] } },
   ],
@@ -293,8 +293,8 @@ const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][
     { script: 'git mv tests/basket.sh src/basket.sh; work; report $(git rev-parse HEAD)' },
   ],
   [
-    'puts another folder under the name of the one it began from, to hide that it deleted the tests',
-    /commit contradicted .*objects do not have the content of their names/,
+    'stores another folder under the hash of the original one, to hide that it deleted the tests',
+    /commit contradicted .*content of its objects does not match their names/,
     {
       script: `old=$(git rev-parse HEAD^{tree}); git rm -q -r tests; work; new=$(git rev-parse HEAD^{tree})
         f=.git/objects/\${old:0:2}/\${old:2}; chmod u+w $f; cp .git/objects/\${new:0:2}/\${new:2} $f
@@ -322,7 +322,7 @@ const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][
 describe.each(['proven', 'reported'] as const)('an agent that lies, with the policy %s', (policy) => {
   test.each(LIES)('%s', { timeout: 60_000 }, async (_, expected, lie) => {
     const order = { ...lie.order, ...(policy === 'proven' ? { checks: ['unit'] } : {}) };
-    const { decision } = await hear({ ...lie, policy, order });
+    const { decision } = await executeLie({ ...lie, policy, order });
     expect(show(decision)).toMatch(CONTRADICTED);
     expect(show(decision)).toMatch(expected);
   });
@@ -331,7 +331,7 @@ describe.each(['proven', 'reported'] as const)('an agent that lies, with the pol
 describe('an agent that lies about tests', { timeout: 60_000 }, () => {
   it('is contradicted by a check that fails', async () => {
     const script = 'echo yes > src/broken; work; report $(git rev-parse HEAD)';
-    const { decision, store } = await hear({ ...PROVEN, script });
+    const { decision, store } = await executeLie({ ...PROVEN, script });
     expect(show(decision)).toMatch(CONTRADICTED);
     const [check] = decision?.evidence?.filter(({ run }) => run !== undefined) ?? [];
     expect(check?.detail).toMatch(/^unit \(sh check.sh\): exit code 1 after [\d.]+ s/);
@@ -342,16 +342,16 @@ describe('an agent that lies about tests', { timeout: 60_000 }, () => {
   it('is contradicted by a check that passes only with its environment or its files', async () => {
     const script = `echo src/work.txt >> .gitignore; touch src/work.txt; git add .gitignore; git commit -q -m Work
       sh check.sh; report $(git rev-parse HEAD)`;
-    const { decision } = await hear({ ...PROVEN, script });
+    const { decision } = await executeLie({ ...PROVEN, script });
     expect(show(decision)).toMatch(CONTRADICTED);
     expect(show(decision)).toMatch(/tests contradicted by sluice: unit .*exit code 1/);
   });
 
-  it('advances with an invented pull request only if its report is enough, and the comment says so', async () => {
+  it('advances with an invented pull request only if a report is enough, and the comment states that', async () => {
     const script = 'pr https://example.org/acme/shop/pull/4711';
-    const proven = await hear({ ...PROVEN, script });
+    const proven = await executeLie({ ...PROVEN, script });
     expect(show(proven.decision)).toMatch(/^needs-human manual_intervention\n.*pr unchecked by worker/s);
-    const reported = await hear({ policy: 'reported', script });
+    const reported = await executeLie({ policy: 'reported', script });
     expect(show(reported.decision)).toMatch(/^advance none\npr unchecked by worker/);
     const { items } = await reported.store.listOutbox({ issueRef: 'acme/shop#1' });
     expect(items[0]?.body).toContain('Reported, not verified');
@@ -367,7 +367,7 @@ describe('an agent that writes its own check', { timeout: 60_000 }, () => {
       /node_modules\/x/,
     ],
   ])('by %s does not advance if proof is required, and is named', async (_, script, named) => {
-    const proven = await hear({ ...PROVEN, script: `${script}; report $(git rev-parse HEAD)` });
+    const proven = await executeLie({ ...PROVEN, script: `${script}; report $(git rev-parse HEAD)` });
     expect(show(proven.decision)).toMatch(/^needs-human manual_intervention\n/);
     expect(show(proven.decision)).toMatch(/tests unchecked by sluice: unit .*It passed, but the change/);
     expect(show(proven.decision)).toMatch(named);
@@ -381,10 +381,10 @@ describe('an agent that writes its own check', { timeout: 60_000 }, () => {
       git('commit', '-q', '-m', 'Package');
     };
     const write = (text: string) => `printf '%s' '${text}' > package.json; work; report $(git rev-parse HEAD)`;
-    const lie = await hear({ ...PROVEN, checks, before, script: write('{"scripts":{"test":"true"}}') });
+    const lie = await executeLie({ ...PROVEN, checks, before, script: write('{"scripts":{"test":"true"}}') });
     expect(show(lie.decision)).toMatch(/^needs-human manual_intervention\n.*rewrites what it runs: package\.json/s);
     const scripts = '{"scripts":{"test":"test -f src/work.txt"},"dependencies":{}}';
-    const honest = await hear({ ...PROVEN, checks, before, script: write(scripts) });
+    const honest = await executeLie({ ...PROVEN, checks, before, script: write(scripts) });
     expect(show(honest.decision)).toMatch(/^advance none/);
     const paths = honest.decision?.evidence?.find(({ claim }) => claim === 'paths');
     expect(paths?.detail).toContain('Configuration of builds and tests touched: package.json.');
@@ -394,13 +394,15 @@ describe('an agent that writes its own check', { timeout: 60_000 }, () => {
     const script = `h=$(git rev-parse HEAD:check.sh); echo true > /tmp/$h; f=.git/objects/\${h:0:2}/\${h:2}
       other=$(git hash-object -w /tmp/$h); chmod u+w $f; cp .git/objects/\${other:0:2}/\${other:2} $f
       rm /tmp/$h; echo yes > src/broken; work; report $(git rev-parse HEAD)`;
-    const { decision } = await hear({ ...PROVEN, script });
+    const { decision } = await executeLie({ ...PROVEN, script });
     expect(show(decision)).toMatch(/^needs-human/);
-    expect(show(decision)).toMatch(/tests unchecked by sluice: unit .*not have the content of their names/);
+    expect(show(decision)).toMatch(
+      /tests unchecked by sluice: unit .*content of its objects does not match their names/,
+    );
   });
 });
 
-describe('what is odd about a commit', { timeout: 60_000 }, () => {
+describe('an unusual fact about a commit', { timeout: 60_000 }, () => {
   it.each([
     ['its author', 'work; git commit -q --amend --reset-author --no-edit', /, by liar\.$/],
     [
@@ -410,7 +412,7 @@ describe('what is odd about a commit', { timeout: 60_000 }, () => {
     ],
     ['that it only moves files', 'git mv src/a.txt src/work.txt; commit', /, no line changed: files were only moved/],
   ])('is named in the evidence: %s', async (_, script, named) => {
-    const { decision } = await hear({ ...PROVEN, script: `${script}; report $(git rev-parse HEAD)` });
+    const { decision } = await executeLie({ ...PROVEN, script: `${script}; report $(git rev-parse HEAD)` });
     expect(show(decision)).toMatch(/^advance none/);
     expect(decision?.evidence?.find(({ claim }) => claim === 'commit')?.detail).toMatch(named);
   });
@@ -445,7 +447,7 @@ describe('an agent that lies about its pull request', { timeout: 60_000 }, () =>
     ],
   ])('%s', async (_, expected, write) => {
     const { host, sinks } = await openForge();
-    const { decision } = await hear({ script: write(host), policy: 'reported', sinks });
+    const { decision } = await executeLie({ script: write(host), policy: 'reported', sinks });
     expect(show(decision)).toMatch(CONTRADICTED);
     expect(show(decision)).toMatch(expected);
   });
@@ -454,22 +456,25 @@ describe('an agent that lies about its pull request', { timeout: 60_000 }, () =>
 describe('an agent that names its branch like a flag', { timeout: 60_000 }, () => {
   it('writes nothing, and its report is rejected', async () => {
     const branch = 'cp .git/refs/heads/main .git/refs/heads/--output=stolen';
-    const { decision, data } = await hear({ ...PROVEN, script: `work; ${branch}; report --output=stolen` });
+    const { decision, data } = await executeLie({ ...PROVEN, script: `work; ${branch}; report --output=stolen` });
     expect(show(decision)).toBe('needs-human manual_intervention');
-    expect(decision?.reason).toContain('must be the hash of a commit');
+    expect(decision?.reason).toContain('must be at least 4 digits of a commit hash');
     expect(existsSync(join(data, 'repository/stolen'))).toBe(false);
   });
 });
 
 describe('an agent that lies about its run', { timeout: 60_000 }, () => {
   it('copies the result of an earlier run', async () => {
-    const { decision } = await hear({ ...PROVEN, script: 'work; RUN=2026-01-01-qa-0001 report $(git rev-parse HEAD)' });
+    const { decision } = await executeLie({
+      ...PROVEN,
+      script: 'work; RUN=2026-01-01-qa-0001 report $(git rev-parse HEAD)',
+    });
     expect(show(decision)).toMatch(/^needs-human stale_run\nresult contradicted/);
   });
 
   it('claims the commit of the earlier run again when it is retried', async () => {
     const script = 'test -f src/work.txt || { echo yes > src/broken; work; }; report $(git rev-parse HEAD)';
-    const { store, lead, record } = await hear({ ...PROVEN, script });
+    const { store, lead, record } = await executeLie({ ...PROVEN, script });
     const [item] = (await store.listInbox({ open: true })).items;
     const { order } = await lead.resolve({ id: item?.id ?? '', action: 'retry', who: 'Ada', why: 'the check fails' });
     const name = { issueRef: order?.issue_ref ?? '', runId: order?.run_id ?? '' };
@@ -485,7 +490,7 @@ describe('an agent that leaves a process behind', { timeout: 60_000 }, () => {
     const script = `echo yes > src/broken; work; report $(git rev-parse HEAD)
       (setsid sh -c 'while sleep 0.1; do rm -f "$0/work_result.json"; echo broken > "$0/work_result.json"; done' "$SLUICE_RUN_DIR" > /dev/null 2>&1 &)
       sleep 0.05`;
-    const { decision, store } = await hear({ ...PROVEN, script });
+    const { decision, store } = await executeLie({ ...PROVEN, script });
     expect(show(decision)).toMatch(/^needs-human (?:evidence_contradicted|output_unparseable)/);
     expect((await store.listExecutions({})).items).toHaveLength(1);
   });
@@ -507,14 +512,14 @@ describe('an agent that wants Sluice to run its code', { timeout: 60_000 }, () =
       done
       printf '* filter=evil diff=evil\\n' > .gitattributes
       echo x > src/work.txt; rm -f ${marks}/*; result "{}"`;
-    const { decision } = await hear({ ...PROVEN, isolation: 'worktree', script });
+    const { decision } = await executeLie({ ...PROVEN, isolation: 'worktree', script });
     expect(show(decision)).toMatch(/^advance none/);
     const left = execFileSync('ls', [marks], { encoding: 'utf8' });
     expect(left).toBe('');
   });
 
   it.each(fc.sample(fc.shuffledSubarray(GIT_TRICKS, { minLength: 8 }), GIT_CONFIGURATIONS).map((tricks) => [tricks]))(
-    'gets none of it run, whatever else the configuration of git says: %j',
+    'gets none of it run, whatever else is in the git configuration: %j',
     async (tricks) => {
       const marks = await makeFolder({});
       const trap = (index: number) => `touch ${marks}/${index}; cat`;
@@ -528,14 +533,14 @@ describe('an agent that wants Sluice to run its code', { timeout: 60_000 }, () =
         command git config --worktree core.hooksPath "$g/hooks" || true
         ${settings.join('\n')}
         rm -f ${marks}/*; result "{}"`;
-      await hear({ ...PROVEN, isolation: 'worktree', script });
+      await executeLie({ ...PROVEN, isolation: 'worktree', script });
       expect(execFileSync('ls', [marks], { encoding: 'utf8' })).toBe('');
     },
   );
 
   it('gets no secret committed', async () => {
     const script = 'echo "key = ghp_abcdefghijklmnop" > src/work.txt; result "{}"';
-    const { decision, git, data, submitted } = await hear({
+    const { decision, git, data, submitted } = await executeLie({
       ...PROVEN,
       isolation: 'worktree',
       script,
@@ -549,7 +554,7 @@ describe('an agent that wants Sluice to run its code', { timeout: 60_000 }, () =
 
   it('gets nothing ignored committed', async () => {
     const script = 'echo secret.txt > .gitignore; echo x > secret.txt; echo x > src/work.txt; result "{}"';
-    const { decision, git, record } = await hear({ ...PROVEN, isolation: 'worktree', script });
+    const { decision, git, record } = await executeLie({ ...PROVEN, isolation: 'worktree', script });
     expect(show(decision)).toMatch(/^advance none/);
     const files = git('show', '--name-only', '--format=', record?.result?.changes.commit ?? '');
     expect(files.trim().split('\n')).toEqual(['.gitignore', 'src/work.txt']);

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { canSandbox } from '../runs/scenarios/fixtures/make-prison.js';
+import { canSandbox } from '../runs/scenarios/fixtures/make-sandbox-site.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
-/** Writes a good result for every order it can find, with the ids that stand in the order itself. */
+/** Writes a good result for every order it can find, with the ids in that order. */
 const THIEF = `
   const { readdirSync, readFileSync, writeFileSync } = require('node:fs');
   const { dirname, join } = require('node:path');

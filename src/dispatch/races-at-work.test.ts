@@ -5,7 +5,7 @@ import type { OrderRecord } from '../records/index.js';
 import { openWorkshop } from './fixtures/workshop.js';
 import { readRace } from './review/read-race.js';
 
-/** Leaves `$1` lines in a file, named after its content, and says that all is well. */
+/** Writes `$1` lines to a file named after its content, and reports success. */
 const WORKER = `seq "$LINES_LEFT" > work.txt
 printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a","summary":"Done."}' \
   "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" > "$SLUICE_RUN_DIR/work_result.json"`;
@@ -53,7 +53,7 @@ function listActions(records: readonly OrderRecord[]): readonly (readonly (strin
 }
 
 describe('a race', { timeout: 60_000 }, () => {
-  it('gives each worker a worktree, lets the smallest proven change win, and keeps the diffs of the others', async () => {
+  it('runs each worker in its own worktree, lets the smallest proven change win, and keeps the diffs of the others', async () => {
     const { start, finish, look, store, git, data } = await openRace(['long', 'short', 'broken', 'silent']);
     start({ concurrency: 2 });
     const records = await finish();
@@ -77,7 +77,7 @@ describe('a race', { timeout: 60_000 }, () => {
     expect(execFileSync('ls', [join(data, 'worktrees')], { encoding: 'utf8' })).toBe('');
   });
 
-  it('of one worker is a number', async () => {
+  it('of one worker is requested as a number', async () => {
     const { start, finish, store } = await openRace(3);
     start();
     const records = await finish();

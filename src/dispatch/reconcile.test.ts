@@ -41,25 +41,31 @@ async function withClaim(
   options: Partial<ReconcileOptions> = {},
 ) {
   let now = Date.now();
-  const at = await startLead({ clock: () => now });
-  const submitted = await at.lead.submit(makeRequest(request));
-  await at.store.claimRun({ worker, leaseMs: 60_000, now });
-  if (isStarted) await at.store.markStarted({ id: submitted.run, workerId: worker.worker_id, now });
+  const site = await startLead({ clock: () => now });
+  const submitted = await site.lead.submit(makeRequest(request));
+  await site.store.claimRun({ worker, leaseMs: 60_000, now });
+  if (isStarted) await site.store.markStarted({ id: submitted.run, workerId: worker.worker_id, now });
   const pass = (ms: number) => {
     now += ms;
   };
-  const record = async () => at.store.findOrder('acme/shop#12', submitted.order.run_id);
-  const run = async () => at.store.findRun(submitted.run);
+  const record = async () => site.store.findOrder('acme/shop#12', submitted.order.run_id);
+  const run = async () => site.store.findRun(submitted.run);
   const reconcileAll = async () => {
-    const report = await reconcile({ store: at.store, lead: at.lead, data: at.data, clock: () => now, ...options });
-    await at.lead.deliver();
+    const report = await reconcile({
+      store: site.store,
+      lead: site.lead,
+      data: site.data,
+      clock: () => now,
+      ...options,
+    });
+    await site.lead.deliver();
     return report;
   };
-  return { ...at, submitted, pass, record, run, reconcileAll };
+  return { ...site, submitted, pass, record, run, reconcileAll };
 }
 
 describe('reconcile', () => {
-  it('queues a claim again that never started', async () => {
+  it('requeues a claim that never started', async () => {
     const { reconcileAll, pass, run } = await withClaim(await makeDeadWorker(), false);
     expect(await reconcileAll()).toMatchObject({ requeued: 0 });
     pass(60_001);
@@ -67,7 +73,7 @@ describe('reconcile', () => {
     expect(await run()).toMatchObject({ state: 'queued', owner: null });
   });
 
-  it('gives the order of an orphaned run to a person, with the result it left, and comments on the issue', async () => {
+  it('sends the order of an orphaned run to a person, with the result it left, and comments on the issue', async () => {
     const { reconcileAll, pass, record, submitted, report, inbox, findState, comments } = await withClaim(
       await makeDeadWorker(),
       true,
@@ -92,13 +98,13 @@ describe('reconcile', () => {
     expect((await record())?.decision?.action).toBe('needs-human');
   });
 
-  it('waits for the lease', async () => {
+  it('waits until the lease has expired', async () => {
     const { reconcileAll, record } = await withClaim(await makeDeadWorker(), true);
     expect(await reconcileAll()).toMatchObject({ ended: 0 });
     expect((await record())?.state).toBe('running');
   });
 
-  it('does not touch a run whose worker is alive, however late', async () => {
+  it('does not touch a run whose worker is alive, even if its lease has expired', async () => {
     const { reconcileAll, pass, record } = await withClaim(await makeLivingWorker(), true);
     pass(3_600_000);
     expect(await reconcileAll()).toMatchObject({ ended: 0, held: 1 });
@@ -115,7 +121,7 @@ describe('reconcile', () => {
     expect(await reconcileAll()).toMatchObject({ ended: 1, held: 0 });
   });
 
-  it('goes by the lease alone for another machine', async () => {
+  it('uses only the lease for another machine', async () => {
     const { reconcileAll, pass } = await withClaim({ ...(await makeLivingWorker()), host: 'another-machine' }, true);
     pass(60_001);
     expect(await reconcileAll()).toMatchObject({ ended: 1 });
@@ -148,7 +154,7 @@ describe('reconcile', () => {
     expect((await record())?.decision?.next).toContain(folder);
   });
 
-  it('settles once when many reconcile at once', async () => {
+  it('settles once when many processes reconcile at the same time', async () => {
     const { reconcileAll, pass, inbox, executions } = await withClaim(await makeDeadWorker(), true);
     pass(60_001);
     await Promise.all([reconcileAll(), reconcileAll(), reconcileAll()]);

@@ -17,7 +17,7 @@ import {
 import type { RunPorts } from '../runs/index.js';
 import type { Store } from '../store/index.js';
 import { isInProgress } from './claims-in-progress.js';
-import type { LostRunCode } from './lost-run-codes.js';
+import type { WorkerFailureCode } from './worker-failure-codes.js';
 import { EXIT_UNKNOWN } from './order/finish-order.js';
 import { findCheckFolder } from './order/proof/run-checks.js';
 import { findWorktree, removeWorktree } from './order/worktree.js';
@@ -29,48 +29,51 @@ export interface ReconcileOptions {
   /** The data folder: run folders, worktrees, records of running processes; by default that of this project. */
   readonly data?: string;
   readonly clock: () => number;
-  /** Whether a claim of another machine has been expired for long enough; at once by default. */
+  /** Whether a claim of another machine has been expired for long enough; true by default. */
   readonly isAbandoned?: (run: RunRecord) => boolean;
-  /** How often an order whose worker died on this machine is queued again, under a new run id; 0 by default. */
+  /** How many times an order whose worker died on this machine is queued again, under a new run id; 0 by default. */
   readonly workerLostRetries?: number;
   /** Agents of the configuration: their runs may be resumed too. */
   readonly agents?: RunPorts['agents'];
-  /** Takes over a run of this host that can be resumed; false if that is not possible now. Only a worker can. */
+  /** Takes over a run of this host that can be resumed; false if that is not possible now. Only workers set it. */
   readonly adopt?: (run: RunRecord) => Promise<boolean>;
 }
 
-/** Counts of what was reconciled. */
+/** The outcome of a reconciliation, as counts. */
 export interface Reconciliation {
   /** Expired claims whose process never started: they are queued again. */
   readonly requeued: number;
   /** Orphaned runs: their worker is gone, so they were ended; their orders go to a person. */
   readonly ended: number;
-  /** Their lease has expired, but the worker that holds them is alive: left alone. */
+  /**
+   * Runs whose lease has expired, left unchanged: their worker is alive, another worker may still resume them, or they
+   * belong to another machine and expired only recently.
+   */
   readonly held: number;
-  /** Runs of this host that another worker has taken over: they wait for an answer, or are to be resumed. */
+  /** Runs of this host that another worker has taken over: they wait for an answer, or can be resumed. */
   readonly adopted: number;
-  /** Processes that had outlived their Sluice. */
+  /** Processes that were ended because the Sluice process that started them was gone. */
   readonly processes: number;
 }
 
-const GONE: LostRunCode = 'WORKER_GONE';
+const GONE: WorkerFailureCode = 'WORKER_GONE';
 const ORPHANED = createFailedResult(
   GONE,
-  'The worker that executed this run is gone; its process exit is unknown. Start it again.',
+  'The worker that executed this run is gone; how the run ended is unknown. Start the run again.',
 );
 
 export const NOTHING_DONE: Reconciliation = { requeued: 0, ended: 0, held: 0, adopted: 0, processes: 0 };
 
 /**
- * Reconciles what crashed workers left: ends processes that outlived them, requeues claims that never started, and ends
- * orphaned runs; an order of such a run is settled with whatever can be read of its result.
+ * Cleans up after crashed workers: ends processes that outlived them, requeues claims that never started, and ends orphaned
+ * runs. The order of an orphaned run is settled with the readable part of its result.
  *
  * @example
  * const { requeued, ended } = await reconcile({ store, lead, clock: Date.now })
  */
 export async function reconcile(given: ReconcileOptions): Promise<Reconciliation> {
   const options = { ...given, data: chooseDataFolder(given.data) };
-  // First: a run has ended only when its process is gone.
+  // This comes first, because a run has ended only when its process is gone.
   const processes = await endOrphanedProcesses(options);
   const here = await reconcileHost(options);
   const elsewhere = await reconcileFleet(options);
@@ -85,7 +88,7 @@ export async function reconcile(given: ReconcileOptions): Promise<Reconciliation
 
 type HostOptions = ReconcileOptions & { readonly data: string };
 
-/** Ends processes of this data folder that outlived their Sluice, and returns how many. Asks the store only where there are any. */
+/** Ends processes of this data folder that outlived their Sluice process, and returns how many. Queries the store only if there are any. */
 export async function endOrphanedProcesses({ store, data }: HostOptions): Promise<number> {
   const ended = await endOrphans(join(await realpath(data).catch(() => data), 'processes'), {
     isOrphan: async ({ runDir }) => isUnheld((await store.findRun(basename(runDir)))?.owner ?? null),
@@ -102,8 +105,8 @@ export async function reconcileHost(options: HostOptions): Promise<Reconciliatio
 }
 
 /**
- * Reconciles what needs no process of a certain host: requeues claims that never started, and ends runs of other hosts, of
- * which only the lease can be known. One process at a time does this for all.
+ * Reconciles everything that any host can: requeues claims that never started, and ends runs of other hosts, of which only the
+ * lease is known. One process at a time does this for all.
  */
 export async function reconcileFleet(options: HostOptions): Promise<Reconciliation> {
   const { store, clock } = options;
@@ -119,13 +122,13 @@ type Outcome = 'held' | 'ended' | 'adopted';
 
 async function endExpired(
   { store, clock }: HostOptions,
-  wanted: { readonly host?: string },
+  filter: { readonly host?: string },
   end: (run: RunRecord) => Promise<Outcome | undefined>,
 ): Promise<Reconciliation> {
   const report: { -readonly [Key in keyof Reconciliation]: number } = { ...NOTHING_DONE };
   let last: RunRecord | undefined;
   for (;;) {
-    const expired = await store.listExpiredRuns(clock(), { ...wanted, after: last?.id });
+    const expired = await store.listExpiredRuns(clock(), { ...filter, after: last?.id });
     if (expired.length === 0) return report;
     last = expired.at(-1);
     for (const outcome of await Promise.allSettled(expired.map(end))) {
@@ -138,7 +141,7 @@ async function endExpired(
 async function endUnlessHeld(options: HostOptions, run: RunRecord): Promise<Outcome> {
   const { owner, order } = run;
   if (owner === null || (await isHeld(owner))) return 'held';
-  // The next run in that folder must have it to itself.
+  // The next run in that folder must not share it with old processes.
   if (owner.host === hostname()) await endProcessesOfRun(run.id);
   if (await isResumable(options, run)) return resumeLater(options, run, owner.host);
   if (owner.host !== hostname() && options.isAbandoned?.(run) === false) return 'held';
@@ -152,32 +155,32 @@ async function endUnlessHeld(options: HostOptions, run: RunRecord): Promise<Outc
   return 'ended';
 }
 
-/** Process records are only files: the store decides who holds a run. A run that the store does not know has no holder. */
+/** Whether no live worker of this host holds a run. The store decides, because process records are only files. */
 async function isUnheld(owner: RunRecord['owner']): Promise<boolean> {
   return owner === null || owner.host !== hostname() || !(await isHeld(owner));
 }
 
 /**
- * Whether another worker can resume a run: it waits for an answer or its spec allows it, and its engine has sessions. One
- * that carries an order must wait, and the store must have kept the state of its repository.
+ * Whether another worker can resume a run: it waits for an answer or its spec allows it, and its engine has sessions. A run
+ * that carries an order must be waiting, and the store must have the state of its repository.
  */
 async function isResumable({ store, agents, clock }: ReconcileOptions, run: RunRecord): Promise<boolean> {
   const { order, spec, state, cancel_requested, lease_until: leaseUntil } = run;
   const isWaiting = state === 'waiting';
   if (cancel_requested || (!isWaiting && (order !== null || spec.resume !== 'same-host'))) return false;
   if (order !== null && (await store.findRepositoryStart(run.id)) === undefined) return false;
-  // Not longer than the time a person has to answer.
+  // It can be resumed only while a person may still answer.
   const waitMs = (spec.limits?.wait_s ?? DEFAULT_LIMITS.wait_s) * 1000;
   return listLaunchers(agents)[spec.engine]?.canResume === true && (leaseUntil ?? 0) + waitMs > clock();
 }
 
-/** Only a worker on the same host with the same data folder resumes it; others leave it alone. */
+/** Lets a worker on the same host with the same data folder resume the run; other processes leave it alone. */
 async function resumeLater({ adopt, data }: HostOptions, run: RunRecord, host: string): Promise<'held' | 'adopted'> {
   if (adopt === undefined || host !== hostname() || !(await isPresent(getRunFolderPath(data, run.id)))) return 'held';
   return (await adopt(run)) ? 'adopted' : 'held';
 }
 
-/** Whether a live worker holds the claim. For another machine only the lease could show that, and it has expired. */
+/** Whether a live worker holds the claim. For other machines only the lease could show that, and it has expired. */
 async function isHeld({ worker_id, host, pid, pid_started }: NonNullable<RunRecord['owner']>): Promise<boolean> {
   if (isInProgress(worker_id)) return true;
   if (host !== hostname() || pid === process.pid) return false;
@@ -192,7 +195,7 @@ async function settleOrphan(
   const record = await store.findOrder(issueRef, runId);
   if (record === undefined) return;
   const { stdout, stderr, command, version } = await readLastAttempt(getRunFolderPath(data, run), STREAM_BYTES, {
-    below: data,
+    trustedRoot: data,
   });
   const worktree = findWorktree(data, record.order, run, lead.filters);
   const note = (await isPresent(worktree.folder)) ? await removeWorktree(worktree) : {};
@@ -202,12 +205,13 @@ async function settleOrphan(
   await lead.settle({ issueRef, runId, ...end, ...note });
 }
 
-/** Recorded in the resolution in place of a person's name. */
+/** Recorded in the resolution instead of a person's name. */
 const RETRIED_BY = 'sluice (retries.worker_lost)';
 
 /**
- * Queues the order again if its retries are not used up. It goes through the inbox, as a person's retry does: fenced, with
- * an execution and a comment; a crash in between leaves the item to a person.
+ * Queues the order again if it has retries left. This resolves the inbox item as a person's retry would: it is refused if the run
+ * is no longer the active one of its issue, and recorded with an execution and a comment. After a crash before that, a person
+ * decides.
  */
 async function retryLost(
   { store, lead, workerLostRetries = 0 }: ReconcileOptions,
@@ -218,14 +222,14 @@ async function retryLost(
   // A run of a race is not repeated: the others continue, or a person chooses between them.
   const item = items.find((found) => found.run_id === runId && found.resolution === null && found.group === undefined);
   // A decision by a person resets the count.
-  const used = items.filter(({ resolution }) => resolution !== null);
-  const decided = used.findIndex(({ resolution }) => !isRetriedHere(resolution));
-  const count = decided === -1 ? used.length : decided;
+  const resolved = items.filter(({ resolution }) => resolution !== null);
+  const lastDecision = resolved.findIndex(({ resolution }) => !isAutomaticRetry(resolution));
+  const count = lastDecision === -1 ? resolved.length : lastDecision;
   if (item === undefined || count >= workerLostRetries) return;
   const why = `The worker was lost; retry ${count + 1} of ${workerLostRetries}.`;
   await lead.resolve({ id: item.id, action: 'retry', who: RETRIED_BY, why });
 }
 
-function isRetriedHere(resolution: InboxItem['resolution']): boolean {
+function isAutomaticRetry(resolution: InboxItem['resolution']): boolean {
   return resolution !== null && 'who' in resolution && resolution.who === RETRIED_BY;
 }

@@ -5,7 +5,7 @@ import { repeatSweep } from './repeat-sweep.js';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Sweeps every second; the first one does what it is given, the others sweep one. */
+/** Sweeps every second; the first sweep calls the given function, the others return 1. */
 function start(first: () => Promise<number> = async () => 1) {
   const warnings: unknown[] = [];
   let sweeps = 0;

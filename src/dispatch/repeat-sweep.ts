@@ -1,25 +1,25 @@
 import { getErrorMessage } from '../base/index.js';
 import type { Logger } from '../base/index.js';
 
-/** Work on this machine that is repeated, one sweep after the other. */
+/** Work on this machine that is repeated in sweeps, one at a time. */
 export interface SweepOptions {
   /** For the log: `packing`. */
   readonly name: string;
   readonly work: () => Promise<number>;
-  /** Undefined: only when it is called. */
+  /** Interval between sweeps; undefined: only when `sweep` is called. */
   readonly everyMs: number | undefined;
   readonly logger: Logger;
 }
 
-/** Sweeps in progress. */
+/** Repeated sweeps. */
 export interface Sweeps {
-  /** Sweeps once, after the current sweep; returns how much it did. */
+  /** Sweeps once, after the current sweep; returns the number from `work`. */
   readonly sweep: () => Promise<number>;
   /** Starts no more sweeps, and waits for the current one. */
   readonly stop: () => Promise<void>;
 }
 
-/** Repeats a sweep. A failure is logged; the next one tries again. The timer does not keep the process alive. */
+/** Repeats a sweep. A failure is logged, and the next sweep tries again. The timer does not keep the process alive. */
 export function repeatSweep({ name, work, everyMs, logger }: SweepOptions): Sweeps {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
@@ -30,7 +30,7 @@ export function repeatSweep({ name, work, everyMs, logger }: SweepOptions): Swee
     return swept;
   };
   const sweepAndLog = (): void => {
-    // One that takes longer than the interval does not pile up others behind it.
+    // If a sweep takes longer than the interval, no queue builds up.
     if (waiting > 0) return;
     sweep().catch((error: unknown) => logger.warn(`${name} failed, trying again`, { error: getErrorMessage(error) }));
   };

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../base/index.js';
 import type { Waker } from './waker.js';
 
-/** Two rounds begin at least so far apart, however often it is woken. */
-const MIN_DISTANCE_MS = 5;
+/** Minimum time between the starts of two rounds, even if the loop is woken more often. */
+const MIN_INTERVAL_MS = 5;
 const FAILURE_PAUSE_MS = 200;
 
 /** Work that is repeated. */
@@ -14,32 +14,31 @@ export interface RepeatedWork {
   readonly waker: Waker;
   /** How long it sleeps at most between two rounds. */
   readonly sleepMs: number;
-  /** How long it sleeps after a wake-up; twice as long after each round without one, up to `sleepMs`, which is the default. */
+  /** How long it sleeps after a wake-up; `sleepMs` by default. Doubled after each round without a wake-up, up to `sleepMs`. */
   readonly firstSleepMs?: number;
   readonly logger: Logger;
-  /** Ends the repetition after the present round. */
+  /** Ends the repetition after the current round. */
   readonly signal: AbortSignal;
 }
 
-/** Does work when woken and every so often, until the signal is aborted. A failure is logged; the next round tries again. */
+/** Repeats work when woken and at intervals, until the signal is aborted. A failure is logged; the next round tries again. */
 export async function repeatWork(repeated: RepeatedWork): Promise<void> {
   const { name, work, waker, sleepMs, firstSleepMs = sleepMs, logger, signal } = repeated;
   let longestMs = firstSleepMs;
   for (;;) {
-    const began = performance.now();
+    const startedAt = performance.now();
     try {
       await work();
     } catch (error) {
       logger.warn(`${name} failed, trying again`, { error: String(error) });
-      // Not at once: a loop that is woken by its own failure would not stop.
+      // A loop that is woken by its own failure would otherwise never pause.
       await pause(FAILURE_PAUSE_MS);
     }
     if (signal.aborted) return;
-    // Up to a quarter less: loops that were started together must not look together.
+    // Up to a quarter less: loops that were started together must not poll at the same time.
     const wasWoken = await waker.sleep(longestMs * (1 - Math.random() / 4));
     longestMs = wasWoken ? firstSleepMs : Math.min(sleepMs, longestMs * 2);
-    // One that was asleep begins at once.
-    const early = began + MIN_DISTANCE_MS - performance.now();
-    if (early > 0) await pause(early);
+    const remainingMs = startedAt + MIN_INTERVAL_MS - performance.now();
+    if (remainingMs > 0) await pause(remainingMs);
   }
 }

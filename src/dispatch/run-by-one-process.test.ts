@@ -5,7 +5,7 @@ import { runByOneProcess } from './run-by-one-process.js';
 
 const LEASE_MS = 90;
 
-/** Processes that do the same duty, and the names of those that did it, as they come. */
+/** Starts processes that share a duty, and records the name of each process that performs it. */
 function startProcesses(store: Pick<Store, 'holdDuties' | 'releaseDuties' | 'now'>) {
   const done: string[] = [];
   const waiting = new Set<() => void>();
@@ -79,7 +79,7 @@ describe('a duty', () => {
     expect(done.slice(before).every((process) => process === 'second')).toBe(true);
   });
 
-  it('is tried again after a failure, and does not keep others from being done', async () => {
+  it('is retried after a failure, and does not block other duties', async () => {
     const store = await openSite('memory:');
     let [failures, successes] = [0, 0];
     const isDone = new Promise<void>((resolve) => {

@@ -12,8 +12,8 @@ export interface Duty {
   readonly name: string;
   readonly everyMs: number;
   /**
-   * It is called again after `everyMs`. Two processes may overlap if one stalls for longer than its lease, so it must be
-   * harmless when it is done twice. The signal is aborted when the process stops.
+   * Called every `everyMs`. Two processes may overlap if one stalls for longer than its lease, so doing the work twice must be
+   * harmless. The signal is aborted when the process stops.
    */
   readonly work: (signal: AbortSignal) => Promise<unknown>;
 }
@@ -22,7 +22,7 @@ export interface Duty {
 export interface DutyOptions {
   readonly store: Duties & StoreClock;
   readonly duties: readonly Duty[];
-  /** How long a process holds a duty without asking again; 30 seconds by default. */
+  /** How long a process holds a duty without renewing it; 30 seconds by default. */
   readonly leaseMs?: number;
   readonly logger?: Logger;
 }
@@ -30,9 +30,9 @@ export interface DutyOptions {
 const LEASE_MS = 30_000;
 
 /**
- * Runs each duty in one of the processes that share a store: the first that asks holds it and does the work every so often;
- * if it stops, crashes or loses the store, another one takes over within two leases. All duties together cost the others one
- * statement every half lease.
+ * Runs each duty in one of the processes that share a store. The first process to request a duty holds it and does the work at
+ * its interval; if it stops, crashes or loses the store, another one takes over within two leases. Each of the other processes
+ * runs one statement every half lease for all duties together.
  *
  * @example
  * const duties = runByOneProcess({ store, duties: [{ name: 'retention', everyMs: 60_000, work: () => sweep() }] })
@@ -45,34 +45,34 @@ export function runByOneProcess(options: DutyOptions): { stop(): Promise<void> }
   const { signal } = stopping;
   const names = duties.map(({ name }) => name);
   const wakers = new Map(names.map((name) => [name, createWaker()]));
-  const keeper = createWaker();
+  const renewalWaker = createWaker();
   let held: ReadonlySet<string> = new Set();
   let heldUntil = 0;
 
   async function hold(): Promise<void> {
-    const asked = performance.now();
+    const requestedAt = performance.now();
     const now = store.now();
     const found = new Set(await store.holdDuties({ names, owner, now, until: now + leaseMs }));
     const before = held;
     held = found;
-    heldUntil = asked + leaseMs;
+    heldUntil = requestedAt + leaseMs;
     for (const name of found) if (!before.has(name)) wakers.get(name)?.wake();
   }
 
-  /** Holders renew their duties in time; the others check whether one is free, at different times. */
-  async function keep(): Promise<void> {
+  /** Renews the duties of this process in time; without any, checks at a random time whether one is free. */
+  async function renew(): Promise<void> {
     while (!signal.aborted) {
       await hold().catch((error: unknown) =>
         logger.warn('duties cannot be held, trying again', { error: String(error) }),
       );
       if (signal.aborted) return;
-      await keeper.sleep(held.size > 0 ? leaseMs / 3 : leaseMs * (0.5 + Math.random() / 2));
+      await renewalWaker.sleep(held.size > 0 ? leaseMs / 3 : leaseMs * (0.5 + Math.random() / 2));
     }
   }
 
   const loops = duties.map(async ({ name, everyMs, work }) => {
     const waker = wakers.get(name) ?? createWaker();
-    // Nothing is held yet.
+    // This process holds no duty yet; it wakes the loop when it gets this one.
     await waker.sleep(everyMs);
     await repeatWork({
       name,
@@ -85,15 +85,15 @@ export function runByOneProcess(options: DutyOptions): { stop(): Promise<void> }
       signal,
     });
   });
-  const kept = duties.length === 0 ? Promise.resolve() : keep();
+  const renewal = duties.length === 0 ? Promise.resolve() : renew();
 
   let stopped: Promise<void> | undefined;
   async function stop(): Promise<void> {
     stopping.abort();
-    for (const waker of [keeper, ...wakers.values()]) waker.wake();
-    await Promise.all([kept, ...loops]);
+    for (const waker of [renewalWaker, ...wakers.values()]) waker.wake();
+    await Promise.all([renewal, ...loops]);
     if (held.size === 0) return;
-    // The store may be gone; then the lease ends by itself.
+    // If the store is unavailable, the lease expires by itself.
     const released = store.releaseDuties(owner).catch((error: unknown) => {
       logger.warn('duties cannot be released', { error: String(error) });
     });
@@ -102,5 +102,5 @@ export function runByOneProcess(options: DutyOptions): { stop(): Promise<void> }
   return { stop: async () => (stopped ??= stop()) };
 }
 
-/** A process that stops waits no longer than this for the store. */
+/** How long a process that stops waits for the store. */
 const RELEASE_MS = 5000;

@@ -11,15 +11,15 @@ import type { WorkContext } from './worker-options.js';
 export interface RunHere {
   readonly id?: string;
   readonly spec: RunSpec;
-  /** Inputs for the agent besides the spec. */
+  /** Inputs for the agent in addition to the spec. */
   readonly inputs?: Partial<RunInputs>;
-  /** Called once the run has been started. */
+  /** Called when the run has started. */
   readonly onRun?: (run: Run) => void;
 }
 
 /**
- * Executes a run in this process at once, without the queue. It is in the store like any other: its events can be followed,
- * its questions answered and the run canceled from elsewhere.
+ * Executes a run in this process immediately, without the queue. It is in the store like any other run: other processes can
+ * follow its events, answer its questions and cancel it.
  */
 export async function runHere(
   context: WorkContext,

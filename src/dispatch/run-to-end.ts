@@ -6,13 +6,13 @@ import { createFailedResult, lockFolder, resumeRun, startRun } from '../runs/ind
 import type { FolderLock, Run, RunPorts } from '../runs/index.js';
 import { settleBudget } from './budgets.js';
 import type { HeldClaim } from './hold-claim.js';
-import type { LostRunCode } from './lost-run-codes.js';
+import type { WorkerFailureCode } from './worker-failure-codes.js';
 import { retryStore } from './retry-store.js';
 import type { WorkContext } from './worker-options.js';
 
-const NOT_STARTED: LostRunCode = 'RUN_NOT_STARTED';
+const NOT_STARTED: WorkerFailureCode = 'RUN_NOT_STARTED';
 
-/** A folder in use by a process that the store does not know is checked again after this time. */
+/** A folder in use by a process outside the store is checked again after this time. */
 const FOLDER_RETRY_MS = 1000;
 
 /** The result of a run that was canceled after it was claimed and before its process started. */
@@ -23,12 +23,12 @@ export const CANCELED_BEFORE_START: RunResult = {
 };
 
 /**
- * Locks the folder of a claimed run. If a process outside the store works there, the run goes back into the queue: a run
- * that waits takes no slot. Undefined where the folder cannot be locked at all; the run then reports why.
+ * Locks a claimed run's folder. If a process outside the store works there, the run goes back into the queue: a waiting
+ * run uses no slot. Returns undefined if the folder cannot be locked at all; the run then reports why.
  */
 export async function acquireFolder(
   { store, runs, clock, wakeAt }: WorkContext,
-  hold: { readonly id: string; readonly workerId: string },
+  claim: { readonly id: string; readonly workerId: string },
   workdir: string,
 ): Promise<FolderLock | 'busy' | undefined> {
   try {
@@ -36,35 +36,35 @@ export async function acquireFolder(
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'WORKING_FOLDER_BUSY') return undefined;
     const retryAt = clock() + FOLDER_RETRY_MS;
-    await store.releaseRun({ ...hold, now: clock(), retryAt });
+    await store.releaseRun({ ...claim, now: clock(), retryAt });
     wakeAt?.(retryAt);
     return 'busy';
   }
 }
 
-/** Options for starting a run. */
-export interface StartedRun {
+/** Options for running an agent. */
+export interface RunPlan {
   readonly id: string;
   readonly workerId: string;
   readonly spec: RunSpec;
   readonly lock: FolderLock | undefined;
-  /** Where it is resumed: the state it was found in. */
-  readonly resumes?: RunState;
-  /** Whether it may be left while it waits, to be resumed by another worker. */
+  /** The state in which a run that is resumed was found; undefined for a new run. */
+  readonly resumedFrom?: RunState;
+  /** Whether it may be detached while it waits, to be resumed by another worker. */
   readonly mayDetach?: boolean;
   /** Variables in addition to those of the worker's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Inputs for the agent besides the spec. */
+  /** Inputs for the agent in addition to the spec. */
   readonly inputs?: RunPorts['inputs'];
-  /** Called once it has been started. */
+  /** Called when it has started. */
   readonly onRun?: (run: Run) => void;
 }
 
 /** Runs an agent under a claim and returns its result; replies and cancellation reach it through the claim. */
-export async function runToEnd(context: WorkContext, started: StartedRun, claim: HeldClaim): Promise<RunResult> {
-  const { id, workerId, spec, lock, env, inputs, resumes, mayDetach = false } = started;
+export async function runToEnd(context: WorkContext, plan: RunPlan, claim: HeldClaim): Promise<RunResult> {
+  const { id, workerId, spec, lock, env, inputs, resumedFrom, mayDetach = false } = plan;
   const { store, clock, runs } = context;
-  let isFound = resumes === 'waiting';
+  let isFoundWaiting = resumedFrom === 'waiting';
   const ports: RunPorts = {
     ...runs,
     eventLog: store,
@@ -75,30 +75,30 @@ export async function runToEnd(context: WorkContext, started: StartedRun, claim:
     environment: { ...(runs.environment ?? process.env), ...env },
     ...(context.slots === undefined ? {} : { slot: context.slots.assign(workerId, claim.stop) }),
     onQuestion: async () => {
-      // It waits already, and an answer may have been posted.
-      if (isFound) return void (isFound = false);
+      // It is already waiting, and an answer may have been posted.
+      if (isFoundWaiting) return void (isFoundWaiting = false);
       await retryStore(async () => store.markWaiting({ id, workerId, now: clock() }), context);
     },
     onUnanswered: async () => {
-      isFound = false;
+      isFoundWaiting = false;
       await retryStore(async () => store.markWaiting({ id, workerId, now: clock(), isOver: true }), context);
     },
     ...(lock === undefined ? {} : { folderLock: lock }),
   };
   let starting: Promise<Run>;
   try {
-    starting = resumes === undefined ? Promise.resolve(startRun(spec, ports)) : resumeRun(id, spec, ports);
+    starting = resumedFrom === undefined ? Promise.resolve(startRun(spec, ports)) : resumeRun(id, spec, ports);
     claim.onReply(async (reply) => (await starting).reply(decodeReply(reply)));
     await starting;
   } catch (error) {
-    // A run that cannot be started was queued without a check: this is its result.
+    // The spec may have been queued unchecked. If the run cannot be started, the error is its result.
     return createFailedResult(isSluiceError(error) ? error.code : NOT_STARTED, getErrorMessage(error));
   }
   const run = await starting;
-  started.onRun?.(run);
+  plan.onRun?.(run);
   const stop = async (): Promise<void> => {
-    const isLeft = mayDetach && context.signal.aborted && (await run.detach());
-    if (!isLeft) await run.cancel(String(claim.stop.reason));
+    const hasDetached = mayDetach && context.signal.aborted && (await run.detach());
+    if (!hasDetached) await run.cancel(String(claim.stop.reason));
   };
   const onStop = () => void stop();
   if (claim.stop.aborted) onStop();
@@ -109,7 +109,7 @@ export async function runToEnd(context: WorkContext, started: StartedRun, claim:
   return result;
 }
 
-/** Whether a run was left while it waits: it has not ended, and the next worker of this host continues it. */
+/** Whether a run was detached while it was waiting: it has not ended, and another worker of this host will resume it. */
 export function isDetached({ error }: RunResult): boolean {
   return error?.code === 'RUN_DETACHED';
 }

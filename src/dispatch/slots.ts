@@ -1,6 +1,6 @@
 import type { RunSlot } from '../runs/index.js';
 
-/** How many runs a worker executes at once. A run that waits for an answer without a process takes no slot. */
+/** The slots of a worker: one per run that it executes. A run that waits for an answer without a process uses no slot. */
 export class Slots {
   readonly #count: number;
   readonly #taken = new Set<string>();
@@ -20,8 +20,8 @@ export class Slots {
     return this.#taken.size >= this.#count;
   }
 
-  /** Whether one more fills it. */
-  get isLast(): boolean {
+  /** Whether exactly one slot is free. */
+  get hasOneFree(): boolean {
     return this.#taken.size === this.#count - 1;
   }
 
@@ -37,7 +37,7 @@ export class Slots {
     this.onFree();
   }
 
-  /** The slot of one claim; a run that waits for it continues without one when `stop` is aborted. */
+  /** Returns the slot of one claim. A run that waits for a slot continues without one when `stop` is aborted. */
   assign(claim: string, stop: AbortSignal): RunSlot {
     return {
       release: () => this.free(claim),

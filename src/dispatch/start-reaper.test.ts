@@ -43,11 +43,11 @@ describe('a reaper', () => {
     await expect.poll(async () => (await store.findRun('RUN1'))?.result).toMatchObject(GONE);
   });
 
-  it('ends the runs of this machine when it is called, and otherwise does not ask for them', async () => {
+  it('ends the runs of this machine when it is notified, and otherwise does not query them', async () => {
     const { store, lead, data } = await openWorkshop();
     await addExpiredRun(store, data, hostname());
     const { counting, calls } = countCalls(store);
-    const reaper = start({ store: counting, lead, data, isCalled: true });
+    const reaper = start({ store: counting, lead, data, isNotified: true });
     await expect.poll(() => calls.fleet).toBeGreaterThan(1);
     expect((await store.findRun('RUN1'))?.state).toBe('running');
     expect(calls.host).toBe(0);
@@ -56,7 +56,7 @@ describe('a reaper', () => {
     expect(calls.host).toBe(0);
   });
 
-  it('looks at other machines in one process at a time, and at its own machine in each', async () => {
+  it('reconciles other machines in one process at a time, and its own machine in each', async () => {
     const { store, lead, data } = await openWorkshop();
     const reapers = [1, 2, 3].map(() => countCalls(store));
     for (const { counting } of reapers) start({ store: counting, lead, data });

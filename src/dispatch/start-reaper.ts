@@ -12,41 +12,42 @@ import { DEFAULT_LEASE_MS } from './worker-options.js';
 export interface ReaperOptions extends Omit<ReconcileOptions, 'clock' | 'data' | 'isAbandoned'> {
   readonly data: string;
   readonly clock?: () => number;
-  /** How often it looks; every lease by default. */
+  /** The interval between reconciliations; by default the length of a lease. */
   readonly everyMs?: number;
   readonly logger?: Logger;
   /** Called when claims were queued again. */
   readonly onRequeued?: () => void;
   /** Whether the caller invokes `reconcileNow` when leases of this host expire; otherwise the reaper polls the store. */
-  readonly isCalled?: boolean;
+  readonly isNotified?: boolean;
 }
 
-/** Reconciles until it is stopped. */
+/** A reaper: reconciles until it is stopped. */
 export interface Reaper {
-  /** Looks at the runs of this host now: some of their leases have expired. */
+  /** Reconciles the runs of this host now, because some of their leases have expired. */
   reconcileNow(): void;
   stop(): Promise<void>;
 }
 
-/** A duty moves to another process no faster than that, however short a lease is. */
+/** The minimum lease of the duty, even if the lease of a run is shorter. */
 const MIN_DUTY_MS = 1000;
 
 /**
- * Reconciles what crashed workers left, every so often. Processes and runs of this host are looked at by every process of the
- * host; runs of other hosts and claims that never started are a duty of one process at a time. Every worker has a reaper; a
- * server without a worker starts one too, so that no run stays `running` when the last worker is gone.
+ * Starts a reaper, which regularly cleans up after crashed workers. Every reaper ends orphaned processes and reconciles runs on
+ * its own host; runs of other hosts and claims that never started are a duty of one reaper at a time. Every worker has a reaper;
+ * a server without a worker starts one too, so that no run stays `running` when the last worker is gone.
  *
  * @example
  * const reaper = startReaper({ store, lead, data })
  * await reaper.stop()
  */
 export function startReaper(options: ReaperOptions): Reaper {
-  const { store, everyMs = DEFAULT_LEASE_MS, logger = silentLogger, onRequeued, isCalled = false } = options;
+  const { store, everyMs = DEFAULT_LEASE_MS, logger = silentLogger, onRequeued, isNotified = false } = options;
   const { clock = () => store.now() } = options;
-  const given = { ...options, clock };
+  const reconcileOptions = { ...options, clock };
   const waker = createWaker();
   const stopping = new AbortController();
-  let isExpectedHere = false;
+  /** Whether the caller has reported expired leases of this host since the last round. */
+  let isExpiryReported = false;
   let expired: ReadonlySet<string> = new Set();
 
   const log = (report: Reconciliation): void => {
@@ -54,37 +55,37 @@ export function startReaper(options: ReaperOptions): Reaper {
     if (requeued + ended + adopted + processes > 0) logger.info('reconciled', { ...report });
   };
 
-  async function reconcileNow(): Promise<void> {
-    const isExpected = isExpectedHere;
-    isExpectedHere = false;
-    // First: a run has ended only when its process is gone.
-    const processes = await endOrphanedProcesses(given);
-    const hasExpired = isCalled ? isExpected : await store.hasExpiredRuns(clock(), hostname());
-    log({ ...(hasExpired ? await reconcileHost(given) : NOTHING_DONE), processes });
+  async function reconcileHere(): Promise<void> {
+    const wasReported = isExpiryReported;
+    isExpiryReported = false;
+    // This comes first, because a run has ended only when its process is gone.
+    const processes = await endOrphanedProcesses(reconcileOptions);
+    const hasExpired = isNotified ? wasReported : await store.hasExpiredRuns(clock(), hostname());
+    log({ ...(hasExpired ? await reconcileHost(reconcileOptions) : NOTHING_DONE), processes });
   }
 
   /**
-   * A claim of another machine is ended when two looks in a row find it expired: just after an outage of the store its holder
+   * Ends a claim of another machine only when it is found expired twice in a row: just after an outage of the store, its holder
    * needs a moment to renew it.
    */
   async function reconcileElsewhere(): Promise<void> {
-    const seen = new Set<string>();
+    const expiredNow = new Set<string>();
     const report = await reconcileFleet({
-      ...given,
+      ...reconcileOptions,
       isAbandoned({ id, owner }) {
         const claim = `${id} ${owner?.worker_id ?? ''}`;
-        seen.add(claim);
+        expiredNow.add(claim);
         return expired.has(claim);
       },
     });
-    expired = seen;
+    expired = expiredNow;
     log(report);
     if (report.requeued > 0) onRequeued?.();
   }
 
   const here = repeatWork({
     name: 'reconciling this machine',
-    work: reconcileNow,
+    work: reconcileHere,
     waker,
     sleepMs: everyMs,
     logger,
@@ -98,7 +99,7 @@ export function startReaper(options: ReaperOptions): Reaper {
   });
   return {
     reconcileNow() {
-      isExpectedHere = true;
+      isExpiryReported = true;
       waker.wake();
     },
     async stop() {

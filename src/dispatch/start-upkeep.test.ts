@@ -5,7 +5,7 @@ import { openSite } from '../store/contract/fixtures/open-site.js';
 import { createRunResult, sampleSpec } from '../store/contract/fixtures/run-samples.js';
 import { startUpkeep } from './start-upkeep.js';
 
-it('upkeep counts ended runs, and does further duties', async () => {
+it('upkeep counts ended runs, and runs further duties', async () => {
   const data = await makeFolder({});
   const store = await openSite(`sqlite:${join(data, 'sluice.db')}`);
   await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'running', workerId: 'w', now: 1000 });

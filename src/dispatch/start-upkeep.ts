@@ -1,4 +1,4 @@
-import { setImmediate as giveWay } from 'node:timers/promises';
+import { setImmediate as yieldToEvents } from 'node:timers/promises';
 import { silentLogger } from '../base/index.js';
 import type { Archive } from '../archive/index.js';
 import type { Logger } from '../base/index.js';
@@ -21,11 +21,14 @@ export interface UpkeepOptions {
   readonly settings: RetentionSettings;
   /** When run folders are packed; a minute after the end by default. */
   readonly packing?: PackingSettings;
-  /** Where packed runs are uploaded to. */
+  /** Where packed runs are uploaded. */
   readonly archive?: Archive | undefined;
-  /** The repositories of the configuration; mirrors of others are removed some time after their last use. Without it all stay. */
+  /**
+   * The repositories of the configuration; other mirrors are removed some time after their last use. Without this option, all
+   * mirrors stay.
+   */
   readonly repos?: readonly Repo[];
-  /** Delivers comments; only processes with a worker do. */
+  /** Delivers comments; only set in processes with a worker. */
   readonly lead?: Pick<Lead, 'deliver'> | undefined;
   /** Further work that one process at a time does for all. */
   readonly duties?: readonly Duty[];
@@ -33,7 +36,8 @@ export interface UpkeepOptions {
 }
 
 /**
- * Starts the background work of a server and a worker: packing ended runs, deleting old data and unused mirrors, counting runs for statistics, and other duties.
+ * Starts the background work of a server and a worker: packing ended runs, deleting old data and unused mirrors, counting runs
+ * for statistics, and other duties.
  *
  * @example
  * const upkeep = startUpkeep({ store, data, settings: { runsMs: 30 * 86_400_000 } })
@@ -66,24 +70,24 @@ export function startUpkeep(options: UpkeepOptions): { stop(): Promise<void> } {
 }
 
 const COUNT_EVERY_MS = 5000;
-/** Few enough that neither a transaction nor the event loop takes long. */
-const COUNTED_AT_ONCE = 500;
+/** Few enough to block neither the database nor the event loop for long. */
+const ROWS_PER_STEP = 500;
 
-/** Puts runs that have ended, and inbox items, into the slots that statistics read. */
+/** Counts ended runs and inbox items in the slots that statistics read. */
 function createStatisticsDuty(store: Pick<Statistics, 'countEndedRuns' | 'countInboxItems'>): Duty {
   return {
     name: 'statistics',
     everyMs: COUNT_EVERY_MS,
     async work(signal) {
-      while (!signal.aborted && (await store.countEndedRuns(COUNTED_AT_ONCE)) > 0) await giveWay();
-      while (!signal.aborted && (await store.countInboxItems(COUNTED_AT_ONCE)) > 0) await giveWay();
+      while (!signal.aborted && (await store.countEndedRuns(ROWS_PER_STEP)) > 0) await yieldToEvents();
+      while (!signal.aborted && (await store.countInboxItems(ROWS_PER_STEP)) > 0) await yieldToEvents();
     },
   };
 }
 
 const DELIVER_EVERY_MS = 5000;
 
-/** Tries failed deliveries again, also those of workers that are gone. The first try is made by the worker that settled the order. */
+/** Retries failed deliveries, also those of workers that are gone. The worker that settled the order makes the first try. */
 function createDeliveryDuty(lead: Pick<Lead, 'deliver'>): Duty {
   return {
     name: 'deliveries',

@@ -23,7 +23,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(existsSync(join(data, 'comments', 'local_1.md'))).toBe(true);
   });
 
-  it.each([0, -1, 1.5, Number.NaN])('refuses to execute %j runs at once', async (concurrency) => {
+  it.each([0, -1, 1.5, Number.NaN])('refuses a concurrency of %j', async (concurrency) => {
     const { start } = await openWorkshop();
     expect(() => start({ concurrency })).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
   });
@@ -156,7 +156,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(Date.parse(waited?.started_at ?? '')).toBeGreaterThanOrEqual(Date.parse(holder?.ended_at ?? ''));
   });
 
-  it('puts a run back into the queue whose folder a process outside the store uses', async () => {
+  it('returns a run to the queue if a process outside the store uses its folder', async () => {
     const { start, store, data } = await openWorkshop();
     const outside = await lockFolder(join(data, 'locks'), data);
     const spec = { engine: 'command', command: [process.execPath, '-e', ''], workdir: data } as const;
@@ -181,7 +181,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(await store.findIssue('local#1')).toMatchObject({ state: 'review', active_run_id: current.order.run_id });
   });
 
-  it('executes one order at a time in a repository, and several at once in different ones', async () => {
+  it('executes one order at a time in a repository, and several in different ones at the same time', async () => {
     const { start, submit, settled, effects, data } = await openWorkshop();
     start({ concurrency: 3 });
     const orders = [
@@ -196,7 +196,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(lines.indexOf('3 start')).toBeLessThan(lines.indexOf('2 end'));
   });
 
-  it('keeps to the limit of a worker type', async () => {
+  it('respects the limit of a worker type', async () => {
     const { start, submit, settled, effects, data } = await openWorkshop();
     start({ concurrency: 4, concurrencyByType: { script: 1 } });
     const folders = [join(data, 'repository'), data];
@@ -218,7 +218,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect((await effects())[0]).toContain('local#high');
   });
 
-  it('does not start what waits for other issues', async () => {
+  it('does not start orders that wait for other issues', async () => {
     const { start, submit, settled, effects } = await openWorkshop();
     start();
     const order = await submit('local#2', { result: 'ok' }, { depends_on: ['local#1'] });
@@ -226,7 +226,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(await effects()).toEqual([]);
   });
 
-  it('goes to a person if the worker cannot be started', async () => {
+  it('passes an order to a person if its program cannot be started', async () => {
     const { start, submit, settled } = await openWorkshop({
       lead: { wrappers: { scripted: { type: 'script', command: ['/no/such/program'] } } },
     });
@@ -308,7 +308,7 @@ describe('a worker', { timeout: 30_000 }, () => {
 });
 
 describe('an order in a worktree', { timeout: 30_000 }, () => {
-  /** A workshop whose repository is one of git. */
+  /** Opens a workshop with a git repository. */
   async function openGitWorkshop() {
     const workshop = await openWorkshop();
     const repository = join(workshop.data, 'repository');

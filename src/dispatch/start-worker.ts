@@ -14,17 +14,17 @@ import type { WorkContext, Worker, WorkerOptions } from './worker-options.js';
 import { DEFAULT_LEASE_MS } from './worker-options.js';
 
 const DEFAULT_CONCURRENCY = 4;
-/** Wake-ups are what counts: a poll only finds what was due when a wake-up was lost. */
+/** Work is normally found by wake-ups; a poll only finds work whose wake-up was lost. */
 const DEFAULT_POLL_MS = 30_000;
 const FIRST_POLL_MS = 250;
-/** A clock that differs by more is worth a warning. */
+/** A larger difference between clocks is logged as a warning. */
 const CLOCK_TOLERANCE_MS = 5000;
-/** When it stops, a worker starts deliveries within this time; the rest is for the others. */
+/** How long a worker that is stopping starts further deliveries; the rest is left to other workers. */
 const LAST_DELIVERY_MS = 5000;
 
 /**
- * Starts a worker: it claims runs from the store and executes them, with the orders they carry; it delivers comments and
- * reconciles what crashed workers left. Any number of workers, in any number of processes, share one store.
+ * Starts a worker: it claims runs from the store and executes them, with the orders they carry; it delivers comments and cleans
+ * up after crashed workers. Any number of workers, in any number of processes, can share one store.
  *
  * @example
  * const worker = startWorker({ store, lead, concurrency: 2 })
@@ -37,12 +37,12 @@ export function startWorker(options: WorkerOptions): Worker {
   const { leaseMs = DEFAULT_LEASE_MS, pollMs = DEFAULT_POLL_MS, concurrency = DEFAULT_CONCURRENCY } = options;
   const { reconcileMs = leaseMs } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1) {
-    throw new SluiceError('INVALID_OPTION', 'Invalid concurrency: use a whole number from 1 on.');
+    throw new SluiceError('INVALID_OPTION', 'Invalid concurrency: use an integer of at least 1.');
   }
   const newId = options.newId ?? createUlids(clock);
   const id = newId();
   const outOfTime = new AbortController();
-  // Every piece of work listens to it.
+  // Every run adds a listener.
   setMaxListeners(0, outOfTime.signal);
   const slots = new Slots(concurrency);
   const { budgets } = options;
@@ -71,7 +71,7 @@ export function startWorker(options: WorkerOptions): Worker {
   };
 
   /** Executes claimed work concurrently with the loop; a failure does not stop the worker. */
-  function begin(workerId: string, work: () => Promise<unknown>): void {
+  function startTask(workerId: string, work: () => Promise<unknown>): void {
     const task = whileInProgress(workerId, work)
       .then(
         () => undefined,
@@ -86,7 +86,7 @@ export function startWorker(options: WorkerOptions): Worker {
   }
   slots.onFree = wake;
 
-  /** Claims runs until the queue is empty or the worker is busy. Each claim has its own name, so that each can be lost alone. */
+  /** Claims runs until the queue is empty or all slots are used. Each claim has its own worker id, so each can be lost separately. */
   async function claimWork(): Promise<void> {
     while (!stopping.signal.aborted && !slots.isFull) {
       const workerId = `${id}/${newId()}`;
@@ -98,15 +98,15 @@ export function startWorker(options: WorkerOptions): Worker {
         concurrency: options.concurrencyByType ?? {},
         ...(options.workerTypes === undefined ? {} : { workerTypes: options.workerTypes }),
         watcher: id,
-        isLast: slots.isLast,
+        isLast: slots.hasOneFree,
       });
       if (claimed === undefined) return;
       slots.take(workerId);
-      begin(workerId, async () => executeRun(context, claimed, workerId));
+      startTask(workerId, async () => executeRun(context, claimed, workerId));
     }
   }
 
-  /** Takes over a run of this host whose worker is gone; one that waits for an answer takes no slot. */
+  /** Takes over a run of this host whose worker is gone; a run that waits for an answer uses no slot. */
   async function adopt({ id: runId, owner, state, order }: RunRecord): Promise<boolean> {
     if (!takes.includes(order === null ? 'runs' : 'orders')) return false;
     if (owner === null || stopping.signal.aborted || (state !== 'waiting' && slots.isFull)) return false;
@@ -115,17 +115,17 @@ export function startWorker(options: WorkerOptions): Worker {
     const record = await store.adoptRun({ id: runId, from: owner.worker_id, worker, leaseMs, now: clock() });
     if (record === undefined) return false;
     if (record.state !== 'waiting') slots.take(workerId);
-    begin(workerId, async () => resumeAdopted(context, record, workerId));
+    startTask(workerId, async () => resumeAdopted(context, record, workerId));
     return true;
   }
 
-  /** Delivers what is due; what failed is tried again at its time. */
+  /** Delivers the comments that are due, and wakes up again for the next retry. */
   async function deliver(): Promise<void> {
     const { retryAt } = await lead.deliver({ signal: stopping.signal });
     if (retryAt !== undefined) forDelivery.wakeAt(performance.now() + retryAt - clock());
   }
 
-  /** Reports itself to the fleet; the answer says whether something of this host is to be reconciled. A worker that misses two leases is gone. */
+  /** Reports this worker to the fleet and learns whether runs of this host have expired. A worker that misses two leases is gone. */
   const report = async () => {
     const now = clock();
     const { hasExpiredRuns } = await store.reportWorker({
@@ -170,13 +170,13 @@ export function startWorker(options: WorkerOptions): Worker {
     clock,
     logger,
     everyMs: reconcileMs,
-    isCalled: true,
+    isNotified: true,
     onRequeued: forWork.wake,
     workerLostRetries: options.workerLostRetries ?? 0,
     ...(runs.agents === undefined ? {} : { agents: runs.agents }),
     adopt,
   });
-  // It reports until its last run has ended, also while it shuts down.
+  // The worker reports until its last run has ended, even while it shuts down.
   const idle = new AbortController();
   const reports = repeatWork({
     name: 'reporting to the fleet',
@@ -190,7 +190,7 @@ export function startWorker(options: WorkerOptions): Worker {
     stopping.abort();
     stopWatching();
     for (const waker of [forWork, forDelivery, forReports]) waker.wake();
-    // The loops first: one of them may just be claiming something.
+    // The loops come first, because one of them may be claiming a run.
     await Promise.all([...loops, reaper.stop()]);
     await Promise.all(tasks);
     idle.abort();
@@ -214,7 +214,7 @@ export function startWorker(options: WorkerOptions): Worker {
     wake,
     stop: async ({ graceMs } = {}) => {
       stopped ??= stop();
-      // A second call may be in a greater hurry than the first.
+      // A second call may have a shorter grace period than the first.
       const timer = graceMs === undefined ? undefined : setTimeout(() => outOfTime.abort(), graceMs);
       await stopped;
       clearTimeout(timer);
@@ -222,7 +222,7 @@ export function startWorker(options: WorkerOptions): Worker {
   };
 }
 
-/** The holder of a claim: this process, under a different name for every claim. */
+/** Identifies the holder of a claim: this process, with a different worker id for every claim. */
 async function identifyWorker(workerId: string): Promise<WorkerIdentity> {
   const { pid, started } = await identifyOwnProcess();
   return { worker_id: workerId, host: hostname(), pid, pid_started: started };

@@ -7,7 +7,7 @@ import { StoreError } from '../store/store-error.js';
 import type { Store } from '../store/store.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
-/** `before`: the call fails. `after`: it takes effect, and its answer is lost. */
+/** `before`: the call fails. `after`: it takes effect, but its response is lost. */
 type Fault = 'before' | 'after';
 
 /** The calls that go to the database; the others only watch, or read a clock. */
@@ -24,9 +24,9 @@ function breakStore(store: Store, at: number, { fault, length }: { fault: Fault;
         const call = calls;
         calls += 1;
         const isAway = call >= at && call < at + length;
-        if (isAway && fault === 'before') throw away();
+        if (isAway && fault === 'before') throw createOutageError();
         const answer = await method.apply(target, values);
-        if (isAway) throw away();
+        if (isAway) throw createOutageError();
         return answer;
       };
     },
@@ -34,17 +34,17 @@ function breakStore(store: Store, at: number, { fault, length }: { fault: Fault;
   return { broken, countCalls: () => calls };
 }
 
-function away(): StoreError {
+function createOutageError(): StoreError {
   return new StoreError('STORE_UNAVAILABLE', 'The database does not answer.');
 }
 
-/** One order and one plain run from the queue to their ends, with the store failing at one place. */
+/** Executes one order and one plain run from the queue to their ends while the store fails at one call. */
 async function workWithFault(at: number, kind: { fault: Fault; length: number }) {
   const memory = await openStore('memory:');
   const { broken, countCalls } = breakStore(memory, at, kind);
   const { start, submit, data, effects } = await openWorkshop({ store: memory, lead: { store: broken } });
   const spec = { engine: 'command', command: [process.execPath, '-e', 'console.log(42)'], workdir: data } as const;
-  // Submitting is the caller's affair: it gets the error and sends the request again.
+  // The caller submits: it gets the error and sends the request again.
   await memory.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
   const request = async (tries = 20): ReturnType<typeof submit> =>
     submit('local#1', { result: 'ok', print: 'done' }, { request_id: 'r1' }).catch((error: unknown) => {

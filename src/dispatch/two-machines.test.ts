@@ -76,7 +76,7 @@ describe('a worker that is killed', { timeout: 120_000 }, () => {
       'patient',
     ]);
     await started;
-    // Not the data folder of the other: what it noted there is not found.
+    // Not the data folder of the other worker, so that the process records there are not found.
     const lead = createLead({ store, data: join(root, 'two'), ...machineOptions });
     const request = { issue_ref: 'local#1', role: 'qa', repo_dir: join(root, 'repository'), worker: 'patient' };
     const { order } = await lead.submit({ ...request, instructions: '' });
@@ -98,7 +98,7 @@ describe('a worker that is killed', { timeout: 120_000 }, () => {
     const name = { issueRef: order.issue_ref, runId: order.run_id };
     await waitForOrder(store, name, { signal: AbortSignal.timeout(50_000) });
     expect(isAlive(agent)).toBe(false);
-    // The retry looks itself whether the one before it is still there.
+    // The agent of the retry checks itself whether the previous agent is still running.
     await expect.poll(readLines, { timeout: 50_000 }).toHaveLength(2);
     expect((await readLines())[1]).toMatch(/^\d+ alone$/);
   });

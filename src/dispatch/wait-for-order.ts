@@ -3,8 +3,8 @@ import type { OrderRecord, WaitingFor } from '../records/index.js';
 import type { Store } from '../store/index.js';
 import { createWaker } from './waker.js';
 
-/** How late the end of an order is noticed if a notification is lost. */
-const LOOK_MS = 5000;
+/** How long it takes to notice the end of an order if a notification is lost. */
+const POLL_MS = 5000;
 
 interface WaitOptions {
   readonly signal?: AbortSignal;
@@ -13,8 +13,8 @@ interface WaitOptions {
 }
 
 /**
- * Waits until an order is settled or canceled by any process. Undefined if it does not exist; rejects with the signal's
- * reason if that comes first.
+ * Waits until an order is settled or canceled by any process. Returns undefined if it does not exist; rejects with
+ * the reason of the signal if that is aborted first.
  *
  * @example
  * const record = await waitForOrder(store, { issueRef: order.issue_ref, runId: order.run_id })
@@ -41,7 +41,7 @@ export async function waitForOrder(
       const record = await store.findOrder(issueRef, runId);
       if (record === undefined || record.state === 'settled' || record.state === 'canceled') return record;
       if (onWaiting !== undefined && record.state === 'queued') await reportReason();
-      await waker.sleep(LOOK_MS);
+      await waker.sleep(POLL_MS);
     }
   } finally {
     stopWatching();

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { encodeReply } from '../records/index.js';
 import { LAUNCHERS } from '../runs/launchers/launchers.js';
+import { START_AGENT } from '../runs/scenarios/fixtures/make-site.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
 /** The tests start processes, which takes longer on a busy machine. */
@@ -37,7 +38,7 @@ async function leaveWaiting() {
   const [, version = ''] = /^>=(\S+)/u.exec(LAUNCHERS.codex.drives) ?? [];
   const end = [{ file: 'work.txt', text: 'done\n' }, { say: `<json>${JSON.stringify(result)}</json>` }];
   await writeFile(script, JSON.stringify({ version, turns: [[ASK], [ASK, ...end]] }));
-  const runs = { data, programs: { codex: [process.execPath, AGENT, script] } };
+  const runs = { data, programs: { codex: [...START_AGENT, AGENT, script] } };
   const startHere = () => start({ runs, leaseMs: 600, pollMs: 100 });
   const first = startHere();
   const run = (await store.findOrder(issue_ref, run_id))?.run ?? '';
@@ -67,7 +68,7 @@ describe('an order whose agent waits for an answer', () => {
     expect(record?.base_commit).toBe(git('rev-parse', 'main').trim());
   });
 
-  it('is compared with its repository as it was before the work began, whatever happened while no worker was running', async () => {
+  it('is compared with the state of its repository before the work started, whatever happened while no worker was running', async () => {
     const { store, git, run, submitted, startHere, settled } = await leaveWaiting();
     const kept = JSON.parse((await store.findRepositoryStart(run)) ?? '{}') as { readonly head?: string };
     expect(kept.head).toBe(git('rev-parse', 'main').trim());

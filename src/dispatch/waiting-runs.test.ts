@@ -1,16 +1,17 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { bundleProgram } from '../../test/bundle-program.js';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { createLead } from '../orders/lead/create-lead.js';
 import { encodeReply } from '../records/index.js';
 import type { RunRecord, RunSpec } from '../records/index.js';
 import { replayRunFolder, getRunFolderPath } from '../run-folder/index.js';
 import { LAUNCHERS } from '../runs/launchers/launchers.js';
+import { START_AGENT } from '../runs/scenarios/fixtures/make-site.js';
 import { openStore } from '../store/open-store.js';
 import type { Store } from '../store/store.js';
 import { reconcile } from './reconcile.js';
@@ -21,17 +22,17 @@ import type { WorkerOptions } from './worker-options.js';
 vi.setConfig({ testTimeout: 90_000 });
 
 const AGENT = fileURLToPath(new URL('../runs/scenarios/fixtures/two-way-agent.mjs', import.meta.url));
-const WORKER = fileURLToPath(new URL('./fixtures/worker-program.ts', import.meta.url));
+const WORKER = new URL('./fixtures/worker-program.js', import.meta.url);
 const ASK = { ask: { tool: 'Write', input: { command: 'npm test' } } };
 const DONE = { say: '{"__SKILL_DONE__": true}' };
 
-/** A store, and a codex that plays one list of steps a turn. */
+/** Creates a store and a simulated codex that plays one list of steps per turn. */
 async function openSite(turns: readonly (readonly object[])[], database = 'memory:') {
   const data = await makeFolder({ 'work/README.md': 'x', 'other/README.md': 'x' });
   const script = join(data, 'agent.json');
   const [, version = ''] = /^>=(\S+)/u.exec(LAUNCHERS.codex.drives) ?? [];
   await writeFile(script, JSON.stringify({ version, turns }));
-  const program = [process.execPath, AGENT, script];
+  const program = [...START_AGENT, AGENT, script];
   const store = await openStore(database === 'sqlite:' ? `sqlite:${join(data, 'sluice.db')}` : database);
   onTestFinished(async () => store.close());
   const start = (more: Partial<WorkerOptions> = {}) => {
@@ -54,7 +55,7 @@ async function openSite(turns: readonly (readonly object[])[], database = 'memor
 }
 
 /** Waits until a run is in a state. */
-async function reach(store: Store, id: string, state: RunRecord['state']): Promise<RunRecord> {
+async function waitForState(store: Store, id: string, state: RunRecord['state']): Promise<RunRecord> {
   return vi.waitFor(
     async () => {
       const run = await store.findRun(id);
@@ -86,13 +87,13 @@ describe('a run that waits for an answer', () => {
     const { data, store, start, queue } = await openSite(turns);
     await queue('r1', spec);
     const first = start();
-    await reach(store, 'r1', 'waiting');
+    await waitForState(store, 'r1', 'waiting');
     await first.stop({ graceMs: 0 });
     expect(await store.findRun('r1')).toMatchObject({ state: 'waiting', result: null });
     // An answer that arrives while no worker is running counts too.
     expect(await store.postReply('r1', reply)).toBe('posted');
     start();
-    const { result } = await reach(store, 'r1', 'ended');
+    const { result } = await waitForState(store, 'r1', 'ended');
     expect(result).toMatchObject({ status: 'success', attempts: 2 });
     expect(await replayRunFolder(getRunFolderPath(data, 'r1'))).toMatchObject({ status: 'same' });
   });
@@ -100,12 +101,9 @@ describe('a run that waits for an answer', () => {
   it('survives the kill of its worker', async () => {
     const { data, store, program, start, queue } = await openSite([[ASK], [ASK, { say: 'ok' }]], 'sqlite:');
     await queue('r1', { permissions: 'ask' });
-    const worker = spawn(process.execPath, ['--import', 'tsx', WORKER, data, 'codex', JSON.stringify(program)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void worker.kill('SIGKILL'));
+    const worker = (await bundleProgram(WORKER)).start([data, 'codex', JSON.stringify(program)]);
     await hasPublished(store, 'r1', 'permission.required');
-    const { owner } = await reach(store, 'r1', 'waiting');
+    const { owner } = await waitForState(store, 'r1', 'waiting');
     expect(owner).toMatchObject({ host: hostname(), pid: worker.pid });
     worker.kill('SIGKILL');
     await once(worker, 'exit');
@@ -115,38 +113,38 @@ describe('a run that waits for an answer', () => {
       timeout: 40_000,
     });
     expect(await store.postReply('r1', ALLOW)).toBe('posted');
-    const { result } = await reach(store, 'r1', 'ended');
+    const { result } = await waitForState(store, 'r1', 'ended');
     expect(result).toMatchObject({ status: 'success', text: 'ok', attempts: 2 });
     const events = await store.read({ runId: 'r1', protocol: 'fcmp', limit: 1000 });
     expect(events.map(({ event }) => event.seq)).toEqual(events.map((_, index) => index + 1));
     expect(await replayRunFolder(getRunFolderPath(data, 'r1'))).toMatchObject({ status: 'same' });
   });
 
-  it('takes no slot once its process was ended, and gets one again with the answer', async () => {
+  it('uses no slot after its process was ended, and gets one again with the answer', async () => {
     const { data, store, start, queue } = await openSite([[ASK], [{ say: 'other' }], [ASK, { say: 'ok' }]]);
     await queue('r1', { permissions: 'ask', limits: { hold_s: 0.2 } });
     const worker = start({ concurrency: 1 });
-    await reach(store, 'r1', 'waiting');
+    await waitForState(store, 'r1', 'waiting');
     await vi.waitFor(() => expect(worker.busy).toBe(0), { timeout: 20_000 });
     await queue('r2', { permissions: 'ask', workdir: join(data, 'other') });
-    expect(await reach(store, 'r2', 'ended')).toMatchObject({ result: { text: 'other' } });
+    expect(await waitForState(store, 'r2', 'ended')).toMatchObject({ result: { text: 'other' } });
     expect(await store.findRun('r1')).toMatchObject({ state: 'waiting' });
     await store.postReply('r1', ALLOW);
-    expect(await reach(store, 'r1', 'ended')).toMatchObject({ result: { status: 'success', text: 'ok' } });
+    expect(await waitForState(store, 'r1', 'ended')).toMatchObject({ result: { status: 'success', text: 'ok' } });
   });
 
   it('ends when it is canceled while no worker holds it', async () => {
     const { store, start, queue } = await openSite([[ASK]]);
     await queue('r1', { permissions: 'ask' });
     const first = start();
-    await reach(store, 'r1', 'waiting');
+    await waitForState(store, 'r1', 'waiting');
     await first.stop({ graceMs: 0 });
     await store.requestCancel('r1', store.now());
     start();
-    expect((await reach(store, 'r1', 'ended')).result?.status).not.toBe('success');
+    expect((await waitForState(store, 'r1', 'ended')).result?.status).not.toBe('success');
   });
 
-  it('is left alone by other hosts and by servers, for as long as a person may take to answer', async () => {
+  it('is left alone by other hosts and by servers while a person may still answer', async () => {
     const { data, store, queue } = await openSite([[ASK]]);
     await queue('r1', { permissions: 'ask', limits: { wait_s: 100 } });
     const worker = { worker_id: 'w1', host: hostname(), pid: process.pid, pid_started: null };
@@ -170,15 +168,12 @@ describe('a run with resume: same-host', () => {
   ] as const)('%s', async (_, spec, status) => {
     const { data, store, program, start, queue, prompts } = await openSite(work, 'sqlite:');
     await queue('r1', { permissions: 'ask', ...spec });
-    const worker = spawn(process.execPath, ['--import', 'tsx', WORKER, data, 'codex', JSON.stringify(program)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void worker.kill('SIGKILL'));
+    const worker = (await bundleProgram(WORKER)).start([data, 'codex', JSON.stringify(program)]);
     await hasPublished(store, 'r1', 'Half of it');
     worker.kill('SIGKILL');
     await once(worker, 'exit');
     start();
-    expect(await reach(store, 'r1', 'ended')).toMatchObject({ result: { status } });
+    expect(await waitForState(store, 'r1', 'ended')).toMatchObject({ result: { status } });
     expect((await prompts()).length).toBe(status === 'success' ? 2 : 1);
   });
 });

@@ -18,7 +18,7 @@ describe('a waker', () => {
     expect(first).toBe('asleep');
   });
 
-  it('wakes by itself in the end', async () => {
+  it('wakes when the longest wait is over', async () => {
     await expect(createWaker().sleep(1)).resolves.toBe(false);
   });
 

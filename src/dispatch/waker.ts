@@ -3,25 +3,25 @@ export interface Waker {
   readonly wake: () => void;
   /** Resolves when woken, also by an earlier call, or after this many milliseconds; returns whether it was woken. */
   readonly sleep: (longestMs: number) => Promise<boolean>;
-  /** Wakes at a moment of `performance.now()`, or sooner if there is an earlier one. */
+  /** Wakes at a time of `performance.now()`, or earlier if an earlier time was set. */
   readonly wakeAt: (moment: number) => void;
 }
 
 /**
- * Makes a waker for one sleeper.
+ * Creates a waker for one loop.
  *
  * @example
  * const waker = createWaker()
- * while (isRunning) { await takeWork(); await waker.sleep(1000) }
+ * while (isRunning) { await claimWork(); await waker.sleep(1000) }
  */
 export function createWaker(): Waker {
   let isWoken = false;
-  let rouse: (() => void) | undefined;
+  let resume: (() => void) | undefined;
   let alarm: { readonly moment: number; readonly timer: NodeJS.Timeout } | undefined;
 
   function wake(): void {
     isWoken = true;
-    rouse?.();
+    resume?.();
   }
 
   return {
@@ -30,14 +30,14 @@ export function createWaker(): Waker {
       if (!isWoken) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, longestMs);
-          rouse = () => {
+          resume = () => {
             clearTimeout(timer);
             resolve();
           };
         });
       }
       const wasWoken = isWoken;
-      rouse = undefined;
+      resume = undefined;
       isWoken = false;
       return wasWoken;
     },

@@ -5,7 +5,7 @@ import type { Store } from '../store/index.js';
 import type { BudgetSettings } from './budget-settings.js';
 import type { Slots } from './slots.js';
 
-/** How long a claim holds without being renewed, by default. */
+/** How long a claim is valid without being renewed, by default. */
 export const DEFAULT_LEASE_MS = 30_000;
 
 /** Options for a worker: its store, and how much it claims. */
@@ -14,21 +14,21 @@ export interface WorkerOptions {
   readonly lead: Lead;
   /** Options for its runs; their events and cached results go to the store. */
   readonly runs?: RunPorts;
-  /** How many runs it executes at once; 4 by default. */
+  /** How many runs it executes at the same time; 4 by default. */
   readonly concurrency?: number;
-  /** How many orders of a worker type may run at once, over all workers. */
+  /** How many orders of a worker type may run at the same time, across all workers. */
   readonly concurrencyByType?: Readonly<Record<string, number>>;
   /** Only orders of these types; all by default. */
   readonly workerTypes?: readonly string[];
   /** Only runs that carry an order, or only runs that do not; both by default. */
   readonly takes?: readonly ('orders' | 'runs')[];
-  /** How long a claim holds without being renewed; 30 seconds by default. */
+  /** How long a claim is valid without being renewed; 30 seconds by default. */
   readonly leaseMs?: number;
   /** How long it sleeps at most between two claims without being woken; 30 seconds by default. */
   readonly pollMs?: number;
-  /** How often an order whose worker died on this machine is queued again, under a new run id; 0 by default. */
+  /** How many times an order whose worker died on this machine is queued again, under a new run id; 0 by default. */
   readonly workerLostRetries?: number;
-  /** How often it reconciles what others left; every lease by default. */
+  /** How often it cleans up after crashed workers, as an interval; by default the length of a lease. */
   readonly reconcileMs?: number;
   /** Milliseconds since 1970; the clock of the store by default. */
   readonly clock?: () => number;
@@ -38,7 +38,7 @@ export interface WorkerOptions {
   readonly logger?: Logger;
 }
 
-/** A worker that was started. */
+/** A running worker. */
 export interface Worker {
   readonly id: string;
   /** How many runs it is executing now. */
@@ -46,8 +46,8 @@ export interface Worker {
   /** Looks for work now. */
   wake(): void;
   /**
-   * Claims no more runs, waits for those it executes, delivers their comments. With `graceMs` what is not done by then is
-   * stopped: such orders go to a person, such runs end as canceled.
+   * Claims no more runs, waits for those it executes, delivers their comments. Runs that have not ended after `graceMs` are
+   * stopped: their orders go to a person, runs without an order end as canceled.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -61,12 +61,12 @@ export interface WorkContext {
   readonly clock: () => number;
   readonly logger: Logger;
   readonly budgets?: BudgetSettings | undefined;
-  /** Without it any number of runs may execute at once. */
+  /** Without it, any number of runs may execute at the same time. */
   readonly slots?: Slots;
-  /** Looks for work at a moment of `clock`: a run was released until then. */
+  /** Looks for work at a time of `clock`, when a released run may be claimed again. */
   readonly wakeAt?: (moment: number) => void;
   /** The span of the order, for the runs that check its result. */
   readonly traceparent?: string | undefined;
-  /** Aborted when the worker has no more time. */
+  /** Aborted when the worker's grace period is over. */
   readonly signal: AbortSignal;
 }

@@ -24,6 +24,7 @@ export {
   type Lead,
   type LeadOptions,
   type OrderStore,
+  type OutgoingMessage,
   type OutboxStore,
   type PullRequest,
   type PullRequestFinding,

@@ -30,13 +30,13 @@ function raspTypes({ emitted }: Translated): readonly string[] {
   return selectRasp(emitted).map(({ event }) => event.type);
 }
 
-/** The sessions that the events carry which have bytes behind them. */
+/** The session ids of the events that refer to bytes. */
 function listSessions({ emitted }: Translated): readonly (string | undefined)[] {
   const spoken = selectRasp(emitted).filter(({ raw_ref }) => raw_ref !== null);
   return [...new Set(spoken.map(({ correlation }) => correlation.session_id))];
 }
 
-/** The same answer from each engine, ended by its own signal. */
+/** The same answer from each engine, ended by the engine's end signal. */
 const ENDED: Readonly<Record<string, (answer: string) => Scenario>> = {
   codex: (answer) => ({ engine: 'codex', stdout: [codex.thread(), codex.message(answer), codex.completed()] }),
   gemini: (answer) => ({ engine: 'gemini', stderr: [gemini(answer)] }),
@@ -66,14 +66,16 @@ describe('codex NDJSON', () => {
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
   });
 
-  test('stdout is read first, then what only the terminal has; the gap is reported as PTY_STREAM_MISMATCH', () => {
+  test('stdout is read first, then the records that only the terminal has; the gap is reported as PTY_STREAM_MISMATCH', () => {
     const lines = [codex.thread(), codex.message('Hello.'), codex.completed()];
     const lost = translateLines({ stdout: [codex.thread(), codex.completed()], pty: lines });
     expect(lost.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
-    expect(lost.rasp('diagnostic.parser.warning').map(({ code }) => code)).toContain('PTY_STREAM_MISMATCH');
+    const message = 'Restored 1 record from the terminal that stdout had lost.';
+    const warning = expect.objectContaining({ code: 'PTY_STREAM_MISMATCH', message });
+    expect(lost.rasp('diagnostic.parser.warning')).toContainEqual(warning);
   });
 
-  test('what both streams have is reported once', () => {
+  test('a record that both streams have is reported once', () => {
     const lines = [codex.thread(), codex.message('Hello.'), codex.completed()];
     expect(translateLines({ stdout: lines, pty: lines }).of('assistant.message.final')).toHaveLength(1);
   });
@@ -111,19 +113,19 @@ describe('gemini JSON', () => {
 });
 
 describe('iflow text', () => {
-  test('layer 1: session id, resuming and errors are found by pattern', () => {
+  test('session id, resuming and errors are found by pattern', () => {
     const translated = translateLines({ engine: 'iflow', stderr: ['Resuming session s-1', 'Error: no such model'] });
     expect(translated.of('conversation.started')).toEqual([{ session_id: 's-1' }]);
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ message: 'Error: no such model' }]);
   });
 
-  test('layer 2: JSON blocks and Execution Info are read', () => {
+  test('JSON blocks and Execution Info are read', () => {
     const translated = translateLines({ engine: 'iflow', stdout: ['```json', '{"ok": true}', '```', ...iflowInfo] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ structured_payload: { ok: true } }]);
     expect(translated.rasp('lifecycle.run.status')).toMatchObject([{ session_id: 's-1', usage: { input_tokens: 3 } }]);
   });
 
-  test('layer 3: the rest is the message; if that is a guess, it has a warning and the raw lines', () => {
+  test('the rest is the message; if that is a guess, it has a warning and the raw lines', () => {
     const translated = translateLines({ engine: 'iflow', stderr: ['Hello.'] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
     expect(translated.warnings).toContain('LOW_CONFIDENCE_PARSE');
@@ -157,7 +159,7 @@ describe('opencode NDJSON', () => {
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
   });
 
-  test('a step that finishes for another reason than stop does not end the invocation', () => {
+  test('a step that finishes for a reason other than stop does not end the invocation', () => {
     const translated = translateLines({
       engine: 'opencode',
       stdout: [openStart, openText('Hello.'), openStop('tool-calls')],
@@ -181,7 +183,7 @@ describe('how an attempt ends', () => {
     expect(translateLines(scenario('Which one?')).types.at(-1)).toBe('user.input.required');
   });
 
-  test.each(ENGINES)('%s: the marker completes, whatever the end signal', (_, scenario) => {
+  test.each(ENGINES)('%s: the marker completes, with or without the end signal', (_, scenario) => {
     const translated = translateLines(scenario(`Done.\n\n${DONE}`));
     expect(translated.types).not.toContain('user.input.required');
     expect(translated.of('conversation.completed')).toMatchObject([
@@ -198,7 +200,7 @@ describe('how an attempt ends', () => {
     expect(translated.types.at(-1)).toBe('conversation.failed');
   });
 
-  test('without any of these it is unknown, with a warning', () => {
+  test('without any of these the end is unknown, with a warning', () => {
     const translated = translateLines({ stdout: [codex.thread(), codex.message('Hel')] });
     expect(translated.rasp('lifecycle.completion.state')).toMatchObject([{ state: 'unknown' }]);
     expect(translated.types.at(-1)).toBe('diagnostic.warning');

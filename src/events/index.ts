@@ -59,7 +59,7 @@ export {
 } from './engines/claude-shape/control.js';
 export { isApproval } from './engines/codex/approval.js';
 export { PERMISSION_METHOD, readPermissionRequest } from './engines/acp/acp-permission.js';
-export { readRpcMessage, resultFields, type RpcId, type RpcMessage } from './engines/json-rpc.js';
+export { readRpcMessage, getResultFields, type RpcId, type RpcMessage } from './engines/json-rpc.js';
 export type { PermissionOption } from './engines/report.js';
 export { getField, getName, getObject } from './reading/record-fields.js';
 export { UsageTotals, sumUsage } from './attempt/usage-totals.js';

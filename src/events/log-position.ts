@@ -3,7 +3,7 @@ import type { Emitted } from './protocol/translator-output.js';
 
 /** The position of an event in its log: its number for FCMP, attempt and number for RASP. */
 export interface LogPosition {
-  /** 0 for FCMP, which counts through all attempts. */
+  /** 0 for FCMP, whose numbers continue over all attempts. */
   readonly attempt: number;
   readonly seq: number;
 }
@@ -19,7 +19,7 @@ export function getPosition({ protocol, event }: Emitted): LogPosition {
   return protocol === 'rasp' ? { attempt: event.attempt_number, seq: event.seq } : { attempt: 0, seq: event.seq };
 }
 
-/** Reads a position as it is written, `17` or for RASP `1:17`; throws `INVALID_POSITION` otherwise. */
+/** Parses a position such as `17`, or `1:17` for RASP; throws `INVALID_POSITION` otherwise. */
 export function readPosition(protocol: Emitted['protocol'], word: string | number): LogPosition {
   const [, attempt, seq] = /^(?:([0-9]{1,9}):)?([0-9]{1,9})$/.exec(String(word)) ?? [];
   if (seq !== undefined && (attempt === undefined) === (protocol === 'fcmp')) {
@@ -32,7 +32,7 @@ export function readPosition(protocol: Emitted['protocol'], word: string | numbe
   );
 }
 
-/** Negative if the first comes before the second. */
+/** Compares two positions; negative if the first comes before the second. */
 export function comparePositions(one: LogPosition, other: LogPosition): number {
   return one.attempt - other.attempt || one.seq - other.seq;
 }

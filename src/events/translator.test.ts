@@ -9,19 +9,19 @@ import {
 import { DONE, codex, translateLines, toBytes } from './contract/translate-lines.contract.js';
 import { createTranslator } from './translator.js';
 
-describe('the least a translation must do', () => {
+describe('the minimum of every translation', () => {
   it('extracts the session id if there is one', () => {
     const { of, fcmp } = translateLines({ stdout: [codex.thread('t-1'), codex.message('hi')] });
     expect(of('conversation.started')).toEqual([{ session_id: 't-1' }]);
     expect(fcmp.every(({ correlation }) => correlation.session_id === 't-1')).toBe(true);
   });
 
-  it('gives assistant.message.final', () => {
+  it('emits assistant.message.final', () => {
     const { of } = translateLines({ stdout: [codex.thread(), codex.message('hello')] });
     expect(of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'hello' }]);
   });
 
-  it('recognises user.input.required', () => {
+  it('emits user.input.required', () => {
     const { fcmp } = translateLines({ stdout: [codex.thread(), codex.message('Which one?'), codex.completed()] });
     expect(fcmp.at(-1)).toMatchObject({
       type: 'user.input.required',
@@ -29,7 +29,7 @@ describe('the least a translation must do', () => {
     });
   });
 
-  it('gives conversation.completed or conversation.failed', () => {
+  it('emits conversation.completed or conversation.failed', () => {
     expect(translateLines({ stdout: [codex.message(DONE)] }).types.at(-1)).toBe('conversation.completed');
     expect(translateLines({ stdout: [codex.failed('no')], end: { exitCode: 1 } }).types.at(-1)).toBe(
       'conversation.failed',
@@ -58,7 +58,7 @@ describe('a translator that is drained before it is ended', () => {
   const start = { runId: 'r', attempt: 1, clock: () => 0 } as const;
   const end = { exitCode: 0, signal: null } as const;
 
-  it.each(['codex', 'auto'] as const)('reports the same events, the last words first (%s)', (engine) => {
+  it.each(['codex', 'auto'] as const)('reports the same events, the last output first (%s)', (engine) => {
     const bytes = toBytes([codex.thread(), codex.message('hello')]).subarray(0, -1);
     const [drained, ended] = [createTranslator({ engine, ...start }), createTranslator({ engine, ...start })];
     const pushed = drained.push('stdout', bytes);
@@ -74,7 +74,7 @@ describe('a translator that is drained before it is ended', () => {
     expect(events.some(({ event }) => 'type' in event && event.type === 'assistant.message.final')).toBe(true);
   });
 
-  it('reports what all bytes show', () => {
+  it('reports the state after all bytes', () => {
     const translator = createTranslator({ engine: 'codex', ...start });
     translator.push('stdout', toBytes([codex.message(DONE), codex.completed(3, 1)]));
     expect(translator.drain()).toMatchObject({
@@ -192,7 +192,7 @@ describe('a translator', () => {
 });
 
 describe('the session', () => {
-  it('is named once an attempt', () => {
+  it('is named once per attempt', () => {
     const { of } = translateLines({ stdout: [codex.thread(), codex.thread(), codex.message('x')] });
     expect(of('conversation.started')).toHaveLength(1);
   });
@@ -247,7 +247,7 @@ describe('a conversation whose session is named late', () => {
     expect(rasp.indexOf('agent.message.final')).toBeLessThan(rasp.lastIndexOf('lifecycle.run.status'));
   });
 
-  it('emits RASP at once', () => {
+  it('emits RASP immediately', () => {
     const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
     const emitted = translator.push('stdout', toBytes([codex.message('Hello.')]));
     expect(emitted.map(({ protocol }) => protocol)).toEqual(['rasp', 'rasp']);
@@ -296,7 +296,7 @@ describe('usage', () => {
     expect(fcmp.at(-1)?.data).toMatchObject({ usage: { scope: 'total', input_tokens: 90, output_tokens: 7 } });
   });
 
-  it('is the latest total if the engine counts up', () => {
+  it('is the latest total if the engine reports totals', () => {
     const stdout = [codex.turn, codex.completed(90, 7), codex.turn, codex.completed(120, 9)];
     expect(translateLines({ stdout }).fcmp.at(-1)?.data).toMatchObject({
       usage: { input_tokens: 120, output_tokens: 9 },
@@ -304,7 +304,7 @@ describe('usage', () => {
   });
 });
 
-describe('types and fields this version does not know', () => {
+describe('unknown types and fields', () => {
   it('keeps an unknown type as raw, with a warning each time', () => {
     const record = { type: 'item.teleported', item: {} };
     const { warnings, of, translator } = translateLines({ stdout: [record, record] });
@@ -340,19 +340,19 @@ describe('types and fields this version does not know', () => {
   });
 });
 
-describe('what cannot be read', () => {
-  it('is warned about once for neighbouring lines, again after a good one', () => {
+describe('unreadable output', () => {
+  it('causes one warning for consecutive lines, and another after a good line', () => {
     const { warnings, of } = translateLines({ stdout: ['one', 'two', '', 'three', codex.turn, 'four'] });
     expect(of('raw.stdout')).toHaveLength(4);
     expect(warnings.filter((code) => code === 'UNPARSED_CONTENT_FELL_BACK_TO_RAW')).toHaveLength(2);
   });
 
-  it('carries a confidence', () => {
+  it('has a confidence', () => {
     const [warning] = translateLines({ stdout: ['garbage'] }).of('diagnostic.warning');
     expect(warning).toMatchObject({ code: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW', confidence: 0.3 });
   });
 
-  it('is reported as truncated if a record is torn', () => {
+  it('is reported as truncated if a record is incomplete', () => {
     expect(translateLines({ stdout: ['{"type":"item.comp', codex.turn] }).warnings).toContain('TRUNCATED_RECORD');
   });
 
@@ -443,7 +443,7 @@ describe('engine: auto', () => {
     expect(detected.emitted).toEqual(named.emitted);
   });
 
-  it('reads as plain text, with a warning, what no engine prints', () => {
+  it('reads unknown output as plain text, with a warning', () => {
     const { fcmp, warnings, translator } = translateLines({ engine: 'auto', stdout: ['hello', 'world'] });
     expect(warnings).toContain('UNKNOWN_ENGINE_PROFILE');
     expect(fcmp.every(({ engine }) => engine === 'generic')).toBe(true);
@@ -458,7 +458,7 @@ describe('engine: auto', () => {
     expect(pushes).toBeLessThan(300);
   });
 
-  it('gives the same events however the bytes are cut', () => {
+  it('emits the same events however the bytes are split', () => {
     const bytes = toBytes(['noise', codex.thread(), codex.turn, codex.message('hi'), codex.completed()]);
     const cut = (size: number) => {
       const translator = createTranslator({ engine: 'auto', runId: 'r', attempt: 1, clock: () => 0 });
@@ -471,7 +471,7 @@ describe('engine: auto', () => {
     expect(cut(17)).toEqual(cut(bytes.length));
   });
 
-  it('ends an attempt that has changed more files than a call has room for arguments', () => {
+  it('ends an attempt that has changed more files than a function call can have arguments', () => {
     const created = Array.from({ length: 100_000 }, (_, index) => `f${index}`);
     const translator = createTranslator({ engine: 'auto', runId: 'r', attempt: 1 });
     const emitted = translator.end({ exitCode: 0, signal: null, fsDiff: { created, modified: [], deleted: [] } });

@@ -11,16 +11,19 @@ import { StreamTranslator } from './translate/stream-translator.js';
 
 const UNKNOWN_EXIT: ProcessExit = { exitCode: null, signal: null };
 
-/** The attempt to translate, and options. */
+/** Options for a translator. */
 export interface TranslatorOptions {
-  /** The program that printed the bytes: a built-in engine or one of `engines`; `auto` detects it from them. */
+  /** The program that printed the bytes: a built-in engine or one of `engines`; `auto` detects it from the bytes. */
   readonly engine: EngineName | 'auto' | (string & {});
   /** Engines in addition to the built-in ones, made with `defineEngine`. */
   readonly engines?: readonly Engine[] | undefined;
   readonly runId: string;
-  /** From 1. */
+  /** The number of the attempt, counted from 1. */
   readonly attempt: number;
-  /** `interactive` (default): the agent may ask, and a person answers. `auto`: the verdict on the output decides. */
+  /**
+   * `interactive` (default): the agent may ask questions, which a person answers. `auto`: the verdict on the output decides
+   * whether the run succeeds.
+   */
   readonly mode?: 'auto' | 'interactive' | undefined;
   /** The last FCMP number the run has used; 0 for the first attempt. */
   readonly fcmpSeq?: number | undefined;
@@ -30,29 +33,29 @@ export interface TranslatorOptions {
   readonly reply?: string | undefined;
   /** The run whose cached result is repeated. */
   readonly cachedFrom?: string | undefined;
-  /** The program prints on a terminal alone: its output is read at once, and compared with no other stream. */
+  /** Whether the terminal is the only stream: its output is then reported immediately, without comparing it with other streams. */
   readonly terminalOnly?: boolean | undefined;
-  /** Milliseconds since 1970; asked once per push. */
+  /** Returns milliseconds since 1970; called once per push. */
   readonly clock?: (() => number) | undefined;
 }
 
 /** Turns the bytes of one attempt into events. */
 export interface Translator {
-  /** Takes the next bytes of a stream, or of what was sent to the agent (`stdin`); they may be cut anywhere. */
+  /** Reads the next bytes of a stream, or of the agent's input (`stdin`); they may be split anywhere. */
   push(stream: CapturedStream, bytes: Uint8Array): Emitted[];
   /**
-   * Marks the end of the bytes: emits what is still open, and returns the state as a whole. `end` does it by itself; call
-   * it before to get the last output for a verdict, by the same clock. Some engines print errors as plain text, which only
-   * the exit of the process distinguishes from an answer: pass it, as it is passed to `end`.
+   * Marks the end of the bytes: emits pending events, and returns the final state. `end` includes this; call `drain` first if you
+   * need the last output to determine a verdict. Some engines print errors as plain text, which only the exit code distinguishes
+   * from an answer: pass the same exit as to `end`.
    */
   drain(exit?: ProcessExit): Drained;
-  /** Returns the state according to the bytes so far, without ending the attempt: whether the agent has ended its turn, and how. */
+  /** Returns the current state without ending the attempt: whether the agent has ended its turn, and how. */
   peek(): Omit<Drained, 'events'>;
-  /** Takes the exit of the process: emits what is still open and judges how the attempt ended. */
+  /** Ends the attempt after the process has ended: emits pending events and judges how the attempt ended. */
   end(end: AttemptEnd): Emitted[];
   /** Returns the bytes that frames cover so far. */
   coverage(): Coverage;
-  /** The parts of the output that this version does not know; null if it knows everything. */
+  /** Returns the counts of unknown types and fields; null if there are none. */
   drift(): DriftSummary | null;
 }
 

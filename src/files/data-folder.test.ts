@@ -31,7 +31,7 @@ describe('the folder of a user', () => {
 });
 
 describe('the data folder of a project', () => {
-  it('is outside of the project, with its name and a hash of its path', async () => {
+  it('is outside the project, with its name and a hash of its path', async () => {
     const { find, env } = await makeProject();
     const { path, warning } = find();
     expect(path).toMatch(/\/sluice\/projects\/shop-[0-9a-f]{16}$/);
@@ -39,7 +39,7 @@ describe('the data folder of a project', () => {
     expect(warning).toBeUndefined();
   });
 
-  it('is the same through a link, and another for a project of the same name', async () => {
+  it('is the same through a link, and different for another project of the same name', async () => {
     const { root, shop, find } = await makeProject({ 'other/shop/x': '' });
     await symlink(shop, join(root, 'link'));
     expect(find('link')).toEqual(find());
@@ -54,7 +54,7 @@ describe('the data folder of a project', () => {
     },
   );
 
-  it('is named by SLUICE_DATA for library calls', () => {
+  it('is set by SLUICE_DATA for library calls', () => {
     expect(findDataFolder('/shop', { SLUICE_DATA: 'here' })).toEqual({ path: '/shop/here', warning: undefined });
     const home = { HOME: '/home/ada' };
     expect(findDataFolder('/work', { SLUICE_DATA: '', ...home })).toEqual(findProjectData('/work', home));

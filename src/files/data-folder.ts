@@ -5,15 +5,15 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the data of a project is by default. */
+/** The default data folder of a project. */
 export interface DataFolder {
-  /** Absolute. */
+  /** An absolute path. */
   readonly path: string;
   /** A warning about this choice for the user; undefined if there is none. */
   readonly warning: string | undefined;
 }
 
-/** Where earlier versions kept their data: in the project, where agents can write. */
+/** Earlier versions stored their data in this folder of the project, where agents can write. */
 const OLD_NAME = '.sluice';
 
 /**
@@ -24,40 +24,40 @@ const OLD_NAME = '.sluice';
  * findUserFolder(process.env) // '/home/ada/.local/share/sluice'
  */
 export function findUserFolder(env: Environment): string {
-  const named = env['XDG_DATA_HOME'] ?? '';
+  const dataHome = env['XDG_DATA_HOME'] ?? '';
   // The XDG specification says that a relative path is invalid and must be ignored.
-  if (isAbsolute(named)) return join(named, 'sluice');
+  if (isAbsolute(dataHome)) return join(dataHome, 'sluice');
   const home = env['HOME'] ?? '';
   return join(isAbsolute(home) ? home : homedir(), '.local', 'share', 'sluice');
 }
 
 /**
- * The default data folder of library calls: `SLUICE_DATA`, else that of the project in the current folder.
+ * Returns the default data folder of library calls: `SLUICE_DATA`, or else that of the project in the current folder.
  *
  * @example
  * findDataFolder().path // '/home/ada/.local/share/sluice/projects/shop-1f0c9a3b5d7e2468'
  */
 export function findDataFolder(cwd: string = process.cwd(), env: Environment = process.env): DataFolder {
-  const named = env['SLUICE_DATA'] ?? '';
-  return named === '' ? findProjectData(cwd, env) : { path: resolve(cwd, named), warning: undefined };
+  const configured = env['SLUICE_DATA'] ?? '';
+  return configured === '' ? findProjectData(cwd, env) : { path: resolve(cwd, configured), warning: undefined };
 }
 
 /**
- * The data folder of a library call: the named one, else the default.
+ * Returns the data folder of a library call: the given one, or else the default.
  *
  * @example
  * chooseDataFolder(undefined, (warning) => logger.warn(warning)) // like findDataFolder().path
  */
-export function chooseDataFolder(named: string | undefined, warn: (warning: string) => void = () => undefined): string {
-  if (named !== undefined) return resolve(named);
+export function chooseDataFolder(given: string | undefined, warn: (warning: string) => void = () => undefined): string {
+  if (given !== undefined) return resolve(given);
   const { path, warning } = findDataFolder();
   if (warning !== undefined) warn(warning);
   return path;
 }
 
 /**
- * The data folder of a project. It is outside the project, so that an agent working there cannot write Sluice's own files. There
- * is one per real path. A `.sluice` folder of an earlier version is used until this one exists.
+ * Returns the data folder of a project, one per real path. It is outside the project, so that an agent working there cannot
+ * write Sluice's own files. A `.sluice` folder of an earlier version is used until this one exists.
  */
 export function findProjectData(cwd: string, env: Environment): DataFolder {
   const project = findRealPath(cwd);
@@ -72,7 +72,7 @@ export function findProjectData(cwd: string, env: Environment): DataFolder {
   return { path: old, warning };
 }
 
-/** A name that people recognise, and a hash that distinguishes projects with the same name. */
+/** A recognisable name, with a hash that distinguishes projects of the same name. */
 function nameProject(project: string): string {
   const name = basename(project)
     .replaceAll(/[^\w.-]+/g, '-')
@@ -121,7 +121,7 @@ function isTracked(project: string): boolean {
 
 const HASH_BYTES = { sha1: 20, sha256: 32 } as const;
 /** Offset of the hash in an entry: times, mode, owner and size of the file come first. */
-const HASH_AT = 40;
+const HASH_OFFSET = 40;
 const IS_EXTENDED = 0x4000;
 
 /** Finds the hash length of an index from its trailing checksum, which is all zeros if git was configured to omit it. */
@@ -143,7 +143,7 @@ function listIndexPaths(index: Buffer): string[] {
   const paths: string[] = [];
   let at = 12;
   for (let left = index.readUInt32BE(8); left > 0; left -= 1) {
-    const flagsAt = at + HASH_AT + hashBytes;
+    const flagsAt = at + HASH_OFFSET + hashBytes;
     const isExtended = (index.readUInt16BE(flagsAt) & IS_EXTENDED) !== 0;
     const start = flagsAt + (isExtended ? 4 : 2);
     const end = index.indexOf(0, start);
@@ -165,8 +165,8 @@ function findRepository(project: string): { readonly top: string; readonly gitDi
     const found = statSync(git, { throwIfNoEntry: false });
     if (found?.isDirectory() === true) return { top, gitDirectory: git };
     if (found?.isFile() === true && found.size < 64 * 1024) {
-      const named = /^gitdir: (?<path>.+)$/m.exec(readFileSync(git, 'utf8'))?.groups?.['path'];
-      if (named !== undefined) return { top, gitDirectory: resolve(top, named) };
+      const linked = /^gitdir: (?<path>.+)$/m.exec(readFileSync(git, 'utf8'))?.groups?.['path'];
+      if (linked !== undefined) return { top, gitDirectory: resolve(top, linked) };
     }
     if (dirname(top) === top) return undefined;
   }

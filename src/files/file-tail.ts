@@ -1,13 +1,13 @@
 import type { OpenFile, ReadableFile } from '../base/index.js';
 import { openForReading } from './safe-file.js';
 
-/** Reads a file piece by piece, also while it grows or before it exists. */
+/** Reads a file in pieces, even while it grows or before it exists. */
 export interface FileTail {
   /** Offset of the next byte to read. */
   readonly position: number;
-  /** Whether the file was found to exist. */
-  readonly isThere: boolean;
-  /** The next bytes, at most `max`; undefined if there are no more yet. */
+  /** Whether the file existed when it was last read. */
+  readonly exists: boolean;
+  /** Returns the next bytes, at most `max`; undefined if there are no more yet. */
   take(max: number): Promise<Uint8Array | undefined>;
   close(): Promise<void>;
 }
@@ -15,34 +15,34 @@ export interface FileTail {
 /** Small enough to bound memory, large enough that the number of reads does not matter. */
 const BLOCK = 256 * 1024;
 
-/** See {@link FileTail}. A file that does not exist yet reads as empty. Reads from an offset if one is given. */
+/** Opens a {@link FileTail}, which starts at an offset if one is given. A file that does not exist yet reads as empty. */
 export function openFileTail(source: string | OpenFile, from = 0): FileTail {
   const open: OpenFile = typeof source === 'string' ? async () => openForReading(source) : source;
   let handle: ReadableFile | undefined;
   let position = from;
-  let ahead = new Uint8Array(0);
+  let buffered = new Uint8Array(0);
 
   return {
     get position() {
       return position;
     },
-    get isThere() {
+    get exists() {
       return handle !== undefined;
     },
     async take(max) {
-      if (ahead.length === 0) {
+      if (buffered.length === 0) {
         handle ??= await open();
         if (handle === undefined) return undefined;
         // A new block each time: the caller may still use the last one.
         const block = new Uint8Array(BLOCK);
         const { bytesRead } = await handle.read(block, 0, BLOCK, position);
         if (bytesRead === 0) return undefined;
-        ahead = block.subarray(0, bytesRead);
+        buffered = block.subarray(0, bytesRead);
       }
-      const taken = ahead.subarray(0, max);
-      ahead = ahead.subarray(taken.length);
-      position += taken.length;
-      return taken;
+      const chunk = buffered.subarray(0, max);
+      buffered = buffered.subarray(chunk.length);
+      position += chunk.length;
+      return chunk;
     },
     async close() {
       await handle?.close();

@@ -3,8 +3,8 @@ import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
 /**
- * Finds a program as the system would: a name on PATH, a path relative to the working folder. Undefined if no executable
- * is found.
+ * Finds a program as the system would: a name on the PATH, a path relative to the working folder. Undefined if no
+ * executable is found.
  *
  * @example
  * await findProgram('codex', { path: process.env.PATH ?? '', cwd: process.cwd() }) // '/usr/local/bin/codex'
@@ -15,10 +15,12 @@ export async function findProgram(
 ): Promise<string | undefined> {
   const isPath = program.includes('/') || (process.platform === 'win32' && program.includes('\\'));
   const folders = isPath || isAbsolute(program) ? [cwd] : path.split(delimiter).filter((folder) => folder !== '');
-  const endings = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
+  const extensions = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
   for (const folder of folders) {
-    for (const ending of endings) {
-      const file = isAbsolute(program) ? `${program}${ending}` : join(resolve(cwd, folder), `${program}${ending}`);
+    for (const extension of extensions) {
+      const file = isAbsolute(program)
+        ? `${program}${extension}`
+        : join(resolve(cwd, folder), `${program}${extension}`);
       if (await isExecutable(file)) return file;
     }
   }

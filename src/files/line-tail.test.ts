@@ -12,16 +12,16 @@ test('returns complete lines while the file grows', async () => {
   await appendFile(path, 'one\ntw');
   expect(await tail.next()).toEqual({ number: 1, offset: 0, text: 'one' });
   expect(await tail.next()).toBeUndefined();
-  expect(tail.unfinished()).toBe(2);
+  expect(tail.unfinishedBytes()).toBe(2);
   await appendFile(path, 'o\n\n');
   expect(await tail.next()).toEqual({ number: 2, offset: 4, text: 'two' });
   expect(await tail.next()).toEqual({ number: 3, offset: 8, text: '' });
   expect(await tail.next()).toBeUndefined();
-  expect(tail.unfinished()).toBe(0);
+  expect(tail.unfinishedBytes()).toBe(0);
   await tail.close();
 });
 
-test('a character cut between two reads stays whole', async () => {
+test('a character split between two reads is read correctly', async () => {
   const dir = await makeRunFolder({});
   const path = join(dir, 'log');
   const tail = openLineTail(path, 100);

@@ -1,18 +1,18 @@
 import { openFileTail } from './file-tail.js';
 import type { OpenFile } from '../base/index.js';
 
-/** Reads a file line by line, also while it grows. A last line without its newline is not a line yet. */
+/** Reads a file line by line, even while it grows. A last line without a newline is not returned yet. */
 export interface LineTail {
-  /** The next complete line and its offset; undefined if there are no more yet. */
+  /** Returns the next complete line; undefined if there are no more yet. */
   next(): Promise<FileLine | undefined>;
-  /** Whether the file was found to exist. */
-  readonly isThere: boolean;
-  /** Bytes after the last newline: a line that is still being written, or that was torn by a crash. */
-  unfinished(): number;
+  /** Whether the file existed when it was last read. */
+  readonly exists: boolean;
+  /** Bytes after the last newline: a line that is still being written, or that was cut off by a crash. */
+  unfinishedBytes(): number;
   close(): Promise<void>;
 }
 
-/** A complete line, counted from where the reading began; `text` is undefined if it is longer than the limit. */
+/** A complete line, numbered from where reading started; `text` is undefined if it is longer than the limit. */
 export interface FileLine {
   readonly number: number;
   readonly offset: number;
@@ -21,7 +21,7 @@ export interface FileLine {
 
 const NEWLINE = 0x0a;
 
-/** See {@link LineTail}. Memory is bounded by `maxBytes`: a longer line is dropped. Starts at `from`, which must be the start of a line. */
+/** Opens a {@link LineTail}. Memory is bounded by `maxBytes`: the text of a longer line is dropped. Starts at `from`, which must be the start of a line. */
 export function openLineTail(source: string | OpenFile, maxBytes: number, from = 0): LineTail {
   const file = openFileTail(source, from);
   let block: Uint8Array = new Uint8Array(0);
@@ -30,21 +30,21 @@ export function openLineTail(source: string | OpenFile, maxBytes: number, from =
   let number = 0;
   let offset = from;
 
-  function keep(part: Uint8Array): void {
+  function append(part: Uint8Array): void {
     length += part.length;
     if (length > maxBytes) parts = [];
     else if (part.length > 0) parts.push(part);
   }
 
   return {
-    get isThere() {
-      return file.isThere;
+    get exists() {
+      return file.exists;
     },
     async next() {
       for (;;) {
         const end = block.indexOf(NEWLINE);
         if (end >= 0) {
-          keep(block.subarray(0, end));
+          append(block.subarray(0, end));
           block = block.subarray(end + 1);
           number += 1;
           const line = { number, offset, text: length > maxBytes ? undefined : Buffer.concat(parts).toString('utf8') };
@@ -53,12 +53,12 @@ export function openLineTail(source: string | OpenFile, maxBytes: number, from =
           length = 0;
           return line;
         }
-        keep(block);
+        append(block);
         block = (await file.take(Number.MAX_SAFE_INTEGER)) ?? new Uint8Array(0);
         if (block.length === 0) return undefined;
       }
     },
-    unfinished: () => length,
+    unfinishedBytes: () => length,
     close: async () => file.close(),
   };
 }

@@ -27,7 +27,7 @@ describe('listNames', () => {
 });
 
 describe('listFirstNames', () => {
-  it('stops after as many as are wanted', async () => {
+  it('stops after the requested number of names', async () => {
     const folder = await makeFolder({ 'a/x': '', 'b/x': '', 'c/x': '' });
     expect(await listFirstNames(folder, 2, chooseFolder)).toHaveLength(2);
     expect(await listFirstNames(join(folder, 'missing'), 2, chooseFolder)).toEqual([]);

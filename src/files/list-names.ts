@@ -3,8 +3,8 @@ import { opendir } from 'node:fs/promises';
 import { getErrorCode } from '../base/index.js';
 
 /**
- * The names that `choose` makes of the entries of a folder, in groups of at most `size`, so that memory stays flat however
- * many there are. None if the folder is missing.
+ * Lists the names that `choose` returns for the entries of a folder, in groups of at most `size`, so that memory stays
+ * bounded. Yields nothing if the folder is missing.
  *
  * @example
  * for await (const names of listNames(folder, 500, chooseFolder)) await remove(names)
@@ -30,17 +30,17 @@ export async function* listNames(
   if (names.length > 0) yield names;
 }
 
-/** The first names of {@link listNames}, at most `most`. */
+/** Returns the first names of {@link listNames}, at most `max`. */
 export async function listFirstNames(
   folder: string,
-  most: number,
+  max: number,
   choose: (entry: Dirent) => string | undefined,
 ): Promise<readonly string[]> {
-  for await (const names of listNames(folder, most, choose)) return names;
+  for await (const names of listNames(folder, max, choose)) return names;
   return [];
 }
 
-/** Chooses folders; links to folders are left out, because what they lead to belongs to someone else. */
+/** Chooses folders, but not links to folders, which may lead to data of others. */
 export function chooseFolder(entry: Dirent): string | undefined {
   return entry.isDirectory() ? entry.name : undefined;
 }

@@ -1,7 +1,7 @@
 import { stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { closedPlace } from '../../test/closed-place.js';
+import { findUnusableFolder } from '../../test/unusable-folder.js';
 import { makeFolder as makeTestFolder } from '../../test/temporary-folder.js';
 import { makeFolder } from './make-folder.js';
 
@@ -20,7 +20,7 @@ it('accepts a link to a folder', async () => {
   expect((await stat(join(root, 'real', 'deeper'))).isDirectory()).toBe(true);
 });
 
-it('fails at once if a file or a dangling link is in the way', async () => {
+it('fails immediately if a file or a dangling link is on the path', async () => {
   const root = await makeTestFolder({ file: '' });
   await symlink(join(root, 'gone', 'disk'), join(root, 'unmounted'));
   for (const path of ['file', 'file/a', 'file/a/b', 'unmounted', 'unmounted/a/b']) {
@@ -28,8 +28,8 @@ it('fails at once if a file or a dangling link is in the way', async () => {
   }
 });
 
-it('fails at once if no folder can be created', async () => {
-  await expect(makeFolder(join(await closedPlace(), 'a', 'b'))).rejects.toThrow(/ENOENT|EEXIST|ENOTDIR/);
+it('fails immediately if no folder can be created', async () => {
+  await expect(makeFolder(join(await findUnusableFolder(), 'a', 'b'))).rejects.toThrow(/ENOENT|EEXIST|ENOTDIR/);
 });
 
 it('creates folders that only the user can access', async () => {

@@ -6,8 +6,8 @@ import { getErrorCode } from '../base/index.js';
 const MODE = 0o700;
 
 /**
- * Creates a folder and its missing parents, accessible only to this user; an existing one is left unchanged. Not
- * `recursive: true` of `mkdir`: where a folder exists and nothing can be created in it (`/proc`), Node.js tries forever.
+ * Creates a folder and its missing parents, accessible only to this user; an existing one is left unchanged. Does
+ * not use `recursive: true` of `mkdir`: if a folder exists and nothing can be created in it (`/proc`), Node.js retries forever.
  *
  * @example
  * await makeFolder('data/comments')

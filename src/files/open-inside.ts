@@ -6,7 +6,7 @@ import { openForReading } from './safe-file.js';
 
 /**
  * Opens a file in a folder that an agent may write to; undefined if it is missing or outside. The agent may replace a folder
- * by a link at any moment, so the check is made on the opened file.
+ * with a link at any time, so the check is made on the opened file.
  */
 export async function openInside(folder: string, path: string): Promise<FileHandle | undefined> {
   let handle: FileHandle | undefined;
@@ -19,15 +19,15 @@ export async function openInside(folder: string, path: string): Promise<FileHand
     const isSame = opened.dev === inside.dev && opened.ino === inside.ino;
     if (isSame && isWithin(root, real)) return handle;
   } catch (error) {
-    // Deleted, a link, a pipe, a path through something that is not a folder: no difference for a reader.
+    // Deleted, a link, a pipe, or a path through something that is not a folder: all count as missing.
     if (!isSluiceError(error) && !isMissing(error)) throw error;
   }
   await handle?.close();
   return undefined;
 }
 
-/** The size of a regular file in a folder; null if it is missing or outside. */
-export async function sizeInside(folder: string, path: string): Promise<number | null> {
+/** Returns the size of a regular file in a folder; null if it is missing or outside. */
+export async function getSizeInside(folder: string, path: string): Promise<number | null> {
   try {
     const full = join(await realpath(folder), path);
     if ((await realpath(full)) !== full) return null;
@@ -45,8 +45,8 @@ function isMissing(error: unknown): boolean {
   return MISSING.has(getErrorCode(error) ?? '');
 }
 
-/** Whether a path is a folder or inside of it; both are real paths. */
+/** Whether a path is a folder or inside it; both must be real paths. */
 export function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+  const fromFolder = relative(folder, path);
+  return fromFolder === '' || (fromFolder !== '..' && !fromFolder.startsWith(`..${sep}`) && !isAbsolute(fromFolder));
 }

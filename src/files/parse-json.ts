@@ -1,5 +1,5 @@
 /**
- * The JSON value of a text; undefined if the text is not JSON. Files in a run folder may be cut off or forged.
+ * Parses JSON; undefined if the text is invalid: files in a run folder may be cut off or forged.
  *
  * @example
  * parseJson('{"seq":1') // undefined

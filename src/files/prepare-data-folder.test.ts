@@ -14,12 +14,12 @@ it('creates a data folder that only the user can read, and uses an existing one'
 
 it.each([
   ['file', 'it is a file'],
-  ['file/data', 'a part of its path is a file'],
+  ['file/data', 'part of its path is a file'],
 ])('explains what to do if the data folder cannot be used: %s', async (path, why) => {
   const folder = await makeFolder({ file: '' });
   await expect(prepareDataFolder(join(folder, path))).rejects.toMatchObject({
     code: 'DATA_FOLDER_UNUSABLE',
-    message: `Cannot write to the data folder "${join(folder, path)}": ${why}. Correct that, or choose another folder with --data or SLUICE_DATA.`,
+    message: `Cannot write to the data folder "${join(folder, path)}": ${why}. Fix that, or choose another folder with --data or SLUICE_DATA.`,
   });
 });
 

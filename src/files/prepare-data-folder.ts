@@ -4,18 +4,19 @@ import { SluiceError, getErrorCode } from '../base/index.js';
 import { makeFolder } from './make-folder.js';
 
 const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'it cannot be created',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'its file system is read-only',
   ENOSPC: 'no space left on device',
-  EDQUOT: 'your disk quota is used up',
-  ENOTDIR: 'a part of its path is a file',
+  EDQUOT: 'disk quota exceeded',
+  ENOTDIR: 'part of its path is a file',
   EEXIST: 'it is a file',
 };
 
 /**
- * Creates a data folder if it is missing, and checks that it can be written to, before anything is started that needs it. Throws
- * `DATA_FOLDER_UNUSABLE`.
+ * Creates a data folder if it is missing, and checks that it is writable, before anything that needs it is started. Throws
+ * `DATA_FOLDER_UNUSABLE` otherwise.
  *
  * @example
  * await prepareDataFolder('/srv/sluice')
@@ -26,7 +27,7 @@ export async function prepareDataFolder(path: string): Promise<void> {
     await access(path, constants.W_OK | constants.X_OK);
   } catch (error) {
     const code = getErrorCode(error) ?? 'unknown error';
-    const message = `Cannot write to the data folder "${path}": ${REASONS[code] ?? code}. Correct that, or choose another folder with --data or SLUICE_DATA.`;
+    const message = `Cannot write to the data folder "${path}": ${REASONS[code] ?? code}. Fix that, or choose another folder with --data or SLUICE_DATA.`;
     throw new SluiceError('DATA_FOLDER_UNUSABLE', message, { cause: error });
   }
 }

@@ -24,7 +24,7 @@ test('a discarded replacement leaves no files behind', async () => {
   expect(await readdir(dir)).toEqual(['log']);
 });
 
-test('a link in the way is replaced, not followed', async () => {
+test('a link at the path is replaced, not followed', async () => {
   const dir = await makeRunFolder({ elsewhere: 'theirs' });
   await symlink(join(dir, 'elsewhere'), join(dir, 'log'));
   await replaceFile(join(dir, 'log'), 'ours');
@@ -35,7 +35,7 @@ test('a link in the way is replaced, not followed', async () => {
 test.each([
   [true, 2],
   [false, 0],
-])('waits for the disk if the content must survive a power failure: %s', async (isDurable, waits) => {
+])('syncs the disk if the content must survive a power failure: %s', async (isDurable, waits) => {
   const dir = await makeRunFolder({ log: 'old' });
   const handle = await open(join(dir, 'log'));
   const sync = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'sync');

@@ -4,42 +4,42 @@ import { basename, dirname, join } from 'node:path';
 import { getErrorCode } from '../base/index.js';
 import { openNew } from './safe-file.js';
 import { withFolder } from './safe-folder.js';
-import type { Below } from '../base/index.js';
+import type { TrustedRoot } from '../base/index.js';
 
-let made = 0;
+let replacementCount = 0;
 
 /** New content of a file that is not committed yet. */
 export interface Replacement {
   readonly file: FileHandle;
-  /** Replaces the old content by the new. */
+  /** Replaces the old content with the new. */
   commit(): Promise<void>;
-  /** Leaves the old content as it is; harmless after `commit`. */
+  /** Leaves the old content unchanged; does nothing after `commit`. */
   discard(): Promise<void>;
 }
 
 /** Options for replacing a file. */
-export interface ReplaceOptions extends Below {
+export interface ReplaceOptions extends TrustedRoot {
   /**
-   * Whether the new content must survive a power failure, and not only the end of this process; true by default. It takes two
-   * waits for the disk, which others use at the same time.
+   * Whether the new content must survive a power failure, not only a crash of this process; true by default. Costs two syncs of
+   * the disk.
    */
   readonly isDurable?: boolean;
 }
 
 /**
- * Begins an atomic replacement of a file: a reader gets all of the old content or all of the new, also after a crash. The new
- * content is written to a temporary file in the same folder until it is committed. No link is followed below `below`.
+ * Begins an atomic replacement of a file: a reader gets either the old content or the new, even after a crash. The new
+ * content is written to a temporary file in the same folder until it is committed. No link is followed below `trustedRoot`.
  */
 export async function beginReplacement(
   path: string,
-  { below, isDurable = true }: ReplaceOptions = {},
+  { trustedRoot, isDurable = true }: ReplaceOptions = {},
 ): Promise<Replacement> {
-  made += 1;
-  const [name, temporary] = [basename(path), `${basename(path)}.${process.pid}.${Date.now()}.${made}.tmp`];
+  replacementCount += 1;
+  const [name, temporary] = [basename(path), `${basename(path)}.${process.pid}.${Date.now()}.${replacementCount}.tmp`];
   const folder = dirname(path);
-  const inFolder = async <T>(work: (place: string) => Promise<T>): Promise<T> =>
-    withFolder(folder, { below: below ?? folder }, { work });
-  const file = await inFolder(async (place) => openNew(join(place, temporary)));
+  const inFolder = async <T>(work: (folderPath: string) => Promise<T>): Promise<T> =>
+    withFolder(folder, { trustedRoot: trustedRoot ?? folder }, { work });
+  const file = await inFolder(async (folderPath) => openNew(join(folderPath, temporary)));
   let isOpen = true;
   const close = async (): Promise<void> => {
     if (!isOpen) return;
@@ -51,14 +51,14 @@ export async function beginReplacement(
     async commit() {
       if (isDurable) await file.sync();
       await close();
-      await inFolder(async (place) => {
-        await rename(join(place, temporary), join(place, name));
-        if (isDurable) await syncFolder(place);
+      await inFolder(async (folderPath) => {
+        await rename(join(folderPath, temporary), join(folderPath, name));
+        if (isDurable) await syncFolder(folderPath);
       });
     },
     async discard() {
       await close();
-      await inFolder(async (place) => rm(join(place, temporary), { force: true })).catch((error: unknown) => {
+      await inFolder(async (folderPath) => rm(join(folderPath, temporary), { force: true })).catch((error: unknown) => {
         // The folder is gone, and the file with it.
         if (getErrorCode(error) !== 'ENOENT') throw error;
       });
@@ -77,9 +77,9 @@ export async function replaceFile(path: string, text: string, options: ReplaceOp
   }
 }
 
-/** Makes a rename durable, so that it survives a power failure, where the system supports it. */
+/** Makes a rename survive a power failure, if the system supports that. */
 export async function syncFolder(path: string): Promise<void> {
-  // Windows cannot open a folder, and has nothing to sync there.
+  // Windows cannot open a folder, and needs no sync of it.
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
   try {

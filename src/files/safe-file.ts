@@ -3,47 +3,47 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { FileError, getErrorCode } from '../base/index.js';
-import { readSpan } from './readable-file.js';
+import { readSpan } from './read-span.js';
 import { withFolder } from './safe-folder.js';
-import type { Below, OpenFile } from '../base/index.js';
+import type { OpenFile, TrustedRoot } from '../base/index.js';
 
 /*
- * A worker can write into its run folder, so a name there may be a link to somewhere else or a pipe that never ends.
- * Links are not followed and only regular files are opened; `safe-folder.ts` takes care of the folders above.
+ * An agent can write to its run folder, so a file there may be a link to another file or a pipe that never ends.
+ * Links are not followed and only regular files are opened; `safe-folder.ts` checks the folders above.
  */
 
-// Windows has neither; links there need rights that workers do not have.
+// Windows has neither flag; creating links there needs rights that agents do not have.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
-const NO_WAIT = constants.O_NONBLOCK ?? 0;
+const NON_BLOCKING = constants.O_NONBLOCK ?? 0;
 
 /** Opens a regular file for reading; undefined if the file does not exist. */
-export async function openForReading(path: string, below: Below = {}): Promise<FileHandle | undefined> {
-  return openRegular(path, constants.O_RDONLY | NO_FOLLOW | NO_WAIT, below);
+export async function openForReading(path: string, root: TrustedRoot = {}): Promise<FileHandle | undefined> {
+  return openRegular(path, constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING, root);
 }
 
 /** Opens a regular file for reading and for appending, and creates it if it does not exist. */
-export async function openForAppending(path: string, below: Below = {}): Promise<FileHandle> {
-  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NO_WAIT;
-  const handle = await openRegular(path, flags, below);
+export async function openForAppending(path: string, root: TrustedRoot = {}): Promise<FileHandle> {
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NON_BLOCKING;
+  const handle = await openRegular(path, flags, root);
   if (handle === undefined) {
     throw new FileError(
       'FILE_UNREADABLE',
-      `Cannot create "${path}": its folder does not exist. Check what deletes files there.`,
+      `Cannot create "${path}": its folder does not exist. Check which program deletes files there.`,
     );
   }
   return handle;
 }
 
-/** Creates a new file for writing; throws if the name is taken. */
+/** Creates a new file for writing; throws if the file exists. */
 export async function openNew(path: string, mode = 0o666): Promise<FileHandle> {
   return open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, mode);
 }
 
-async function openRegular(path: string, flags: number, below: Below): Promise<FileHandle | undefined> {
+async function openRegular(path: string, flags: number, root: TrustedRoot): Promise<FileHandle | undefined> {
   let handle: FileHandle;
   try {
-    handle = await withFolder(dirname(path), below, {
-      work: async (place) => open(join(place, basename(path)), flags, 0o666),
+    handle = await withFolder(dirname(path), root, {
+      work: async (folderPath) => open(join(folderPath, basename(path)), flags, 0o666),
       undo: async (opened) => opened.close(),
     });
   } catch (error) {
@@ -66,7 +66,7 @@ async function openRegular(path: string, flags: number, below: Below): Promise<F
   throw new FileError('UNSAFE_FILE', `"${path}" is not a regular file. Remove it.`);
 }
 
-/** Reads a whole small file as text; undefined if the file does not exist. `openFile` is for files that are stored elsewhere. */
+/** Reads a small file as text; undefined if it does not exist. `openFile` opens a file that is not on disk, such as one in a packed run. */
 export async function readSmallFile(
   path: string,
   maxBytes: number,
@@ -80,7 +80,7 @@ export async function readSmallFile(
     if (bytes.length > maxBytes) {
       throw new FileError(
         'FILE_TOO_LARGE',
-        `"${path}" is larger than ${maxBytes} bytes, the limit for this kind of file. Check what wrote it.`,
+        `"${path}" is larger than ${maxBytes} bytes, the limit for this kind of file. Check which program wrote it.`,
       );
     }
     return bytes.toString('utf8');

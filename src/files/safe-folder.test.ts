@@ -10,23 +10,23 @@ import { makeFolderBelow, withCheckedFolder, withFolder, withOpenFolder } from '
 const LEVELS = ['runs', 'runs/one', 'runs/one/.audit'] as const;
 const FOLDER = 'runs/one/.audit';
 
-/** A data folder, and another tree of the same shape that a link could lead to. */
+/** Creates a data folder, and another tree of the same shape as the target of links. */
 async function makeData() {
   const dir = await makeRunFolder({ [`data/${FOLDER}/file`]: 'own', [`elsewhere/${FOLDER}/file`]: 'secret' });
   return { dir, data: join(dir, 'data'), elsewhere: join(dir, 'elsewhere') };
 }
 
-describe.each(LEVELS)('a link in the place of %s', (level) => {
+describe.each(LEVELS)('a link that replaces %s', (level) => {
   test('is not followed, for reading, writing, replacing or creating', async () => {
     const { data, elsewhere } = await makeData();
     await rename(join(data, level), join(data, 'aside'));
     await symlink(join(elsewhere, level), join(data, level));
     const file = join(data, FOLDER, 'file');
-    const below = { below: data };
+    const root = { trustedRoot: data };
     for (const attempt of [
-      async () => readSmallFile(file, 10, async () => openForReading(file, below)),
-      async () => openForAppending(join(data, FOLDER, 'new'), below),
-      async () => replaceFile(file, 'ours', below),
+      async () => readSmallFile(file, 10, async () => openForReading(file, root)),
+      async () => openForAppending(join(data, FOLDER, 'new'), root),
+      async () => replaceFile(file, 'ours', root),
       async () => makeFolderBelow(join(data, FOLDER, 'deeper'), data),
     ]) {
       await expect(attempt()).rejects.toMatchObject({ code: 'UNSAFE_FILE', message: expect.stringContaining(level) });
@@ -73,11 +73,11 @@ describe.each(LEVELS)('a link in the place of %s', (level) => {
 });
 
 describe('a folder that is in use', () => {
-  test('stays the same even if its name is changed or replaced', async () => {
+  test('stays the same even if it is renamed or replaced', async () => {
     const { data, elsewhere } = await makeData();
     await withFolder(
       join(data, FOLDER),
-      { below: data },
+      { trustedRoot: data },
       {
         work: async (place) => {
           await rm(join(data, 'runs'), { recursive: true });
@@ -89,19 +89,21 @@ describe('a folder that is in use', () => {
     expect(await readFile(join(elsewhere, FOLDER, 'file'), 'utf8')).toBe('secret');
   });
 
-  test('may be below a link that its user made', async () => {
+  test('may be below a link outside the boundary', async () => {
     const { dir, data } = await makeData();
     await symlink(data, join(dir, 'home'));
-    const below = join(dir, 'home');
-    await replaceFile(join(below, FOLDER, 'file'), 'new', { below });
+    const trustedRoot = join(dir, 'home');
+    await replaceFile(join(trustedRoot, FOLDER, 'file'), 'new', { trustedRoot });
     expect(await readFile(join(data, FOLDER, 'file'), 'utf8')).toBe('new');
   });
 
-  test('is refused outside the boundary; a missing one gives the error of the system', async () => {
+  test('is refused outside the boundary; a missing one causes the error of the system', async () => {
     const { dir, data } = await makeData();
     const work = async () => undefined;
-    await expect(withFolder(dir, { below: data }, { work })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
-    await expect(withFolder(join(data, 'x/y'), { below: data }, { work })).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(withFolder(dir, { trustedRoot: data }, { work })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
+    await expect(withFolder(join(data, 'x/y'), { trustedRoot: data }, { work })).rejects.toMatchObject({
+      code: 'ENOENT',
+    });
     await mkdir(join(data, 'z'));
     await makeFolderBelow(join(data, 'z/deep/er'), data);
     expect(await readdir(join(data, 'z/deep'))).toEqual(['er']);

@@ -3,12 +3,12 @@ import { lstat, mkdir, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { FileError, getErrorCode } from '../base/index.js';
-import type { Below } from '../base/index.js';
+import type { TrustedRoot } from '../base/index.js';
 
 /*
- * An agent that can write to a folder can replace it, or any folder above it that it can write to, by a link at any moment. On
- * Linux the folders are opened one after the other without following links, and the last one is used through its descriptor:
- * renaming or replacing it then has no effect. Elsewhere all of them are checked before and after the operation.
+ * An agent that can write to a folder can replace it, or a writable folder above it, with a link at any time. On Linux the
+ * folders are opened one by one without following links, and the last one is used through its descriptor: renaming or
+ * replacing it then has no effect. On other systems all of them are checked before and after the operation.
  */
 
 /** A Linux flag without a constant in Node.js. Also opens folders that may be traversed but not listed. */
@@ -17,30 +17,32 @@ const O_PATH = 0x20_00_00;
 /** Whether an open folder can be addressed by its descriptor. */
 const CAN_USE_DESCRIPTOR_PATHS = process.platform === 'linux' && existsSync('/proc/self/fd');
 
-/** An operation in a folder; `undo` reverts it if the folder was replaced meanwhile. */
+/** An operation in a folder; `undo` reverts it if the folder was replaced in the meantime. */
 interface FolderWork<T> {
-  readonly work: (place: string) => Promise<T>;
-  readonly undo?: (done: T) => Promise<void>;
+  readonly work: (folderPath: string) => Promise<T>;
+  readonly undo?: (result: T) => Promise<void>;
 }
 
 /**
- * Runs an operation in a folder that is below another one, with no link between them. `place` is a path to it that is valid
- * during the operation. Throws `UNSAFE_FILE` if a link or a file is on the path, and the system's error if a folder is
- * missing.
+ * Runs an operation in a folder that is below another one, with no link between them. `folderPath` is a path to it that is
+ * valid only during the operation. Throws `UNSAFE_FILE` if a link is on the path, and the system's error if a folder is missing.
+ * A file on the path causes the system's error on Linux, and `UNSAFE_FILE` on other systems.
  *
  * @example
- * await withFolder(join(data, 'runs'), { below: data }, { work: async (place) => rm(join(place, id), { recursive: true }) })
+ * await withFolder(join(data, 'runs'), { trustedRoot: data }, { work: async (folderPath) => rm(join(folderPath, id), { recursive: true }) })
  */
 export async function withFolder<T>(
   folder: string,
-  { below = dirname(folder) }: Below,
+  { trustedRoot = dirname(folder) }: TrustedRoot,
   work: FolderWork<T>,
 ): Promise<T> {
-  return CAN_USE_DESCRIPTOR_PATHS ? withOpenFolder(folder, below, work) : withCheckedFolder(folder, below, work);
+  return CAN_USE_DESCRIPTOR_PATHS
+    ? withOpenFolder(folder, trustedRoot, work)
+    : withCheckedFolder(folder, trustedRoot, work);
 }
 
-export async function withOpenFolder<T>(folder: string, below: string, { work }: FolderWork<T>): Promise<T> {
-  const opened = await openFolder(folder, below);
+export async function withOpenFolder<T>(folder: string, trustedRoot: string, { work }: FolderWork<T>): Promise<T> {
+  const opened = await openFolder(folder, trustedRoot);
   try {
     return await work(`/proc/self/fd/${opened.fd}`);
   } finally {
@@ -48,39 +50,44 @@ export async function withOpenFolder<T>(folder: string, below: string, { work }:
   }
 }
 
-async function openFolder(folder: string, below: string): Promise<FileHandle> {
-  const steps = listSteps(folder, below);
-  let path = below;
-  let opened = await open(below, O_PATH | constants.O_DIRECTORY);
+async function openFolder(folder: string, trustedRoot: string): Promise<FileHandle> {
+  const steps = listSteps(folder, trustedRoot);
+  let path = trustedRoot;
+  let opened = await open(trustedRoot, O_PATH | constants.O_DIRECTORY);
   for (const name of steps) {
     path = join(path, name);
-    const above = opened;
+    const parent = opened;
     try {
-      opened = await open(`/proc/self/fd/${above.fd}/${name}`, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+      opened = await open(`/proc/self/fd/${parent.fd}/${name}`, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     } catch (error) {
       const found = await lstat(path).catch(() => undefined);
       throw found?.isSymbolicLink() === true ? createUnsafeError(path, error) : error;
     } finally {
-      await above.close();
+      await parent.close();
     }
   }
   return opened;
 }
 
-export async function withCheckedFolder<T>(folder: string, below: string, { work, undo }: FolderWork<T>): Promise<T> {
-  const before = await identify(folder, below);
-  const done = await work(folder);
-  const after = await identify(folder, below).catch(() => undefined);
-  if (after === before) return done;
-  await undo?.(done);
-  throw createUnsafeError(folder);
+export async function withCheckedFolder<T>(
+  folder: string,
+  trustedRoot: string,
+  { work, undo }: FolderWork<T>,
+): Promise<T> {
+  const before = await identify(folder, trustedRoot);
+  const result = await work(folder);
+  const after = await identify(folder, trustedRoot).catch(() => undefined);
+  if (after === before) return result;
+  await undo?.(result);
+  const message = `"${folder}" was replaced or removed during the operation. Check which other program writes there, then try again.`;
+  throw new FileError('UNSAFE_FILE', message);
 }
 
-/** Device and inode of each folder on the path; throws if one of them is not a folder. */
-async function identify(folder: string, below: string): Promise<string> {
+/** Returns device and inode of each folder on the path; throws if one of them is not a folder. */
+async function identify(folder: string, trustedRoot: string): Promise<string> {
   const found: string[] = [];
-  let path = below;
-  for (const name of ['', ...listSteps(folder, below)]) {
+  let path = trustedRoot;
+  for (const name of ['', ...listSteps(folder, trustedRoot)]) {
     path = join(path, name);
     const step = await lstat(path, { bigint: true });
     if (name !== '' && !step.isDirectory()) throw createUnsafeError(path);
@@ -89,12 +96,12 @@ async function identify(folder: string, below: string): Promise<string> {
   return found.join(' ');
 }
 
-/** The names on the path from `below` to the folder. */
-function listSteps(folder: string, below: string): readonly string[] {
-  const way = relative(below, folder);
-  const steps = way.split(sep).filter((step) => step !== '');
-  if (!isAbsolute(way) && steps[0] !== '..') return steps;
-  throw new FileError('UNSAFE_FILE', `"${folder}" is outside of "${below}". Use a path below it.`);
+/** The names on the path from `trustedRoot` to the folder. */
+function listSteps(folder: string, trustedRoot: string): readonly string[] {
+  const path = relative(trustedRoot, folder);
+  const steps = path.split(sep).filter((step) => step !== '');
+  if (!isAbsolute(path) && steps[0] !== '..') return steps;
+  throw new FileError('UNSAFE_FILE', `"${folder}" is outside "${trustedRoot}". Use a path below it.`);
 }
 
 function createUnsafeError(folder: string, cause?: unknown): FileError {
@@ -102,23 +109,23 @@ function createUnsafeError(folder: string, cause?: unknown): FileError {
   return new FileError('UNSAFE_FILE', message, { cause });
 }
 
-/** Throws unless all folders on the path are real folders: a link instead of one could redirect writes. */
-export async function requireRealFolder(path: string, below: Below = {}): Promise<void> {
-  await withFolder(path, below, { work: async () => undefined }).catch((error: unknown) => {
+/** Throws unless all folders on the path are real folders: a link could redirect writes. */
+export async function requireRealFolder(path: string, root: TrustedRoot = {}): Promise<void> {
+  await withFolder(path, root, { work: async () => undefined }).catch((error: unknown) => {
     throw getErrorCode(error) === 'ENOTDIR' ? createUnsafeError(path, error) : error;
   });
 }
 
-/** Creates a folder and those between it and another, accessible only to this user. None of them may be a link. */
-export async function makeFolderBelow(folder: string, below: string): Promise<void> {
-  let parent = below;
-  for (const name of listSteps(folder, below)) {
+/** Creates a folder and its missing parents below another folder, accessible only to this user. None of them may be a link. */
+export async function makeFolderBelow(folder: string, trustedRoot: string): Promise<void> {
+  let parent = trustedRoot;
+  for (const name of listSteps(folder, trustedRoot)) {
     await withFolder(
       parent,
-      { below },
+      { trustedRoot },
       {
-        work: async (place) => {
-          await mkdir(join(place, name), 0o700).catch((error: unknown) => {
+        work: async (folderPath) => {
+          await mkdir(join(folderPath, name), 0o700).catch((error: unknown) => {
             if (getErrorCode(error) !== 'EEXIST') throw error;
           });
         },
@@ -126,5 +133,5 @@ export async function makeFolderBelow(folder: string, below: string): Promise<vo
     );
     parent = join(parent, name);
   }
-  await requireRealFolder(folder, { below });
+  await requireRealFolder(folder, { trustedRoot });
 }

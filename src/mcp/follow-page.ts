@@ -6,61 +6,61 @@ import { FCMP_TYPES } from '../events/index.js';
 import type { FcmpEvent } from '../events/index.js';
 import { shorten } from './shorten.js';
 
-/** A string of an event longer than this is cut. */
+/** Longer strings in an event are shortened. */
 const MAX_STRING = 2000;
 const MAX_ITEMS = 100;
-/** A page ends after this many characters of JSON, however few events that is. */
+/** Maximum length of a page in characters of JSON, unless it has only one event. */
 const MAX_PAGE = 64 * 1024;
 const POLL_MS = 500;
 
 /** One page of the events of a run. */
-export const followPageSchema = object({
+export const eventPageSchema = object({
   events: arrayOf(
     object(
       { seq: ordinal, at: timestamp, type: oneOf(FCMP_TYPES), data: { type: 'object' } },
-      { shortened: { ...flag, description: 'Long strings in this event were cut.' } },
+      { shortened: { ...flag, description: 'Long strings or lists in this event were shortened.' } },
     ),
   ),
-  cursor: { ...name, description: 'Where to continue.' },
-  done: { ...flag, description: 'The run has ended, and this was the last page.' },
+  cursor: { ...name, description: 'Pass it as "cursor" to read the next page.' },
+  done: { ...flag, description: 'The run has ended, and this is the last page.' },
 });
 
-type FollowPage = FromSchema<typeof followPageSchema>;
+type EventPage = FromSchema<typeof eventPageSchema>;
 
-interface FollowOptions {
-  /** The number of the last event that is known. */
+interface EventPageOptions {
+  /** The number of the last event that was already read; 0 at the beginning. */
   readonly after: number;
   readonly limit: number;
-  /** How long to wait where there is no event yet. */
+  /** How long to wait if there is no new event yet. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Reads the next events of a run. Raw output is left out: it is in the messages, or in the console. */
-export async function followPage(
+/** Reads the next events of a run. Raw output is omitted: the messages contain it, or the console shows it. */
+export async function readEventPage(
   client: Client,
   run: string,
-  { after, limit, waitMs, signal }: FollowOptions,
-): Promise<FollowPage> {
-  const until = performance.now() + waitMs;
+  { after, limit, waitMs, signal }: EventPageOptions,
+): Promise<EventPage> {
+  const deadline = performance.now() + waitMs;
   for (;;) {
-    // Asked first: a run that had ended by then has no more events than are read next.
+    // Read before the events: if the run has ended now, the following read sees all of its events.
     const { state } = await client.getRun({ id: run, signal });
     const query = { protocol: 'fcmp', from: String(after + 1), limit } as const;
     const { events, next_from } = await client.readHistory({ id: run, query, signal });
     const page = fillPage(events as readonly FcmpEvent[], after);
-    const left = until - performance.now();
-    const isWhole = next_from === null && !page.isFull;
-    if (page.events.length > 0 || page.last > after || state === 'ended' || left <= 0) {
-      return { events: page.events, cursor: String(page.last), done: state === 'ended' && isWhole };
+    const remainingMs = deadline - performance.now();
+    const isLastPage = next_from === null && !page.isFull;
+    if (page.events.length > 0 || page.last > after || state === 'ended' || remainingMs <= 0) {
+      return { events: page.events, cursor: String(page.last), done: state === 'ended' && isLastPage };
     }
-    await pause(Math.min(POLL_MS, left), undefined, { signal });
+    await pause(Math.min(POLL_MS, remainingMs), undefined, { signal });
   }
 }
 
-/** As many events as a page holds, at least one. */
+/** Fills a page with as many events as fit, but at least one. */
 function fillPage(events: readonly FcmpEvent[], after: number) {
-  const page: FollowPage['events'][number][] = [];
+  const page: EventPage['events'][number][] = [];
   let last = after;
   let length = 0;
   for (const { seq, ts, type, data } of events) {

@@ -1,2 +1,2 @@
-export { answerMcp } from './answer-mcp.js';
+export { handleMcpRequest } from './handle-mcp-request.js';
 export { serveMcp } from './serve-mcp.js';

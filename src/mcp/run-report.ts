@@ -5,12 +5,12 @@ import type { FromSchema } from '../base/index.js';
 import type { Client } from '../client/index.js';
 import { decisionAction, describeWaitingFor, repairLevel, runOutcome, runState } from '../records/index.js';
 
-/** A longer value is left out: it can be read in the console or over HTTP. */
+/** Longer values are omitted; they can be read in the console or over HTTP. */
 const MAX_VALUE_LENGTH = 64 * 1024;
-/** Only the end of the agent's last message is kept. */
+/** Only the end of a longer message is returned. */
 const MAX_TEXT_LENGTH = 4000;
 
-const used = object(
+const usageSchema = object(
   { input_tokens: count, output_tokens: count },
   { cached_input_tokens: count, cost: { type: 'number', minimum: 0 } },
 );
@@ -22,19 +22,19 @@ export const runReportSchema = object(
     state: runState,
     done: { ...flag, description: 'The run has ended.' },
     engine: name,
-    next: { ...text, description: 'What to do now.' },
+    next: { ...text, description: 'What to do next.' },
   },
   {
     order: object({ issue_ref: name, run_id: name }),
     status: runOutcome,
     value: { ...anything, description: 'The validated value.' },
-    value_left_out: { ...flag, description: 'The value is too large for an answer.' },
+    value_left_out: { ...flag, description: 'The value was omitted because it is too large.' },
     text: { ...text, description: "The end of the agent's last message." },
     repair_level: repairLevel,
     error: object({ code: name, message: text }),
     attempts: count,
     model: name,
-    usage: used,
+    usage: usageSchema,
     decision: object({ action: decisionAction, reason: text, result_code: name, next: text }),
     work_result: { ...anything, description: 'The work result of the worker.' },
   },
@@ -43,30 +43,31 @@ export const runReportSchema = object(
 /** See {@link runReportSchema}. */
 export type RunReport = FromSchema<typeof runReportSchema>;
 
-/** Describes a run and, where it carries an order, what was decided. */
+/** Describes a run and, if it executes an order, the decision. */
 export async function describeRun(client: Client, run: string, signal: AbortSignal): Promise<RunReport> {
-  return describe(client, await client.getRun({ id: run, signal }), signal);
+  return describeView(client, await client.getRun({ id: run, signal }), signal);
 }
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2000;
 
-/** Waits until a run has ended or waits for a person, and describes it; also if neither happened in time. */
+/** Waits until a run has ended or needs a person, or until the timeout; then describes the run. */
 export async function waitForRun(
   client: Client,
   run: string,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<RunReport> {
-  const until = performance.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
     const found = await client.getRun({ id: run, signal });
-    const left = until - performance.now();
-    if (found.state === 'ended' || found.state === 'waiting' || left <= 0) return describe(client, found, signal);
-    await pause(Math.min(pauseMs, left), undefined, { signal });
+    const remainingMs = deadline - performance.now();
+    if (found.state === 'ended' || found.state === 'waiting' || remainingMs <= 0)
+      return describeView(client, found, signal);
+    await pause(Math.min(pauseMs, remainingMs), undefined, { signal });
   }
 }
 
-async function describe(client: Client, run: RunView, signal: AbortSignal): Promise<RunReport> {
+async function describeView(client: Client, run: RunView, signal: AbortSignal): Promise<RunReport> {
   const { id, state, engine, order, result } = run;
   const settled = order === null ? undefined : await findOrder(client, order, signal);
   const { decision } = settled ?? {};
@@ -87,26 +88,26 @@ async function describe(client: Client, run: RunView, signal: AbortSignal): Prom
 
 function describeNext({ state, waiting_for }: RunView): string {
   if (waiting_for === null) return NEXT[state];
-  return `It is waiting for ${describeWaitingFor(waiting_for)}. Call wait_for_run, or report it.`;
+  return `The run is waiting for ${describeWaitingFor(waiting_for)}. Call wait_for_run, or report it to the user.`;
 }
 
 const NEXT: Readonly<Record<RunReport['state'], string>> = {
-  queued: 'It is waiting for a worker. Call wait_for_run.',
-  running: 'It is running. Call wait_for_run or follow_run.',
+  queued: 'The run is waiting for a worker. Call wait_for_run.',
+  running: 'The run is active. Call wait_for_run or follow_run.',
   waiting:
-    'The agent is waiting for a person to answer in the console or with "sluice reply". Report it, then call wait_for_run.',
-  ended: 'It has ended.',
+    'The agent is waiting for a person to answer in the console or with "sluice reply". Report it to the user, then call wait_for_run.',
+  ended: 'The run has ended.',
 };
 
 function describeResult(result: NonNullable<RunView['result']>) {
-  const { status, value, text: said, comment, repair_level, error, attempts, model, usage } = result;
-  const words = said ?? comment;
+  const { status, value, text: lastMessage, comment, repair_level, error, attempts, model, usage } = result;
+  const shown = lastMessage ?? comment;
   return {
     status,
     repair_level,
     attempts,
     ...(value === undefined ? {} : isLarge(value) ? { value_left_out: true } : { value }),
-    ...(words === undefined ? {} : { text: words.slice(-MAX_TEXT_LENGTH) }),
+    ...(shown === undefined ? {} : { text: shown.slice(-MAX_TEXT_LENGTH) }),
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
     ...omitUndefined({ model }),
     ...(usage === undefined ? {} : { usage: pickUsage(usage) }),

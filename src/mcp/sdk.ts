@@ -1,4 +1,4 @@
-/** All that is used of the protocol's SDK. `npm run build` bundles it into this file, so that users need not install it. */
+/** The part of the MCP SDK that Sluice uses. `npm run build` bundles it into this file, so that users do not have to install it. */
 export {
   McpServer,
   WebStandardStreamableHTTPServerTransport,

@@ -14,15 +14,15 @@ describe('shorten', () => {
     ['a long text in an object', { a: ['abcdef'] }, { a: ['abc…'] }],
     ['a long list', [1, 2, 3], [1, 2]],
     ['an object with many keys', { a: 1, b: 2, c: 3 }, { a: 1, b: 2 }],
-  ])('cuts %s', (_, value, cut) => {
+  ])('shortens %s', (_, value, cut) => {
     expect(shorten(value, bounds)).toEqual({ value: cut, isShortened: true });
   });
 
-  it('never cuts a character in half', () => {
+  it('never splits a character', () => {
     expect(shorten('ab😀', bounds)).toEqual({ value: 'ab…', isShortened: true });
   });
 
-  it('ends at a depth, however deep the value is', () => {
+  it('limits the depth of a value', () => {
     let deep: unknown = 'x';
     for (let depth = 0; depth < 5000; depth += 1) deep = [deep];
     expect(shorten(deep, bounds).isShortened).toBe(true);

@@ -1,15 +1,15 @@
-/** A value for a model to read, and whether something of it was left out. */
+/** A shortened value, and whether anything was omitted. */
 export interface Shortened {
   readonly value: unknown;
   readonly isShortened: boolean;
 }
 
-/** Deeper values are left out: nothing that Sluice writes is as deep. */
+/** Deeper values are replaced with null; events are never this deep. */
 const MAX_DEPTH = 64;
 
 /**
- * Cuts every string of a JSON value to `length` characters and every list to `items` entries, so that one event does not
- * fill the context of a model.
+ * Shortens every string in a JSON value to `length` characters and every list and object to `items` entries, so that one event
+ * does not fill the context of a model.
  *
  * @example
  * shorten({ text: 'abcdef' }, { length: 3, items: 10 }) // { value: { text: 'abc…' }, isShortened: true }
@@ -41,7 +41,7 @@ export function shorten(
   return { value: visit(value, 0), isShortened };
 }
 
-/** The first characters of a text; never half of a surrogate pair. */
+/** Returns the first characters of a text, without splitting a surrogate pair. */
 function cutText(text: string, length: number): string {
   const isSplit = /[\uD800-\uDBFF]/.test(text.charAt(length - 1));
   return text.slice(0, isSplit ? length - 1 : length);

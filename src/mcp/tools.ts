@@ -1,21 +1,21 @@
 import { ENDPOINTS } from '../api/index.js';
 import { arrayOf, name, object, omitUndefined, orNull, text, timestamp } from '../base/index.js';
 import { WORK_REQUEST_SCHEMA, resolutionAction } from '../records/index.js';
-import { followPage, followPageSchema } from './follow-page.js';
+import { readEventPage, eventPageSchema } from './follow-page.js';
 import { describeRun, runReportSchema, waitForRun } from './run-report.js';
 import { defineTool } from './tool.js';
 import type { McpTool } from './tool.js';
 
-/** More text than any agent prints as an answer; a request has to fit into one message. */
+/** Longer than the answer of any agent, and short enough for one message. */
 const MAX_TEXT = 4 * 1024 * 1024;
-/** Most clients end a call after a minute. What takes longer is asked for again, by its id. */
+/** Most clients end a call after a minute. To wait longer, they call the tool again. */
 const MAX_WAIT_S = 50;
 
 const runId = {
   type: 'string',
   minLength: 1,
   maxLength: 64,
-  description: 'The id of the run, as delegate_order returns it in "run".',
+  description: 'The id of the run: "run" in the result of delegate_order.',
 } as const;
 const waitSeconds = {
   type: 'number',
@@ -31,36 +31,36 @@ const parse = defineTool({
   name: 'parse',
   title: 'Parse agent output',
   description:
-    'Extract JSON from a text, repair its syntax and validate it against a JSON Schema. Nothing is invented: "repairs" lists every change, and a text without valid JSON has status "failed" with the reasons.',
+    'Extract JSON from a text, repair its syntax and validate it against a JSON Schema. No content is added: "repairs" lists every change. If there is no valid JSON, the status is "failed", with the reasons.',
   scope: 'read',
-  readsOnly: true,
+  isReadOnly: true,
   input: object(
-    { text: { type: 'string', maxLength: MAX_TEXT, description: 'The text to read.' } },
+    { text: { type: 'string', maxLength: MAX_TEXT, description: 'The text to parse.' } },
     {
       schema: parseInput.schema,
       profile: {
         ...parseInput.profile,
         description:
-          'default: anywhere in the text; tagged: the last <json> block; generic: without a schema; unified: plain JSON first.',
+          'default: JSON anywhere in the text, with all repairs; tagged: the last <json> block; generic: valid JSON only; unified: one object, without repairs except for control characters.',
       },
       allow_partial: { ...parseInput.allow_partial, description: 'Accept a truncated value.' },
-      align: { ...parseInput.align, description: 'Convert near misses, such as "3" for 3; needs a schema.' },
+      align: { ...parseInput.align, description: 'Convert near misses, such as "3" to 3; needs a schema.' },
       prefer: parseInput.prefer,
     },
   ),
-  output: ENDPOINTS.parse.answer.schema,
+  output: ENDPOINTS.parse.response.schema,
   call: async (client, body, signal) => client.parse({ body, signal }),
 });
 
-const offer = ENDPOINTS.listEngines.answer.schema.properties;
+const offer = ENDPOINTS.listEngines.response.schema.properties;
 
 const listCapabilities = defineTool({
   name: 'list_capabilities',
   title: 'List workers and folders',
   description:
-    'List what an order may use: workers, folders (and everything below them), checks. Call it before delegate_order.',
+    'List the workers, folders (including their subfolders) and checks that an order may use. Call this before delegate_order.',
   scope: 'read',
-  readsOnly: true,
+  isReadOnly: true,
   input: object({}),
   output: object({ workers: offer.workers, roots: offer.roots, checks: offer.checks }),
   async call(client, _, signal) {
@@ -73,9 +73,9 @@ const delegateOrder = defineTool({
   name: 'delegate_order',
   title: 'Delegate an order',
   description:
-    'Submit work on an issue to another agent and return its ids at once; then call wait_for_run or follow_run with "run". The result is checked by Sluice: it advances the issue, or goes to the inbox of a person. A "request_id" makes it safe to repeat.',
+    'Submit work on an issue to another agent and return its ids immediately; then call wait_for_run or follow_run with "run". Sluice checks the result: it advances the issue, or goes to the inbox of a person. With a "request_id" the call is safe to repeat.',
   scope: 'run',
-  readsOnly: false,
+  isReadOnly: false,
   input: {
     type: 'object',
     properties: WORK_REQUEST_SCHEMA.properties,
@@ -106,12 +106,12 @@ const delegateOrder = defineTool({
 const waitForRunTool = defineTool({
   name: 'wait_for_run',
   title: 'Wait for a run',
-  description: `Wait until a run has ended or waits for a person, at most ${MAX_WAIT_S} seconds. "done" is false if it has not ended: call it again.`,
+  description: `Wait until a run has ended or waits for a person, at most ${MAX_WAIT_S} seconds. If it has not ended, "done" is false: call this again.`,
   scope: 'read',
-  readsOnly: true,
+  isReadOnly: true,
   input: object(
     { run: runId },
-    { timeout_s: { ...waitSeconds, description: `How long to wait; 30 seconds by default, at most ${MAX_WAIT_S}.` } },
+    { timeout_s: { ...waitSeconds, description: `How many seconds to wait; 30 by default, at most ${MAX_WAIT_S}.` } },
   ),
   output: runReportSchema,
   call: async (client, { run, timeout_s = 30 }, signal) =>
@@ -122,9 +122,9 @@ const readResult = defineTool({
   name: 'read_result',
   title: 'Read a result',
   description:
-    'The state of a run and, once it has ended, its result: the validated value or why there is none, usage, and for an order what was decided.',
+    'Return the state of a run and, once it has ended, its result: the validated value or why there is none, usage, and for an order the decision.',
   scope: 'read',
-  readsOnly: true,
+  isReadOnly: true,
   input: object({ run: runId }),
   output: runReportSchema,
   call: async (client, { run }, signal) => describeRun(client, run, signal),
@@ -134,42 +134,42 @@ const followRun = defineTool({
   name: 'follow_run',
   title: 'Follow a run',
   description:
-    'A page of the events of a run, oldest first: messages, tool calls, questions, how it ended. Pass "cursor" of the last page to continue; "done" says that no more will come.',
+    'Return a page of the events of a run, oldest first: messages, tool calls, questions, how it ended. To continue, pass the "cursor" of the previous page. If "done" is true, there are no more events.',
   scope: 'read',
-  readsOnly: true,
+  isReadOnly: true,
   input: object(
     { run: runId },
     {
       cursor: {
         type: 'string',
         pattern: '^\\d{1,15}$',
-        description: 'From the last page; without it, from the beginning.',
+        description: '"cursor" of the previous page; by default from the beginning.',
       },
-      limit: { type: 'integer', minimum: 1, maximum: 200, description: 'How many events at most; 50 by default.' },
+      limit: { type: 'integer', minimum: 1, maximum: 200, description: 'Maximum number of events; 50 by default.' },
       wait_s: {
         ...waitSeconds,
-        description: 'How long to wait for the next event if there is none yet; 0 by default.',
+        description: 'How many seconds to wait if there is no new event yet; 0 by default.',
       },
     },
   ),
-  output: followPageSchema,
+  output: eventPageSchema,
   call: async (client, { run, cursor: after = '0', limit = 50, wait_s = 0 }, signal) =>
-    followPage(client, run, { after: Number(after), limit, waitMs: wait_s * 1000, signal }),
+    readEventPage(client, run, { after: Number(after), limit, waitMs: wait_s * 1000, signal }),
 });
 
 const listInbox = defineTool({
   name: 'list_inbox',
   title: 'List the inbox',
   description:
-    'Results that wait for the decision of a person, oldest first. Only a person decides, in the console or with "sluice resolve"; report what is waiting.',
+    'List results that wait for a person to decide, oldest first. Only a person decides, in the console or with "sluice resolve"; report to the user what is waiting.',
   scope: 'read',
-  readsOnly: true,
+  isReadOnly: true,
   input: object(
     {},
     {
       issue_ref: { ...issueRef, description: 'Only this issue.' },
-      limit: { type: 'integer', minimum: 1, maximum: 100, description: 'How many items at most; 20 by default.' },
-      cursor: { ...cursor, description: '"next_cursor" of the last page.' },
+      limit: { type: 'integer', minimum: 1, maximum: 100, description: 'Maximum number of items; 20 by default.' },
+      cursor: { ...cursor, description: '"next_cursor" of the previous page.' },
     },
   ),
   output: object({
@@ -203,14 +203,14 @@ const resolveItem = defineTool({
   name: 'resolve_item',
   title: 'Resolve an inbox item',
   description:
-    'Resolve an inbox item: accept, reject or retry. Your token grants this; it is recorded under the name of the token, with your reason.',
+    'Resolve an inbox item: accept, reject or retry. Your token allows this. The decision is recorded with the name of the token and your reason.',
   scope: 'decide',
-  readsOnly: false,
+  isReadOnly: false,
   input: object({
     id: { type: 'string', minLength: 1, maxLength: 200, description: 'The id of the item, from list_inbox.' },
     action: {
       enum: ['accept', 'reject', 'retry'],
-      description: 'accept: to review; reject: blocked; retry: a new run.',
+      description: 'accept: the issue goes to review; reject: it becomes blocked; retry: start a new run.',
     },
     why: { type: 'string', minLength: 1, maxLength: 4000, description: 'The reason, for the record.' },
   }),

@@ -9,7 +9,7 @@ const decision = decide({ order, reading, activeRunId: order.run_id, ...end });
 const settled = { id: 'e1', order, run: '01KA3RUN', reading, decision, at: '2026-11-15T10:00:05.000Z', ...end };
 
 describe('createExecution', () => {
-  test('keeps what was run, how it ended, what was read and what was decided', () => {
+  test('records what was run, how it ended, what was read and what was decided', () => {
     expect(
       createExecution({
         ...settled,
@@ -45,7 +45,7 @@ describe('createExecution', () => {
     });
   });
 
-  test('says that nothing is known of a worker that never ran, and who decided', () => {
+  test('records a worker that never ran with unknown values, and who decided', () => {
     const record = createExecution({ ...settled, workerType: 'script', exitCode: null, who: 'Ada' });
     expect(record).toMatchObject({
       command: [],
@@ -57,7 +57,7 @@ describe('createExecution', () => {
     });
   });
 
-  test('keeps notices beside problems', () => {
+  test('records notices together with problems', () => {
     const problem = { code: 'TESTS_MISSING', message: 'none' };
     const notice = { code: 'RESULT_SHADOWED', message: 'both' };
     const noted = { ...reading, problems: [problem], notices: [notice] };

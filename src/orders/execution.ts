@@ -1,10 +1,10 @@
 import { isIncompleteCode } from '../records/index.js';
 import type { Decision, ExecutionRecord, InboxItem, Reading, WorkOrder } from '../records/index.js';
 
-/** The version of the rules by which results are read; it changes when they do. */
+/** The version of the rules for reading results. It changes whenever the rules do. */
 export const READER_VERSION = 'work-result/1';
 
-/** One execution: what was run, how it ended, what was read of it and what was decided. */
+/** One execution: the command, how it ended, what was read from its result, and the decision. */
 export interface Execution {
   readonly id: string;
   readonly order: Pick<WorkOrder, 'issue_ref' | 'run_id' | 'worker'>;

@@ -19,7 +19,7 @@ export const ORDERS_ERROR_CODES = [
 export type OrdersErrorCode = (typeof ORDERS_ERROR_CODES)[number];
 
 /**
- * Something a lead asked for that cannot be done as it is. `problems` has every reason with its place.
+ * An invalid request, result or configuration. `problems` lists every reason with its location.
  *
  * @example
  * if (error instanceof OrdersError) for (const { path, message } of error.problems) console.error(path, message)
@@ -39,11 +39,11 @@ interface OrdersErrorOptions {
   readonly cause?: unknown;
 }
 
-// More would hide the sentence that matters; `problems` has them all.
+// A longer list would hide what matters; `problems` has all of them.
 const SHOWN_PROBLEMS = 10;
 
-/** An error whose message lists what is wrong where. */
-export function refuse(code: OrdersErrorCode, what: string, problems: readonly Problem[]): OrdersError {
+/** Creates an error whose message lists the problems with their locations. */
+export function createInvalidError(code: OrdersErrorCode, what: string, problems: readonly Problem[]): OrdersError {
   const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ path, message }) => (path ? `${path}: ${message}` : message));
   const more = problems.length > SHOWN_PROBLEMS ? `; and ${problems.length - SHOWN_PROBLEMS} more` : '';
   return new OrdersError(code, `Invalid ${what}: ${shown.join('; ')}${more}.`, { problems });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { showLine, showText } from './plain-text.js';
 
 describe('showText', () => {
-  test('leaves words, tabs and line breaks alone', () => {
+  test('leaves letters, tabs and line breaks unchanged', () => {
     expect(showText('Größe\t漢字 👩‍💻\nnext', 100)).toBe('Größe\t漢字 👩‍💻\nnext');
   });
 
@@ -22,7 +22,7 @@ describe('showText', () => {
     expect(showText(text, 100)).toBe(shown);
   });
 
-  test('cuts what is too long, between characters, and says how much is missing', () => {
+  test('truncates long text between characters, and reports how much is missing', () => {
     expect(showText('abcdef', 4)).toBe('abcd… (2 more characters)');
     expect(showText('abc👍def', 4)).toBe('abc… (5 more characters)');
   });
@@ -33,11 +33,11 @@ describe('showLine', () => {
     expect(showLine('  a\n## b\r\n\tc  ', 100)).toBe('a ## b c');
   });
 
-  test('is one line of bounded length, whatever comes', () => {
+  test('returns one line of bounded length for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 1, max: 50 }), (text, length) => {
         const line = showLine(text, length);
-        // A character that is written out takes at most nine places.
+        // An escaped character has at most nine characters.
         expect(line.length).toBeLessThanOrEqual(length * 9 + 1);
         // oxlint-disable-next-line no-control-regex
         expect(line).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E]/);

@@ -1,29 +1,29 @@
 import { INVISIBLE_CHARACTERS } from '../base/index.js';
 
 /*
- * What a worker wrote is shown to people in comments, terminals and the inbox. Characters that change how the rest is
- * displayed are written out instead, as escapes: a forge would take `<U+202E>` for a tag.
+ * Text from agents is shown to people in comments, terminals and the inbox. Characters that change how the rest is
+ * displayed are replaced by escapes such as `\u{202e}`: a forge would treat `<U+202E>` as a tag.
  */
 
-/** Text over several lines with everything in it visible. A longer one is truncated, with a note. */
+/** Escapes the invisible characters of a text. A text that is too long is truncated, with a note. */
 export function showText(text: string, maxLength: number): string {
-  const kept = cutText(text, maxLength);
-  const shown = kept.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE_CHARACTERS, writeOut);
-  return kept.length < text.length ? `${shown}… (${text.length - kept.length} more characters)` : shown;
+  const beginning = cutText(text, maxLength);
+  const shown = beginning.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE_CHARACTERS, escapeCharacter);
+  return beginning.length < text.length ? `${shown}… (${text.length - beginning.length} more characters)` : shown;
 }
 
-/** The same on one line; a longer one ends in an ellipsis. */
+/** Puts a text on one line and escapes its invisible characters. A text that is too long ends in an ellipsis. */
 export function showLine(text: string, maxLength: number): string {
   // White space is folded before the cut, so that a text of blanks does not use up the line.
   const line = text
     .slice(0, maxLength * 4)
     .replaceAll(/\s+/g, ' ')
     .trim();
-  const kept = cutText(line, maxLength);
-  return `${kept.replaceAll(INVISIBLE_CHARACTERS, writeOut)}${kept.length < line.length ? '…' : ''}`;
+  const beginning = cutText(line, maxLength);
+  return `${beginning.replaceAll(INVISIBLE_CHARACTERS, escapeCharacter)}${beginning.length < line.length ? '…' : ''}`;
 }
 
-/** The beginning of a text; no character is cut in two. */
+/** Returns the beginning of a text, without splitting a character. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   const last = text.charCodeAt(length - 1);
@@ -31,6 +31,6 @@ export function cutText(text: string, length: number): string {
   return text.slice(0, splitsPair ? length - 1 : length);
 }
 
-function writeOut(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }

@@ -11,7 +11,7 @@ import { WORKER_TYPES } from './wrappers/wrappers.js';
 
 /*
  * The requirements of the worker wrappers that are rules. Those that need a lead, a store or a process are tested
- * beside the lead.
+ * in the folder of the lead.
  */
 
 const unversioned = { ...order, repo_dir: '/nowhere/at/all' };
@@ -63,7 +63,7 @@ test('JSON and text are read to the same result', async () => {
 });
 
 describe('text is read by fixed header keys', () => {
-  test.each(['IssueRef', 'RunId', 'Status', 'Commit', 'Tests'])('%s must be there', async (key) => {
+  test.each(['IssueRef', 'RunId', 'Status', 'Commit', 'Tests'])('%s is required', async (key) => {
     const { decision } = await settle({ files: asText(text.filter((line) => !line.startsWith(key))) });
     expect(decision.action).toBe('needs-human');
   });
@@ -74,12 +74,12 @@ describe('text is read by fixed header keys', () => {
   });
 });
 
-test('where JSON and text are both there JSON counts, and the source is recorded', async () => {
+test('if JSON and text both exist, JSON counts, and the source is recorded', async () => {
   const { reading } = await settle({ files: { ...asJson({ ...result, status: 'fail' }), ...asText(text) } });
   expect(reading).toMatchObject({ source: 'json', path: 'work_result.json', result: { status: 'fail' } });
 });
 
-test('the result of a run that is not active is archived and moves nothing', async () => {
+test('the result of a run that is not active is archived and changes nothing', async () => {
   const { decision } = await settle({ files: asJson(result), activeRunId: '2026-11-15-backend-0002' });
   expect(decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
   expect(getIssueState(decision)).toBeUndefined();
@@ -140,7 +140,7 @@ test('an execution records worker type, time, exit code, encoding and how it was
   });
 });
 
-test('a text worker that says everything goes to review', async () => {
+test('a text worker with a complete result goes to review', async () => {
   const { decision, comment } = await settle({ files: asText(text) });
   expect(decision.action).toBe('advance');
   expect(comment).toContain('Action: update\nStatus: review\nResultCode: none\n');
@@ -152,20 +152,20 @@ describe('a missing field never leads to review or done', () => {
     expect(getIssueState(decision)).toBe('needs-human');
   });
 
-  test('what was only printed', async () => {
+  test('a result that was only printed', async () => {
     const { reading, decision } = await settle({ stdout: text.join('\n') });
     expect(reading.anchors).toEqual({ issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' });
     expect(getIssueState(decision)).toBe('needs-human');
   });
 });
 
-test('a late result of an old run does not become the active one’s', async () => {
+test('a late result of an old run does not count for the active run', async () => {
   const late = await settle({ files: asJson({ ...result, run_id: '2026-11-14-backend-0001' }) });
   expect(late.decision).toMatchObject({ action: 'needs-human', result_code: 'stale_run' });
   expect(late.comment).not.toContain('git:1a2b3c4d');
 });
 
-test('a record says how a result was read and why it was decided', async () => {
+test('the record of an execution shows how a result was read and why it was decided', async () => {
   const { reading, decision } = await settle({ files: { 'work_result.json': 'not JSON', ...asText(text) } });
   const end = { exitCode: 0, signal: null, at: '2026-11-15T10:00:00.000Z' };
   const record = createExecution({ id: '1', order, run: '1', workerType: 'script', reading, decision, ...end });

@@ -2,16 +2,16 @@ import { name, object, oneOf, text } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
 /**
- * A rule about the tools an agent asks for. Every pattern it has must match; `*` stands for any characters, in `path` for
- * any but a slash, and `**` there for any. The first rule that matches decides.
+ * A rule about the tools that an agent asks for. All of its patterns must match; `*` matches any characters, except that in
+ * `path` it does not match a slash, while `**` does. The first rule that matches decides.
  */
 export const approvalRuleSchema = object(
   { decide: oneOf(['allow', 'deny', 'ask']) },
   {
     tool: name,
-    /** The command line a tool would run. */
+    /** The command line that the tool would run. */
     command: name,
-    /** A file the tool names, relative to the working folder. */
+    /** A file that the tool names, relative to the working folder. */
     path: name,
     why: text,
   },

@@ -3,21 +3,21 @@ import type { FromSchema } from '../base/index.js';
 
 const amount = { type: 'number', minimum: 0 } as const;
 
-/** A budget with what was used of it. */
+/** A budget and its usage. */
 export const budgetSchema = object({
-  /** `day`: all runs of today. `issue`: all runs of an issue. `caller`: what a token asked for today. */
+  /** `day`: all runs of today. `issue`: all runs of an issue. `caller`: runs of today that a token requested. */
   scope: oneOf(['day', 'issue', 'caller']),
   /** The issue or the name of the token; empty for `day`. */
   name: text,
-  /** Null where that is not limited. `held`: used, or held by runs at work. */
+  /** Null if there is no limit. `held`: used, plus what is reserved for active runs. */
   tokens: orNull(object({ limit: amount, used: amount, held: amount })),
   cost: orNull(object({ limit: amount, used: amount, held: amount })),
 });
 
-/** All budgets, and runs that wait for one. */
+/** All budgets, and the runs that wait for one. */
 export const budgetsSchema = object({
   items: arrayOf(budgetSchema),
-  /** `opens_at`: when the budget starts again. A run starts sooner if running work releases enough of it. */
+  /** `opens_at`: when the budget is reset. A run starts sooner if active runs release enough of it. */
   waiting: arrayOf(object({ run: name, budget: name, opens_at: timestamp })),
 });
 

@@ -1,7 +1,7 @@
 import { arrayOf, count, flag, name, object, oneOf, orNull, text } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
-/** A line of a change: its number before and after, null if it is not there. */
+/** A line of a change with its number before and after; null if the line does not exist there. */
 const changedLine = object({
   kind: oneOf(['same', 'added', 'removed']),
   old_line: orNull(count),
@@ -16,36 +16,36 @@ export const changedFileSchema = object(
     change: oneOf(['added', 'modified', 'deleted', 'renamed']),
     added: count,
     removed: count,
-    /** Not a text: no lines are shown. */
+    /** Whether the file is binary: its lines are not shown. */
     binary: flag,
-    /** More lines were changed than are shown. */
+    /** Whether more lines were changed than are listed. */
     truncated: flag,
-    /** Lines that belong together, with a few unchanged ones around them. */
+    /** Groups of changed lines, with a few unchanged lines around them. */
     hunks: arrayOf(object({ heading: text, lines: arrayOf(changedLine) })),
   },
   {
-    /** Where a renamed file was. */
+    /** The previous path of a renamed file. */
     old_path: name,
   },
 );
 
-/** The changes of an order since it began, bounded. */
+/** The changes of an order since it started; the size is limited. */
 export const changeSchema = object(
   {
     issue_ref: name,
     run_id: name,
-    /** `commit`: what was committed. `worktree`: the files as they are, committed or not. `none`: see `why`. */
+    /** `commit`: the committed changes. `worktree`: the current files, committed or not. `none`: see `why`. */
     source: oneOf(['commit', 'worktree', 'none']),
-    /** The commit the repository stood at when the work began. */
+    /** The commit that was checked out when the work started. */
     base_commit: orNull(name),
     /** The commit that is shown; null for files that are not committed. */
     commit: orNull(name),
     files: arrayOf(changedFileSchema),
-    /** More files were changed than are listed. */
+    /** Whether more files were changed than are listed. */
     truncated: flag,
   },
   {
-    /** Why there is nothing to show, as a sentence. */
+    /** A sentence that explains why there is nothing to show. */
     why: text,
   },
 );
@@ -53,19 +53,19 @@ export const changeSchema = object(
 /** One file of a change. */
 export type ChangedFile = FromSchema<typeof changedFileSchema>;
 
-/** The changes of an order since it began. */
+/** The changes of an order since it started. */
 export type Change = FromSchema<typeof changeSchema>;
 
 /** A person's comment on a line of a change. */
 export const lineCommentSchema = object({
   path: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]+$' },
   line: { type: 'integer', minimum: 1, maximum: 100_000_000 },
-  /** `old`: a line as it was; `new`: as it is now. */
+  /** `old`: a line before the change; `new`: after it. */
   side: oneOf(['old', 'new']),
   text: { type: 'string', minLength: 1, maxLength: 5000, pattern: '^[^\\u0000]*\\S[^\\u0000]*$' },
 });
 
-/** Enough for a review; instructions have room for no more. */
+/** Enough for a review, and as many as fit into instructions. */
 export const lineComments = { type: 'array', maxItems: 100, items: lineCommentSchema } as const;
 
 /** A person's comment on a line of a change. */

@@ -10,10 +10,10 @@ export const decisionAction = oneOf(['advance', 'archive', 'needs-human', 'block
 export const decisionSchema = object(
   {
     action: decisionAction,
-    /** A sentence for people: why. */
+    /** A sentence for people that explains the decision. */
     reason: text,
     result_code: oneOf(RESULT_CODES),
-    /** A sentence for people: what to do now. */
+    /** A sentence for people that says what to do next. */
     next: text,
   },
   {

@@ -5,14 +5,14 @@ import type { FromSchema } from '../base/index.js';
 export const evidenceSchema = object(
   {
     claim: oneOf(['commit', 'pr', 'tests', 'paths', 'result']),
-    /** `worker`: only the worker claims it. `sluice`: Sluice examined it. */
+    /** `worker`: only the agent claims it. `sluice`: Sluice checked it. */
     by: oneOf(['worker', 'sluice']),
     verdict: oneOf(['confirmed', 'contradicted', 'unchecked']),
     /** A sentence for people. */
     detail: text,
   },
   {
-    /** The run that shows it: a check. */
+    /** The run of the check that shows it. */
     run: name,
   },
 );

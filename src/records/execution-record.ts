@@ -4,7 +4,7 @@ import { decisionAction } from './decision.js';
 import { evidenceSchema } from './evidence.js';
 import { problemSchema, readingSource } from './reading.js';
 
-/** One execution of an order and its outcome. Append-only: one row for every settle and every archive. */
+/** One decision about an order, and the execution it is based on. Append-only: a person's decision adds another row. */
 export const executionSchema = object(
   {
     id: name,
@@ -14,16 +14,16 @@ export const executionSchema = object(
     worker: name,
     worker_type: name,
     command: arrayOf(text),
-    /** The version the worker reports, if any. */
+    /** The version that the agent reports, if any. */
     worker_version: orNull(text),
     parser_version: name,
     started_at: orNull(timestamp),
     duration_ms: orNull({ type: 'number', minimum: 0 }),
     exit_code: orNull({ type: 'integer' }),
     signal: orNull(name),
-    /** The encoding of the result. */
+    /** The form in which the result was read. */
     result_encoding: readingSource,
-    /** The file or stream it was read from; null if none. */
+    /** The file or stream that the result was read from; null if there is none. */
     parse_path: orNull(text),
     parse_status: oneOf(['parsed', 'incomplete', 'unreadable', 'anchors', 'missing']),
     problems: arrayOf(problemSchema),
@@ -35,10 +35,10 @@ export const executionSchema = object(
     at: timestamp,
   },
   {
-    /** Evidence for the decision; absent in records of earlier versions and in decisions of people. */
+    /** Evidence for the decision; absent in records of earlier versions and for decisions by people. */
     evidence: arrayOf(evidenceSchema),
   },
 );
 
-/** One execution of an order and its outcome. */
+/** One decision about an order, and the execution that it is based on. */
 export type ExecutionRecord = FromSchema<typeof executionSchema>;

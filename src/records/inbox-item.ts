@@ -6,7 +6,7 @@ import { evidenceSchema } from './evidence.js';
 import { readingSchema } from './reading.js';
 import { workResult } from './work-result.js';
 
-/** The possible decisions of a person. `edit`: the result is accepted as the person corrected it. */
+/** The possible decisions of a person. `edit`: the person corrects the result and accepts it. */
 export const resolutionAction = oneOf(['accept', 'reject', 'retry', 'edit']);
 
 const resolutionSchema = object(
@@ -35,7 +35,7 @@ const supersededSchema = object({
   at: timestamp,
 });
 
-/** A question that only a person can settle. It never times out into a decision. */
+/** A question that only a person can decide. It stays open until then, without a time limit. */
 export const inboxItemSchema = object(
   {
     id: name,
@@ -53,18 +53,18 @@ export const inboxItemSchema = object(
     resolution: { anyOf: [resolutionSchema, supersededSchema, { type: 'null' }] },
   },
   {
-    /** Evidence about the result besides the agent's report. */
+    /** Evidence about the result, in addition to the agent's report. */
     evidence: arrayOf(evidenceSchema),
-    /** The race it was part of; a person chooses between its results. */
+    /** The race that the run was part of; a person chooses between its results. */
     group: name,
   },
 );
 
-/** A question that only a person can settle. */
+/** A question that only a person can decide. */
 export type InboxItem = FromSchema<typeof inboxItemSchema>;
 
 /** A person's decision and its reason. */
 export type Resolution = FromSchema<typeof resolutionSchema>;
 
-/** No person decided: a new order was submitted for the issue, and the question was closed with the run it was about. */
+/** Closed without a person's decision, because a new order was submitted for the issue. */
 export type Superseded = FromSchema<typeof supersededSchema>;

@@ -9,7 +9,7 @@ describe('isIssueRef', () => {
     'a/b.js#999999999999999',
     'local#42',
     'local#fix-login_2',
-  ])('%s names an issue', (text) => {
+  ])('%s is an issue reference', (text) => {
     expect(isIssueRef(text)).toBe(true);
   });
 
@@ -41,7 +41,7 @@ describe('isIssueRef', () => {
 });
 
 describe('describeIssueRef', () => {
-  test('turns an address into what to write', () => {
+  test('converts an address to a reference', () => {
     expect(describeIssueRef('https://forge.example/acme/shop/issues/12')).toBe(
       'write acme/shop#12 instead of the address',
     );
@@ -49,13 +49,13 @@ describe('describeIssueRef', () => {
   });
 
   test.each(['gid://gitlab/Issue/12', 'I_kwDOABCD12', 'MDU6SXNzdWUx', '1234567'])(
-    'says of %s that it is internal',
+    'reports that %s is internal',
     (text) => {
       expect(describeIssueRef(text)).toContain('internal ids');
     },
   );
 
-  test('otherwise shows the forms', () => {
+  test('otherwise shows the accepted forms', () => {
     expect(describeIssueRef('shop 12')).toBe('write owner/repo#12, group/sub/project#12 or local#id');
   });
 });

@@ -1,23 +1,23 @@
 /*
- * owner/repo#12, group/sub/project#12, local#anything. No two alternatives begin alike, so matching takes linear time.
- * A part may begin with one point (`.github`), and is never `.` or `..`.
+ * owner/repo#12, group/sub/project#12, local#anything. The alternatives cannot match the same text, so matching takes linear
+ * time. A part may start with one dot (`.github`), but is never `.` or `..`.
  */
 const PART = '\\.?[A-Za-z0-9_][A-Za-z0-9_.-]*';
 
 /** The pattern of an issue reference, for JSON Schema. */
 export const ISSUE_REF_PATTERN = `^(?:local#[A-Za-z0-9][A-Za-z0-9._-]*|${PART}(?:/${PART})+#[1-9][0-9]{0,14})$`;
 
-/** Short enough for a file name with the extension of a comment file. */
+/** Short enough for the name of a comment file, with its extension. */
 export const ISSUE_REF_LENGTH = 200;
 
 const issueRef = new RegExp(ISSUE_REF_PATTERN);
 
 /**
- * Whether a text is an issue reference as people write it.
+ * Whether a text is an issue reference in the form that people write.
  *
  * @example
  * isIssueRef('acme/shop#12') // true
- * isIssueRef('I_kwDOABCD12') // false: an id only a forge's API knows
+ * isIssueRef('I_kwDOABCD12') // false: an internal id of a forge
  */
 export function isIssueRef(text: string): boolean {
   return text.length <= ISSUE_REF_LENGTH && issueRef.test(text);
@@ -37,7 +37,7 @@ export function describeIssueRef(text: string): string {
 }
 
 /**
- * The issue reference as a file name. Two references may share one (`a/b_c#1`, `a/b/c#1`); the file's content names the issue.
+ * Converts an issue reference to a file name. Two references may share one (`a/b_c#1`, `a/b/c#1`); the file's content names the issue.
  *
  * @example
  * toFileName('acme/shop#12') // 'acme_shop_12'
@@ -46,8 +46,8 @@ export function toFileName(reference: string): string {
   return reference.replaceAll(/[/#:\\]/g, '_');
 }
 
-/** The repository an issue belongs to; undefined for local issues. */
+/** Returns the repository of an issue; undefined for local issues. */
 export function getRepository(reference: string): string | undefined {
-  const place = reference.slice(0, reference.lastIndexOf('#'));
-  return place === 'local' || place === '' ? undefined : place;
+  const repository = reference.slice(0, reference.lastIndexOf('#'));
+  return repository === 'local' || repository === '' ? undefined : repository;
 }

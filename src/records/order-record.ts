@@ -7,25 +7,25 @@ import { workResult } from './work-result.js';
 /** The state of an order. `canceled`: another run replaced it before it was claimed. */
 export const orderState = oneOf(['queued', 'running', 'settled', 'canceled']);
 
-/** One order; issue and run id together name it. Claim, lease and cancellation are its run's. */
+/** One order, identified by issue and run id. Claim, lease and cancellation are in the record of its run. */
 export const orderRecordSchema = object(
   {
     order: workOrder,
-    /** The run that carries the order; names the run folder. */
+    /** The id of the run that executes the order, and of its run folder. */
     run: name,
     worker_type: name,
     state: orderState,
-    /** The commit the repository stood at when the work began; a retry has that of the order it repeats. Null before the start and without a repository. */
+    /** The commit that was checked out when the work started; a retry has that of the original order. Null before the start and without a repository. */
     base_commit: orNull(name),
     created_at: timestamp,
     started_at: orNull(timestamp),
     settled_at: orNull(timestamp),
     decision: orNull(decisionSchema),
-    /** The worker's report at settlement; null if none could be read. */
+    /** The agent's report when the order was settled; null if none could be read. */
     result: orNull(workResult),
   },
   {
-    /** The race it takes part in, by the run id of the race's first run. */
+    /** The race that the order is part of, named by the run id of its first run. */
     group: name,
   },
 );
@@ -33,5 +33,5 @@ export const orderRecordSchema = object(
 /** See {@link orderState}. */
 export type OrderState = FromSchema<typeof orderState>;
 
-/** One order, as the store keeps it. */
+/** One stored order. */
 export type OrderRecord = FromSchema<typeof orderRecordSchema>;

@@ -1,25 +1,25 @@
 import { count, name, object, oneOf, orNull, text, timestamp } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
-/** How far the delivery of a comment has come. */
+/** The state of the delivery of a comment. `dead`: it failed permanently. */
 export const outboxState = oneOf(['waiting', 'sending', 'delivered', 'dead']);
 
-/** A comment to be delivered to one sink. `sink`, `issue_ref` and `trigger` together are its key. */
+/** A comment to be delivered to one sink. It is identified by `sink`, `issue_ref` and `trigger`. */
 export const outboxMessageSchema = object({
   id: name,
   sink: name,
   issue_ref: name,
-  /** `workrun:<RunId>` or `resolve:<inbox id>`: identifies a repeated delivery. */
+  /** `workrun:<RunId>` or `resolve:<inbox id>`, by which a sink can recognise a repeated delivery. */
   trigger: name,
   body: text,
   state: outboxState,
-  /** How often it has been claimed, the present claim included: above 1 it may have been sent before. */
+  /** How often it has been claimed, including the current claim. If more than 1, it may have been sent before. */
   tries: count,
-  /** Milliseconds since 1970: not before. */
+  /** Not sent before this time, in milliseconds since 1970. */
   due_at: { type: 'integer' },
   lease_until: orNull({ type: 'integer' }),
   last_error: orNull(text),
-  /** Where the sink put it: an address or a file. */
+  /** The URL or file to which the sink wrote it. */
   delivered_to: orNull(text),
   created_at: timestamp,
 });
@@ -27,15 +27,15 @@ export const outboxMessageSchema = object({
 /** A comment to be delivered to one sink. */
 export type OutboxMessage = FromSchema<typeof outboxMessageSchema>;
 
-/** A comment before the store queues it. */
+/** A comment that is not queued yet. */
 export type NewOutboxMessage = Pick<OutboxMessage, 'id' | 'sink' | 'issue_ref' | 'trigger' | 'body'>;
 
-/** A sink with comments that are not delivered. */
+/** A sink with undelivered comments. */
 export const sinkStateSchema = object({
   name,
-  /** `failing`: a comment will be retried. `broken`: one failed permanently; redeliver it when the sink works again. */
+  /** `failing`: a comment failed and will be retried. `broken`: a comment failed permanently; redeliver it when the sink works again. */
   state: oneOf(['waiting', 'failing', 'broken']),
-  /** Comments to be sent, or tried again. */
+  /** Comments that will be sent or retried. */
   open: count,
   /** Comments that failed permanently. */
   dead: count,
@@ -45,5 +45,5 @@ export const sinkStateSchema = object({
   oldest_at: timestamp,
 });
 
-/** A sink with comments that are not delivered. */
+/** A sink with undelivered comments. */
 export type SinkState = FromSchema<typeof sinkStateSchema>;

@@ -1,4 +1,4 @@
-/** Why a result could not be read. */
+/** Codes of results that could not be read. */
 const UNREADABLE_CODES = [
   'RESULT_MISSING',
   'ONLY_ANCHORS',
@@ -13,7 +13,7 @@ const UNREADABLE_CODES = [
   'HEADER_MALFORMED',
 ] as const;
 
-/** Problems of a result that was read. */
+/** Codes of problems with a result that was read. */
 const INCOMPLETE_CODES = [
   'KEY_MISSING',
   'KEY_CONFLICT',

@@ -1,4 +1,4 @@
-/** The engines Sluice can start: those it reads, and `command` for any other program. In the order people see. */
+/** The built-in engines, and `command` for any other program, in the order in which they are shown. */
 export const RUN_ENGINES = ['codex', 'gemini', 'iflow', 'opencode', 'claude', 'qwen', 'copilot', 'command'] as const;
 
 /** The name of an engine: a built-in one, or one that the configuration adds. */

@@ -10,7 +10,7 @@ describe('formatRunId', () => {
 });
 
 describe('parseRunId', () => {
-  test('takes the number from the end, so that a role may hold hyphens and digits', () => {
+  test('reads the number from the end, so that a role may contain hyphens and digits', () => {
     expect(parseRunId('2026-11-15-qa-0001-0002')).toEqual({ date: '2026-11-15', role: 'qa-0001', number: 2 });
   });
 
@@ -28,7 +28,7 @@ describe('parseRunId', () => {
     expect(parseRunId(text)).toBeUndefined();
   });
 
-  test('takes apart whatever was put together', () => {
+  test('parses every formatted id', () => {
     const role = fc.stringMatching(new RegExp(ROLE_PATTERN)).filter((text) => text.length <= ROLE_LENGTH);
     const day = fc.date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
     fc.assert(

@@ -7,7 +7,7 @@ export const RUN_ID_PATTERN = '^[0-9]{4}-[0-9]{2}-[0-9]{2}-[A-Za-z][A-Za-z0-9_-]
 export const RUN_ID_LENGTH = 80;
 
 /**
- * The id of an issue's nth run: the day in UTC, the role, the number.
+ * Formats the id of the nth run of an issue: the day in UTC, the role, the number.
  *
  * @example
  * formatRunId(Date.UTC(2026, 10, 15), 'backend', 3) // '2026-11-15-backend-0003'
@@ -24,7 +24,7 @@ export interface RunIdParts {
   readonly number: number;
 }
 
-const shape = /^(\d{4}-\d{2}-\d{2})-(.+)-(\d{4,15})$/;
+const pattern = /^(\d{4}-\d{2}-\d{2})-(.+)-(\d{4,15})$/;
 const role = new RegExp(ROLE_PATTERN);
 
 /**
@@ -34,7 +34,7 @@ const role = new RegExp(ROLE_PATTERN);
  * parseRunId('2026-11-15-backend-0003') // { date: '2026-11-15', role: 'backend', number: 3 }
  */
 export function parseRunId(text: string): RunIdParts | undefined {
-  const match = text.length > RUN_ID_LENGTH ? null : shape.exec(text);
+  const match = text.length > RUN_ID_LENGTH ? null : pattern.exec(text);
   const [, date = '', name = '', digits = ''] = match ?? [];
   if (match === null || name.length > ROLE_LENGTH || !role.test(name) || !isDay(date)) return undefined;
   const number = Number(digits);

@@ -1,23 +1,23 @@
 import { name, object, text } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
-/** The answer to a permission request, as an API request contains it: one of the options. */
+/** The answer to a permission request in an API request: one of the options. */
 export const permissionChoiceSchema = object(
   { interaction_id: name, option_id: name },
   { why: { ...text, maxLength: 2000 } },
 );
 
-/** The answer to a permission request, and by whom. */
+/** The answer to a permission request, and its author. */
 export type PermissionReply = FromSchema<typeof permissionChoiceSchema> & { readonly who?: string };
 
 /** A person's reply: a text to `user.input.required`, a choice to `permission.required`. */
 export type RunReply = string | PermissionReply;
 
-/** No text that a person writes begins with it. */
+/** A control character, which text typed by a person does not start with. */
 const MARK = '\u0001';
 
 /**
- * A reply as the text that a store keeps until the worker of the run takes it.
+ * Encodes a reply as text, in which form it is stored until the worker of the run reads it.
  *
  * @example
  * decodeReply(encodeReply('yes')) // 'yes'
@@ -27,7 +27,7 @@ export function encodeReply(reply: RunReply): string {
   return reply.startsWith(MARK) ? encodeReply(reply.slice(1)) : reply;
 }
 
-/** The reply that a store has kept. */
-export function decodeReply(kept: string): RunReply {
-  return kept.startsWith(MARK) ? (JSON.parse(kept.slice(1)) as PermissionReply) : kept;
+/** Decodes a stored reply. */
+export function decodeReply(stored: string): RunReply {
+  return stored.startsWith(MARK) ? (JSON.parse(stored.slice(1)) as PermissionReply) : stored;
 }

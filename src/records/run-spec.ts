@@ -4,7 +4,7 @@ import type { Normalizer, StandardSchema } from '../json/index.js';
 import { approvalRulesSchema } from './approval-rule.js';
 import { engineNameSchema } from './run-engine.js';
 
-/** Longer prompts belong in a file in the working folder. */
+/** Longer texts belong in files in the working folder. */
 const PROMPT_LENGTH = 16 * 1024 * 1024;
 
 const word = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$' } as const;
@@ -15,13 +15,13 @@ const bound = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } 
 const limitsSchema = object(
   {},
   {
-    /** Working time, all attempts together. */
+    /** Working time of all attempts together. */
     time_s: seconds,
     /** Time without output. */
     idle_s: seconds,
-    /** Time for a person to answer a question; the other two clocks stop meanwhile. */
+    /** Time for a person to answer a question; `time_s` and `idle_s` are paused while it runs. */
     wait_s: seconds,
-    /** How long a process that waits for a person is kept; then it is ended, and resumed with the answer. */
+    /** How long a process may wait for a person; then it is ended, and its session is resumed with the answer. */
     hold_s: seconds,
     output_bytes: bound,
     line_bytes: bound,
@@ -40,7 +40,7 @@ export const runMode = oneOf(['auto', 'interactive']);
 export const runPermissions = oneOf(['safe', 'workspace', 'bypass', 'ask']);
 export const sandboxUse = oneOf(['auto', 'required', 'off']);
 
-/** A name, `*.` with a name for all below it, or an address; with a port, or with 80 and 443. */
+/** A host name, `*.` and a name for all its subdomains, or an IP address. A port may follow; without one, ports 80 and 443 are meant. */
 const HOST_PATTERN =
   '^(?:(?:\\*\\.)?[A-Za-z0-9][A-Za-z0-9_-]{0,62}(?:\\.[A-Za-z0-9_-]{1,63})*|\\[[0-9A-Fa-f:.]{2,45}\\])(?::[1-9][0-9]{0,4})?$';
 
@@ -60,17 +60,17 @@ export const storedRunSpec = {
   properties: {
     /** A built-in engine, or one that the configuration adds with `agents`. */
     engine: engineNameSchema,
-    /** For `command`: the engine that reads what the program prints; plain text by default. */
+    /** For `command`: the engine that reads the output of the program; plain text by default. */
     reads: engineNameSchema,
-    /** An existing session of the engine; the run begins by resuming it. */
+    /** An existing session of the engine that the run resumes. */
     session: { type: 'string', pattern: '^[A-Za-z0-9][\\w.:-]{0,199}$' },
     /** The task for the agent; for `command` it is the program's input. */
     prompt: { type: 'string', maxLength: PROMPT_LENGTH },
     /** The program and its arguments, for engine `command` only. */
     command: { type: 'array', minItems: 1, maxItems: 4096, items: { type: 'string', pattern: '^[^\\u0000]*$' } },
-    /** The folder it works in; one run at a time. */
+    /** The working folder of the agent; only one run at a time uses it. */
     workdir: word,
-    /** Without a contract a clean end is a success. */
+    /** Without a contract, a run that ends normally is a success. */
     contract: object(
       {},
       {
@@ -80,31 +80,31 @@ export const storedRunSpec = {
         align: flag,
       },
     ),
-    /** `auto` (default): the verdict on the output decides. `interactive`: the agent may ask. */
+    /** `auto` (default): the verdict on the output decides whether the run succeeds. `interactive`: the agent may ask questions. */
     mode: runMode,
-    /** `safe` (default): may only read. `workspace`: may also edit the working folder. `bypass`: everything, without asking. `ask`: rules decide, then a person. */
+    /** `safe` (default): only read. `workspace`: also edit the working folder. `bypass`: everything, without asking. `ask`: rules decide, otherwise a person. */
     permissions: runPermissions,
-    /** For `permissions: ask`: which tools are allowed or denied without a question. First match wins, after those of the configuration. */
+    /** For `permissions: ask`: which tools are allowed or denied without asking. The first match wins; rules of the configuration come first. */
     approvals: approvalRulesSchema,
-    /** `auto` (default): with bubblewrap, where it works. `required`: fail if it does not work. `off`: no sandbox. */
+    /** `auto` (default): use bubblewrap if it works. `required`: fail if it does not work. `off`: no sandbox. */
     sandbox: sandboxUse,
-    /** In the sandbox: `host` (default) the network of the machine, `none`, or a list of hosts that a proxy passes. */
+    /** The sandbox's network. `host` (default): that of the machine. `none`: no network. A list: the hosts that a proxy allows. */
     network: sandboxNetwork,
     limits: limitsSchema,
     /** Names of environment variables to pass; `OPENAI_*` is a pattern. */
     env: { type: 'array', maxItems: 1024, items: { type: 'string', pattern: '^[A-Za-z_*][A-Za-z0-9_*]*$' } },
-    /** Files the result depends on, relative to the working folder. Caching needs them, or an explicit empty list. */
+    /** Files that the result depends on, relative to the working folder. Required for caching; may be empty. */
     input_files: { type: 'array', maxItems: 10_000, items: word },
     /** `true` reads and writes the cache, `refresh` only writes. */
     cache: { enum: [true, false, 'refresh'] },
-    /** `same-host`: when its worker is lost, another one on that host resumes its session; without it the run ends. */
+    /** `same-host`: if its worker is lost, another worker on the same host resumes the session. Without this setting, the run ends. */
     resume: { const: 'same-host' },
-    /** How often rejected output is sent back to the agent with the errors; 0 by default. */
+    /** How often invalid output is sent back to the agent with the errors; 0 by default. */
     max_retries: { type: 'integer', minimum: 0, maximum: 100 },
     model: word,
-    /** The span that caused the run, as W3C Trace Context has it; the parent of its spans. */
+    /** The span that caused the run, in the format of W3C Trace Context; the parent of its spans. */
     traceparent: { type: 'string', pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' },
-    /** Captures through a terminal instead of pipes; `beside`: through both. */
+    /** `true`: capture through a terminal instead of pipes. `beside`: through both. */
     terminal: { enum: [true, false, 'beside'] },
   },
 } as const;
@@ -117,20 +117,20 @@ export const runSpecSchema = {
   ...storedRunSpec,
 } as const;
 
-/** A run to be started, as JSON: what requests carry and the store keeps. */
+/** A run to be started, as JSON: in requests and in the store. */
 export type StoredRunSpec = FromSchema<typeof storedRunSpec>;
 
-/** A run to be started. In process its contract may hold what JSON cannot. */
+/** A run to be started. In the same process its contract may contain values that JSON cannot represent. */
 export interface RunSpec extends Omit<StoredRunSpec, 'contract'> {
-  /** Without a contract a clean end is a success. */
+  /** Without a contract, a run that ends normally is a success. */
   readonly contract?: RunContract;
 }
 
 /** The requirements on the output. */
 export interface RunContract extends Omit<NonNullable<StoredRunSpec['contract']>, 'schema'> {
-  /** JSON Schema, or in process any Standard Schema. */
+  /** JSON Schema, or in the same process any Standard Schema. */
   readonly schema?: StandardSchema | Readonly<Record<string, unknown>>;
-  /** In process only. */
+  /** Only in the same process. */
   readonly normalizers?: readonly Normalizer[];
 }
 

@@ -13,7 +13,7 @@ export const waitingForSchema = {
       budget: { ...name, description: 'The budget that is used up: `day`, or `caller` and the name of a token.' },
       opens_at: {
         ...timestamp,
-        description: 'When the budget starts again. The run starts sooner if running work releases enough of it.',
+        description: 'When the budget is reset. The run starts sooner if active runs release enough of it.',
       },
     }),
   ],
@@ -23,7 +23,7 @@ export const waitingForSchema = {
 export type WaitingFor = FromSchema<typeof waitingForSchema>;
 
 /**
- * Names what a queued run waits for.
+ * Describes what a queued run waits for.
  *
  * @example
  * describeWaitingFor({ reason: 'budget', budget: 'day', opens_at: '2026-11-16T00:00:00.000Z' }) // 'the budget of the day, …'
@@ -33,6 +33,6 @@ export function describeWaitingFor(waiting: WaitingFor): string {
     return `its folder, in use by ${waiting.run === null ? 'another process' : `run ${waiting.run}`}`;
   }
   const caller = /^caller (?<name>.*)$/su.exec(waiting.budget)?.groups?.['name'];
-  const whose = caller === undefined ? `the ${waiting.budget}` : `token "${caller}"`;
-  return `the budget of ${whose}, which starts again at ${waiting.opens_at}`;
+  const owner = caller === undefined ? `the ${waiting.budget}` : `token "${caller}"`;
+  return `the budget of ${owner}, which is reset at ${waiting.opens_at}`;
 }

@@ -14,13 +14,13 @@ describe('the schemas', () => {
     await expect(print(WORK_RESULT_SCHEMA)).toMatchFileSnapshot('../../schemas/work-result.json');
   });
 
-  test('an order is a request with its folder and run id, and where a retry begins', () => {
+  test('an order is a request with its folder, its run id, and the start of a retry', () => {
     const { run_id: _, start_commit: __, start_run: ___, start_folder: ____, ...fields } = WORK_ORDER_SCHEMA.properties;
     expect(fields).toEqual(WORK_REQUEST_SCHEMA.properties);
     expect(WORK_ORDER_SCHEMA.required).toEqual([...WORK_REQUEST_SCHEMA.required, 'repo_dir', 'run_id']);
   });
 
-  test('give the types', () => {
+  test('define the types', () => {
     expectTypeOf<WorkOrder>().toExtend<WorkRequest>();
     expectTypeOf<WorkOrder['depends_on']>().toEqualTypeOf<readonly string[] | undefined>();
     expectTypeOf<WorkResult['status']>().toEqualTypeOf<'ok' | 'fail' | 'blocked'>();
@@ -36,7 +36,7 @@ describe('the schemas', () => {
     >();
   });
 
-  test('a result owes tests unless it is blocked', () => {
+  test('a result needs tests unless it is blocked', () => {
     const validate = ajv.compile(WORK_RESULT_SCHEMA);
     const result = { issue_ref: 'a/b#1', run_id: '2026-11-15-qa-0001', changes: {}, summary: '' };
     expect(validate({ ...result, status: 'blocked' })).toBe(true);

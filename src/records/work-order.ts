@@ -6,16 +6,16 @@ const NO_CONTROLS = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$';
 const line = { type: 'string', maxLength: 500, pattern: NO_CONTROLS } as const;
 const issueRef = { type: 'string', maxLength: ISSUE_REF_LENGTH, pattern: ISSUE_REF_PATTERN } as const;
 
-// Fits into one environment variable, whatever the alphabet: 30,000 characters are at most 120,000 bytes of 131,072.
+// Fits into one environment variable in any language: 30,000 characters are at most 120,000 bytes, and the limit is 131,072.
 export const INSTRUCTIONS_LENGTH = 30_000;
 
 /** The name of a worker or worker type; the same in orders, wrappers and configuration. */
 export const WORKER_NAME = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' } as const;
 
-/** An id that makes a request safe to repeat: one per order or run. */
+/** An id that makes a request safe to repeat. */
 export const REQUEST_ID = { ...line, maxLength: 200 } as const;
 
-/** Names a run, and the folders that belong to it. */
+/** The id of a run and of its folders. */
 const RUN_FOLDER = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9-]*$' } as const;
 
 /** Maximum number of runs in a race. */
@@ -24,7 +24,7 @@ const MAX_RUNNERS = 8;
 const fields = {
   issue_ref: {
     ...issueRef,
-    description: 'owner/repo#12, group/sub/project#12 or local#id, as people write it.',
+    description: 'owner/repo#12, group/sub/project#12 or local#id.',
   },
   role: {
     type: 'string',
@@ -44,7 +44,7 @@ const fields = {
     maxLength: 1000,
     pattern: NO_CONTROLS,
     description:
-      'Instead of repo_dir: the URL of a git repository that the configuration lists in repos. The worker keeps a mirror of it and gives the order a worktree.',
+      'Instead of repo_dir: the URL of a git repository that the configuration lists in repos. The worker keeps a mirror of it and creates a worktree for the order.',
   },
   worker: {
     ...WORKER_NAME,
@@ -62,14 +62,14 @@ const fields = {
     items: { type: 'string', minLength: 1, maxLength: 2000, pattern: '^[^\\u0000]*$' },
     description: 'Constraints that the work must respect.',
   },
-  spec_ref: { ...line, description: 'Where the specification is.' },
+  spec_ref: { ...line, description: 'The location of the specification.' },
   spec_snapshot: {
     type: 'string',
     maxLength: 500_000,
     pattern: '^[^\\u0000]*$',
     description: 'The text of the specification when the order was submitted.',
   },
-  contracts_ref: { ...line, description: 'Where to find the contracts that the work must respect.' },
+  contracts_ref: { ...line, description: 'The location of the contracts that the work must respect.' },
   links: { type: 'array', maxItems: 100, items: line, description: 'Further links for the agent.' },
   depends_on: {
     type: 'array',
@@ -86,12 +86,12 @@ const fields = {
     type: 'integer',
     minimum: -1000,
     maximum: 1000,
-    description: 'A higher priority is claimed first; 0 by default.',
+    description: 'Orders with a higher priority are claimed first; 0 by default.',
   },
   isolation: {
     enum: ['repository', 'worktree'],
     description:
-      'worktree: a separate git worktree, so that several orders of one repository can run at once; default for agents in a git repository. repository: repo_dir itself; default otherwise.',
+      'worktree: a separate git worktree, so that several orders of one repository can run at the same time; default for agents in a git repository. repository: repo_dir itself; default otherwise.',
   },
   checks: {
     type: 'array',
@@ -105,7 +105,7 @@ const fields = {
     minItems: 1,
     maxItems: 100,
     items: line,
-    description: 'What a change may touch: globs, relative to the root of the repository, such as src/**.',
+    description: 'The files that a change may touch: globs, relative to the root of the repository, such as src/**.',
   },
   expects: {
     enum: ['change', 'report'],
@@ -151,23 +151,23 @@ export const workOrder = {
       type: 'string',
       maxLength: RUN_ID_LENGTH,
       pattern: RUN_ID_PATTERN,
-      description: 'YYYY-MM-DD-role-NNNN: a new one for every order, retry and change of worker.',
+      description: 'YYYY-MM-DD-role-NNNN. Every order, retry and change of worker gets a new one.',
     },
     start_commit: {
       type: 'string',
       maxLength: 64,
       pattern: '^[0-9a-f]{4,64}$',
       description:
-        'For a retry: the reviewed commit that a worktree begins from, instead of where the repository stands.',
+        'For a retry: the reviewed commit from which the worktree starts, instead of the current commit of the repository.',
     },
     start_run: {
       ...RUN_FOLDER,
-      description: 'For a retry: the reviewed run, whose session it resumes where the engine can.',
+      description: 'For a retry: the reviewed run, whose session is resumed if the engine supports it.',
     },
     start_folder: {
       ...RUN_FOLDER,
       description:
-        'For a retry: the run that first used this worktree location; the same for several retries in a row.',
+        'For a retry: the run that first used the location of this worktree; consecutive retries use the same one.',
     },
   },
   required: [...required, 'repo_dir', 'run_id'],
@@ -185,5 +185,5 @@ export const WORK_ORDER_SCHEMA = {
 /** A work request: an order that has no run yet. With `repo`, `repo_dir` is its URL. */
 export type WorkRequest = FromSchema<typeof workRequest>;
 
-/** A request with its run: what a worker is given. */
+/** A work request with its run id, as an agent receives it. */
 export type WorkOrder = FromSchema<typeof workOrder>;

@@ -4,26 +4,26 @@ import { RESULT_CODES } from './result-code.js';
 const text = { type: 'string' } as const;
 const texts = { type: 'array', items: text } as const;
 
-/** The status that a worker reports. */
+/** The status that an agent reports. */
 export const RESULT_STATUSES = ['ok', 'fail', 'blocked'] as const;
 
-/** The test results a worker may report, and the meaning of other words. */
-const ASKED_TEST_RESULTS = ['pass', 'fail', 'n/a'] as const;
-const TEST_RESULTS = [...ASKED_TEST_RESULTS, 'not_run', 'not_recognised'] as const;
+/** The test results that an agent may report, and those that other words are converted to. */
+const REPORTED_TEST_RESULTS = ['pass', 'fail', 'n/a'] as const;
+const TEST_RESULTS = [...REPORTED_TEST_RESULTS, 'not_run', 'not_recognised'] as const;
 
 const testReport = {
   type: 'object',
   properties: {
-    command: { ...text, description: 'What was run.' },
+    command: { ...text, description: 'The command that was run.' },
     result: { enum: TEST_RESULTS },
     evidence: { ...text, description: 'Evidence: a count, a log, a URL.' },
   },
   required: ['command', 'result', 'evidence'],
 } as const;
 
-const askedTestReport = {
+const reportedTestReport = {
   ...testReport,
-  properties: { ...testReport.properties, result: { enum: ASKED_TEST_RESULTS } },
+  properties: { ...testReport.properties, result: { enum: REPORTED_TEST_RESULTS } },
 } as const;
 
 /** The fields of a result. Used when results are read: a result that lacks evidence is kept, and the gap is reported. */
@@ -34,7 +34,7 @@ export const workResult = {
     run_id: { ...text, description: 'As in the work order.' },
     status: {
       enum: RESULT_STATUSES,
-      description: 'ok: done. fail: tried and not done. blocked: cannot continue without someone else.',
+      description: 'ok: done. fail: tried without success. blocked: cannot continue without help.',
     },
     changes: {
       type: 'object',
@@ -43,11 +43,11 @@ export const workResult = {
         commit: { ...text, description: 'The hash of the commit, in the repository of the order.' },
       },
       required: [],
-      description: 'At least one of them, unless the status is blocked.',
+      description: 'At least one of pr and commit, unless the status is blocked.',
     },
     tests: {
       anyOf: [testReport, { const: 'n/a' }],
-      description: 'Needed unless the status is blocked. Write n/a if there are no tests.',
+      description: 'Required unless the status is blocked. Write n/a if there are no tests.',
     },
     summary: { ...text, description: 'What was done and why, for people.' },
     result_code: { ...text, description: `Why the work did not succeed: one of ${RESULT_CODES.join(', ')}.` },
@@ -58,7 +58,7 @@ export const workResult = {
 } as const;
 
 /**
- * JSON Schema of a work result; published as `sluice/schemas/work-result.json`. Agents are asked for this form;
+ * JSON Schema of a work result; published as `sluice/schemas/work-result.json`. Agents are asked to write this form;
  * `readWorkResult` also accepts PascalCase.
  */
 export const WORK_RESULT_SCHEMA = {
@@ -68,15 +68,15 @@ export const WORK_RESULT_SCHEMA = {
   ...workResult,
   properties: {
     ...workResult.properties,
-    tests: { ...workResult.properties.tests, anyOf: [askedTestReport, { const: 'n/a' }] },
+    tests: { ...workResult.properties.tests, anyOf: [reportedTestReport, { const: 'n/a' }] },
   },
   if: { properties: { status: { enum: ['ok', 'fail'] } } },
   then: { required: ['tests'] },
 } as const;
 
 /**
- * A worker's report, in a normalized spelling. Fields that it did not report are absent: `tests` is missing if nothing was
- * reported about tests, and `n/a` only if the worker wrote that. Any other text about tests becomes `not_run` or
+ * An agent's report, in a normalized spelling. Fields that it did not report are absent: `tests` is missing if nothing was
+ * reported about tests, and `n/a` only if the agent wrote that. Any other text about tests becomes `not_run` or
  * `not_recognised`, and is quoted in `evidence`.
  */
 export type WorkResult = FromSchema<typeof workResult>;

@@ -1,24 +1,24 @@
 import { arrayOf, count, name, object, oneOf, timestamp } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
-/** `alive`: it reports in time. `stopping`: it finishes its work and claims no more. `gone`: it stopped reporting. */
+/** `alive`: reports regularly. `stopping`: finishes its work and claims no more. `gone`: stopped reporting. */
 export const workerState = oneOf(['alive', 'stopping', 'gone']);
 
-/** A worker, as it last reported. */
+/** The last report of a worker. */
 export const workerSchema = object({
   id: name,
   host: name,
-  /** The version of Sluice it runs. */
+  /** Its version of Sluice. */
   version: name,
-  /** Engines it can run. */
+  /** The engines that it can run. */
   engines: arrayOf(name),
-  /** How many runs it executes at once. */
+  /** How many runs it executes at the same time. */
   capacity: count,
-  /** How many it was executing when it reported. */
+  /** How many runs it was executing when it reported. */
   busy: count,
   seen_at: timestamp,
   state: workerState,
 });
 
-/** A worker, as it last reported. */
+/** The last report of a worker. */
 export type WorkerRecord = FromSchema<typeof workerSchema>;

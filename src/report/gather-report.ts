@@ -7,45 +7,46 @@ import type { InboxItem, OrderRecord, RunRecord } from '../records/index.js';
 import { openEventPages, openRunFolder } from '../run-folder/index.js';
 import type { AttemptMeta, RunFolder } from '../run-folder/index.js';
 
-/** The facts about a run, bounded: enough to understand a problem with it. */
+/** The facts about a run that help to diagnose a problem; the size is limited. */
 export interface RunReport {
   readonly id: string;
   /** The record in the store; undefined for a run that was not recorded there. */
   readonly record?: RunRecord | undefined;
   readonly order?: OrderRecord | undefined;
-  /** Its inbox items, open and settled. */
+  /** Its inbox items, open and resolved. */
   readonly items: readonly InboxItem[];
   readonly attempts: readonly { readonly attempt: number; readonly meta: AttemptMeta }[];
   /** The first events and the last ones. */
   readonly events: readonly FcmpEvent[];
-  /** How many between them were left out. */
-  readonly eventsLeftOut: number;
+  /** How many events between them were omitted. */
+  readonly omittedEvents: number;
   readonly streams: readonly ReportedStream[];
   /** Why the run folder could not be read. */
   readonly problem?: string | undefined;
 }
 
-/** The end of what a stream held. */
+/** The end of a stream. */
 export interface ReportedStream {
   readonly name: string;
   readonly text: string;
-  readonly leftOut: number;
+  /** How many bytes before `text` were omitted. */
+  readonly omittedBytes: number;
 }
 
 /** How much of a run is reported; the run folder has everything. */
 const EVENTS_AT_EACH_END = 500;
-const ATTEMPTS = 10;
-const STREAM_BYTES = 128 * 1024;
-const PAGE = 500;
+const MAX_ATTEMPTS = 10;
+const MAX_STREAM_BYTES = 128 * 1024;
+const PAGE_SIZE = 500;
 
-/** Reads what a report shows from the run folder; without a folder the report has only what the store knows. */
+/** Completes a report with the content of the run folder; if it cannot be read, the report has only the data of the store. */
 export async function gatherReport(
   run: string | (() => Promise<RunFolder>),
-  known: Pick<RunReport, 'id' | 'record' | 'order' | 'items'>,
+  stored: Pick<RunReport, 'id' | 'record' | 'order' | 'items'>,
 ): Promise<RunReport> {
   try {
     const folder = typeof run === 'string' ? await openRunFolder(run) : await run();
-    const numbers = (await folder.attempts()).slice(-ATTEMPTS);
+    const numbers = (await folder.attempts()).slice(-MAX_ATTEMPTS);
     const attempts = await Promise.all(
       numbers.map(async (attempt) => ({ attempt, meta: await folder.meta(attempt).catch(() => ({})) })),
     );
@@ -56,30 +57,30 @@ export async function gatherReport(
         if (read !== undefined) streams.push({ name: `${stream} of attempt ${attempt}`, ...read });
       }
     }
-    return { ...known, attempts, ...(await readEvents(folder)), streams };
+    return { ...stored, attempts, ...(await readEvents(folder)), streams };
   } catch (error) {
     if (!isSluiceError(error)) throw error;
-    return { ...known, attempts: [], events: [], eventsLeftOut: 0, streams: [], problem: getErrorMessage(error) };
+    return { ...stored, attempts: [], events: [], omittedEvents: 0, streams: [], problem: getErrorMessage(error) };
   }
 }
 
-async function readEvents(folder: RunFolder): Promise<Pick<RunReport, 'events' | 'eventsLeftOut'>> {
+async function readEvents(folder: RunFolder): Promise<Pick<RunReport, 'events' | 'omittedEvents'>> {
   const pages = openEventPages(folder, 'fcmp');
   const first: FcmpEvent[] = [];
   let last: FcmpEvent[] = [];
-  let leftOut = 0;
+  let omitted = 0;
   let after: LogPosition = LOG_START;
   for (;;) {
-    const page = await pages.read({ after, limit: PAGE });
+    const page = await pages.read({ after, limit: PAGE_SIZE });
     for (const emitted of page) {
       if (emitted.protocol !== 'fcmp') continue;
       if (first.length < EVENTS_AT_EACH_END) first.push(emitted.event);
       else last.push(emitted.event);
     }
-    leftOut += Math.max(0, last.length - EVENTS_AT_EACH_END);
+    omitted += Math.max(0, last.length - EVENTS_AT_EACH_END);
     last = last.slice(-EVENTS_AT_EACH_END);
     const end = page.at(-1);
-    if (end === undefined) return { events: [...first, ...last], eventsLeftOut: leftOut };
+    if (end === undefined) return { events: [...first, ...last], omittedEvents: omitted };
     after = getPosition(end);
   }
 }
@@ -88,9 +89,9 @@ async function readEnd(handle: ReadableFile | undefined): Promise<Omit<ReportedS
   if (handle === undefined) return undefined;
   try {
     const { size } = await handle.stat();
-    const length = Math.min(size, STREAM_BYTES);
-    const leftOut = size - length;
-    return { text: new TextDecoder().decode(await readSpan(handle, leftOut, length)), leftOut };
+    const length = Math.min(size, MAX_STREAM_BYTES);
+    const omittedBytes = size - length;
+    return { text: new TextDecoder().decode(await readSpan(handle, omittedBytes, length)), omittedBytes };
   } finally {
     await handle.close();
   }

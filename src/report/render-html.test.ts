@@ -11,8 +11,8 @@ const REPORT: RunReport = {
   items: [],
   attempts: [],
   events: [],
-  eventsLeftOut: 0,
-  streams: [{ name: HOSTILE, text: HOSTILE, leftOut: 3 }],
+  omittedEvents: 0,
+  streams: [{ name: HOSTILE, text: HOSTILE, omittedBytes: 3 }],
 };
 const render = (report: RunReport, maskText = (text: string) => text): string =>
   renderHtml(report, { version: '1.2.3', maskText });
@@ -24,10 +24,10 @@ describe('a run as HTML', () => {
     expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(html).toContain('U+202Egpj.exe');
     expect(html).not.toContain('\u202E');
-    expect(html).toContain('The first 3 bytes are left out.');
+    expect(html).toContain('The first 3 bytes are omitted.');
   });
 
-  it('forbids everything but its own style sheet', () => {
+  it('forbids everything except its style sheet', () => {
     const html = render(REPORT);
     const style = /<style>([^]*?)<\/style>/.exec(html)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
@@ -37,30 +37,30 @@ describe('a run as HTML', () => {
     expect(html).not.toMatch(/<(?:a|link|iframe|form|object|embed|svg)\b|\bhref=|\bsrc=[^x]/i);
   });
 
-  it('masks secrets, also at the place where a long text is cut', () => {
+  it('masks secrets, even where a long text is cut', () => {
     const long = 'x'.repeat(128 * 1024 - 3) + 'secret' + 'y'.repeat(10);
-    const html = render({ ...REPORT, streams: [{ name: 'stdout', text: long, leftOut: 0 }] }, (text) =>
+    const html = render({ ...REPORT, streams: [{ name: 'stdout', text: long, omittedBytes: 0 }] }, (text) =>
       text.replaceAll('secret', '******'),
     );
     expect(html).not.toContain('xsec');
     expect(html).toContain('x***');
   });
 
-  it('stays below 9 MB, and says that something is missing', () => {
+  it('stays below 9 MB, and notes that something is missing', () => {
     const text = '<'.repeat(128 * 1024);
     const streams = Array.from({ length: 100 }, (_, index) => ({
       name: `stdout of attempt ${index}`,
       text,
-      leftOut: 0,
+      omittedBytes: 0,
     }));
     const html = render({ ...REPORT, streams });
     expect(html.length).toBeLessThan(9_000_000);
-    expect(html).toContain('The page is full');
+    expect(html).toContain('The page has reached its maximum length');
     expect(html.endsWith('</body></html>\n')).toBe(true);
   });
 });
 
-describe('what is gathered', () => {
+describe('gatherReport', () => {
   it('keeps the ends of long streams and the first and last events', async () => {
     const events = Array.from({ length: 1200 }, (_, index) => fcmp(index + 1));
     const dir = await makeFolder({
@@ -73,10 +73,10 @@ describe('what is gathered', () => {
       ...Array.from({ length: 500 }, (_, index) => index + 1),
       ...Array.from({ length: 500 }, (_, index) => index + 701),
     ]);
-    expect(report.eventsLeftOut).toBe(200);
+    expect(report.omittedEvents).toBe(200);
     const [stdout] = report.streams;
     expect(stdout?.text.endsWith('end')).toBe(true);
-    expect(stdout?.leftOut).toBe(200 * 1024 + 3 - 128 * 1024);
+    expect(stdout?.omittedBytes).toBe(200 * 1024 + 3 - 128 * 1024);
   });
 
   it('reports why a folder could not be read', async () => {

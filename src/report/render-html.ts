@@ -3,11 +3,11 @@ import { formatInvisible, INVISIBLE_CHARACTERS } from '../base/index.js';
 import type { FcmpEvent } from '../events/index.js';
 import type { RunReport } from './gather-report.js';
 
-/** The maximum length of a page; the rest is left out, with a note. */
+/** Maximum length of a page; the rest is omitted, with a note. */
 const PAGE_LENGTH = 8 * 1024 * 1024;
-/** The longest single text on it. */
+/** Maximum length of a single text. */
 const TEXT_LENGTH = 128 * 1024;
-/** The longest secret. */
+/** Maximum length of a secret. */
 const SECRET_LENGTH = 64 * 1024;
 
 const STYLE = `
@@ -22,12 +22,12 @@ pre { white-space: pre-wrap; font: 13px/1.45 ui-monospace, monospace; border: 1p
 .event > b { font-size: 0.85rem; } .note { opacity: 0.75; }
 `;
 
-/** Only this style sheet is applied; scripts, images, frames, forms and addresses are not. */
+/** Allows only this style sheet: no scripts, images, frames, forms or connections. */
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`;
 
 /**
- * Renders a run as one HTML file that needs nothing else and does nothing: no scripts, no links, no images. Whatever an
- * agent wrote is text in it, and secrets are masked.
+ * Renders a run as one self-contained, static HTML file: no scripts, no links, no images. Output of an agent is escaped, and
+ * secrets are masked.
  *
  * @example
  * await writeFile('run.html', renderHtml(await gatherReport(folder, known), { version, maskText }))
@@ -49,13 +49,13 @@ export function renderHtml(
   addResult(page, report);
   addRequest(page, report);
   addEvents(page, report);
-  for (const { name, text, leftOut } of report.streams) {
+  for (const { name, text, omittedBytes } of report.streams) {
     page.section(name, () => {
-      if (leftOut > 0) page.note(`The first ${leftOut} bytes are left out.`);
+      if (omittedBytes > 0) page.note(`The first ${omittedBytes} bytes are omitted.`);
       page.block(text);
     });
   }
-  page.end(`Made by Sluice ${version}. Secrets that Sluice knows of are masked; read the page before you publish it.`);
+  page.end(`Created by Sluice ${version}. Known secrets are masked, but read the page before you publish it.`);
   return page.toString();
 }
 
@@ -82,7 +82,7 @@ function addOverview(page: Page, { record, attempts, problem }: RunReport): void
       'Sandbox',
       result?.sandbox && (result.sandbox.used ? 'used' : `not used: ${result.sandbox.reason ?? 'no reason given'}`),
     ],
-    ['Run folder', problem],
+    ['Problem with the run folder', problem],
   ]);
 }
 
@@ -104,7 +104,7 @@ function addOrder(page: Page, { order, items }: RunReport): void {
       ...items.map(({ resolution, reason }): Row =>
         resolution === null
           ? ['Waiting for a person', reason]
-          : ['Person', `${resolution.action} by ${resolution.who}: ${resolution.why}`],
+          : ['Decision by a person', `${resolution.action} by ${resolution.who}: ${resolution.why}`],
       ),
     ]);
     if (order.result !== null) page.json(order.result);
@@ -117,7 +117,7 @@ function addResult(page: Page, { record }: RunReport): void {
   page.section('Result', () => {
     if (result.value !== undefined) page.json(result.value);
     else if (result.text !== undefined) page.block(result.text);
-    else page.note('No value and no text.');
+    else page.note('The run has no value and no text.');
     const { error, warnings, repairs, diagnostics, denials, artifacts, drift } = result;
     page.json({ error, warnings, repairs, diagnostics, denials, artifacts, drift });
   });
@@ -127,18 +127,18 @@ function addRequest(page: Page, { record, order }: RunReport): void {
   if (record === undefined) return;
   page.section('Request', () => {
     const { prompt, ...spec } = record.spec;
-    const asked = order?.order.instructions ?? prompt;
-    if (asked !== undefined) page.block(asked);
+    const task = order?.order.instructions ?? prompt;
+    if (task !== undefined) page.block(task);
     page.json(spec);
   });
 }
 
-function addEvents(page: Page, { events, eventsLeftOut }: RunReport): void {
+function addEvents(page: Page, { events, omittedEvents }: RunReport): void {
   if (events.length === 0) return;
   page.section('Conversation', () => {
-    if (eventsLeftOut > 0) page.note(`${eventsLeftOut} events in the middle are left out.`);
+    if (omittedEvents > 0) page.note(`${omittedEvents} events in the middle are omitted.`);
     for (const event of events) {
-      // The whole message follows its parts.
+      // The complete message follows its parts.
       if (event.type === 'assistant.message.delta') continue;
       page.add(
         `<div class="event"><b>${page.text(`${event.seq} ${event.type}`)}</b> <span class="note">${page.text(event.ts)}</span>`,
@@ -156,7 +156,7 @@ function describeEvent({ data }: FcmpEvent): string {
 
 type Row = readonly [string, string | number | null | undefined];
 
-/** A page that is written from the top and never gets longer than it may. */
+/** A page that is written from top to bottom and has a maximum length. */
 class Page {
   readonly #maskText: (text: string) => string;
   readonly #parts: string[] = [];
@@ -175,9 +175,9 @@ class Page {
     }
   }
 
-  /** Escapes untrusted text: the result contains no tags, no references and no invisible characters. */
+  /** Escapes untrusted text, so that it adds no markup; invisible characters become visible. */
   text(text: string): string {
-    // Masked before the cut, which could leave half a secret.
+    // Masked before it is cut, so that no part of a secret remains.
     const masked = this.#maskText(text.slice(0, TEXT_LENGTH + SECRET_LENGTH));
     const left = text.length - TEXT_LENGTH;
     const cut = left > 0 ? `${masked.slice(0, TEXT_LENGTH)}\n… (${left} more characters)` : masked;
@@ -198,7 +198,9 @@ class Page {
   #addBounded(markup: string): void {
     if (this.#length + markup.length <= PAGE_LENGTH) return this.add(markup);
     this.#isFull = true;
-    this.note('The page is full: the rest is left out. sluice export copies the whole run.');
+    this.note(
+      'The page has reached its maximum length: the rest is omitted. Use sluice export to copy the complete run.',
+    );
   }
 
   json(value: unknown): void {

@@ -23,11 +23,11 @@ it('summarizes a success', () => {
   expect(text).toContain('```json\n{\n  "line": 3\n}\n```');
 });
 
-it('says that an engine reports no cost', () => {
+it('notes that an engine reports no cost', () => {
   expect(render({ usage: { scope: 'total', input_tokens: 1, output_tokens: 1 } })).toContain('not reported');
 });
 
-it('shows hostile text as code only', () => {
+it('shows hostile text only as code', () => {
   const hostile =
     '````\n# Heading\n![x](https://evil.example/pixel)\n<script>alert(1)</script> @everyone \u202E | a | b |';
   const text = render({
@@ -39,7 +39,7 @@ it('shows hostile text as code only', () => {
     warnings: [{ code: 'X', message: hostile }],
   });
   expect(text).not.toContain('\u202E');
-  // Outside of code nothing of it is left.
+  // Nothing of it is outside of code.
   const outside = text.replaceAll(/^(`{3,})[^`]*\n[^]*?\n\1$/gm, '').replaceAll(/(`+)[^]*?[^`]\1(?!`)/g, '');
   expect(outside).not.toMatch(/Heading|evil|script|everyone/);
 });

@@ -2,35 +2,35 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSluiceError } from '../base/index.js';
 import { openForReading } from '../files/index.js';
-import type { Below, ReadableFile } from '../base/index.js';
+import type { TrustedRoot, ReadableFile } from '../base/index.js';
 import { AUDIT_FOLDER, RUN_LOGS, getAttemptFileName } from './file-names.js';
 import type { AttemptFile } from './file-names.js';
 import { openRunFolder } from './open-run-folder.js';
 
 /** A file of a growing run, at the moment it was listed. */
 export interface AuditFile {
-  /** From the top of the run folder, with slashes. */
+  /** The path relative to the run folder, with slashes. */
   readonly path: string;
-  /** Differs from that of a file that takes its name later. */
+  /** Distinguishes the file from a later one with the same name. */
   readonly id: string;
   readonly size: number;
-  /** Undefined if it is gone, or another file has its name. */
+  /** Returns undefined if the file was deleted or replaced. */
   open(): Promise<ReadableFile | undefined>;
 }
 
-/** Bytes come before their timing, and both before the events that were read from them. */
+/** In the order in which they are written: bytes come before their timing. */
 const ATTEMPT_FILES: readonly AttemptFile[] = ['meta', 'stdin', 'stdout', 'stderr', 'pty', 'fsDiff', 'timing'];
 const LOGS = ['rasp', 'fcmp', 'diagnostics'] as const;
 
 /**
- * Lists what a run has recorded so far, in the order in which it is written. Sizes are taken in the opposite order, so that what
- * is listed of each event's bytes is at least what the event was read from: all of it together is a run that was cut off.
+ * Lists the files that a run has recorded so far, in the order in which they are written. Sizes are read in reverse order, so
+ * that the bytes of every listed event are within the listed sizes, and a copy looks like an interrupted run.
  *
  * @example
  * const files = await listAuditFiles('/data/runs/01J…')
  */
-export async function listAuditFiles(dir: string, below: Below = {}): Promise<readonly AuditFile[]> {
-  const folder = await openRunFolder(dir, below);
+export async function listAuditFiles(dir: string, root: TrustedRoot = {}): Promise<readonly AuditFile[]> {
+  const folder = await openRunFolder(dir, root);
   const names = [
     ...(await folder.attempts()).flatMap((attempt) => ATTEMPT_FILES.map((file) => getAttemptFileName(file, attempt))),
     ...LOGS.map((log) => RUN_LOGS[log]),
@@ -45,14 +45,14 @@ export async function listAuditFiles(dir: string, below: Below = {}): Promise<re
       path: `${AUDIT_FOLDER}/${name}`,
       id,
       size: Number(found.size),
-      open: async () => openIfSame(path, id, below),
+      open: async () => openIfSame(path, id, root),
     });
   }
   return files.toReversed();
 }
 
-async function openIfSame(path: string, id: string, below: Below): Promise<ReadableFile | undefined> {
-  const handle = await openForReading(path, below).catch((error: unknown) => {
+async function openIfSame(path: string, id: string, root: TrustedRoot): Promise<ReadableFile | undefined> {
+  const handle = await openForReading(path, root).catch((error: unknown) => {
     if (isSluiceError(error)) return undefined;
     throw error;
   });

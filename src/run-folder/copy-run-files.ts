@@ -8,9 +8,9 @@ import { makeFolder, readChunks } from '../files/index.js';
 import type { RunFolder } from './open-run-folder.js';
 import type { RunFile } from './run-files.js';
 
-/** The files of a run to copy, and callbacks. */
+/** Options for copying the files of a run. */
 interface CopyOptions {
-  /** Everything by default. */
+  /** Selects the files to copy; all by default. */
   readonly wants?: (file: RunFile) => boolean;
   readonly onBytes?: (bytes: number) => void;
 }
@@ -36,8 +36,8 @@ export async function copyRunFiles(run: RunFolder, to: string, options: CopyOpti
 }
 
 /**
- * Lets something that needs a folder read a run: in its own folder, or in a temporary one with the wanted files of a packed
- * run. Throws `FILE_TOO_LARGE` if those are larger than `maxBytes` together.
+ * Calls `use` with a folder that contains the files of a run: the run folder or, for a packed run, a temporary folder with the
+ * wanted files. Throws `FILE_TOO_LARGE` if these have more than `maxBytes` in total.
  */
 export async function withPlainFolder<Result>(
   run: RunFolder,
@@ -48,14 +48,17 @@ export async function withPlainFolder<Result>(
   let bytes = 0;
   for await (const file of run.files()) bytes += wants(file) ? file.size : 0;
   if (bytes > maxBytes) {
-    throw new FileError('FILE_TOO_LARGE', `The requested files of "${run.place}" are larger than ${maxBytes} bytes.`);
+    throw new FileError(
+      'FILE_TOO_LARGE',
+      `The requested files of "${run.place}" are larger than ${maxBytes} bytes in total.`,
+    );
   }
-  const place = await mkdtemp(join(tmpdir(), 'sluice-run-'));
+  const temporary = await mkdtemp(join(tmpdir(), 'sluice-run-'));
   try {
-    const dir = join(place, run.name);
+    const dir = join(temporary, run.name);
     await copyRunFiles(run, dir, { wants });
     return await use(dir);
   } finally {
-    await rm(place, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { getAttemptFileName, parseAttempt } from './file-names.js';
 
-test('every file of an attempt carries its number', () => {
+test('every file of an attempt has its number', () => {
   expect(
     (['meta', 'stdin', 'stdout', 'stderr', 'pty', 'timing', 'fsDiff'] as const).map((file) =>
       getAttemptFileName(file, 2),
@@ -29,6 +29,6 @@ test.each([
   ['stdout.log', undefined],
   ['xstdout.1.log', undefined],
   ['stdout.1.log.tmp', undefined],
-])('%s shows attempt %s', (name, attempt) => {
+])('%s belongs to attempt %s', (name, attempt) => {
   expect(parseAttempt(name)).toBe(attempt);
 });

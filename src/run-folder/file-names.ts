@@ -1,9 +1,9 @@
 import type { CapturedStream } from '../events/index.js';
 
-/** The subfolder with Sluice's records; the rest of a run folder belongs to the worker. */
+/** The subfolder with Sluice's records; the agent may write to the rest of a run folder. */
 export const AUDIT_FOLDER = '.audit';
 
-/** Where a packed run has the files that it changed in its working folder, if it has them. */
+/** The folder in a packed run for the files that the run changed in its working folder. */
 export const ARTIFACT_FOLDER = '.artifacts';
 
 /** The files of each attempt. */
@@ -31,7 +31,7 @@ export const RUN_LOGS = {
 export type RunLog = keyof typeof RUN_LOGS;
 
 /**
- * The name of an attempt's file.
+ * Returns the name of an attempt's file.
  *
  * @example
  * getAttemptFileName('pty', 2) // 'pty-output.2.log'
@@ -41,7 +41,7 @@ export function getAttemptFileName(file: AttemptFile | CapturedStream, attempt: 
   return `${stem}.${attempt}.${extension}`;
 }
 
-/** The attempt that a file name shows to have happened: one that left output or a meta. */
+/** Returns the attempt number in the name of an output or meta file; undefined for other files. */
 export function parseAttempt(fileName: string): number | undefined {
   const match = /^(?:(?:stdout|stderr|pty-output)\.([1-9]\d{0,5})\.log|meta\.([1-9]\d{0,5})\.json)$/.exec(fileName);
   const digits = match?.[1] ?? match?.[2];

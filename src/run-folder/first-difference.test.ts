@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { firstDifference } from './replay-run-folder.js';
 
-test('equal values do not differ, whatever the order of their keys', () => {
+test('equal values do not differ, even with another order of keys', () => {
   expect(firstDifference({ a: 1, b: [null, 'x'] }, { b: [null, 'x'], a: 1 })).toBeUndefined();
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {

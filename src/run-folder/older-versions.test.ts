@@ -13,7 +13,7 @@ const FOLDERS = ['codex-two-attempts', 'claude-write'].map((name) => ({
 }));
 
 describe.each(FOLDERS)('a run folder of 0.1.0, $name', ({ dir }) => {
-  it('has its attempts and what is known about them', async () => {
+  it('has its attempts and their meta', async () => {
     const folder = await openRunFolder(dir);
     for (const attempt of await folder.attempts()) {
       expect(await folder.meta(attempt)).toMatchObject({ run_id: expect.any(String), exit_code: 0 });
@@ -42,7 +42,7 @@ describe.each(FOLDERS)('a run folder of 0.1.0, $name', ({ dir }) => {
       message: expect.stringContaining('older'),
     });
     const paths = result.status === 'older_version' ? result.differences.map(({ path }) => path.join('.')) : [];
-    // 1.1 adds: nothing that was stored is gone, and what changed is new.
+    // Version 1.1 only adds fields and events: nothing that was stored is missing.
     expect(paths.every((path) => path === '' || path.startsWith('data'))).toBe(true);
   });
 });

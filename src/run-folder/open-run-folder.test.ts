@@ -21,13 +21,13 @@ describe('openRunFolder', () => {
     );
   });
 
-  test('an empty .audit does not hide files that lie beside it', async () => {
+  test('an empty .audit does not hide files next to it', async () => {
     const dir = await makeRunFolder({ '.audit/notes.txt': '', 'stdout.7.log': '' });
     expect(await (await openRunFolder(dir)).attempts()).toEqual([7]);
   });
 
-  // Where there is no such place, it cannot be made either.
-  test('fails at once if it cannot be made', async () => {
+  // Without a `/proc` file system, the folder cannot be created either.
+  test('fails immediately if it cannot be created', async () => {
     await expect(createRunFolder('/proc/runs/r-1')).rejects.toThrow(/ENOENT|EACCES|EPERM|EROFS/);
   });
 
@@ -38,18 +38,18 @@ describe('openRunFolder', () => {
     expect(await folder.attempts()).toEqual([]);
   });
 
-  test('is named after the run folder, also when .audit itself is opened', async () => {
+  test('is named after the run folder, even when .audit itself is opened', async () => {
     const dir = await makeRunFolder({ '.audit/stdout.1.log': '' });
     expect((await openRunFolder(dir)).name).toBe(basename(dir));
     expect((await openRunFolder(join(dir, '.audit'))).name).toBe(basename(dir));
   });
 
-  test('lists attempts by number, not by letter', async () => {
+  test('sorts attempts numerically', async () => {
     const dir = await makeRunFolder({ 'stdout.10.log': '', 'stdout.9.log': '', 'stdout.1.log': '' });
     expect(await (await openRunFolder(dir)).attempts()).toEqual([1, 9, 10]);
   });
 
-  test('a folder that is not there, or a file that is no packed run, is a typed error', async () => {
+  test('a missing folder, or a file that is not a packed run, is a typed error', async () => {
     const dir = await makeRunFolder({ file: '' });
     await expect(openRunFolder(join(dir, 'none'))).rejects.toMatchObject({ code: 'RUN_FOLDER_NOT_FOUND' });
     await expect(openRunFolder(join(dir, 'file'))).rejects.toMatchObject({ code: 'PACKED_RUN_DAMAGED' });
@@ -64,7 +64,7 @@ describe('openRunFolder', () => {
     await expect(openRunFolder(dir)).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
   });
 
-  test('a meta that cannot be read is empty, with a warning; one that is missing is empty', async () => {
+  test('an unreadable meta file is empty, with a warning; a missing one is empty', async () => {
     const warnings: RunFolderWarning[] = [];
     const folder = await openRunFolder(
       await makeRunFolder({ 'meta.1.json': '{"engine":', 'meta.2.json': '{"engine":"qwen"}' }),
@@ -90,9 +90,9 @@ describe('a run folder in a data folder', () => {
       await symlink(join(elsewhere, level), join(data, level));
       await expect(openRun(data, 'one')).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
       const path = getRunFolderPath(data, 'one');
-      await expect(createRunFolder(path, { below: data })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
-      await expect(listAuditFiles(path, { below: data })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
-      expect(await readLastAttempt(path, 10, { below: data })).toMatchObject({ stdout: new Uint8Array() });
+      await expect(createRunFolder(path, { trustedRoot: data })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
+      await expect(listAuditFiles(path, { trustedRoot: data })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
+      expect(await readLastAttempt(path, 10, { trustedRoot: data })).toMatchObject({ stdout: new Uint8Array() });
       await packRunFolder(data, 'one').catch(() => undefined);
       await removeRunFolder(data, 'one').catch(() => undefined);
       expect(await readFile(join(elsewhere, 'runs/one/.audit/stdout.1.log'), 'utf8')).toBe('secret');

@@ -2,7 +2,7 @@ import { opendir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { getErrorCode } from '../base/index.js';
 import { makeFolder, makeFolderBelow, openForReading, parseJson, readSmallFile, withFolder } from '../files/index.js';
-import type { Below, ReadableFile } from '../base/index.js';
+import type { TrustedRoot, ReadableFile } from '../base/index.js';
 import { readAttemptMeta } from './attempt/attempt-meta.js';
 import type { AttemptMeta } from './attempt/attempt-meta.js';
 import { RunFolderError } from './run-folder-error.js';
@@ -15,54 +15,57 @@ import type { RunFile } from './run-files.js';
 
 /** The files of a run, in a folder or in a packed file. */
 export interface RunFolder {
-  /** Where the files are, for messages: `.audit` in the run folder, the folder itself, or the packed file. */
+  /** The location of the files, for messages: `.audit` in the run folder, the folder itself, or the packed file. */
   readonly place: string;
   /** The run folder; undefined for a packed run. */
   readonly dir?: string;
-  /** The run's name where no meta names one: the name of the folder. */
+  /** The name of the folder, which is used as the run id if no meta file has one. */
   readonly name: string;
   /** Opens a file of an attempt; undefined if it does not exist. */
   openAttempt(file: AttemptFile, attempt: number): Promise<ReadableFile | undefined>;
   openLog(log: RunLog): Promise<ReadableFile | undefined>;
-  /** Opens a file of the worker at the top of the run folder, such as its result. */
+  /** Opens a file directly in the run folder that the agent wrote, such as its result. */
   openWorkFile(name: string): Promise<ReadableFile | undefined>;
   /** All regular files. */
   files(): AsyncIterable<RunFile>;
-  /** The attempts that left output or a meta, from the first. */
+  /** The numbers of the attempts that have output or a meta file, in ascending order. */
   attempts(): Promise<number[]>;
-  /** The meta of an attempt, without invalid fields; empty if it is missing. */
+  /** The metadata of an attempt, without invalid fields; empty if its meta file is missing. */
   meta(attempt: number, warn?: (warning: RunFolderWarning) => void): Promise<AttemptMeta>;
 }
 
 /** A run folder that can be written to. */
 export interface WritableRunFolder extends RunFolder {
   /** The folder below which no link is followed. */
-  readonly below: string;
+  readonly trustedRoot: string;
   attemptPath(file: AttemptFile, attempt: number): string;
   logPath(log: RunLog): string;
 }
 
-/** A meta lists prompts and requests; a larger file is not a meta. */
+/** The maximum size of a meta file, which may contain a long prompt. */
 const META_BYTES = 16 * 1024 * 1024;
 
 /**
- * Finds the files of a run: in `.audit` of the folder, in the folder itself, or in a packed file. With `below` it is a folder in the
- * data folder, and no link between the two is followed.
+ * Finds the files of a run: in `.audit` of the folder, in the folder itself, or in a packed file. With `trustedRoot`, the path
+ * must be a folder, and no link below `trustedRoot` is followed.
  *
  * @example
  * const folder = await openRunFolder('runs/01J…')
  * await folder.attempts() // [1, 2]
  */
-export async function openRunFolder(path: string, { below }: Below = {}): Promise<RunFolder> {
-  if (below !== undefined) return openPlainFolder(resolve(path), resolve(below));
+export async function openRunFolder(path: string, { trustedRoot }: TrustedRoot = {}): Promise<RunFolder> {
+  if (trustedRoot !== undefined) return openPlainFolder(resolve(path), resolve(trustedRoot));
   const root = await findRealPath(path);
   if ((await stat(root)).isDirectory()) return openPlainFolder(root);
   return readPackedRun(async () => openForReading(root), root);
 }
 
-/** The same for a run that is written to, which is never a packed one. */
-export async function openWritableRunFolder(dir: string, { below }: Below = {}): Promise<WritableRunFolder> {
-  if (below !== undefined) return openPlainFolder(resolve(dir), resolve(below));
+/** Opens a run folder for writing. A packed run is refused. */
+export async function openWritableRunFolder(
+  dir: string,
+  { trustedRoot }: TrustedRoot = {},
+): Promise<WritableRunFolder> {
+  if (trustedRoot !== undefined) return openPlainFolder(resolve(dir), resolve(trustedRoot));
   const root = await findRealPath(dir);
   if ((await stat(root)).isDirectory()) return openPlainFolder(root);
   const message = `"${dir}" is a packed run, which is never changed. Copy it to a folder with sluice export.`;
@@ -70,39 +73,39 @@ export async function openWritableRunFolder(dir: string, { below }: Below = {}):
 }
 
 /**
- * Makes the folder of a new run, with an empty `.audit`, and opens it.
+ * Creates a new run's folder, with an empty `.audit`, and opens it.
  *
  * @example
  * const folder = await createRunFolder('/srv/sluice/runs/01JC…')
  */
-export async function createRunFolder(dir: string, { below }: Below = {}): Promise<WritableRunFolder> {
-  if (below === undefined) await makeFolder(join(dir, AUDIT_FOLDER));
+export async function createRunFolder(dir: string, { trustedRoot }: TrustedRoot = {}): Promise<WritableRunFolder> {
+  if (trustedRoot === undefined) await makeFolder(join(dir, AUDIT_FOLDER));
   else {
-    await makeFolder(below);
-    await makeFolderBelow(resolve(dir, AUDIT_FOLDER), resolve(below));
+    await makeFolder(trustedRoot);
+    await makeFolderBelow(resolve(dir, AUDIT_FOLDER), resolve(trustedRoot));
   }
-  return openWritableRunFolder(dir, { below });
+  return openWritableRunFolder(dir, { trustedRoot });
 }
 
-/** `below` is the trusted parent folder; by default the run folder itself, because the caller named it. */
-async function openPlainFolder(root: string, below = root): Promise<WritableRunFolder> {
-  const auditFolder = await findAuditFolder(root, below);
+/** `trustedRoot` is a trusted parent folder; by default the run folder itself, because the caller chose it. */
+async function openPlainFolder(root: string, trustedRoot = root): Promise<WritableRunFolder> {
+  const auditFolder = await findAuditFolder(root, trustedRoot);
   const attemptPath: WritableRunFolder['attemptPath'] = (file, attempt) =>
     join(auditFolder, getAttemptFileName(file, attempt));
   const files: NamedFiles = {
     place: auditFolder,
     dir: root,
     name: basename(root) === AUDIT_FOLDER ? basename(dirname(root)) : basename(root),
-    open: async (name) => openForReading(join(auditFolder, name), { below }),
-    openWorkFile: async (name) => openForReading(join(root, name), { below }),
-    files: () => walkRunFolder(root, { below }),
-    attempts: async () => listAttempts(auditFolder, below),
+    open: async (name) => openForReading(join(auditFolder, name), { trustedRoot }),
+    openWorkFile: async (name) => openForReading(join(root, name), { trustedRoot }),
+    files: () => walkRunFolder(root, { trustedRoot }),
+    attempts: async () => listAttempts(auditFolder, trustedRoot),
   };
-  return { ...toRunFolder(files), attemptPath, below, logPath: (log) => join(auditFolder, RUN_LOGS[log]) };
+  return { ...toRunFolder(files), attemptPath, trustedRoot, logPath: (log) => join(auditFolder, RUN_LOGS[log]) };
 }
 
 /**
- * Reads a run from a packed file, wherever that is: each file of it is read from where `open` leads to.
+ * Reads a run from a packed file. `open` is called for each file that is read from it; `place` is its location for messages.
  *
  * @example
  * const folder = await readPackedRun(async () => openForReading(path), path)
@@ -112,17 +115,17 @@ export async function readPackedRun(open: () => Promise<ReadableFile | undefined
   return readRunFiles(files, { place, name: root ?? basename(place).replace(/\.zip$/u, '') });
 }
 
-/** Reads a run from its files, wherever they are. */
+/** Reads a run from a list of its files. */
 export function readRunFiles(
   files: readonly RunFile[],
   { place, name }: { readonly place: string; readonly name: string },
 ): RunFolder {
   const byPath = new Map(files.map((file) => [file.path, file]));
-  const attemptsIn = (folder: string): number[] =>
+  const listAttemptsIn = (folder: string): number[] =>
     sortAttempts(files.flatMap(({ path }) => (path.startsWith(folder) ? [path.slice(folder.length)] : [])));
-  const inside = `${AUDIT_FOLDER}/`;
-  const isElsewhere = attemptsIn(inside).length === 0 && attemptsIn('').length > 0;
-  const audit = isElsewhere ? '' : inside;
+  const auditPrefix = `${AUDIT_FOLDER}/`;
+  const isAtTop = listAttemptsIn(auditPrefix).length === 0 && listAttemptsIn('').length > 0;
+  const audit = isAtTop ? '' : auditPrefix;
   return toRunFolder({
     place,
     name,
@@ -131,7 +134,7 @@ export function readRunFiles(
     files: async function* list() {
       yield* files;
     },
-    attempts: async () => attemptsIn(audit),
+    attempts: async () => listAttemptsIn(audit),
   });
 }
 
@@ -167,40 +170,40 @@ async function findRealPath(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    throw missing(path, error);
+    throw createNotFoundError(path, error);
   }
 }
 
-function missing(path: string, cause: unknown): RunFolderError {
+function createNotFoundError(path: string, cause: unknown): RunFolderError {
   const message = `Cannot find "${path}". Pass the folder of a run, or a packed run.`;
   return new RunFolderError('RUN_FOLDER_NOT_FOUND', message, { cause });
 }
 
-async function findAuditFolder(root: string, below: string): Promise<string> {
+async function findAuditFolder(root: string, trustedRoot: string): Promise<string> {
   const inside = join(root, AUDIT_FOLDER);
-  const found = await listAttempts(inside, below).catch((error: unknown) => {
+  const found = await listAttempts(inside, trustedRoot).catch((error: unknown) => {
     if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   });
-  const atTop = found !== undefined && found.length > 0 ? [] : await listTop(root, below);
+  const atTop = found !== undefined && found.length > 0 ? [] : await listTop(root, trustedRoot);
   return found === undefined || (found.length === 0 && atTop.length > 0) ? root : inside;
 }
 
-async function listTop(root: string, below: string): Promise<number[]> {
+async function listTop(root: string, trustedRoot: string): Promise<number[]> {
   try {
-    return await listAttempts(root, below);
+    return await listAttempts(root, trustedRoot);
   } catch (error) {
-    if (getErrorCode(error) === 'ENOENT') throw missing(root, error);
+    if (getErrorCode(error) === 'ENOENT') throw createNotFoundError(root, error);
     throw error;
   }
 }
 
-async function listAttempts(folder: string, below: string): Promise<number[]> {
+async function listAttempts(folder: string, trustedRoot: string): Promise<number[]> {
   const names: string[] = [];
   const work = async (place: string): Promise<void> => {
     for await (const entry of await opendir(place)) if (parseAttempt(entry.name) !== undefined) names.push(entry.name);
   };
-  await withFolder(folder, { below }, { work });
+  await withFolder(folder, { trustedRoot }, { work });
   return sortAttempts(names);
 }
 

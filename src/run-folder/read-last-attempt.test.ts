@@ -7,7 +7,7 @@ import { readLastAttempt } from './read-last-attempt.js';
 const joinText = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
 
 describe('readLastAttempt', () => {
-  it('reads the ends of the last attempt, and what was started', async () => {
+  it('reads the last output of the last attempt, and its command', async () => {
     const dir = await makeFolder({
       '.audit/stdout.1.log': 'the first',
       '.audit/stdout.2.log': 'the second attempt',
@@ -32,7 +32,7 @@ describe('readLastAttempt', () => {
     }
   });
 
-  it('does not follow links and does not mind folders in the place of files', async () => {
+  it('does not follow links, and ignores folders in place of files', async () => {
     const dir = await makeFolder({ secret: 'do not read', '.audit/stderr.1.log': 'seen', '.audit/meta.1.json': 'no' });
     await symlink(join(dir, 'secret'), join(dir, '.audit/stdout.1.log'));
     await mkdir(join(dir, '.audit/pty-output.1.log'));

@@ -1,11 +1,11 @@
 import type { AttemptMeta } from './attempt/attempt-meta.js';
 import { readSpan } from '../files/index.js';
-import type { Below, OpenFile } from '../base/index.js';
+import type { TrustedRoot, OpenFile } from '../base/index.js';
 import { openRunFolder } from './open-run-folder.js';
 
-/** The last attempt of a run according to its folder. The worker could write there, so it is not proof of anything. */
+/** The last attempt of a run according to its folder. The agent could write there, so it is not proof of anything. */
 interface LastAttempt {
-  /** The ends of what it printed; a terminal's output counts as stdout. */
+  /** The last bytes of its output; a terminal's output counts as stdout. */
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
   readonly startedAt: string | null;
@@ -13,7 +13,7 @@ interface LastAttempt {
   readonly version: string | null;
 }
 
-const NOTHING: LastAttempt = {
+const EMPTY: LastAttempt = {
   stdout: new Uint8Array(),
   stderr: new Uint8Array(),
   startedAt: null,
@@ -22,17 +22,17 @@ const NOTHING: LastAttempt = {
 };
 
 /**
- * Reads the ends of the output of a run's last attempt, and what was started. If the folder cannot be read or was
- * damaged by a worker, returns what can be read.
+ * Reads the last bytes of the output of a run's last attempt, and its command. If the folder cannot be read completely, returns
+ * the readable part.
  *
  * @example
  * const { stdout } = await readLastAttempt('data/runs/01J…', 65_536)
  */
-export async function readLastAttempt(dir: string, maxBytes: number, below: Below = {}): Promise<LastAttempt> {
+export async function readLastAttempt(dir: string, maxBytes: number, root: TrustedRoot = {}): Promise<LastAttempt> {
   try {
-    const folder = await openRunFolder(dir, below);
+    const folder = await openRunFolder(dir, root);
     const attempt = (await folder.attempts()).at(-1);
-    if (attempt === undefined) return NOTHING;
+    if (attempt === undefined) return EMPTY;
     const read = async (stream: 'stdout' | 'stderr' | 'pty') =>
       readEnd(async () => folder.openAttempt(stream, attempt), maxBytes);
     const [stdout, stderr, pty] = await Promise.all([read('stdout'), read('stderr'), read('pty')]);
@@ -45,7 +45,7 @@ export async function readLastAttempt(dir: string, maxBytes: number, below: Belo
       version: meta.version ?? null,
     };
   } catch {
-    return NOTHING;
+    return EMPTY;
   }
 }
 

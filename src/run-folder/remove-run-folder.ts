@@ -5,8 +5,8 @@ import { withFolder } from '../files/index.js';
 import { getRunFolderPath } from './run-place.js';
 
 /**
- * Removes the folder of a run; true if there was one. Sluice creates no links, so the target of a link is never removed, and nothing
- * is removed if the parent folder was replaced by a link.
+ * Removes a run's folder; returns whether there was one. Links are not followed: nothing is removed if the run folder or its
+ * parent was replaced by a link.
  *
  * @example
  * await removeRunFolder('/data', '01J…') // true
@@ -20,7 +20,7 @@ export async function removeRunFolder(data: string, runId: string): Promise<bool
     return true;
   };
   try {
-    return await withFolder(dirname(folder), { below: data }, { work });
+    return await withFolder(dirname(folder), { trustedRoot: data }, { work });
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') return false;
     throw error;

@@ -24,13 +24,13 @@ async function editLine(path: string, number: number, edit: (line: string) => st
 }
 
 describe('replayRunFolder', () => {
-  test('logs that say what the bytes say are the same', async () => {
+  test('logs that match the bytes are the same', async () => {
     const dir = await written();
     const rows = (await readFile(join(dir, 'fcmp.jsonl'), 'utf8')).split('\n').length - 1;
     expect(await replayRunFolder(dir)).toMatchObject({ status: 'same', compared: { fcmp: rows } });
   });
 
-  test('only the logs that are there are compared; without any there is nothing to compare', async () => {
+  test('only existing logs are compared; without any there is nothing to compare', async () => {
     const dir = await written();
     await rm(join(dir, 'events.jsonl'));
     await rm(join(dir, 'parser_diagnostics.jsonl'));
@@ -39,13 +39,13 @@ describe('replayRunFolder', () => {
     expect(await replayRunFolder(dir)).toEqual({ status: 'nothing_stored' });
   });
 
-  test('a folder that holds no run is an error, not a run without logs', async () => {
+  test('a folder without a run is an error, not a run without logs', async () => {
     await expect(replayRunFolder(await makeFolder({ 'notes.txt': 'x' }))).rejects.toThrow(
       expect.objectContaining({ code: 'RUN_FOLDER_EMPTY' }),
     );
   });
 
-  test('bytes that are not those that were captured are altered, whatever the logs say', async () => {
+  test('bytes that differ from the captured digests are altered, whatever the logs contain', async () => {
     const dir = await written();
     const bytes = await readFile(join(dir, 'stdout.1.log'));
     const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -69,7 +69,7 @@ describe('replayRunFolder', () => {
     });
   });
 
-  test('reports the first difference: log, row, place and both values', async () => {
+  test('reports the first difference: log, row, path and both values', async () => {
     const dir = await written();
     await editLine(join(dir, 'fcmp.jsonl'), 2, (line) => line.replace('"seq":2', '"seq":99'));
     expect(await replayRunFolder(dir)).toEqual({
@@ -91,7 +91,7 @@ describe('replayRunFolder', () => {
     });
   });
 
-  test('bytes that were changed show', async () => {
+  test('changed bytes are detected', async () => {
     const dir = await written();
     await editLine(join(dir, 'stdout.1.log'), 3, (line) => line.replace('"text":"', '"text":"NOT '));
     const result = await replayRunFolder(dir);

@@ -19,7 +19,7 @@ import type { TranslateOptions } from './translate-run-folder.js';
 
 /** The outcome of rebuilding the events of a run folder from its bytes. */
 export type ReplayResult =
-  /** `captured`: how many streams match the record in the store; absent without such a record. */
+  /** `captured` is the number of streams that match their captured digests; absent without digests. */
   | {
       readonly status: 'same';
       readonly compared: Readonly<Partial<Record<RunLog, number>>>;
@@ -48,13 +48,13 @@ export interface AlteredStream {
   readonly found: Pick<StreamDigest, 'bytes' | 'sha256'> | undefined;
 }
 
-/** The data a replay compares with, besides the logs of the folder. */
+/** Options for a replay. */
 export interface ReplayOptions extends Pick<TranslateOptions, 'engine' | 'engines' | 'onWarning' | 'onProgress'> {
   /** The captured digests from the run's result in the store. */
   readonly captured?: readonly StreamDigest[] | undefined;
 }
 
-/** The first stored row that differs from the rebuilt one; a side without that row is undefined at the empty path. */
+/** A stored row that differs from the rebuilt one. If one side lacks the row, its value is undefined and the path is empty. */
 export interface LogDifference extends Difference {
   /** The log's file name. */
   readonly log: string;
@@ -63,8 +63,8 @@ export interface LogDifference extends Difference {
 }
 
 /**
- * Rebuilds the events of a run folder or a packed run from its bytes and compares them with the logs that are stored there, and the bytes
- * with what was captured, where that is known.
+ * Rebuilds the events of a run folder or a packed run from its bytes and compares them with the stored logs. The bytes are
+ * compared with the captured digests, if these are known.
  *
  * @example
  * const result = await replayRunFolder('runs/01J…')
@@ -84,25 +84,25 @@ export async function replayRunFolder(
       return { status: 'nothing_stored' };
     }
     const recorded = await findOlderVersion(stored);
-    const older = recorded === null ? null : new OlderComparison(stored);
-    const waiting: Row[] = [];
-    const onDrift: TranslateOptions['onDrift'] = (summary) => waiting.push(toDriftRow(summary));
+    const olderComparison = recorded === null ? null : new OlderComparison(stored);
+    const pending: Row[] = [];
+    const onDrift: TranslateOptions['onDrift'] = (summary) => pending.push(toDriftRow(summary));
     for await (const events of translateFolder(folder, { ...options, onDrift })) {
-      const rows = [...waiting.splice(0), ...events.flatMap(toRows)];
-      if (older !== null) {
-        await older.add(rows);
+      const rows = [...pending.splice(0), ...events.flatMap(toRows)];
+      if (olderComparison !== null) {
+        await olderComparison.add(rows);
         continue;
       }
-      const difference = await compare(rows, stored);
+      const difference = await compareRows(rows, stored);
       if (difference !== undefined) return { status: 'different', difference };
     }
-    if (older !== null && recorded !== null) {
-      await older.add(waiting);
-      await older.end();
-      const { differences, total } = older;
+    if (olderComparison !== null && recorded !== null) {
+      await olderComparison.add(pending);
+      await olderComparison.end();
+      const { differences, total } = olderComparison;
       return { status: 'older_version', message: 'Recorded by an older version.', recorded, differences, total };
     }
-    const difference = (await compare(waiting, stored)) ?? (await findLeftOver(stored));
+    const difference = (await compareRows(pending, stored)) ?? (await findLeftOver(stored));
     if (difference !== undefined) return { status: 'different', difference };
     const compared = Object.fromEntries([...stored].map(([log, { rows }]) => [log, rows]));
     return { status: 'same', compared, ...(captured === undefined ? {} : { captured: captured.length }) };
@@ -137,7 +137,7 @@ async function digestFile(file: ReadableFile | undefined): Promise<AlteredStream
 
 interface StoredLog {
   readonly reader: AsyncGenerator<LoggedRow, undefined>;
-  /** Rows that were read and not compared yet. */
+  /** Rows that were read but not compared yet. */
   readonly ahead: LoggedRow[];
   rows: number;
 }
@@ -146,7 +146,7 @@ async function nextRow({ reader, ahead }: StoredLog): Promise<LoggedRow | undefi
   return ahead.shift() ?? (await reader.next()).value ?? undefined;
 }
 
-/** The version of the first stored row that is not written any more; null if all are of this version. */
+/** Returns the older protocol version of a stored log; null if all logs have the current version. */
 async function findOlderVersion(stored: ReadonlyMap<RunLog, StoredLog>): Promise<string | null> {
   for (const [log, current] of [
     ['rasp', RASP_VERSION],
@@ -164,13 +164,13 @@ async function findOlderVersion(stored: ReadonlyMap<RunLog, StoredLog>): Promise
 
 const OLDER = /^(?:rasp|fcmp)\/1\.0$/u;
 
-/** How many differences are listed; the rest are only counted. */
+/** The maximum number of listed differences; the rest are only counted. */
 const MAX_DIFFERENCES = 100;
 
-/** How many stored rows are searched for the counterpart of a rebuilt one. */
+/** The number of stored rows that are searched for the counterpart of a rebuilt one. */
 const MAX_AHEAD = 64;
 
-/** Compares rows of two versions: by type and bytes, since one version may have events that the other has not. */
+/** Compares the rows of two versions. Rows are matched by type and bytes, since one version may have events that the other lacks. */
 class OlderComparison {
   readonly #stored: ReadonlyMap<RunLog, StoredLog>;
   readonly differences: LogDifference[] = [];
@@ -221,13 +221,13 @@ class OlderComparison {
   }
 }
 
-/** Creates a key from the type of an event and the bytes it was read from. */
+/** Creates a key from the type of an event and the range of bytes it was read from. */
 function makeRowKey(row: object): string {
   const { type, event, raw_ref: rawRef } = row as Readonly<Record<string, unknown>>;
   return JSON.stringify([type ?? event, rawRef]);
 }
 
-/** Numbers and versions are expected to differ between versions. */
+/** Removes the sequence numbers and versions, which are expected to differ. */
 function dropCounters(row: object): object {
   const { seq: _seq, protocol_version: _version, source, ...rest } = row as Readonly<Record<string, unknown>>;
   if (!isRecord(source)) return rest;
@@ -251,7 +251,7 @@ async function openStoredLogs(
   return stored;
 }
 
-async function compare(rows: readonly Row[], stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
+async function compareRows(rows: readonly Row[], stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
   for (const { log, value } of rows) {
     const other = stored.get(log);
     if (other === undefined) continue;
@@ -259,14 +259,14 @@ async function compare(rows: readonly Row[], stored: Map<RunLog, StoredLog>): Pr
     const row = await nextRow(other);
     const text = JSON.stringify(value);
     if (row?.text === text) continue;
-    // Through text, because that is all a log can hold.
+    // Parsed from its JSON like the stored row, so that both have the same form.
     const difference = firstDifference(row?.value, JSON.parse(text));
     if (difference !== undefined) return { log: RUN_LOGS[log], row: other.rows, ...difference };
   }
   return undefined;
 }
 
-/** A stored row that the bytes do not produce. */
+/** Finds a stored row without a rebuilt one. */
 async function findLeftOver(stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
   for (const [log, other] of stored) {
     const row = await nextRow(other);
@@ -276,7 +276,7 @@ async function findLeftOver(stored: Map<RunLog, StoredLog>): Promise<LogDifferen
   return undefined;
 }
 
-/** Where two values first differ, and what each has there; undefined if it has nothing. */
+/** The path at which two values first differ, and the value of each side; undefined if that side has none. */
 interface Difference {
   readonly path: readonly (string | number)[];
   readonly stored: unknown;
@@ -284,29 +284,29 @@ interface Difference {
 }
 
 /**
- * The first difference of two JSON values, undefined if they are equal. The order of keys does not matter.
+ * Returns the first difference between two JSON values, undefined if they are equal. The order of keys does not matter.
  *
  * @example
  * firstDifference({ data: { text: 'a' } }, { data: { text: 'b' } }) // { path: ['data', 'text'], stored: 'a', rebuilt: 'b' }
  */
 export function firstDifference(stored: unknown, rebuilt: unknown): Difference | undefined {
-  // An explicit stack: agents nest values as deep as they like.
+  // An explicit stack, because an agent can nest values to any depth.
   const open: Difference[] = [{ path: [], stored, rebuilt }];
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
     if (pair.stored === pair.rebuilt) continue;
     if (!isContainer(pair.stored) || !isContainer(pair.rebuilt)) return pair;
     if (Array.isArray(pair.stored) !== Array.isArray(pair.rebuilt)) return pair;
-    for (const member of members(pair).toReversed()) open.push(member);
+    for (const member of listMembers(pair).toReversed()) open.push(member);
   }
   return undefined;
 }
 
-function members({ path, stored, rebuilt }: Difference): Difference[] {
+function listMembers({ path, stored, rebuilt }: Difference): Difference[] {
   const keys = new Set([...Object.keys(stored ?? {}), ...Object.keys(rebuilt ?? {})]);
   return [...keys].map((key) => ({
     path: [...path, Array.isArray(stored) ? Number(key) : key],
-    stored: own(stored, key),
-    rebuilt: own(rebuilt, key),
+    stored: getOwn(stored, key),
+    rebuilt: getOwn(rebuilt, key),
   }));
 }
 
@@ -314,6 +314,6 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-function own(value: unknown, key: string): unknown {
+function getOwn(value: unknown, key: string): unknown {
   return isContainer(value) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }

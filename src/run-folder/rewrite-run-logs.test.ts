@@ -29,7 +29,7 @@ async function toRows(path: string): Promise<unknown[]> {
     .map((line): unknown => JSON.parse(line));
 }
 
-test('the logs hold the events that are returned, each protocol in its own', async () => {
+test('the logs contain the yielded events, one log per protocol', async () => {
   const dir = await recorded();
   const handedOut = await collect(rewriteRunLogs(dir));
   expect(handedOut).toEqual(await collect(translateRunFolder(RECORDED)).then((all) => renamed(all, dir)));
@@ -41,7 +41,7 @@ test('the logs hold the events that are returned, each protocol in its own', asy
   );
 });
 
-/** The run's name is its folder's. */
+/** The run has the name of its folder. */
 function renamed<T>(value: T, dir: string): T {
   return JSON.parse(JSON.stringify(value).replaceAll('codex-resumed', dir.slice(dir.lastIndexOf('/') + 1))) as T;
 }
@@ -62,7 +62,7 @@ test('diagnostics are written to a separate log, and drift is counted at the end
   });
 });
 
-test('writing twice gives the same bytes', async () => {
+test('writes the same bytes when repeated', async () => {
   const dir = await recorded();
   await collect(rewriteRunLogs(dir));
   const first = await Promise.all(LOGS.map(async (log) => readFile(join(dir, log), 'utf8')));
@@ -70,7 +70,7 @@ test('writing twice gives the same bytes', async () => {
   expect(await Promise.all(LOGS.map(async (log) => readFile(join(dir, log), 'utf8')))).toEqual(first);
 });
 
-test('a consumer that stops early leaves the old logs as they were, and nothing else', async () => {
+test('a consumer that stops early leaves the old logs unchanged, and nothing else', async () => {
   const dir = await recorded();
   await writeFile(join(dir, 'fcmp.jsonl'), 'old\n');
   for await (const emitted of rewriteRunLogs(dir)) if (emitted.event.seq === 2) break;

@@ -14,8 +14,8 @@ import type { RunLog } from './file-names.js';
 import type { WritableRunFolder } from './open-run-folder.js';
 
 /**
- * Translates a run folder and rewrites its logs, all attempts. The events are also returned; the logs change
- * only once the last one was taken, so a consumer that stops early leaves them as they were.
+ * Translates all attempts of a run folder, yields their events and rewrites its logs. The logs change only after the last event
+ * was consumed, so a consumer that stops early leaves them unchanged.
  *
  * @example
  * for await (const emitted of rewriteRunLogs('runs/01J…')) show(emitted)
@@ -33,33 +33,33 @@ export async function* rewriteRunLogs(
   }
   const logs = await replaceRunLogs(folder);
   try {
-    const waiting: Row[] = [];
+    const pending: Row[] = [];
     const onDrift: TranslateOptions['onDrift'] = (summary) => {
-      waiting.push(toDriftRow(summary));
+      pending.push(toDriftRow(summary));
       options.onDrift?.(summary);
     };
     for await (const events of translateFolder(folder, { ...options, onDrift })) {
-      await logs.add([...waiting.splice(0), ...events.flatMap(toRows)]);
+      await logs.add([...pending.splice(0), ...events.flatMap(toRows)]);
       for (const emitted of events) yield emitted;
     }
-    await logs.add(waiting);
+    await logs.add(pending);
     await logs.commit();
   } finally {
     await logs.discard();
   }
 }
 
-/** The three logs of a run, rewritten. */
+/** New versions of the three logs of a run. */
 interface RunLogsReplacement {
   add(rows: readonly Row[]): Promise<void>;
   commit(): Promise<void>;
   discard(): Promise<void>;
 }
 
-/** Written to the file once this much text has accumulated. */
+/** The number of characters to accumulate before they are written to the file. */
 const BATCH = 256 * 1024;
 
-/** Begins to rewrite the logs of a run; the old ones stay until `commit` puts the new in their place. */
+/** Begins to rewrite the logs of a run; the old ones stay until `commit` replaces them. */
 async function replaceRunLogs(folder: WritableRunFolder): Promise<RunLogsReplacement> {
   const logs = new Map<RunLog, { readonly replacement: Replacement; values: object[]; lines: string }>();
   const discard = async (): Promise<void> => {

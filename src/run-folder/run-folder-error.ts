@@ -16,7 +16,7 @@ export const RUN_FOLDER_ERROR_CODES = [
 export type RunFolderErrorCode = (typeof RUN_FOLDER_ERROR_CODES)[number];
 
 /**
- * A run folder that cannot be read or written as it is.
+ * A run folder cannot be read or written.
  *
  * @example
  * if (error instanceof RunFolderError && error.code === 'RUN_FOLDER_NOT_FOUND') console.error(error.message)
@@ -35,7 +35,7 @@ export const RUN_FOLDER_WARNING_CODES = [
   'LOG_LINE_DAMAGED',
 ] as const;
 
-/** Something about a run folder that the reader should know; reading continued. */
+/** A problem with a run folder that did not stop it from being read. */
 export interface RunFolderWarning {
   readonly code: (typeof RUN_FOLDER_WARNING_CODES)[number];
   readonly message: string;

@@ -12,13 +12,13 @@ const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 /** The folder of packed runs in a data folder. */
 export const PACKED_FOLDER = 'packed';
 
-/** The path of a run's folder; throws `INVALID_RUN_ID` for an invalid id. */
+/** Returns the path of a run's folder; throws `INVALID_RUN_ID` for an invalid id. */
 export function getRunFolderPath(data: string, runId: string): string {
   return join(data, 'runs', checkRunId(runId));
 }
 
 /**
- * Returns the path of a run's packed file, in one of 4096 folders, so that none of them gets too large.
+ * Returns the path of a run's packed file. The files are spread over 4096 folders, so that none of them gets too large.
  *
  * @example
  * getPackedRunPath('/data', '01J…') // '/data/packed/3f2/01J….zip'
@@ -27,7 +27,7 @@ export function getPackedRunPath(data: string, runId: string): string {
   return join(data, PACKED_FOLDER, getPackedRunName(runId));
 }
 
-/** The same below the folder of packed runs, with a slash: also the name of the object in an archive. */
+/** Returns the path of a packed run relative to the folder of packed runs; also its key in an archive. */
 export function getPackedRunName(runId: string): string {
   const shard = createHash('sha256').update(checkRunId(runId)).digest('hex').slice(0, 3);
   return `${shard}/${runId}.zip`;
@@ -40,7 +40,7 @@ function checkRunId(runId: string): string {
 }
 
 /**
- * Opens a run of a data folder, packed or not. Throws `RUN_FOLDER_NOT_FOUND` if it is not there.
+ * Opens a run of a data folder, packed or not. Throws `RUN_FOLDER_NOT_FOUND` if there is none.
  *
  * @example
  * const folder = await openRun('/data', '01J…')
@@ -50,12 +50,12 @@ export async function openRun(data: string, runId: string): Promise<RunFolder> {
   const packed = await openIfPacked(data, runId);
   if (packed !== undefined) return packed;
   try {
-    return await openRunFolder(getRunFolderPath(data, runId), { below: data });
+    return await openRunFolder(getRunFolderPath(data, runId), { trustedRoot: data });
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'RUN_FOLDER_NOT_FOUND') throw error;
-    // Packed since the first check.
-    const now = await openIfPacked(data, runId);
-    if (now !== undefined) return now;
+    // It may have been packed since the first check.
+    const packedNow = await openIfPacked(data, runId);
+    if (packedNow !== undefined) return packedNow;
     throw error;
   }
 }
@@ -64,7 +64,7 @@ async function openIfPacked(data: string, runId: string): Promise<RunFolder | un
   const path = getPackedRunPath(data, runId);
   if (!(await isPresent(path))) return undefined;
   try {
-    return await readPackedRun(async () => openForReading(path, { below: data }), path);
+    return await readPackedRun(async () => openForReading(path, { trustedRoot: data }), path);
   } catch (error) {
     if (error instanceof RunFolderError && error.code === 'RUN_FOLDER_NOT_FOUND') return undefined;
     throw error;

@@ -32,7 +32,7 @@ function selectFcmp(emitted: Emitted): FcmpEvent[] {
 }
 
 describe('translateRunFolder', () => {
-  test('reports a recorded run, its attempts one after the other, numbered through', async () => {
+  test('yields the events of a recorded run, attempt after attempt, numbered continuously', async () => {
     const { fcmp, warnings } = await translate(RECORDED);
     expect(warnings).toEqual([]);
     expect(fcmp.map(({ seq }) => seq)).toEqual(fcmp.map((_, index) => index + 1));
@@ -59,14 +59,14 @@ describe('translateRunFolder', () => {
     expect((await translate(RECORDED)).fcmp).toEqual(fcmp);
   });
 
-  test('one attempt alone is reported as it is reported among the others', async () => {
+  test('a single attempt has the same events as among the others', async () => {
     const { fcmp } = await translate(RECORDED);
     const alone = await translate(RECORDED, { attempt: 2 });
     expect(alone.fcmp).toEqual(fcmp.filter(({ meta }) => meta.attempt === 2));
     expect(alone.fcmp[0]?.seq).toBeGreaterThan(1);
   });
 
-  test('a session that the meta does not name is passed on, one that it denies is not', async () => {
+  test('a session is passed to an attempt whose meta does not name one, but not if the meta has null', async () => {
     const meta = { engine: 'codex', started_at: '2026-01-01T00:00:00.000Z', exit_code: 0 };
     const other = TURN.replace('t-1', 't-2');
     const codes = async (second: object) => {
@@ -83,7 +83,7 @@ describe('translateRunFolder', () => {
     expect(await codes({ session_id: null })).not.toContain('SESSION_ID_CHANGED');
   });
 
-  test('without meta and timing the name is the folder’s, and warnings say what is not known', async () => {
+  test('without meta and timing the name is that of the folder, and warnings list what is unknown', async () => {
     const dir = await makeRunFolder({ 'stdout.1.log': TURN, 'stderr.1.log': 'note\n' });
     const { fcmp, warnings } = await translate(dir, { engine: 'codex' });
     expect(fcmp[0]).toMatchObject({ run_id: basename(dir), ts: '1970-01-01T00:00:00.000Z' });
@@ -93,7 +93,7 @@ describe('translateRunFolder', () => {
     ]);
   });
 
-  test('files that changed become artifacts, ours do not', async () => {
+  test('changed files become artifacts, those of Sluice do not', async () => {
     const dir = await makeRunFolder({
       '.audit/stdout.1.log': TURN,
       '.audit/fs-diff.1.json': JSON.stringify({
@@ -106,7 +106,7 @@ describe('translateRunFolder', () => {
     expect(fcmp.flatMap((event) => (event.type === 'artifact.created' ? [event.data.path] : []))).toEqual(['out/a.md']);
   });
 
-  test('what was captured live is repeated with the same times', async () => {
+  test('a replay of a live capture has the same times', async () => {
     const dir = await makeRunFolder({});
     const folder = await openWritableRunFolder(dir);
     const start = Date.parse('2026-01-01T00:00:00.000Z');
@@ -125,7 +125,7 @@ describe('translateRunFolder', () => {
     expect(fcmp.find(({ type }) => type === 'assistant.message.final')?.ts).toBe('2026-01-01T00:00:00.250Z');
   });
 
-  test('a folder without a run, an attempt that is not there and an unnamed engine are typed errors', async () => {
+  test('a folder without a run, a missing attempt and an unnamed engine are typed errors', async () => {
     await expect(translate(await makeRunFolder({ 'notes.txt': '' }))).rejects.toMatchObject({
       code: 'RUN_FOLDER_EMPTY',
     });
@@ -145,7 +145,7 @@ describe('translateRunFolder', () => {
 });
 
 describe('following', () => {
-  test('reports what comes until the meta says that the attempt has ended, the same as afterwards', async () => {
+  test('yields new events until the meta shows that the attempt has ended, the same as afterwards', async () => {
     const dir = await makeRunFolder({});
     await cp(RECORDED, dir, { recursive: true });
     await rm(join(dir, 'meta.2.json'));

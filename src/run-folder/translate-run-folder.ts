@@ -11,22 +11,22 @@ import type { RunFolderWarning } from './run-folder-error.js';
 import { openRunFolder } from './open-run-folder.js';
 import type { RunFolder } from './open-run-folder.js';
 
-/** How to translate a run folder. */
+/** Options for translating a run folder. */
 export interface TranslateOptions {
-  /** The engine that printed the bytes, or `auto`; by default the one the meta names. */
+  /** The engine that printed the bytes, or `auto`; by default the engine named in the meta file. */
   readonly engine?: EngineName | 'auto' | (string & {});
   /** Engines in addition to the built-in ones, for folders of runs that used them. */
   readonly engines?: readonly Engine[] | undefined;
   /** Only this attempt; by default all. */
   readonly attempt?: number;
-  /** Waits for further output until the meta shows that the attempt has ended, or until this signal aborts. */
+  /** Waits for further output until the meta file shows that the attempt has ended, or until this signal aborts. */
   readonly follow?: AbortSignal;
   readonly onWarning?: (warning: RunFolderWarning) => void;
   /** Called after the events of an attempt that contained unknown types or fields. */
   readonly onDrift?: (summary: DriftSummary) => void;
-  /** Called as bytes are read, with how many there are; not with `follow`, where that is unknown. */
+  /** Called with the number of bytes read so far and in total; never with `follow`, because the total is then unknown. */
   readonly onProgress?: (bytes: number, total: number) => void;
-  /** Decides the verdict of each attempt again; by default it is the recorded one. */
+  /** Determines the verdict of each attempt again; by default the recorded one is used. */
   readonly judge?: AttemptJudge;
 }
 
@@ -35,7 +35,7 @@ export interface AttemptJudge {
   begin(attempt: number, meta: AttemptMeta): void;
   addBytes(stream: CapturedStream, bytes: Uint8Array): void;
   addEvents(events: readonly Emitted[]): void;
-  /** All bytes and events were added; `meta` is final. */
+  /** Called after all bytes and events were added; `meta` is final. */
   decide(drained: Drained, meta: AttemptMeta): Promise<{ readonly verdict?: Verdict; readonly reason?: string }>;
 }
 
@@ -47,7 +47,7 @@ interface Handover {
 
 /**
  * Translates the recorded bytes of a run into events, from the first attempt to the last. Only unfinished items are kept
- * in memory, so a log may be of any length.
+ * in memory, so logs may have any length.
  *
  * @example
  * for await (const { protocol, event } of translateRunFolder('runs/01J…')) console.log(protocol, event.seq)
@@ -60,7 +60,7 @@ export async function* translateRunFolder(
   for await (const events of translateFolder(folder, options)) for (const emitted of events) yield emitted;
 }
 
-/** The same for an open folder, in batches: awaiting every single event would be too slow. */
+/** Translates an open folder in batches: awaiting every single event would be too slow. */
 export async function* translateFolder(folder: RunFolder, options: TranslateOptions): AsyncGenerator<Emitted[]> {
   await checkAttempt(folder, options);
   let handover: Handover = { fcmpSeq: 0, sessionId: null };
@@ -72,7 +72,7 @@ export async function* translateFolder(folder: RunFolder, options: TranslateOpti
     runId ??= meta.run_id ?? folder.name;
     for await (const events of translateAttempt(folder, { attempt, meta, runId, handover, count }, options)) {
       handover = advanceHandover(handover, events);
-      // Earlier attempts are read too: they determine the numbers and the session of this one.
+      // Earlier attempts are read too: sequence numbers and the session continue from them.
       if (options.attempt === undefined || options.attempt === attempt) yield events;
     }
     if (options.follow?.aborted === true) return;
@@ -93,7 +93,7 @@ async function* translateAttempt(
 ): AsyncGenerator<Emitted[]> {
   const { attempt, meta, handover } = start;
   const warn = options.onWarning ?? ignore;
-  const aboutBytes: ChunkWarning[] = [];
+  const byteWarnings: ChunkWarning[] = [];
   const startedAt = readStartTime(meta, attempt, warn);
   let now = startedAt;
   const sessionId = meta.session_id === undefined ? handover.sessionId : meta.session_id;
@@ -116,9 +116,9 @@ async function* translateAttempt(
       : { signal: options.follow, hasEnded: async () => hasEnded(await folder.meta(attempt)) };
   const { judge } = options;
   judge?.begin(attempt, meta);
-  const chunks = readAttemptChunks(folder, attempt, (warning) => aboutBytes.push(warning), following);
+  const chunks = readAttemptChunks(folder, attempt, (warning) => byteWarnings.push(warning), following);
   for await (const { ms, stream, bytes } of chunks) {
-    // Clocks may be set back between two chunks; the time of events is not.
+    // The clock may have been set back between two chunks, but event times must never decrease.
     if (ms !== null) now = Math.max(now, startedAt + ms);
     start.count(bytes.length);
     judge?.addBytes(stream, bytes);
@@ -127,7 +127,7 @@ async function* translateAttempt(
     yield events;
   }
   if (options.follow?.aborted === true) return;
-  for (const warning of aboutBytes) warn(warning);
+  for (const warning of byteWarnings) warn(warning);
 
   const last = following === undefined ? meta : await folder.meta(attempt, warn);
   if (last.finished_at !== undefined) now = Math.max(now, Date.parse(last.finished_at));
@@ -145,13 +145,13 @@ async function* translateAttempt(
     ...(fsDiff === undefined ? {} : { fsDiff }),
     ...(decided.verdict === undefined ? {} : { verdict: decided.verdict }),
     ...(decided.reason === undefined ? {} : { reason: decided.reason }),
-    warnings: aboutBytes,
+    warnings: byteWarnings,
   });
   const drift = translator.drift();
   if (drift !== null) options.onDrift?.(drift);
 }
 
-/** Counts the bytes read, and the total. */
+/** Returns a function that counts bytes and reports the progress. */
 async function countBytes(folder: RunFolder, { onProgress, follow }: TranslateOptions): Promise<(n: number) => void> {
   if (onProgress === undefined || follow !== undefined) return ignore;
   let total = 0;
@@ -181,16 +181,16 @@ function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: numbe
   const isKnown = (name: string | undefined): name is string =>
     isEngineName(name) || engines.some((engine) => engine.name === name);
   if (isKnown(meta.reads)) return meta.reads;
-  // A plain program is read as text; `command` is what a run calls it.
+  // The output of a plain program, which a run calls `command`, is read as text.
   if (meta.engine === 'command' && meta.reads === undefined) return 'generic';
   if (meta.reads === undefined && isKnown(meta.engine)) return meta.engine;
   const named = meta.reads ?? meta.engine;
-  const said = named === undefined ? 'names no engine' : `names ${JSON.stringify(named)}, which is unknown`;
-  const message = `The meta of attempt ${attempt} ${said}: give one of ${ENGINE_NAMES.join(', ')}, or auto.`;
+  const problem = named === undefined ? 'names no engine' : `names the unknown engine ${JSON.stringify(named)}`;
+  const message = `The meta file of attempt ${attempt} ${problem}. Pass one of ${ENGINE_NAMES.join(', ')}, or auto.`;
   throw new RunFolderError('ENGINE_NOT_NAMED', message);
 }
 
-/** Without a start the events still get times that are the same on each reading. */
+/** Returns the start time of an attempt. Without one the events are dated from 1970, so that every translation has the same times. */
 function readStartTime(meta: AttemptMeta, attempt: number, warn: (warning: RunFolderWarning) => void): number {
   if (meta.started_at !== undefined) return Date.parse(meta.started_at);
   const message = `The start time of attempt ${attempt} is unknown: its events are dated from 1970.`;
@@ -198,20 +198,20 @@ function readStartTime(meta: AttemptMeta, attempt: number, warn: (warning: RunFo
   return 0;
 }
 
-/** Throws where a folder holds no run, or not the attempt that is asked for. */
+/** Throws if a folder contains no run, or not the requested attempt. */
 export async function checkAttempt(folder: RunFolder, { attempt, follow }: TranslateOptions): Promise<void> {
   const attempts = await folder.attempts();
   if (attempts.length === 0 && follow === undefined) {
-    const message = `"${folder.place}" contains no run: neither stdout.N.log nor meta.N.json. Pass the folder of a run that was started.`;
+    const message = `"${folder.place}" contains no run: it has neither stdout.N.log nor meta.N.json. Pass the folder of a run that was started.`;
     throw new RunFolderError('RUN_FOLDER_EMPTY', message);
   }
   if (attempt !== undefined && follow === undefined && !attempts.includes(attempt)) {
-    const message = `${folder.place} has no attempt ${attempt}; ask for one of ${attempts.join(', ')}.`;
+    const message = `"${folder.place}" has no attempt ${attempt}. Pass one of ${attempts.join(', ')}.`;
     throw new RunFolderError('ATTEMPT_NOT_FOUND', message);
   }
 }
 
-/** The attempt after another; with a signal, waits until there is one. */
+/** Returns the attempt after another one; with a signal, waits until it exists. */
 async function findNextAttempt(folder: RunFolder, after: number, wait?: AbortSignal): Promise<number | undefined> {
   for (;;) {
     const next = (await folder.attempts()).find((attempt) => attempt > after);

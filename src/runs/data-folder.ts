@@ -1,8 +1,8 @@
 import { findDataFolder as find } from '../files/index.js';
 
 /**
- * Where the data of a project is by default. Written out here, as the function below: declarations of `files` need the types of
- * Node.js, which a user of the package may not have.
+ * The default data folder of a project. This type and the function below repeat those in `files`, because their declarations
+ * require the types of Node.js, which a user of the package may not have installed.
  */
 export interface DataFolder {
   readonly path: string;
@@ -11,7 +11,7 @@ export interface DataFolder {
 }
 
 /**
- * The default data folder of library calls: `SLUICE_DATA`, else that of the project in the current folder.
+ * Returns the default data folder of library calls: `SLUICE_DATA`, or else that of the project in the current folder.
  *
  * @example
  * findDataFolder().path // '/home/ada/.local/share/sluice/projects/shop-1f0c9a3b5d7e2468'

@@ -10,7 +10,7 @@ import type { RunSpec } from '../records/run-spec.js';
 import { replayRunFolder, rewriteRunLogs } from '../run-folder/index.js';
 import { startRun } from './start-run.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** These tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const LINE = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };
@@ -61,11 +61,12 @@ describe('a program that is run', () => {
 
   it('cannot change what it printed without being noticed', async () => {
     const site = await makeSite();
-    const forge = `const { writeFileSync, existsSync } = require('node:fs');
+    // Waits until the line is in the log: a line that is written later would follow the forged one.
+    const forge = `const { writeFileSync, statSync } = require('node:fs');
       const log = process.env.SLUICE_RUN_DIR + '/.audit/stdout.1.log';
       process.stdout.write('{"line":3}\\n', () => {
         const timer = setInterval(() => {
-          if (!existsSync(log)) return;
+          if (!(statSync(log, { throwIfNoEntry: false })?.size > 0)) return;
           clearInterval(timer);
           writeFileSync(log, '{"line":4}\\n');
         }, 5);
@@ -92,7 +93,7 @@ describe('a program that is run', () => {
     expect(await file('stdin.1.log')).toBe('do it');
   });
 
-  it('can need repairs, and says so', async () => {
+  it('can need repairs, which are reported', async () => {
     const site = await makeSite([{ print: 'Sure:\n```json\n{"line":3,}\n```\n' }]);
     const { result } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toMatchObject({
@@ -103,7 +104,7 @@ describe('a program that is run', () => {
     });
   });
 
-  it('fails with what was tried if the schema does not pass', async () => {
+  it('fails with the tried candidates if the schema does not pass', async () => {
     const site = await makeSite([{ print: '{"line":"three"}\n' }]);
     const { result, meta } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toMatchObject({
@@ -141,7 +142,7 @@ describe('a program that is run', () => {
     expect(result.value).toEqual({ line: 4 });
   });
 
-  it('may end without a word', async () => {
+  it('may end without output', async () => {
     const site = await makeSite([]);
     const without = await runToEnd(commandSpec(site), site);
     expect(without.result).toMatchObject({ status: 'success' });
@@ -165,7 +166,7 @@ describe('a program that is run', () => {
   });
 });
 
-describe('a program that ends badly', () => {
+describe('a program that fails', () => {
   it.each([
     ['an exit code', [{ print: 'no\n' }, { exit: 3 }], 'PROCESS_EXIT_NON_ZERO', { exit_code: 3, signal: null }],
     ['a signal', [{ kill: 'SIGKILL' }, { sleep: 5000 }], 'PROCESS_SIGNALED', { exit_code: null, signal: 'SIGKILL' }],
@@ -196,9 +197,9 @@ describe('a program that ends badly', () => {
   });
 });
 
-describe('what cannot be started', () => {
+describe('a run that cannot be started', () => {
   it.each([
-    ['a program that is not there', { command: ['no-such-program-here'] }, /Cannot launch "no-such-program-here"/],
+    ['a program that does not exist', { command: ['no-such-program-here'] }, /Cannot launch "no-such-program-here"/],
     ['a folder that is not there', { workdir: '/no/such/folder' }, /working folder \/no\/such\/folder does not exist/],
   ])('fails in result and events: %s', async (_, change, message) => {
     const site = await makeSite([]);
@@ -242,7 +243,7 @@ describe('what cannot be started', () => {
     expect(await run.result).toMatchObject({ status: 'failed', error: { code: 'RUN_STORAGE_FAILED' } });
   });
 
-  it('does not write where a worker’s link leads', async () => {
+  it('does not follow an agent’s link when writing', async () => {
     const site = await makeSite([]);
     const elsewhere = join(site.root, 'elsewhere');
     await mkdir(elsewhere);

@@ -32,30 +32,30 @@ import type { FolderLock } from './workspace/folder-lock.js';
 /** A run that was started. */
 export interface Run {
   readonly id: string;
-  /** All events from the first, live; any number of readers. Ends with the run. */
+  /** All events from the first one on, live, for any number of readers. Ends with the run. */
   readonly events: AsyncIterable<Emitted>;
-  /** The result. Never rejects: whatever goes wrong is in it. */
+  /** The result. Never rejects: a failure is reported in the result. */
   readonly result: Promise<RunResult>;
   /**
    * Answers `user.input.required` with a text, which resumes the session as the next attempt, or `permission.required` with
-   * one of its options. Rejects if nothing was asked.
+   * one of its options. Rejects if no question is open.
    */
   reply(reply: RunReply): Promise<void>;
   /**
-   * Ends the run and all its processes; resolves when it has ended. Does nothing after the end. `reason`: a sentence that
-   * says who ended it and why.
+   * Ends the run and all its processes; resolves when it has ended. Does nothing if it has already ended. `reason` is a sentence
+   * that explains who canceled it and why.
    */
   cancel(reason?: string): Promise<void>;
   /**
-   * Leaves a run that waits for an answer: its process is ended and `result` has the code `RUN_DETACHED`, but the run has
+   * Detaches from a run that waits for an answer: its process is ended and `result` has the code `RUN_DETACHED`, but the run has
    * not ended; `resumeRun` continues it. Returns false, without any effect, if it is not waiting or its engine cannot resume.
    */
   detach(): Promise<boolean>;
 }
 
 /**
- * Starts an agent in a working folder, captures it, publishes events while it works, and returns one result. Throws
- * `INVALID_RUN_SPEC` for a spec that cannot be run; everything that goes wrong later is in the result and the events.
+ * Starts an agent in a working folder, captures its output, publishes events while it works, and returns one result. Throws
+ * `INVALID_RUN_SPEC` for an invalid spec; later failures are reported in the result and the events.
  *
  * @example
  * const run = startRun({ engine: 'codex', prompt: 'Review src/.', workdir: '.', contract: { schema } })
@@ -68,7 +68,7 @@ export function startRun(spec: RunSpec, ports: RunPorts = {}): Run {
 
 /**
  * Continues a run that was detached or whose process was killed. Its questions are open again when this resolves; a run
- * that was executing continues with its next attempt. Rejects with `RUN_NOT_RESUMABLE` if it has ended.
+ * whose agent was working continues with its next attempt. Rejects with `RUN_NOT_RESUMABLE` if it has ended.
  *
  * @example
  * const run = await resumeRun('01J…', spec)
@@ -80,7 +80,7 @@ export async function resumeRun(id: string, spec: RunSpec, ports: RunPorts = {})
   });
 }
 
-/** Called when a run is recovered, or cannot be. */
+/** Callbacks for the recovery of a run. */
 interface Recovery {
   onDone(): void;
   onFailure(error: unknown): void;
@@ -90,10 +90,10 @@ function beginRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): Ru
   const decided = decidePorts(ports);
   const checked = checkRunSpec(spec, decided);
   const id = decided.newId();
-  // Checked here, so that a bad id is the caller's error and not the run's.
+  // Checked here, so that an invalid id is an error of the caller and not of the run.
   getRunFolderPath(decided.data, id);
   const trace = ports.tracer?.startRun({ id, spec: checked.spec });
-  // So that what the agent itself records joins the trace. Never the one of this process.
+  // Makes spans of the agent belong to the trace of the run. The TRACEPARENT of this process is never used.
   const environment = { ...decided.environment, TRACEPARENT: trace?.traceparent ?? spec.traceparent };
   const feed = new EventFeed(id, decided.eventLog, trace === undefined ? undefined : (event) => trace.onEvent(event));
   const control = new RunControl();
@@ -116,7 +116,7 @@ function beginRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): Ru
     },
     async detach() {
       if (!control.isWaiting || !canResume || control.stop !== null) return false;
-      control.requestStop({ verdict: 'detached', reason: 'The run was detached while it waits for an answer.' });
+      control.requestStop({ verdict: 'detached', reason: 'The run was detached while it was waiting for an answer.' });
       await result;
       return true;
     },
@@ -146,7 +146,7 @@ async function runToResult(
       feed.end();
       return createFailedResult(error.code, error.message);
     }
-    // The folder or the log is broken: no event can be written, so only the result reports it.
+    // Events cannot be stored, so only the result reports the failure.
     const failure = toStorageFailure(error);
     logger.error('run failed', { ...fields, code: failure.code, error: failure.message });
     feed.end(failure);
@@ -168,7 +168,7 @@ async function runInFolder(
   const data = await realpath(ports.data);
   const runDir = getRunFolderPath(data, id);
   const isPacked = await isPresent(getPackedRunPath(ports.data, id));
-  const folder = await createRunFolder(runDir, { below: data });
+  const folder = await createRunFolder(runDir, { trustedRoot: data });
   if (recovery === null && (isPacked || (await folder.attempts()).length > 0)) {
     throw new SluiceError('RUN_FOLDER_TAKEN', `"${runDir}" already contains a run. Use another run id.`);
   }
@@ -223,7 +223,7 @@ async function reopenRun(context: Omit<RunContext, 'journal'>, feed: EventFeed):
     const waitMs = computeRemainingWait(state.askedAt, limits.wait_s, ports.clock());
     for (const { interaction_id, options } of state.questions) control.askPermission(interaction_id, options, waitMs);
   }
-  // A question that was never published is asked again by the agent.
+  // A question that was never published is not open: the agent asks it again when it continues.
   await (state.kind === 'working' ? ports.onUnanswered() : ports.onQuestion());
   return recovered;
 }
@@ -233,7 +233,7 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
     control,
     ports: { logger },
   } = context;
-  // Also released where the run ends before it needs the folder.
+  // A lock of the caller is released even if the run ends before it needs the folder.
   let lock: FolderLock | undefined = context.ports.folderLock;
   try {
     const workdir = await findWorkdir(context);
@@ -248,16 +248,16 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
       return { key, ...(cached === undefined ? {} : { cached }) };
     };
     const { cached } = await find();
-    // A result without files needs no working folder.
+    // A result without files does not need the working folder.
     if (cached !== undefined && cached.files === undefined) return await emitCachedResult(context, cached);
     lock = await claimWorkdir(context, workdir);
     // The previous user of the folder may have changed the input files.
-    const now = await find();
-    if (now.cached !== undefined && (await restoreCachedFiles(context, workdir, now.cached))) {
-      return await emitCachedResult(context, now.cached);
+    const current = await find();
+    if (current.cached !== undefined && (await restoreCachedFiles(context, workdir, current.cached))) {
+      return await emitCachedResult(context, current.cached);
     }
     const result = await runAttempts(context, workdir);
-    return now.key === undefined ? result : await cacheResult(context, now.key, workdir, result);
+    return current.key === undefined ? result : await cacheResult(context, current.key, workdir, result);
   } catch (error) {
     if (!(error instanceof NotStarted)) throw error;
     const { stop } = control;
@@ -271,7 +271,7 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
   }
 }
 
-/** A plain program may print what an engine prints; then that engine reads it. */
+/** Chooses the launcher of a run. A plain program may print the output format of an engine, which is named in `reads`. */
 function chooseLauncher({ engine, reads }: RunSpec, { agents, launchers }: DecidedPorts): Launcher {
   const launcher = getLauncher(engine, agents, launchers);
   return reads === undefined ? launcher : { ...launcher, reads };
@@ -279,10 +279,10 @@ function chooseLauncher({ engine, reads }: RunSpec, { agents, launchers }: Decid
 
 function toStorageFailure(error: unknown): SluiceError {
   if (isSluiceError(error)) return error;
-  const why = getErrorMessage(error).replace(/[.\s]+$/, '');
+  const reason = getErrorMessage(error).replace(/[.\s]+$/, '');
   return new SluiceError(
     'RUN_STORAGE_FAILED',
-    `The run was ended because its output cannot be stored: ${why}. Check the data folder, its permissions and free space, and the store; then run it again.`,
+    `The run was ended because its output cannot be stored: ${reason}. Check the data folder, its permissions and free space, and the store; then run it again.`,
     { cause: error },
   );
 }

@@ -9,7 +9,7 @@ import { findProgramFolders } from './mounts/program-folders.js';
 import { findStateFolders } from './mounts/state-folders.js';
 import type { StateFolder } from './mounts/state-folders.js';
 import { findSystemFolders, isBroad, isInSystem } from './mounts/system-folders.js';
-import { FORWARDER, PROXY_PORT, proxyEnvironment } from './network/forwarder.js';
+import { FORWARDER, PROXY_PORT, createProxyEnvironment } from './network/forwarder.js';
 import { listsLoopback } from './network/host-list.js';
 import { openProxy } from './network/proxy.js';
 import type { DeniedHost, Proxy } from './network/proxy.js';
@@ -17,7 +17,7 @@ import { NAMESPACES } from './probe-sandbox.js';
 import type { SandboxSupport } from './probe-sandbox.js';
 import { SandboxError } from './sandbox-error.js';
 
-/** The network of a sandboxed program: unrestricted, none, or hosts by HTTP and HTTPS through a proxy. */
+/** The network of a sandboxed program: unrestricted, none, or only the listed hosts, through an HTTP proxy. */
 export type SandboxNetwork = 'host' | 'none' | readonly string[];
 
 /** Folders in addition to the default ones; paths are absolute. */
@@ -37,7 +37,7 @@ export interface SandboxRequest {
   readonly env: Readonly<Record<string, string>>;
   /** The run folder, which the program may write to. */
   readonly runDir: string;
-  /** Paths that stay hidden, wherever they are. */
+  /** Paths that are hidden even if they are inside a mounted folder. */
   readonly hidden: readonly string[];
   readonly states: readonly StateFolder[];
   readonly network: SandboxNetwork;
@@ -45,11 +45,11 @@ export interface SandboxRequest {
   readonly onDenied: (denied: DeniedHost) => void;
 }
 
-/** A sandbox that is ready: bubblewrap with its arguments, which start the program inside. */
+/** A prepared sandbox: the command of bubblewrap that starts the program inside. */
 export interface Sandbox {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
-  /** Open files that bubblewrap reads; they are its descriptors from 3 on. */
+  /** Open files that bubblewrap reads; they become its descriptors 3, 4 and so on. */
   readonly descriptors: readonly number[];
   /** Call this when the program has ended or was not started. */
   close(): Promise<void>;
@@ -61,7 +61,7 @@ const SHARED_MEMORY_BYTES = 256 * 1024 * 1024;
 const FIRST_DESCRIPTOR = 3;
 const PROXY_SOCKET = '/run/sluice/proxy.sock';
 
-/** Variables that name a file which programs read. */
+/** Variables that name a file to mount. */
 const FILE_VARIABLES = [
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
@@ -71,7 +71,7 @@ const FILE_VARIABLES = [
   'GIT_SSL_CAINFO',
   'GOOGLE_APPLICATION_CREDENTIALS',
 ];
-/** The machine's proxies cannot be reached from inside, so ours replaces them. */
+/** Variables to remove, since the machine's proxies cannot be reached from inside the sandbox. */
 const PROXY_VARIABLES = ['ALL_PROXY', 'all_proxy'];
 
 /**
@@ -107,7 +107,7 @@ export async function openSandbox(
       mounts.push({ kind: 'read', at: PROXY_SOCKET, from: socket });
       command = [process.execPath, '-e', FORWARDER, '--', PROXY_SOCKET, String(PROXY_PORT), ...command];
       for (const name of PROXY_VARIABLES) Reflect.deleteProperty(env, name);
-      Object.assign(env, proxyEnvironment(listsLoopback(network)));
+      Object.assign(env, createProxyEnvironment(listsLoopback(network)));
     }
     const descriptors = new Map<string, number>();
     for (const mount of mounts) {
@@ -139,29 +139,32 @@ export async function openSandbox(
   }
 }
 
-/** The mounts of every sandbox; created before the folders, which may be inside them. */
+/** The mounts of every sandbox, which come first because other folders may be inside them. */
 const BASE: readonly string[] = [
   '--hostname sluice --proc /proc --dev /dev',
   `--perms 1777 --size ${SHARED_MEMORY_BYTES} --tmpfs /dev/shm --remount-ro /dev`,
   `--perms 1777 --size ${PRIVATE_BYTES} --tmpfs /tmp --dir /run --dir /var`,
-  // Not a link to /tmp: nothing could be mounted below it.
+  // Not a link to /tmp, because nothing could be mounted below a link.
   `--perms 1777 --size ${PRIVATE_BYTES} --tmpfs /var/tmp`,
 ].flatMap((words) => words.split(' '));
 
 function findHome(env: Readonly<Record<string, string>>): string {
   const home = env['HOME'] ?? homedir();
-  // A service may run without a home, or with one that is a device.
-  return isAbsolute(home) && home !== '/' && !isInSystem(home) && !home.startsWith('/dev') ? home : '/home/agent';
+  // A service may have no home folder, or a device such as /dev/null instead.
+  return isAbsolute(home) && home !== '/' && !isInSystem(home) && !`${home}/`.startsWith('/dev/')
+    ? home
+    : '/home/agent';
 }
 
-/** A working folder that contains everything, such as `/`, leaves nothing to protect. */
+/** Refuses a working folder such as `/` or the home folder: mounting it would expose what the sandbox protects. */
 function refuseBroadFolder({ workdir, hidden }: SandboxRequest, home: string): void {
   if (isBroad(workdir, home) || isBroad(workdir, homedir())) {
     throw new SandboxError(
-      `the working folder ${workdir} contains the home folder or the system; use a folder of a project`,
+      `the working folder ${workdir} contains the home folder or the system; use a project folder`,
     );
   }
-  if (hidden.includes(workdir)) throw new SandboxError(`the working folder ${workdir} is Sluice's own`);
+  if (hidden.includes(workdir))
+    throw new SandboxError(`the working folder ${workdir} is used by Sluice itself; use another folder`);
 }
 
 async function listMounts(
@@ -170,17 +173,17 @@ async function listMounts(
   home: string,
 ): Promise<Mount[]> {
   const { workdir, runDir, folders, hidden, states, named } = request;
-  const places = { path: env['PATH'] ?? '', cwd: workdir, home };
+  const search = { path: env['PATH'] ?? '', cwd: workdir, home };
   const needsNode = typeof request.network !== 'string';
   const mounts: Mount[] = [
     ...(await findSystemFolders()),
     folders.home === undefined
       ? { kind: 'private', at: home, bytes: PRIVATE_BYTES }
       : { kind: 'write', at: home, from: folders.home },
-    ...(await findProgramFolders(named, places)),
-    ...(needsNode ? await findProgramFolders([process.execPath], places) : []),
+    ...(await findProgramFolders(named, search)),
+    ...(needsNode ? await findProgramFolders([process.execPath], search) : []),
     ...(await findStateFolders(states, PRIVATE_BYTES)),
-    ...(await listNamedFiles(env)),
+    ...(await listVariableFiles(env)),
     ...(await listExisting('read', folders.read ?? [])),
     ...(await listExisting('write', folders.write ?? [])),
     { kind: 'write', at: workdir, from: workdir },
@@ -211,7 +214,7 @@ async function dropUnreachable(mounts: readonly Mount[]): Promise<Mount[]> {
   return mounts.filter((mount, index) => reached[index] === mount.at);
 }
 
-async function listNamedFiles(env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {
+async function listVariableFiles(env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {
   const paths = FILE_VARIABLES.flatMap((name) => env[name] ?? []).filter(
     (path) => isAbsolute(path) && !isInSystem(path),
   );

@@ -8,13 +8,17 @@ import { findProgram } from '../files/index.js';
 export type SandboxSupport =
   | {
       readonly works: true;
-      /** Where bubblewrap is. */
+      /** The path of bubblewrap. */
       readonly program: string;
       readonly version: string;
       /** Whether it can isolate the network. */
       readonly closesNetwork: boolean;
     }
-  | { readonly works: false; /** Half a sentence that says what to do. */ readonly reason: string };
+  | {
+      readonly works: false;
+      /** The problem and the remedy, without an initial capital and a full stop. */
+      readonly reason: string;
+    };
 
 /** The namespaces of every sandbox; a network namespace is added if network access is restricted. */
 export const NAMESPACES: readonly string[] = [
@@ -24,14 +28,14 @@ export const NAMESPACES: readonly string[] = [
   '--unshare-uts',
   '--unshare-cgroup-try',
   '--die-with-parent',
-  ...leaveRoot(),
+  ...mapRootToUser(),
 ];
 
 /**
- * bubblewrap would leave root its capabilities, with which every mount can be changed; and root without them could not create
- * nested namespaces, which agents with their own sandbox need. So root is mapped to another user inside, one that has a name.
+ * Maps root to the first other user in `/etc/passwd`. bubblewrap would leave root its capabilities, with which it could change
+ * every mount; root without capabilities could not create nested namespaces, which agents with their own sandbox need.
  */
-function leaveRoot(): readonly string[] {
+function mapRootToUser(): readonly string[] {
   if (process.getuid?.() !== 0) return [];
   const [, user = '65534', group = '65534'] = /^[^:\n]*:[^:\n]*:([1-9]\d*):([1-9]\d*):/m.exec(readUsers()) ?? [];
   return ['--uid', user, '--gid', group, '--cap-drop', 'ALL'];
@@ -45,14 +49,15 @@ function readUsers(): string {
   }
 }
 
-/** Creating a sandbox takes milliseconds; only a broken machine takes longer. */
+/** Creating a sandbox normally takes milliseconds. */
 const PROBE_MS = 10_000;
 const MIN_VERSION = [0, 7];
 
 const probes = new Map<string, Promise<SandboxSupport>>();
 
 /**
- * Checks whether bubblewrap works here, by creating a sandbox that uses every required feature. Runs once per process and program.
+ * Checks whether bubblewrap works on this machine by creating a sandbox with every required feature. Checks once per process
+ * and program.
  *
  * @example
  * const support = await probeSandbox();
@@ -65,36 +70,39 @@ export async function probeSandbox(program = 'bwrap'): Promise<SandboxSupport> {
 }
 
 async function tryProgram(name: string): Promise<SandboxSupport> {
-  if (process.platform !== 'linux') return failed('bubblewrap needs Linux');
+  if (process.platform !== 'linux') return createFailure('bubblewrap needs Linux');
   const program = await findProgram(name, { path: process.env['PATH'] ?? '', cwd: '/' });
   if (program === undefined) {
-    return failed('bubblewrap is not installed; install it (apt-get install bubblewrap, dnf install bubblewrap)');
+    return createFailure(
+      'bubblewrap is not installed; install it (apt-get install bubblewrap, dnf install bubblewrap)',
+    );
   }
-  const asked = await run(program, ['--version']);
-  const version = /\d+(?:\.\d+)+/.exec(asked.stdout)?.[0];
-  if (version === undefined) return failed(`${program} does not print its version`);
-  if (isOlder(version)) return failed(`bubblewrap ${version} is too old; install ${MIN_VERSION.join('.')} or later`);
+  const printed = await run(program, ['--version']);
+  const version = /\d+(?:\.\d+)+/.exec(printed.stdout)?.[0];
+  if (version === undefined) return createFailure(`${program} does not print its version`);
+  if (isOlder(version))
+    return createFailure(`bubblewrap ${version} is too old; install ${MIN_VERSION.join('.')} or later`);
   const words = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--size', '65536', '--tmpfs', '/tmp'];
   const trial = [...NAMESPACES, ...words, '--remount-ro', '/', '--', process.execPath, '--version'];
   const closed = await run(program, ['--unshare-net', ...trial]);
-  if (closed.isDone) return { works: true, program, version, closesNetwork: true };
+  if (closed.succeeded) return { works: true, program, version, closesNetwork: true };
   const open = await run(program, trial);
-  if (open.isDone) return { works: true, program, version, closesNetwork: false };
-  return failed(`bubblewrap cannot create a sandbox here: ${open.problem}`);
+  if (open.succeeded) return { works: true, program, version, closesNetwork: false };
+  return createFailure(`bubblewrap cannot create a sandbox here: ${open.problem}`);
 }
 
-function failed(reason: string): SandboxSupport {
+function createFailure(reason: string): SandboxSupport {
   return { works: false, reason };
 }
 
 function isOlder(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [leastMajor = 0, leastMinor = 0] = MIN_VERSION;
-  return major < leastMajor || (major === leastMajor && minor < leastMinor);
+  const [minMajor = 0, minMinor = 0] = MIN_VERSION;
+  return major < minMajor || (major === minMajor && minor < minMinor);
 }
 
 interface Trial {
-  readonly isDone: boolean;
+  readonly succeeded: boolean;
   readonly stdout: string;
   readonly problem: string;
 }
@@ -107,17 +115,18 @@ async function run(program: string, args: readonly string[]): Promise<Trial> {
       killSignal: 'SIGKILL',
       maxBuffer: 1024 * 1024,
     });
-    return { isDone: true, stdout, problem: '' };
+    return { succeeded: true, stdout, problem: '' };
   } catch (error) {
     const stderr: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'stderr') : undefined;
-    const said =
+    const firstLine =
       typeof stderr === 'string'
         ? stderr
             .trim()
             .split('\n')[0]
             ?.replace(/^bwrap: /, '')
         : '';
-    const problem = said === undefined || said === '' ? (getErrorCode(error) ?? 'no reason given') : said;
-    return { isDone: false, stdout: '', problem: problem.slice(0, 300) };
+    const problem =
+      firstLine === undefined || firstLine === '' ? (getErrorCode(error) ?? 'no reason given') : firstLine;
+    return { succeeded: false, stdout: '', problem: problem.slice(0, 300) };
   }
 }

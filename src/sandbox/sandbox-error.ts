@@ -1,11 +1,11 @@
-/** Why a sandbox cannot be made: on this machine, or for this run. Runs report it as `SANDBOX_UNAVAILABLE`. */
+/** A sandbox cannot be created on this machine, or for this run. Runs report it as `SANDBOX_UNAVAILABLE`. */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError';
-  /** Half a sentence. */
+  /** The reason without an initial capital and a full stop. */
   readonly reason: string;
 
   constructor(reason: string) {
-    super(`The run requires a sandbox, and none is available: ${reason}.`);
+    super(`The run requires a sandbox, but none is available: ${reason}.`);
     this.reason = reason;
   }
 }

@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS as LIMITS } from './server-settings.js';
 const problem = async (answer: Response) => ({ status: answer.status, code: (await readJson(answer))['code'] });
 
 describe('a request', () => {
-  it('is answered with a new request id', async () => {
+  it('gets a new request id', async () => {
     const { get } = await openServer();
     const ids = await Promise.all(['/healthz', '/healthz', '/gone'].map(async (path) => get(path)));
     expect(new Set(ids.map((answer) => answer.headers.get('x-request-id'))).size).toBe(3);
@@ -46,7 +46,7 @@ describe('a request', () => {
     expect(await problem(await post('/v1/parse', body, headers))).toEqual({ status, code });
   });
 
-  it('is refused with the place where its body is invalid', async () => {
+  it('is refused with the location of the error in its body', async () => {
     const { post } = await openServer();
     const answer = await post('/v1/parse', { text: 1, profile: 'mine' });
     expect(await readJson(answer)).toMatchObject({
@@ -90,7 +90,7 @@ describe('a request', () => {
     expect(detail).toBe('Unknown parameter "page". Use limit, cursor, state, issue_ref.');
   });
 
-  it('that takes too long is ended', async () => {
+  it('that takes too long is refused with a timeout', async () => {
     const { get, store } = await openServer({ settings: { limits: { ...LIMITS, requestMs: 20 } } });
     const never = Promise.race<never>([]);
     store.listRuns = async () => never;
@@ -133,7 +133,7 @@ describe('an internal error', () => {
     expect(line['error']).toMatchObject({ message: 'password=hunter2' });
   });
 
-  it('has its own code if the store cannot be reached; the log says why', async () => {
+  it('has a specific code if the store cannot be reached; the log has the reason', async () => {
     const lines: string[] = [];
     const { get, store } = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
     await store.close();
@@ -177,16 +177,16 @@ describe('the log', () => {
 
 describe('the meter', () => {
   it('records every response', async () => {
-    const answered: unknown[] = [];
+    const handled: unknown[] = [];
     const meter = {
-      parsed: () => undefined,
-      answered: (answer: unknown) => answered.push(answer),
+      countParse: () => undefined,
+      countRequest: (request: unknown) => handled.push(request),
       render: async () => '',
     };
     const { get } = await openServer({ meter });
     await get('/v1/runs');
     await get('/v1/runs?limit=x');
-    expect(answered).toEqual([
+    expect(handled).toEqual([
       { endpoint: 'listRuns', status: 200, ms: expect.any(Number) },
       { endpoint: 'listRuns', status: 400, ms: expect.any(Number) },
     ]);

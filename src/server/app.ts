@@ -2,11 +2,12 @@ import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { ENDPOINTS } from '../api/index.js';
 import type { Endpoint, EndpointName } from '../api/index.js';
-import { answerProblem, answerPreflight } from './http/answer.js';
+import { createProblemResponse, createPreflightResponse } from './http/responses.js';
 import { createRoute } from './http/route.js';
 import { createDeadlines, createGate } from './http/admission.js';
 import type { Gate } from './http/admission.js';
 import { createBodyAdmission } from './http/body-admission.js';
+import type { DirectRoute } from './http/direct-listener.js';
 import { EndpointRouter } from './http/endpoint-router.js';
 import { MCP_ENDPOINT, createMcpRoute } from './mcp/create-mcp-route.js';
 import { addPages } from './pages/add-pages.js';
@@ -31,10 +32,19 @@ import { RequestError } from './http/problem.js';
 import { createParsing, INLINE_BYTES } from './parse/create-parsing.js';
 import type { Parsing } from './parse/create-parsing.js';
 
-/** The server as a function from request to response; tests need no port. */
-export function createApp(server: ServerContext): Hono {
+/** All endpoints and pages of a server. */
+export interface App {
+  /** The server as a function from request to response. Tests call it without a port. */
+  readonly app: Hono;
+  /** Endpoints whose short requests need not go through `app`. */
+  readonly directRoutes: readonly DirectRoute[];
+}
+
+/** Creates the routes of a server. */
+export function createApp(server: ServerContext): App {
   const app = new Hono({ router: new EndpointRouter() });
-  const { limits } = server.settings;
+  const { limits, origins } = server.settings;
+  const directRoutes: DirectRoute[] = [];
   const requests = createGate(limits.requestsAtOnce);
   const streams = createGate(limits.streamsAtOnce);
   const downloads = createGate(limits.requestsAtOnce);
@@ -46,33 +56,40 @@ export function createApp(server: ServerContext): Hono {
   for (const [key, endpoint] of Object.entries<Endpoint>(ENDPOINTS)) {
     const name = key as EndpointName;
     const handler = handlers[name] as Handler<Endpoint>;
-    const gate = ALWAYS_ANSWERED.has(name) ? undefined : chooseGate(endpoint.answer.media);
+    const gate = ALWAYS_ADMITTED.has(name) ? undefined : chooseGate(endpoint.response.media);
     const largeBody = name === 'parse' ? { above: INLINE_BYTES, answer: parsing.answerBytes } : undefined;
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    app.on(endpoint.method, path, createRoute(server, { name, endpoint, handler, gate, bodies, deadlines, largeBody }));
+    const route = createRoute(server, { name, endpoint, handler, gate, bodies, deadlines, largeBody });
+    app.on(endpoint.method, path, route.respond);
+    // Pages of other origins need headers that depend on the request.
+    if (DIRECT.has(name) && origins.length === 0)
+      directRoutes.push({ method: endpoint.method, path, respondPlainly: route.respondPlainly });
   }
   app.on(MCP_ENDPOINT.method, MCP_ENDPOINT.path, createMcpRoute(server, { app, gate: streams, bodies }));
   addPages(app, server);
 
-  /** Downloads take as long as their readers want, so they must not take the places of other requests. */
+  /** Chooses the limit of an endpoint. Slow clients may download for a long time, so downloads must not use the slots of other requests. */
   function chooseGate(media: string): Gate {
     if (media === 'text/event-stream') return streams;
     return media === 'application/json' ? requests : downloads;
   }
 
-  app.notFound((context) => answerUnknownPath(context, server));
+  app.notFound((context) => handleUnknownPath(context, server));
   app.onError((error: Error, _context: Context) => {
     const requestId = server.newRequestId();
     server.logger.error('request failed', { request_id: requestId, error });
-    return answerProblem(error, requestId);
+    return createProblemResponse(error, requestId);
   });
-  return app;
+  return { app, directRoutes };
 }
 
-/** Monitoring must see that the server is busy, not dead. */
-const ALWAYS_ANSWERED: ReadonlySet<EndpointName> = new Set(['health', 'ready']);
+/** The endpoints that bypass hono. Callers send every text of an agent to them, so the time of a request matters. */
+const DIRECT: ReadonlySet<EndpointName> = new Set(['parse']);
 
-/** The handlers of all endpoints, from one file per resource. */
+/** The endpoints that respond even if the server is busy, so that monitoring does not consider it dead. */
+const ALWAYS_ADMITTED: ReadonlySet<EndpointName> = new Set(['health', 'ready']);
+
+/** Creates the handlers of all endpoints; each resource has a file. */
 function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
   return {
     ...createParseHandlers(parsing),
@@ -97,31 +114,31 @@ function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
 }
 
 /**
- * The response if no route matches: a CORS preflight, a wrong method, an unknown path. Catch-all routes would slow down
- * every request.
+ * Creates the response if no route matches: for a CORS preflight, a wrong method or an unknown path. Catch-all routes could do the
+ * same, but they would slow down every request.
  */
-function answerUnknownPath(context: Context, { guard, settings, newRequestId }: ServerContext): Response {
+function handleUnknownPath(context: Context, { guard, settings, newRequestId }: ServerContext): Response {
   const { path, method } = context.req;
   try {
     guard.checkHost(context);
   } catch (error) {
-    return answerProblem(error, newRequestId());
+    return createProblemResponse(error, newRequestId());
   }
   const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map((known) => known.method);
   if (methods.length === 0) {
-    return answerProblem(
+    return createProblemResponse(
       new RequestError('NO_SUCH_PATH', 'No such path. See /docs for the list of endpoints.'),
       newRequestId(),
     );
   }
-  if (method === 'OPTIONS') return answerPreflight(context, methods, settings.origins);
+  if (method === 'OPTIONS') return createPreflightResponse(context, methods, settings.origins);
   const allowed = methods.join(', ');
-  const answer = answerProblem(
-    new RequestError('METHOD_NOT_ALLOWED', `This path does not support the method. Use ${allowed}.`),
+  const response = createProblemResponse(
+    new RequestError('METHOD_NOT_ALLOWED', `This path does not support this method. Use ${allowed}.`),
     newRequestId(),
   );
-  answer.headers.set('allow', allowed);
-  return answer;
+  response.headers.set('allow', allowed);
+  return response;
 }
 
 const PATTERNS = [...Object.values<Endpoint>(ENDPOINTS), MCP_ENDPOINT].map(({ method, path }) => ({

@@ -50,7 +50,7 @@ const halfRequest = fc.constantFrom(
 );
 
 describe('random attacks', () => {
-  it('do not keep the server from answering whether it is alive', { timeout: SECONDS * 1000 + 60_000 }, async () => {
+  it('do not stop the server from answering health checks', { timeout: SECONDS * 1000 + 60_000 }, async () => {
     const { url } = await openListening({ settings: { limits: { ...DEFAULT_LIMITS, bodyBytes: 1024 * 1024 } } });
     const { hostname, port } = new URL(url);
     const until = performance.now() + SECONDS * 1000;

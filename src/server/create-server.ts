@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { Hono } from 'hono';
 import { SluiceError, createUlids, silentLogger, omitUndefined } from '../base/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
@@ -10,6 +9,7 @@ import type { Secrets } from '../runs/index.js';
 import type { Archive } from '../archive/index.js';
 import type { Store } from '../store/index.js';
 import { createApp } from './app.js';
+import type { App } from './app.js';
 import { readConsole } from './console/read-console.js';
 import { createReadyCheck } from './ready-check.js';
 import { RequestError } from './http/problem.js';
@@ -24,20 +24,20 @@ import type { ServerSettings } from './server-settings.js';
 export interface ServerOptions {
   readonly store: Store;
   readonly lead: Lead;
-  /** The workers of the configuration, as the lead has them. */
+  /** The configured wrappers; must be the same as those of the lead. */
   readonly wrappers?: Wrappers;
-  /** The folder of run folders. */
+  /** The data folder, which contains the run folders. */
   readonly data: string;
-  /** Where the runs of other machines are read from. */
+  /** The archive that has the runs of other machines. */
   readonly archive?: Archive | undefined;
-  /** The address it will listen on; loopback by default. Any other needs tokens. */
+  /** The address it will listen on; loopback by default. Any other address needs tokens. */
   readonly host?: string;
   readonly settings?: Partial<ServerSettings>;
   /** Secrets to mask in reports and cases; the sensitive variables of this process by default. */
   readonly secrets?: Secrets;
-  /** Whether runs execute in this process: then it is ready only while the data folder is writable. */
-  readonly worksHere?: boolean;
-  /** The folder of the built console; without it `/docs` is the only page. */
+  /** Whether runs execute in this process. If so, it is ready only while the data folder is writable. */
+  readonly hasWorker?: boolean;
+  /** The folder of the built console; without it, `/docs` is the only page. */
   readonly web?: string;
   readonly clock?: () => number;
   readonly newId?: () => string;
@@ -46,12 +46,11 @@ export interface ServerOptions {
 }
 
 /** A server without a port. */
-export interface SluiceServer {
-  readonly app: Hono;
+export interface SluiceServer extends App {
   readonly context: ServerContext;
   /** Refuses new work and reports not ready; reading still works. */
   readonly drain: () => void;
-  /** From now on only these tokens count; sessions of others are over. */
+  /** Replaces the accepted tokens. Sessions of removed tokens end. */
   readonly replaceTokens: (tokens: readonly Token[]) => void;
   /** Closes every stream. */
   readonly end: () => void;
@@ -60,12 +59,12 @@ export interface SluiceServer {
 export const DEFAULT_HOST = '127.0.0.1';
 
 /**
- * Creates a server without a port. Throws `TOKENS_NEEDED` where other machines could reach it and no tokens are
+ * Creates a server without a port. Throws `TOKENS_NEEDED` if other machines could reach it and no tokens are
  * configured.
  *
  * @example
  * const { app } = createServer({ store, lead, data })
- * const answer = await app.request('/v1/parse', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"{}"}' })
+ * const response = await app.request('/v1/parse', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"{}"}' })
  */
 export function createServer(options: ServerOptions): SluiceServer {
   const { store, lead, host = DEFAULT_HOST, clock = () => store.now() } = options;
@@ -73,17 +72,17 @@ export function createServer(options: ServerOptions): SluiceServer {
   if (!isLoopback(host) && (settings.tokens.length === 0 || settings.openRead === true)) {
     throw new SluiceError(
       'TOKENS_NEEDED',
-      `Refused to listen on "${host}" without tokens: other machines could reach it. Configure tokens (SLUICE_TOKENS), or listen on ${DEFAULT_HOST}.`,
+      `Cannot listen on "${host}" without tokens, because other machines could reach the server. Configure tokens (SLUICE_TOKENS), or listen on ${DEFAULT_HOST}.`,
     );
   }
   const ending = new AbortController();
   let isDraining = false;
-  const checkTakesWork = (): void => {
+  const checkAcceptsWork = (): void => {
     if (isDraining) throw new RequestError('SHUTTING_DOWN', 'The server is shutting down. Try again in a few seconds.');
   };
 
   const data = resolve(options.data);
-  const checkParts = createReadyCheck({ store, writesTo: options.worksHere === true ? data : undefined });
+  const checkParts = createReadyCheck({ store, writesTo: options.hasWorker === true ? data : undefined });
   const context: ServerContext = {
     store,
     lead,
@@ -101,15 +100,15 @@ export function createServer(options: ServerOptions): SluiceServer {
     meter:
       options.meter ??
       createMetrics({ store, data: options.data, clock, ...omitUndefined({ logger: options.logger }) }),
-    checkTakesWork,
+    checkAcceptsWork,
     async checkReady() {
-      checkTakesWork();
+      checkAcceptsWork();
       await checkParts();
     },
     ending: ending.signal,
   };
   return {
-    app: createApp(context),
+    ...createApp(context),
     context,
     replaceTokens: (tokens) => context.guard.replaceTokens(tokens),
     drain() {
@@ -122,7 +121,7 @@ export function createServer(options: ServerOptions): SluiceServer {
   };
 }
 
-/** Unique across servers, and cheaper than random bytes for every request. */
+/** Creates request ids that are unique across servers. Counting is cheaper than random bytes for every request. */
 function createRequestIds(): () => string {
   const prefix = randomBytes(6).toString('hex');
   let count = 0;

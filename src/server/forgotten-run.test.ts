@@ -3,7 +3,7 @@ import { startRetention } from '../dispatch/retention/start-retention.js';
 import { sampleFcmp, createRunResult, sampleSpec } from '../store/contract/fixtures/run-samples.js';
 import { readJson, openServer } from './fixtures/open-server.js';
 
-it('a run whose events were forgotten is still listed, and its readers get a gap event', async () => {
+it('a run whose events were deleted is still listed, and its readers get a gap event', async () => {
   const { store, data, get } = await openServer();
   await store.createRun({ id: 'r', spec: sampleSpec(), state: 'running', workerId: 'w', leaseMs: 1000, now: 0 });
   await store.append(

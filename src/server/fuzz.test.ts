@@ -5,7 +5,7 @@ import { makeFolder } from '../../test/temporary-folder.js';
 import type { Endpoint } from '../api/endpoint.js';
 import { ENDPOINTS } from '../api/endpoints.js';
 import { arbitraryFromSchema, oddText, oddValue } from './fixtures/arbitrary-from-schema.js';
-import { checkAnswer } from './fixtures/check-answer.js';
+import { checkResponse } from './fixtures/check-response.js';
 import { readJson, openServer } from './fixtures/open-server.js';
 
 /** `npm run torture` sends more. */
@@ -138,7 +138,7 @@ async function openPlayground(database: string) {
 
 describe('random requests', () => {
   it.each(['memory:', 'sqlite:'])(
-    'are never our fault, over %s',
+    'cause no internal error, over %s',
     async (kind) => {
       const folder = await makeFolder({});
       const { app, known, examples } = await openPlayground(
@@ -157,7 +157,7 @@ describe('random requests', () => {
           const answer = await app.request(path, init);
           statuses.add(answer.status);
           expect(answer.status).toBeLessThan(500);
-          await checkAnswer(init.method, path, answer);
+          await checkResponse(init.method, path, answer);
           await answer.body?.cancel();
         }),
         { numRuns: REQUESTS / 2 },

@@ -1,8 +1,8 @@
-export { executionHeading, executionRow } from './export/export-executions.js';
+export { formatExecutionHeading, formatExecutionRow } from './export/export-executions.js';
 export { type Metrics, createMetrics } from './metrics/create-metrics.js';
 export { answerPermission } from './handlers/answer-permission.js';
 export { replyToRun } from './handlers/reply-to-run.js';
-export { findReported } from './handlers/reports.js';
+export { readReportRecords } from './handlers/reports.js';
 export { exportRunFolder } from './export/export-run-folder.js';
 export { runServer } from './run-server.js';
 export { DEFAULT_HOST, createServer } from './create-server.js';

@@ -14,7 +14,7 @@ async function openCheck(writesTo: string | undefined) {
 }
 
 describe('ready is a server', () => {
-  it('whose store answers and whose folder is writable; the test file is removed', async () => {
+  it('whose store responds and whose folder is writable; the test file is removed', async () => {
     const folder = join(await makeFolder({}), 'data');
     const { check } = await openCheck(folder);
     await check();
@@ -28,7 +28,7 @@ describe('ready is a server', () => {
 });
 
 describe('not ready is a server', () => {
-  it('whose store does not answer', async () => {
+  it('whose store does not respond', async () => {
     const { store, check } = await openCheck(undefined);
     await store.close();
     await expect(check()).rejects.toMatchObject(notReady('store'));

@@ -4,48 +4,48 @@ import { makeFolder } from '../files/index.js';
 import type { Store } from '../store/index.js';
 import { RequestError } from './http/problem.js';
 
-/** The checks that must pass before new work is accepted. */
+/** Options for the readiness check. */
 interface ReadyCheckOptions {
   readonly store: Pick<Store, 'listRuns'>;
   /** The folder that this process writes runs to; undefined if it runs no worker. */
   readonly writesTo: string | undefined;
 }
 
-/** As much as a short run writes. */
-const TRIAL_BYTES = 64 * 1024;
-/** How long a check is valid: anyone may request it, and each check costs a write. */
+/** The size of the test file: as much as a short run writes. */
+const TEST_BYTES = 64 * 1024;
+/** How long a result is reused, because every check writes a file and anyone may request one. */
 const VALID_MS = 1000;
 
 /**
- * Creates the check behind `/readyz`: the store responds and the data folder is writable. Throws `NOT_READY`.
+ * Creates the check of `/readyz`, which throws `NOT_READY` unless the store responds and the data folder is writable.
  *
  * @example
  * const checkReady = createReadyCheck({ store, writesTo: data })
  * await checkReady()
  */
 export function createReadyCheck({ store, writesTo }: ReadyCheckOptions): () => Promise<void> {
-  let trial: Promise<void> | undefined;
+  let pending: Promise<void> | undefined;
 
-  async function tryOnce(folder: string): Promise<void> {
-    trial ??= tryToWrite(folder).finally(() => {
-      setTimeout(() => (trial = undefined), VALID_MS).unref();
+  async function checkWritable(folder: string): Promise<void> {
+    pending ??= tryToWrite(folder).finally(() => {
+      setTimeout(() => (pending = undefined), VALID_MS).unref();
     });
-    return trial;
+    return pending;
   }
 
   return async () => {
     await store.listRuns({ limit: 1 }).catch((cause: unknown) => {
       throw new RequestError(
         'NOT_READY',
-        'The store does not respond. See the server log for the reason, then try again.',
+        'The store does not respond. See the server log for the reason, fix it, then try again.',
         { cause },
       );
     });
     if (writesTo === undefined) return;
-    await tryOnce(writesTo).catch((cause: unknown) => {
+    await checkWritable(writesTo).catch((cause: unknown) => {
       throw new RequestError(
         'NOT_READY',
-        'Cannot write to the data folder. See the server log for the reason, then try again.',
+        'Cannot write to the data folder. See the server log for the reason, fix it, then try again.',
         {
           cause,
         },
@@ -54,13 +54,13 @@ export function createReadyCheck({ store, writesTo }: ReadyCheckOptions): () => 
   };
 }
 
-/** A new file each time: overwriting an existing one succeeds even on a full disk. */
+/** Writes a test file. It must be a new file, because overwriting an existing one succeeds even on a full disk. */
 async function tryToWrite(folder: string): Promise<void> {
   const file = join(folder, `.ready-${process.pid}`);
   await makeFolder(folder);
   await rm(file, { force: true });
   try {
-    await writeFile(file, Buffer.alloc(TRIAL_BYTES), { flag: 'wx', flush: true });
+    await writeFile(file, Buffer.alloc(TEST_BYTES), { flag: 'wx', flush: true });
   } finally {
     await rm(file, { force: true });
   }

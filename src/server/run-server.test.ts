@@ -39,7 +39,7 @@ async function startServer(changes: Partial<RunServerOptions> = {}, withWorker =
 const json = { 'content-type': 'application/json' };
 
 describe('a server on a port', () => {
-  it('answers at its address', async () => {
+  it('responds at its address', async () => {
     const { url } = await startServer();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready' });
@@ -100,7 +100,7 @@ describe('a server on a port', () => {
     expect(answer).toContain('BODY_TOO_LARGE');
   });
 
-  it('counts a body that comes in chunks, and refuses it once it is too large', async () => {
+  it('counts a body that arrives in chunks, and refuses it once it is too large', async () => {
     const { sendRaw } = await startServer({ settings: { limits: { ...DEFAULT_LIMITS, bodyBytes: 20 } } });
     const head =
       'POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n';
@@ -110,7 +110,7 @@ describe('a server on a port', () => {
 });
 
 describe('a server that is stopped', () => {
-  it('lets running work finish, answers meanwhile, and then exits', async () => {
+  it('lets running work finish, still answers reads, and then exits', async () => {
     const { url, store, work, stop } = await startServer({}, true);
     const program = `setInterval(() => { if (fs.existsSync('go')) { console.log('{}'); process.exit(); } }, 5)`;
     const command = [process.execPath, '-e', program];

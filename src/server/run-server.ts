@@ -8,6 +8,7 @@ import type { ServerOptions, SluiceServer } from './create-server.js';
 import { createServer, DEFAULT_HOST } from './create-server.js';
 import { createGate } from './http/admission.js';
 import { chooseConnectionLimit } from './http/connections.js';
+import { createDirectListener } from './http/direct-listener.js';
 import { formatUrl, groupAddress } from './security/origin.js';
 import { startNotifier } from './waiting/notify-people.js';
 import type { NotifyOptions } from './waiting/notify-people.js';
@@ -17,19 +18,19 @@ export interface RunningServer {
   readonly url: string;
   readonly server: SluiceServer;
   /**
-   * Shuts down gracefully: refuses new work, lets the worker finish (after `graceMs` the rest is stopped: such orders go to
-   * a person, such runs end as canceled), closes streams and connections. Read requests are served until then.
+   * Shuts down gracefully: refuses new work, lets the worker finish, then closes streams and connections. Runs that have not ended
+   * after `graceMs` are stopped: those of orders are passed to a person, others end as canceled. Read requests are served until then.
    */
   readonly stop: (options?: { readonly graceMs?: number }) => Promise<void>;
 }
 
-/** The options of {@link runServer}; the console is the package's own by default. */
+/** The options of {@link runServer}; by default it serves the console of this package. */
 export interface RunServerOptions extends ServerOptions {
-  /** 0 selects any free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   /** The worker of this process, if it has one. */
   readonly worker?: Pick<Worker, 'stop'>;
-  /** How people are notified when something starts to wait for them. */
+  /** The webhook that notifies people when something waits for them. */
   readonly notify?: Pick<NotifyOptions, 'post' | 'consoleUrl'>;
 }
 
@@ -42,7 +43,7 @@ export interface RunServerOptions extends ServerOptions {
  */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { host = DEFAULT_HOST, port, worker } = options;
-  const server = createServer({ web: CONSOLE_FOLDER, worksHere: worker !== undefined, ...options });
+  const server = createServer({ web: CONSOLE_FOLDER, hasWorker: worker !== undefined, ...options });
   const listening: Listening = await listen(server, { host, port });
   const { store, logger, ending } = server.context;
   const consoleUrl = options.notify?.consoleUrl ?? listening.url;
@@ -51,9 +52,9 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   return {
     url: listening.url,
     server,
-    async stop(how) {
+    async stop(stopOptions) {
       server.drain();
-      await worker?.stop(how);
+      await worker?.stop(stopOptions);
       server.end();
       await notifier?.stopped;
       await listening.close();
@@ -66,13 +67,13 @@ export interface Listening {
   /** `http://127.0.0.1:7171`. */
   readonly url: string;
   readonly port: number;
-  /** Accepts no more connections; open ones end after their current request, at the latest after `graceMs`. */
+  /** Stops accepting connections; open ones end after their current request, after `graceMs` at the latest. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** More than our clients send: cookies and tokens fit many times. */
+/** The maximum size of headers: many times what clients need for cookies and tokens. */
 const HEADER_BYTES = 16 * 1024;
-/** A client that needs longer is blocking a connection. */
+/** The time limits for headers and for the entire request: a slower client would block a connection. */
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
 const IDLE_MS = 5_000;
@@ -82,10 +83,10 @@ const CLOSE_GRACE_MS = 2_000;
 
 /** Opens the port. Throws `ADDRESS_UNAVAILABLE` if it is in use or not permitted. */
 export async function listen(
-  { app }: Pick<SluiceServer, 'app'>,
+  { app, directRoutes }: Pick<SluiceServer, 'app' | 'directRoutes'>,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
-  const answer = getRequestListener(app.fetch);
+  const handleByHono = getRequestListener(app.fetch);
   const server = createHttpServer(
     {
       maxHeaderSize: HEADER_BYTES,
@@ -94,7 +95,7 @@ export async function listen(
       keepAliveTimeout: IDLE_MS,
       connectionsCheckingInterval: HEADERS_MS / 2,
     },
-    (incoming, outgoing) => void answer(incoming, outgoing),
+    createDirectListener(directRoutes, (incoming, outgoing) => void handleByHono(incoming, outgoing)),
   );
   const limit = await chooseConnectionLimit();
   server.maxConnections = limit;
@@ -126,7 +127,7 @@ export async function listen(
 async function open(server: Server, host: string, port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const message = `Cannot listen on "${host}", port ${port}: ${error.code ?? error.message}. Choose another with --port or --host.`;
+      const message = `Cannot listen on "${host}", port ${port}: ${error.code ?? error.message}. Choose another address with --port or --host.`;
       reject(new SluiceError('ADDRESS_UNAVAILABLE', message, { cause: error }));
     });
     server.listen(port, host, () => resolve());

@@ -13,42 +13,42 @@ import type { ServerSettings } from './server-settings.js';
 export interface ServerContext {
   readonly store: Store;
   readonly lead: Lead;
-  /** The workers that orders may name. */
+  /** The wrappers that orders may name in their field `worker`. */
   readonly wrappers: Wrappers;
-  /** The folder of run folders; absolute. */
+  /** The absolute path of the data folder, which contains the run folders. */
   readonly data: string;
-  /** Where the runs of other machines are read from, if there is one. */
+  /** The archive that has the runs of other machines, if there is one. */
   readonly archive: Archive | undefined;
   readonly settings: ServerSettings;
-  /** Masks what must not be in reports and cases. */
+  /** Masks secrets in reports and cases. */
   readonly secrets: Secrets;
   readonly guard: Guard;
-  /** The console, where it is built. */
+  /** The console, if it is built. */
   readonly console: ConsoleFiles | undefined;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** ULIDs, for runs. */
+  /** Creates ULIDs, for runs. */
   readonly newId: () => string;
   readonly newRequestId: () => string;
   readonly logger: Logger;
   readonly meter: ServerMeter;
-  /** Throws `NOT_READY` or `SHUTTING_DOWN` while the server cannot work. */
+  /** Throws `NOT_READY` or `SHUTTING_DOWN` while the server cannot accept work. */
   readonly checkReady: () => Promise<void>;
   /** Throws `SHUTTING_DOWN` once new work is refused. */
-  readonly checkTakesWork: () => void;
+  readonly checkAcceptsWork: () => void;
   /** Aborted when the server shuts down: streams close, so that their readers reconnect elsewhere. */
   readonly ending: AbortSignal;
 }
 
-/** Receives everything the server does, for its metrics. */
+/** Counts the requests of the server and the texts that it parses, for its metrics. */
 export interface ServerMeter {
-  parsed(text: ParsedText): void;
-  answered(answer: AnsweredRequest): void;
-  /** The metrics in Prometheus' text format. */
+  countParse(text: ParsedText): void;
+  countRequest(request: HandledRequest): void;
+  /** Returns the metrics in the text format of Prometheus. */
   render(): Promise<string>;
 }
 
-/** A text that was parsed, and how that went. */
+/** The outcome of parsing a text. */
 export interface ParsedText {
   readonly status: ParseResult<unknown>['status'];
   readonly repairLevel: RepairLevel;
@@ -59,8 +59,8 @@ export interface ParsedText {
 /** An endpoint of the table, or the Model Context Protocol. */
 export type RouteName = EndpointName | 'mcp';
 
-/** A request that was answered. */
-export interface AnsweredRequest {
+/** A request that was handled. */
+export interface HandledRequest {
   readonly endpoint: RouteName;
   readonly status: number;
   readonly ms: number;

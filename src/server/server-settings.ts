@@ -7,57 +7,57 @@ import type { AgentSettings } from '../runs/index.js';
 
 /** The settings of a server. */
 export interface ServerSettings {
-  /** The tokens and their scopes. Empty only if the creator of the server guards it: then everyone may do everything. */
+  /** The tokens and their scopes. Without tokens, every caller may do everything, so access must be restricted elsewhere. */
   readonly tokens: readonly Token[];
   /** Whether scope `read` needs no token; on loopback only. */
   readonly openRead?: boolean;
-  /** Folders that requests may use, including everything below. */
+  /** Folders that requests may use, including everything in them. */
   readonly roots: readonly string[];
   /** Programs that engine `command` may start over HTTP. */
   readonly commands: readonly string[];
   /** Agents in addition to the built-in engines. */
   readonly agents: Readonly<Record<string, AgentSettings>>;
-  /** Environment variables, or patterns of them, that requests may pass to agents; compared literally. */
+  /** The environment variables that requests may pass to agents. A request may also name a pattern, if exactly this pattern is listed. */
   readonly env: readonly string[];
-  /** Whether a request may ask for `permissions: bypass`. */
+  /** Whether a request may use `permissions: bypass`. */
   readonly allowBypass: boolean;
   /** Origins of other sites whose pages may call; none by default. */
   readonly origins: readonly string[];
-  /** Host names of the server, besides the address it listens on. */
+  /** Host names of the server, in addition to the address it listens on. */
   readonly hosts: readonly string[];
-  /** Whether browsers reach it by https through a proxy. */
+  /** Whether browsers reach the server by HTTPS, through a proxy. */
   readonly https: boolean;
   readonly limits: ServerLimits;
   /** Limits that all runs share. */
   readonly budgets: BudgetSettings;
-  /** Webhooks that start orders, by the name in their address; none by default. */
+  /** Webhooks that submit orders, by the name in their URL; none by default. */
   readonly triggers: Readonly<Record<string, TriggerSettings>>;
 }
 
-/** A webhook that starts orders. */
+/** A webhook that submits orders. */
 export interface TriggerSettings {
   readonly type: TriggerType;
-  /** The secret that the forge signs with, or sends; a trigger without one accepts nothing. */
+  /** The secret that the forge signs with or sends; a trigger without a secret accepts nothing. */
   readonly secret: string | undefined;
   /** The label that starts work. */
   readonly label: string;
-  /** Users whose label starts work; by default everyone who may add it. */
+  /** The users whose label starts work; by default everyone who can add the label. */
   readonly senders?: readonly string[];
-  /** The repositories, with the location of each. */
+  /** The repositories that may start work, with the location of each. */
   readonly repositories: Readonly<Record<string, { readonly repo?: string; readonly repo_dir?: string }>>;
   /** The rest of the order: role, worker, instructions with {ref}, {title}, {body} and {url}. */
   readonly request: Readonly<Record<string, unknown>> & { readonly instructions?: string };
   readonly perMinute?: number;
 }
 
-/** Limits of a server and of one caller. */
+/** The limits of a server, and of each caller. */
 interface ServerLimits {
   readonly bodyBytes: number;
   /** How long a response may take; streams are excluded. */
   readonly requestMs: number;
-  /** How many requests are handled at once; more are refused. */
+  /** How many requests are handled at the same time; more are refused. */
   readonly requestsAtOnce: number;
-  /** How many streams are open at once. */
+  /** How many streams may be open at the same time. */
   readonly streamsAtOnce: number;
   /** How many requests one caller may make in a minute. */
   readonly requestsPerMinute: number;
@@ -91,8 +91,8 @@ export const DEFAULT_SETTINGS: ServerSettings = {
 };
 
 /**
- * The settings from the configuration and the environment. Without `roots` requests may use the folder the server was
- * started in, and everything below.
+ * Reads the settings from the configuration and the environment. Without `roots`, requests may use the folder in which the server
+ * was started, and everything in it.
  */
 export function settingsFromConfig(
   config: Pick<Config, 'tokens' | 'roots' | 'commands' | 'server' | 'agents' | 'budgets' | 'triggers'>,
@@ -115,7 +115,7 @@ export function settingsFromConfig(
   };
 }
 
-/** Triggers with their secrets, which are never in the file. */
+/** Reads the triggers, and their secrets from the environment: secrets are never in the configuration file. */
 function readTriggers(
   { triggers = {} }: Pick<Config, 'triggers'>,
   env: SettingsSources['env'],
@@ -128,15 +128,15 @@ function readTriggers(
   );
 }
 
-/** Sources of settings besides the configuration. */
+/** Sources of settings other than the configuration. */
 interface SettingsSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** The token of this user, for a server on loopback. It counts where no tokens are configured; then reading needs none. */
+  /** The token of the current user, for a server on loopback. It is used only if no tokens are configured; then reading needs no token. */
   readonly localToken?: string | undefined;
 }
 
-/** Reads who may use the server: the configured tokens, else the token of this user. */
+/** Reads the tokens of the server: the configured tokens or, if there are none, the token of the current user. */
 export function readTokenSettings(
   config: Pick<Config, 'tokens'>,
   { env, localToken }: Omit<SettingsSources, 'cwd'>,

@@ -3,8 +3,8 @@ import type { Backup, BackupOptions } from './sqlite/back-up-file.js';
 import { StoreError } from './store-error.js';
 
 /**
- * Copies the database of a store to a file while it is in use. The copy is complete: everything acknowledged before the
- * call is in it, and it was opened and checked. Run folders are not part of it.
+ * Copies the database of a store to a file while it is in use. The copy contains everything that was acknowledged before the
+ * call, and it is opened and checked. Run folders are not part of it.
  *
  * @example
  * await backUpStore('sqlite:/srv/sluice/sluice.db', 'backups/monday.db') // { file, bytes }
@@ -13,6 +13,6 @@ export async function backUpStore(url: string, target: string, options: BackupOp
   if (/^sqlite:./s.test(url)) return backUpFile(url.slice('sqlite:'.length), target, options);
   throw new StoreError(
     'BACKUP_UNSUPPORTED',
-    'Cannot back up this store: only a SQLite file can be copied. For PostgreSQL use pg_dump, also while the server is running.',
+    'Cannot back up this store: only a SQLite file can be copied. For PostgreSQL use pg_dump, which also works while the server is running.',
   );
 }

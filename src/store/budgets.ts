@@ -1,19 +1,20 @@
-/** Tracks what runs have used, and what they hold of budgets. Times are milliseconds since 1970. */
+/** Tracks the usage of runs and their shares of budgets. Times are milliseconds since 1970. */
 export interface Budgets {
-  /** Records who asked for a run, before it starts. */
+  /** Records who requested a run, before it starts. */
   noteRequest(request: BudgetRequest): Promise<void>;
   /** Returns the caller and the issue of a run; undefined if nothing was recorded. */
   findRequest(run: string): Promise<{ readonly caller: string | null; readonly issueRef: string | null } | undefined>;
   /**
-   * Takes a share of every budget for a run that is about to start, in one transaction: of several runs that ask at once,
-   * no more start than the budgets allow. Otherwise says which budget is used up, and records that the run waits for it.
+   * Reserves a share of every budget for a run that is about to start, in one transaction, so that of several concurrent requests
+   * no more succeed than the budgets allow. If a budget is used up, reserves nothing, records that the run waits for that budget,
+   * and returns it.
    */
   reserveBudget(reservation: BudgetReservation): Promise<BudgetLimit | undefined>;
-  /** Records what a run has used so far, and returns a budget that is exceeded with it. */
+  /** Records the usage of a run so far, and returns a budget that it exceeds. */
   spendBudget(spending: BudgetSpending): Promise<BudgetLimit | undefined>;
-  /** Returns what was used of budgets and what running work holds, in the order requested. */
+  /** Returns the used and the reserved part of budgets, in the order of `limits`. */
   measureBudgets(limits: readonly BudgetLimit[]): Promise<readonly BudgetUse[]>;
-  /** The issues that used the most tokens, and runs that wait for a budget; a few of each. */
+  /** Lists the issues that used the most tokens, and runs that wait for a budget; at most `limit` of each. */
   listBudgetUse(limit: number): Promise<{
     readonly issues: readonly string[];
     readonly waiting: readonly { readonly run: string; readonly budget: string }[];
@@ -22,13 +23,13 @@ export interface Budgets {
   countBudgetWaits(budget?: string): Promise<number>;
 }
 
-/** A budget: what all its runs together may use. */
+/** A budget: the usage allowed for all its runs together. */
 export interface BudgetLimit {
-  /** `day` counts all runs, `issue` those of an issue, `caller` those that a token asked for. */
+  /** `day` counts all runs, `issue` those of an issue, `caller` those requested with a token. */
   readonly scope: 'day' | 'issue' | 'caller';
   /** The issue or the caller; empty for `day`. */
   readonly name: string;
-  /** Runs that started before are not counted. */
+  /** The start of a day (UTC) in milliseconds since 1970; runs that started before are not counted. 0 counts all. */
   readonly since: number;
   /** Null: not limited. */
   readonly tokens: number | null;
@@ -59,7 +60,7 @@ export interface BudgetSpending {
   readonly limits: readonly BudgetLimit[];
 }
 
-/** The used amount, and the used and held amount together. */
+/** The used amounts (`tokens`, `cost`), and the used and reserved amounts together (`heldTokens`, `heldCost`). */
 export interface BudgetUse {
   readonly tokens: number;
   readonly cost: number;
@@ -67,21 +68,24 @@ export interface BudgetUse {
   readonly heldCost: number;
 }
 
-/** The share of a budget that a run holds until it has used more: a twentieth, so that a few can start at once. */
+/** A run reserves a twentieth of a budget until it has used more, so that several can start at the same time. */
 const SHARES = 20;
 
-/** Waiting runs of one budget are counted only so far: each of them asks. */
+/** Waiting runs of one budget are counted only up to this number, because every run that has to wait counts the others. */
 export const MAX_COUNTED_WAITS = 5000;
 
-/** Rows older than this no longer count for any budget. */
+/** Rows older than this no longer count against any budget. */
 export const BUDGET_ROWS_MS = 366 * 86_400_000;
 
-/** A name for a budget that people read. */
+/** Returns a name of a budget for people. */
 export function describeBudget({ scope, name }: Pick<BudgetLimit, 'scope' | 'name'>): string {
   return scope === 'day' ? 'day' : `${scope} ${name}`;
 }
 
-/** Computes what a run may hold, given what all others have used or hold; or the budget that is used up. The last run gets the rest. */
+/**
+ * Computes the share of a run from the used and reserved amounts of all others, or returns the budget that is used up. The last
+ * run gets the rest.
+ */
 export function shareBudgets(
   limits: readonly BudgetLimit[],
   others: readonly BudgetUse[],
@@ -104,7 +108,7 @@ export function shareBudgets(
   return { tokens: Number.isFinite(tokens) ? tokens : 0, cost: Number.isFinite(cost) ? cost : 0 };
 }
 
-/** The first budget that a run exceeds, given what all others have used or hold. */
+/** Finds the first budget that a run exceeds, given the used and reserved amounts of all others. */
 export function findExceeded(
   { tokens, cost, limits }: BudgetSpending,
   others: readonly BudgetUse[],

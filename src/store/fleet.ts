@@ -3,13 +3,13 @@ import type { WorkerRecord } from '../records/index.js';
 /** The workers that share a store. */
 export interface Fleet {
   /**
-   * Records that a worker is alive until `aliveUntil`, and deletes workers that were gone for a day. Answers whether the lease of
-   * any run of the worker's host has expired, so that no worker of a fleet asks for that apart.
+   * Records that a worker is alive until `aliveUntil`, and deletes workers that have been gone for a day. Returns whether the
+   * lease of any run on the worker's host has expired, so that workers need no separate query for that.
    */
   reportWorker(report: WorkerReport): Promise<{ readonly hasExpiredRuns: boolean }>;
   /** Removes a worker that has stopped. */
   removeWorker(id: string): Promise<void>;
-  /** Workers that reported within the last day, at most 1,000: the latest to report first. */
+  /** Lists workers that reported within the last day, at most 1,000, the latest report first. */
   listWorkers(now: number): Promise<readonly WorkerRecord[]>;
 }
 
@@ -24,7 +24,7 @@ export interface WorkerReport extends Omit<WorkerRecord, 'seen_at' | 'state'> {
 export const KEPT_AFTER_MS = 24 * 60 * 60 * 1000;
 export const MAX_WORKERS = 1000;
 
-/** The state of a worker at a moment. */
+/** Returns the state of a worker at a time. */
 export function deriveWorkerState(
   { aliveUntil, isStopping }: Pick<WorkerReport, 'aliveUntil' | 'isStopping'>,
   now: number,

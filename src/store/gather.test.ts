@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventRow } from './event-rows.js';
 import { createGatherer } from './gather.js';
 
-function row(runId: string, seq: number, lines = '{}\n'): EventRow {
+function createRow(runId: string, seq: number, lines = '{}\n'): EventRow {
   return { runId, protocol: 'fcmp', attempt: 0, firstSeq: seq, lastSeq: seq, lines };
 }
 
@@ -19,14 +19,14 @@ function open(fail: (rows: readonly EventRow[]) => boolean = () => false) {
 describe('appends of several runs', () => {
   it('at the same time are one write', async () => {
     const { writes, append } = open();
-    await Promise.all(['a', 'b', 'c'].map(async (run) => append([row(run, 1)])));
+    await Promise.all(['a', 'b', 'c'].map(async (run) => append([createRow(run, 1)])));
     expect(writes).toEqual([['a1', 'b1', 'c1']]);
   });
 
   it('are written together as long as all of them are active', async () => {
     const { writes, append } = open();
     const work = async (run: string): Promise<void> => {
-      for (let seq = 1; seq <= 20; seq += 1) await append([row(run, seq)]);
+      for (let seq = 1; seq <= 20; seq += 1) await append([createRow(run, seq)]);
     };
     await Promise.all(['a', 'b', 'c', 'd'].map(work));
     expect(writes.flat()).toHaveLength(80);
@@ -35,28 +35,28 @@ describe('appends of several runs', () => {
 
   it('continue without a run that has stopped', async () => {
     const { writes, append } = open();
-    await Promise.all([append([row('a', 1)]), append([row('b', 1)])]);
-    for (let seq = 2; seq <= 4; seq += 1) await append([row('a', seq)]);
+    await Promise.all([append([createRow('a', 1)]), append([createRow('b', 1)])]);
+    for (let seq = 2; seq <= 4; seq += 1) await append([createRow('a', seq)]);
     expect(writes).toEqual([['a1', 'b1'], ['a2'], ['a3'], ['a4']]);
   });
 
   it('are written in parts if they are large', async () => {
     const { writes, append } = open();
     const large = 'x'.repeat(3_000_000);
-    await Promise.all([1, 2, 3].map(async (seq) => append([row('a', seq, large)])));
+    await Promise.all([1, 2, 3].map(async (seq) => append([createRow('a', seq, large)])));
     expect(writes).toEqual([['a1'], ['a2'], ['a3']]);
   });
 
   it('that fail do not stop those that follow', async () => {
     const { writes, append } = open((rows) => rows.some(({ runId }) => runId === 'bad'));
-    await expect(append([row('bad', 1)])).rejects.toThrow('no room');
-    await append([row('good', 1)]);
+    await expect(append([createRow('bad', 1)])).rejects.toThrow('no room');
+    await append([createRow('good', 1)]);
     await append([]);
     expect(writes).toEqual([['good1'], []]);
   });
 });
 
-describe('two writes at once', () => {
+describe('two concurrent writes', () => {
   /** Writes that a test ends. */
   function openHeld() {
     const writes: { readonly rows: string[]; readonly end: () => void }[] = [];
@@ -65,7 +65,7 @@ describe('two writes at once', () => {
         new Promise((end) => {
           writes.push({ rows: rows.map(({ runId, firstSeq }) => `${runId}:${firstSeq}`), end });
         }),
-      { atOnce: 2 },
+      { maxWrites: 2 },
     );
     return { writes, append };
   }
@@ -75,16 +75,16 @@ describe('two writes at once', () => {
 
   it('share the rows of many runs', async () => {
     const { writes, append } = openHeld();
-    const all = Promise.all(Array.from({ length: 200 }, async (_, run) => append([row(`r${run}`, 1)])));
+    const all = Promise.all(Array.from({ length: 200 }, async (_, run) => append([createRow(`r${run}`, 1)])));
     await turn();
     expect(writes.map(({ rows }) => rows.length)).toEqual([100, 100]);
     for (const { end } of writes) end();
     await all;
   });
 
-  it('of few rows are one', async () => {
+  it('of few rows are combined', async () => {
     const { writes, append } = openHeld();
-    const all = Promise.all(['a', 'b', 'c'].map(async (run) => append([row(run, 1)])));
+    const all = Promise.all(['a', 'b', 'c'].map(async (run) => append([createRow(run, 1)])));
     await turn();
     expect(writes.map(({ rows }) => rows)).toEqual([['a:1', 'b:1', 'c:1']]);
     for (const { end } of writes) end();
@@ -93,9 +93,9 @@ describe('two writes at once', () => {
 
   it('never have rows of the same run, so that these are stored in order', async () => {
     const { writes, append } = openHeld();
-    const first = append([row('a', 1)]);
+    const first = append([createRow('a', 1)]);
     await turn();
-    const others = [append([row('a', 2)]), append([row('b', 1)]), append([row('a', 3)])];
+    const others = [append([createRow('a', 2)]), append([createRow('b', 1)]), append([createRow('a', 3)])];
     await turn();
     expect(writes.map(({ rows }) => rows)).toEqual([['a:1'], ['b:1']]);
     writes[0]?.end();

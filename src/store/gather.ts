@@ -11,38 +11,38 @@ interface Waiting {
 }
 
 /**
- * How far apart two writes begin while more is to be expected. Rows of many runs share a transaction, whose cost hardly
- * depends on how many there are.
+ * The time between the starts of two writes while more rows are expected. Rows of many runs share a transaction, whose cost
+ * hardly depends on their number.
  */
 const GATHER_MS = 25;
 
-/** A run that appended within this time is expected to do so again. */
+/** A run that appended rows within this time is expected to append more. */
 const ACTIVE_MS = 250;
 
-/** Limits one write, in characters. */
-const MAX_WRITE_BYTES = 4 * 1024 * 1024;
+/** The maximum length of one write. */
+const MAX_WRITE_CHARACTERS = 4 * 1024 * 1024;
 
 /** Fewer rows are not worth two writes. */
 const MIN_SPLIT_ROWS = 128;
 
-/** How writes are made. */
+/** Options of a gatherer. */
 interface GatherOptions {
   /**
-   * Writes at a time, 1 by default. With two, one is prepared while the other waits for the disk. Rows of a run are never in two of
-   * them: what a reader finds has no gaps.
+   * The maximum number of concurrent writes, 1 by default. With two, one is prepared while the other waits for the disk. Rows of
+   * one run are never in two writes at the same time, so that readers find no gaps.
    */
-  readonly atOnce?: number;
+  readonly maxWrites?: number;
 }
 
 /**
- * Gathers rows into one write. A write begins when every active run has submitted its rows or waits for earlier ones, so
- * that a single run does not wait; slow ones are waited for at most {@link GATHER_MS}.
+ * Gathers rows into one write. A write starts when every active run has submitted its rows or waits for earlier ones, so that a
+ * single run does not wait; slow runs are waited for at most {@link GATHER_MS}.
  */
-export function createGatherer(write: AppendRows, { atOnce = 1 }: GatherOptions = {}): AppendRows {
+export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptions = {}): AppendRows {
   let waiting: Waiting[] = [];
   /** Runs whose rows are being written. */
   const busy = new Set<string>();
-  /** When each run appended last, the longest ago first. */
+  /** When each run last appended rows, the oldest time first. */
   const active = new Map<string, number>();
   let writes = 0;
   let lastStart = Number.NEGATIVE_INFINITY;
@@ -52,18 +52,18 @@ export function createGatherer(write: AppendRows, { atOnce = 1 }: GatherOptions 
 
   /** Plans the next write, unless one is planned or enough are in progress. */
   function plan(): void {
-    if (writes >= atOnce || waiting.length === 0 || immediate !== undefined) return;
+    if (writes >= maxWrites || waiting.length === 0 || immediate !== undefined) return;
     const now = performance.now();
     for (const [runId, last] of active) {
       if (last > now - ACTIVE_MS) break;
       active.delete(runId);
     }
-    const rest = waitingRuns.size + busy.size >= active.size ? 0 : lastStart + GATHER_MS - now;
-    if (rest > 0) {
-      timer ??= setTimeout(start, rest);
+    const delay = waitingRuns.size + busy.size >= active.size ? 0 : lastStart + GATHER_MS - now;
+    if (delay > 0) {
+      timer ??= setTimeout(start, delay);
       return;
     }
-    // The turn of the event loop is finished first: others may come in it.
+    // After this turn of the event loop, in which more rows may arrive.
     immediate = setImmediate(start);
   }
 
@@ -73,7 +73,7 @@ export function createGatherer(write: AppendRows, { atOnce = 1 }: GatherOptions 
     timer = undefined;
     immediate = undefined;
     const batch = takeBatch();
-    // All that wait belong to runs whose rows are being written; the end of that write plans the next.
+    // All waiting rows belong to runs whose rows are being written; the end of that write plans the next one.
     if (batch.length === 0) return;
     const runs = new Set(batch.flatMap(listRuns));
     for (const run of runs) {
@@ -86,16 +86,17 @@ export function createGatherer(write: AppendRows, { atOnce = 1 }: GatherOptions 
     plan();
   }
 
-  /** The oldest entries of runs that are not busy; half of them if many wait and nothing is being written yet. */
+  /** Takes the oldest entries of runs that are not busy; half of them if many wait and nothing is being written yet. */
   function takeBatch(): Waiting[] {
     const rows = waiting.reduce((sum, entry) => sum + entry.rows.length, 0);
-    const most = writes + 1 < atOnce && rows >= MIN_SPLIT_ROWS ? Math.ceil(rows / atOnce) : Number.POSITIVE_INFINITY;
+    const maxRows =
+      writes + 1 < maxWrites && rows >= MIN_SPLIT_ROWS ? Math.ceil(rows / maxWrites) : Number.POSITIVE_INFINITY;
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
     const held = new Set(busy);
     let [size, count] = [0, 0];
     for (const entry of waiting) {
-      const isFull = batch.length > 0 && (size + entry.size > MAX_WRITE_BYTES || count >= most);
+      const isFull = batch.length > 0 && (size + entry.size > MAX_WRITE_CHARACTERS || count >= maxRows);
       if (isFull || entry.rows.some(({ runId }) => held.has(runId))) {
         for (const run of listRuns(entry)) held.add(run);
         left.push(entry);

@@ -19,14 +19,14 @@ export interface CauseCount {
 
 /** Counts of items at a time, in milliseconds since 1970. */
 export interface InboxSlot {
-  /** Somewhere in the step of the span that it belongs to, or after the span. */
+  /** A time within the step of the span to which it belongs, or after the span. */
   readonly at: number;
   readonly counts: InboxCounts;
 }
 
 /**
- * The items open now, and everything since the beginning of a span: the items open at a moment are those open now, without
- * those opened since and with those resolved since.
+ * The number of items open now, and all changes since the beginning of a span. The items open at an earlier time are those open
+ * now, minus those opened since, plus those resolved since.
  */
 export interface InboxHistory {
   readonly slots: readonly InboxSlot[];
@@ -39,11 +39,11 @@ export interface InboxHistory {
 interface InboxFigure {
   readonly created_at: number;
   readonly resolved_at: number | null;
-  /** The first problem of the result, or the code of the decision where there was none. */
+  /** The first problem of the result, or the code of the decision if there was no problem. */
   readonly cause: string;
 }
 
-/** A result code is any text. */
+/** Longer causes are truncated: a result code can be any text. */
 const MAX_CAUSE_LENGTH = 100;
 
 export function readInboxFigure({ created_at, resolution, reading, result_code }: InboxItem): InboxFigure {
@@ -54,16 +54,16 @@ export function readInboxFigure({ created_at, resolution, reading, result_code }
   };
 }
 
-/** A damaged time must not keep an item from being counted. */
+/** Parses a time; a damaged time must not prevent an item from being counted. */
 function readTime(text: string): number {
   const time = Date.parse(text);
   return Number.isNaN(time) ? 0 : time;
 }
 
-/** An item as it is stored. */
+/** A stored item. */
 export interface StoredItem {
   readonly item: InboxItem;
-  /** Whether its opening is in its slots. */
+  /** Whether its opening is counted in its slots. */
   readonly isOpeningCounted: boolean;
 }
 
@@ -73,13 +73,13 @@ export function listUncounted({ item, isOpeningCounted }: StoredItem): InboxSlot
   return [...(isOpeningCounted ? [] : [countOpened(figure)]), ...countResolved(figure)];
 }
 
-/** A part of a history, as a store reads it. An item that is not in its slots yet is `new`. */
+/** A part of a history, as a store reads it. An item that is not counted in its slots yet is `new`. */
 export type HistoryPart =
   | ({ readonly part: 'slot' } & InboxSlot)
   | ({ readonly part: 'open' } & Pick<InboxHistory, 'open' | 'oldest'>)
   | ({ readonly part: 'new' | 'opened' | 'resolved' } & StoredItem);
 
-/** Puts the parts of a history together. */
+/** Combines the parts of a history. */
 export function joinHistory(parts: readonly HistoryPart[], since: number): InboxHistory {
   let [open, oldest]: [number, number | null] = [0, null];
   const slots = parts.flatMap((part): InboxSlot[] => {
@@ -88,7 +88,7 @@ export function joinHistory(parts: readonly HistoryPart[], since: number): Inbox
         return [part];
       case 'open':
         open += part.open;
-        oldest = findOlder(oldest, part.oldest);
+        oldest = chooseEarlier(oldest, part.oldest);
         return [];
       case 'opened':
         return [countOpened(readInboxFigure(part.item))];
@@ -96,7 +96,7 @@ export function joinHistory(parts: readonly HistoryPart[], since: number): Inbox
         return countResolved(readInboxFigure(part.item));
       case 'new': {
         const { created_at, resolved_at } = readInboxFigure(part.item);
-        if (resolved_at === null) oldest = findOlder(oldest, created_at);
+        if (resolved_at === null) oldest = chooseEarlier(oldest, created_at);
         return listUncounted(part).filter(({ at }) => at >= since);
       }
     }
@@ -104,8 +104,8 @@ export function joinHistory(parts: readonly HistoryPart[], since: number): Inbox
   return { slots, open, oldest };
 }
 
-/** The history of items of which none is in a slot. */
-export function readHistory(items: Iterable<InboxItem>, since: number): InboxHistory {
+/** Creates the history of items that are not counted in slots. */
+export function createHistory(items: Iterable<InboxItem>, since: number): InboxHistory {
   const all = [...items];
   const parts = all.map((item) => ({ part: 'new', item, isOpeningCounted: false }) as const);
   const open = all.filter(({ resolution }) => resolution === null).length;
@@ -120,7 +120,7 @@ function countResolved({ created_at, resolved_at: at }: InboxFigure): InboxSlot[
   return at === null ? [] : [{ at, counts: { opened: [], resolved: 1, oldest_resolved: created_at } }];
 }
 
-/** Adds counts up. */
+/** Adds up counts. */
 export function sumInboxCounts(all: Iterable<InboxCounts>): InboxCounts {
   const opened = createSums<CauseCount>('cause', ['items']);
   let resolved = 0;
@@ -128,13 +128,13 @@ export function sumInboxCounts(all: Iterable<InboxCounts>): InboxCounts {
   for (const counts of all) {
     for (const each of counts.opened) opened.add(each);
     resolved += counts.resolved;
-    oldest = findOlder(oldest, counts.oldest_resolved);
+    oldest = chooseEarlier(oldest, counts.oldest_resolved);
   }
   return { opened: opened.list(), resolved, oldest_resolved: oldest };
 }
 
-/** The earlier of two times that may be missing. */
-export function findOlder(one: number | null, other: number | null): number | null {
+/** Returns the earlier of two times, each of which may be missing. */
+export function chooseEarlier(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
@@ -148,7 +148,7 @@ const DAY_MS = 24 * HOUR_MS;
  */
 export function splitHistory(span: RunSpan): {
   readonly ranges: readonly SlotRange[];
-  /** The minute in which the span ends; empty if it ends with a minute. */
+  /** The minute in which the span ends; empty if the span ends at a full minute. */
   readonly rest: { readonly since: number; readonly until: number };
 } {
   const { ranges, rest } = splitSpan(span);

@@ -11,7 +11,13 @@ export type { Fleet, WorkerReport } from './fleet.js';
 export type { QueueWatch } from './store.js';
 export type { Store } from './store.js';
 export type { Statistics } from './statistics.js';
-export { findOlder, type CauseCount, type InboxCounts, type InboxHistory, type InboxSlot } from './inbox-roll-up.js';
+export {
+  chooseEarlier,
+  type CauseCount,
+  type InboxCounts,
+  type InboxHistory,
+  type InboxSlot,
+} from './inbox-roll-up.js';
 export {
   sumCounts,
   type ModelUsage,

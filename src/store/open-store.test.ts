@@ -4,7 +4,7 @@ import { openStore } from './open-store.js';
 
 describe('openStore', () => {
   it.each(['', 'sqlite:', 'sqlite', 'mysql://host/db', '/some/file.db', 'memory:more', 'postgres:db'])(
-    'refuses the address %j',
+    'refuses the URL %j',
     async (url) => {
       expect(await catchCode(openStore(url))).toBe('INVALID_STORE_URL');
     },

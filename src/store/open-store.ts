@@ -7,10 +7,10 @@ import type { Store, StoreOptions } from './store.js';
 import { StoreError } from './store-error.js';
 
 /**
- * Opens the store at an address, by default a SQLite file in the data folder of this project; creates file, folder and
- * tables if they are missing.
+ * Opens the store at a URL, by default a SQLite file in the data folder of this project. Creates file, folder and tables if
+ * they are missing.
  *
- * | address | store |
+ * | URL | store |
  * | --- | --- |
  * | `sqlite:FILE` | one file, any number of processes of one machine |
  * | `postgres://…` | any number of machines; needs the package `pg` |
@@ -33,18 +33,15 @@ export async function openStore(
     const { openPostgresStore } = await import('./postgres/open.js');
     return openPostgresStore(url, options);
   }
-  // The address may contain a password, so the message does not repeat it.
-  throw new StoreError('INVALID_STORE_URL', 'Invalid store address. Write sqlite:FILE, postgres://… or memory:.');
+  // The URL may contain a password, so the message does not repeat it.
+  throw new StoreError('INVALID_STORE_URL', 'Invalid store URL. Use sqlite:FILE, postgres://… or memory:.');
 }
 
-/** Opening a store takes two connections at once. */
+/** Opening a store takes two connections at the same time. */
 const MIN_POOL_SIZE = 2;
 const MAX_POOL_SIZE = 1000;
 
 function checkPool(pool: number | undefined): void {
   if (pool === undefined || (Number.isInteger(pool) && pool >= MIN_POOL_SIZE && pool <= MAX_POOL_SIZE)) return;
-  throw new SluiceError(
-    'INVALID_OPTION',
-    `Invalid pool: use a whole number from ${MIN_POOL_SIZE} to ${MAX_POOL_SIZE}.`,
-  );
+  throw new SluiceError('INVALID_OPTION', `Invalid pool: use an integer from ${MIN_POOL_SIZE} to ${MAX_POOL_SIZE}.`);
 }

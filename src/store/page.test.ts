@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { executionCursor, readExecutionPage } from './page.js';
+import { formatExecutionCursor, readExecutionPage } from './page.js';
 
 const AT = '2026-11-15T06:00:00.000Z';
 
 describe('a page of executions', () => {
-  it('begins after the cursor of the page before', () => {
-    const cursor = executionCursor({ at: AT, sequence: 7 });
+  it('begins after the cursor of the previous page', () => {
+    const cursor = formatExecutionCursor({ at: AT, sequence: 7 });
     expect(readExecutionPage({ cursor, limit: 5 })).toEqual({ size: 5, after: { at: AT, sequence: 7 }, until: null });
   });
 
   it('has one upper bound: the cursor or the requested end, whichever is earlier', () => {
-    const cursor = executionCursor({ at: AT, sequence: 7 });
+    const cursor = formatExecutionCursor({ at: AT, sequence: 7 });
     expect(readExecutionPage({ cursor, until: '2026-12' })).toMatchObject({ after: { at: AT }, until: null });
     expect(readExecutionPage({ cursor, until: '2026-10' })).toMatchObject({ after: null, until: '2026-10' });
     expect(readExecutionPage({ until: '2026-10' })).toMatchObject({ after: null, until: '2026-10' });

@@ -1,5 +1,5 @@
 import type { Listed } from '../orders/index.js';
-import { invalidCursor } from './store-error.js';
+import { createCursorError } from './store-error.js';
 
 const DEFAULT_SIZE = 100;
 const MAX_PAGE_SIZE = 1000;
@@ -11,20 +11,20 @@ export interface PageWindow {
   readonly after: number | null;
 }
 
-/** Reads a page request. The cursor is checked, because it comes from outside. */
+/** Reads a page request. The cursor is validated, because it is untrusted. */
 export function readPage(page: { readonly limit?: number; readonly cursor?: string }): PageWindow {
   const size = readPageSize(page.limit);
   if (page.cursor === undefined) return { size, after: null };
-  if (!/^[0-9]{1,15}$/.test(page.cursor)) throw invalidCursor();
+  if (!/^[0-9]{1,15}$/.test(page.cursor)) throw createCursorError();
   return { size, after: Number(page.cursor) };
 }
 
-/** The requested page size, limited to the allowed range. */
+/** Returns the requested page size, limited to the allowed range. */
 function readPageSize(limit: number = DEFAULT_SIZE): number {
   return Math.max(1, Math.min(MAX_PAGE_SIZE, Math.trunc(limit) || 1));
 }
 
-/** Makes a page from up to one row more than requested: the extra row shows that there is a next page. */
+/** Creates a page from up to one row more than requested: the extra row shows that there is a next page. */
 export function toListed<Row, T>(
   rows: readonly Row[],
   { size }: Pick<PageWindow, 'size'>,
@@ -36,31 +36,31 @@ export function toListed<Row, T>(
   return { items: shown.map(read), next_cursor: last === undefined ? null : String(formatCursor(last)) };
 }
 
-/** A place in the order in which runs ended. Many end in the same millisecond: then the older record is first. */
-export interface EndPlace {
+/** A position in the order in which runs ended. Of runs that ended in the same millisecond, the older record comes first. */
+export interface EndPosition {
   readonly endedAt: number;
   readonly sequence: number;
 }
 
-/** Where a page of ended runs begins, and its size. The cursor is checked, because it comes from outside. */
+/** Reads the start and the size of a page of ended runs. The cursor is validated, because it is untrusted. */
 export function readEndPage(page: { readonly since: number; readonly cursor?: string; readonly limit?: number }): {
-  readonly after: EndPlace;
+  readonly after: EndPosition;
   readonly size: number;
 } {
   const size = readPageSize(page.limit);
   if (page.cursor === undefined) return { size, after: { endedAt: Math.trunc(page.since), sequence: -1 } };
   const [, endedAt, sequence] = /^(\d{1,15})\.(\d{1,15})$/.exec(page.cursor) ?? [];
-  if (endedAt === undefined || sequence === undefined) throw invalidCursor();
+  if (endedAt === undefined || sequence === undefined) throw createCursorError();
   return { size, after: { endedAt: Number(endedAt), sequence: Number(sequence) } };
 }
 
-/** The place as a cursor. */
-export function endCursor({ endedAt, sequence }: EndPlace): string {
+/** Formats a position as a cursor. */
+export function formatEndCursor({ endedAt, sequence }: EndPosition): string {
   return `${endedAt}.${sequence}`;
 }
 
-/** A place in the order of executions: by time, and of those in the same millisecond by when they were written. */
-export interface ExecutionPlace {
+/** A position in the order of executions: by time, then by insertion. */
+export interface ExecutionPosition {
   readonly at: string;
   readonly sequence: number;
 }
@@ -68,13 +68,13 @@ export interface ExecutionPlace {
 /** The executions of a page, newest first. */
 export interface ExecutionWindow {
   readonly size: number;
-  /** The last execution of the page before; null on the first page. */
-  readonly after: ExecutionPlace | null;
-  /** Only executions before this time; null where `after` is the earlier bound: with two bounds a database may use the wrong index range. */
+  /** The last execution of the previous page; null on the first page. */
+  readonly after: ExecutionPosition | null;
+  /** Only executions before this time; null if `after` is the earlier bound: with two bounds a database may use the wrong index range. */
   readonly until: string | null;
 }
 
-/** Reads a page request. The cursor is checked, because it comes from outside. */
+/** Reads a page request. The cursor is validated, because it is untrusted. */
 export function readExecutionPage(page: {
   readonly limit?: number;
   readonly cursor?: string;
@@ -84,28 +84,28 @@ export function readExecutionPage(page: {
   const until = page.until ?? null;
   if (page.cursor === undefined) return { size, after: null, until };
   const [, at, sequence] = /^([0-9TZ:.-]{1,40})~(\d{1,15})$/.exec(page.cursor) ?? [];
-  if (at === undefined || sequence === undefined) throw invalidCursor();
+  if (at === undefined || sequence === undefined) throw createCursorError();
   return until !== null && at >= until
     ? { size, after: null, until }
     : { size, after: { at, sequence: Number(sequence) }, until: null };
 }
 
-/** The place as a cursor. */
-export function executionCursor({ at, sequence }: ExecutionPlace): string {
+/** Formats a position as a cursor. */
+export function formatExecutionCursor({ at, sequence }: ExecutionPosition): string {
   return `${at}~${sequence}`;
 }
 
-/** The most rows one page of a search reads, so that it answers quickly however few of them match. */
+/** The maximum number of rows that one page of a search reads, so that it is fast even if few of them match. */
 export const SEARCH_WINDOW = 10_000;
 
 /** Greater than every sequence number. */
-export const BEYOND = Number.MAX_SAFE_INTEGER;
+export const MAX_SEQUENCE = Number.MAX_SAFE_INTEGER;
 
 /**
- * A page of the matches down to `floor`, the last row that was read; undefined if no rows are left. A page may be
- * short and still have a next one.
+ * Creates a page of matches. `floor` is the last row that was read; undefined if no rows are left. A page may be short and
+ * still have a next one.
  */
-export function toSearched<Row, T>(
+export function toSearchPage<Row, T>(
   rows: readonly Row[],
   page: PageWindow,
   floor: number | undefined,

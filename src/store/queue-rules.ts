@@ -12,7 +12,7 @@ import type {
   WorkRequest,
 } from '../records/index.js';
 import type { OrderSettlement, OrderSubmission, RaceEntry, Rival } from '../orders/index.js';
-import { StoreError, requestIdReused } from './store-error.js';
+import { StoreError, createReusedIdError } from './store-error.js';
 
 /** A run to be queued. A run that carries an order has the order's priority, worker type and isolation. */
 export interface QueuedRun {
@@ -25,8 +25,8 @@ export interface QueuedRun {
   readonly isExclusive: boolean;
 }
 
-/** Whether an order needs its folder for itself; one with a worktree does not. */
-function needsWholeFolder({ request, isolation }: Pick<OrderSubmission, 'request' | 'isolation'>): boolean {
+/** Whether an order needs its folder exclusively; one with a worktree does not. */
+function needsExclusiveFolder({ request, isolation }: Pick<OrderSubmission, 'request' | 'isolation'>): boolean {
   return (request.isolation ?? isolation) !== 'worktree';
 }
 
@@ -35,7 +35,7 @@ export interface NamedOrder extends Rival {
   readonly runId: string;
 }
 
-/** The orders of a submission with their run ids, and the name of their race: the run id of the first. */
+/** Assigns run ids to the orders of a submission, and names their race after the run id of the first. */
 export function nameOrders(
   submission: OrderSubmission,
   firstNumber: number,
@@ -51,7 +51,7 @@ export function nameOrders(
   return { orders: [first, ...rivals], group: rivals.length === 0 ? null : first.runId };
 }
 
-/** The run that carries an order. */
+/** Creates the queued run that carries an order. */
 export function queueOrder({ request, workerType, run, runId, spec, isolation }: NamedOrder): QueuedRun {
   return {
     id: run,
@@ -59,26 +59,26 @@ export function queueOrder({ request, workerType, run, runId, spec, isolation }:
     order: { issue_ref: request.issue_ref, run_id: runId },
     workerType,
     priority: request.priority ?? 0,
-    isExclusive: needsWholeFolder({ request, ...(isolation === undefined ? {} : { isolation }) }),
+    isExclusive: needsExclusiveFolder({ request, ...(isolation === undefined ? {} : { isolation }) }),
   };
 }
 
 /** The entry of a run of a race, and the rows to write if another run replaces the race. */
-export type KeptEntry = Pick<OrderSettlement, 'stale'> & { readonly entry: RaceEntry };
+export type StoredEntry = Pick<OrderSettlement, 'stale'> & { readonly entry: RaceEntry };
 
-/** The folder that a run occupies. Links are not resolved here: the lock on the folder itself uses its real path. */
+/** Returns the folder that a run occupies. Links are not resolved here: the lock on the folder itself uses its real path. */
 export function readFolder({ workdir }: Pick<StoredRunSpec, 'workdir'>): string {
   return resolve(workdir);
 }
 
-/** A run that carries no order. */
+/** Creates a queued run without an order. */
 export function queuePlainRun(id: string, spec: StoredRunSpec): QueuedRun {
   return { id, spec, order: null, workerType: null, priority: 0, isExclusive: true };
 }
 
 /**
- * A spec without what only exists in process. Schemas and normalizers that are code cannot be stored: for a running run they
- * are left out; for a queued one, which another process would start without them, that is an error.
+ * Returns the part of a spec that can be stored. Schemas and normalizers that are code cannot: for a running run they are left
+ * out; for a queued run, which another process would start without them, that is an error.
  */
 export function storeSpec(spec: RunSpec, state: 'queued' | 'running'): StoredRunSpec {
   const { contract, ...rest } = spec;
@@ -103,7 +103,7 @@ function isCode(schema: ContractSchema): schema is Exclude<ContractSchema, Reado
   return typeof schema === 'function' || '~standard' in schema;
 }
 
-/** The result of a run that is canceled while queued: it ends at once. */
+/** The result of a run that is canceled while queued: it ends immediately. */
 export const CANCELED_IN_QUEUE: RunResult = {
   status: 'canceled',
   repair_level: 'none',
@@ -114,40 +114,40 @@ export const CANCELED_IN_QUEUE: RunResult = {
   session_id: null,
 };
 
-/** The resolution of open inbox items when a new order replaces the run they are about. */
-export function supersededBy(runId: string, now: number): Superseded {
+/** Creates the resolution of open inbox items whose run is replaced by a new order. */
+export function createSuperseded(runId: string, now: number): Superseded {
   return {
     action: 'superseded',
     who: 'lead',
-    why: `Run ${runId} was ordered instead.`,
+    why: `Replaced by run ${runId}.`,
     new_run_id: runId,
     at: new Date(now).toISOString(),
   };
 }
 
-/** The resolution of the other open items of a race when a person has accepted one of its results. */
-export function supersededByChoice(runId: string, { who, at }: Pick<Resolution, 'who' | 'at'>): Superseded {
+/** Creates the resolution of the other open items of a race after a person has accepted one of its results. */
+export function createSupersededByChoice(runId: string, { who, at }: Pick<Resolution, 'who' | 'at'>): Superseded {
   return { action: 'superseded', who, why: `Run ${runId} was accepted instead.`, new_run_id: runId, at };
 }
 
 /** Refuses a different request with the same id: its sender would mistake the old order for the new one. */
-export function checkSameOrder({ run_id: runId, ...asked }: WorkOrder, request: WorkRequest): void {
-  if (isSame(asked, request)) return;
-  throw requestIdReused(request.request_id ?? '', `order "${runId}" of issue "${asked.issue_ref}"`);
+export function checkSameOrder({ run_id: runId, ...known }: WorkOrder, request: WorkRequest): void {
+  if (isSame(known, request)) return;
+  throw createReusedIdError(request.request_id ?? '', `order "${runId}" of issue "${known.issue_ref}"`);
 }
 
-/** The same for a run: its sender would mistake the old result for the new one. */
+/** Refuses a different run with the same request id: its sender would mistake the old result for the new one. */
 export function checkSameRun(known: Pick<RunRecord, 'id' | 'spec'>, requestId: string, spec: StoredRunSpec): void {
-  // A repeated request belongs to another span.
+  // Not compared: a repeated request belongs to another span.
   const { traceparent: _known, ...before } = known.spec;
   const { traceparent: _new, ...now } = spec;
-  if (!isSame(before, now)) throw requestIdReused(requestId, `run "${known.id}"`);
+  if (!isSame(before, now)) throw createReusedIdError(requestId, `run "${known.id}"`);
 }
 
 /** Whether two requests are equal as JSON; the order of fields does not matter. */
-function isSame(kept: unknown, request: unknown): boolean {
-  return isDeepStrictEqual(kept, JSON.parse(JSON.stringify(request)));
+function isSame(known: unknown, request: unknown): boolean {
+  return isDeepStrictEqual(known, JSON.parse(JSON.stringify(request)));
 }
 
-/** How many expired runs one call returns: the next call returns the rest. */
-export const EXPIRED_AT_ONCE = 100;
+/** The maximum number of expired runs that one call returns; the next call returns more. */
+export const MAX_EXPIRED = 100;

@@ -22,7 +22,7 @@ function createFigure(change: Partial<RunFigure> = {}): RunFigure {
 }
 
 describe('counts', () => {
-  it('are the same in whatever order and groups they are added up', () => {
+  it('are the same in whatever order and groups they are summed up', () => {
     const figures = fc.array(
       fc.record({
         engine: fc.constant('codex'),
@@ -96,7 +96,7 @@ describe('a span', () => {
     ]);
   });
 
-  it('counts every run of it once', () => {
+  it('counts each of its runs once', () => {
     const spans = fc.record({
       since: fc.nat(3),
       length: fc.integer({ min: 1, max: 3 * DAY }),

@@ -11,7 +11,7 @@ export interface RunFigure extends RunDigest {
 export interface RunCounts {
   readonly outcomes: Readonly<Record<RunDigest['outcome'], number>>;
   readonly repair_levels: Readonly<Record<RunDigest['repair_level'], number>>;
-  /** Milliseconds from start to end, rounded, and how many runs took so long; the shortest first. */
+  /** Rounded durations in milliseconds, and how many runs took that long; the shortest first. */
   readonly durations: readonly (readonly [ms: number, runs: number])[];
   /** Usage of the runs, by model. */
   readonly usage: readonly ModelUsage[];
@@ -33,24 +33,24 @@ export interface VersionDrift extends Pick<RunDigest, 'engine_version' | 'unknow
 
 /** Counts of one engine at a time. */
 export interface RunSlot {
-  /** Somewhere in the step of the span that it belongs to. */
+  /** A time within the step of the span to which it belongs. */
   readonly at: number;
   readonly engine: string;
   readonly counts: RunCounts;
 }
 
-/** A span of time in equal steps; each is a whole number of minutes, of hours if longer than one, of days if longer than one. */
+/** A span of time in equal steps. A step is a multiple of a minute; if longer than an hour, of an hour; if longer than a day, of a day. */
 export interface RunSpan {
   readonly since: number;
   readonly until: number;
   readonly stepMs: number;
 }
 
-/** Versions and models come from outside: of each slot only this many are counted separately. */
+/** Versions and models are untrusted names: only this many per slot are counted separately. */
 const MAX_NAMES = 50;
 const OTHER = 'other';
 
-/** The counts of a single run. */
+/** Returns the counts of a single run. */
 export function countRun({ outcome, repair_level, started_at, ended_at, usage, ...figure }: RunFigure): RunCounts {
   const { engine_version, unknown_types, unknown_fields } = figure;
   const hasDrift = engine_version !== null || unknown_types + unknown_fields > 0;
@@ -63,12 +63,12 @@ export function countRun({ outcome, repair_level, started_at, ended_at, usage, .
   };
 }
 
-/** A single run at the time it ended. */
+/** Creates the slot of a single run, at the time it ended. */
 export function toRunSlot(figure: RunFigure): RunSlot {
   return { at: figure.ended_at, engine: figure.engine, counts: countRun(figure) };
 }
 
-/** Adds counts up. */
+/** Adds up counts. */
 export function sumCounts(all: Iterable<RunCounts>): RunCounts {
   const outcomes = { success: 0, failed: 0, canceled: 0, comment: 0 };
   const repairLevels = { none: 0, deterministic_generic: 0, schema_aligned: 0 };
@@ -101,7 +101,7 @@ function addTo<Key extends string>(sums: Record<Key, number>, more: Readonly<Rec
   for (const key of Object.keys(sums) as Key[]) sums[key] += more[key];
 }
 
-/** Sums of entries with the same name. */
+/** Creates sums of entries with the same name. */
 export function createSums<Entry extends object>(nameKey: keyof Entry, numbers: readonly (keyof Entry)[]) {
   const sums = new Map<unknown, Entry>();
   const chooseName = (name: unknown): unknown =>
@@ -127,20 +127,20 @@ const DURATION_DIGITS = 6;
  * roundDuration(4000) // 4032
  */
 export function roundDuration(ms: number): number {
-  const whole = Math.max(0, Math.round(ms));
-  const unit = 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, whole))) + 1 - DURATION_DIGITS);
-  return Math.round(whole / unit) * unit;
+  const integer = Math.max(0, Math.round(ms));
+  const unit = 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, integer))) + 1 - DURATION_DIGITS);
+  return Math.round(integer / unit) * unit;
 }
 
-/** The lengths of slots: a run is counted in one of each. */
+/** The lengths of slots: a run is counted in one slot of each length. */
 const SLOT_LENGTHS = [86_400_000, 3_600_000, 60_000] as const;
 
-/** The slots that contain a time. */
+/** Finds the slots that contain a time. */
 function findSlots(time: number): { readonly length: number; readonly at: number }[] {
   return SLOT_LENGTHS.map((length) => ({ length, at: Math.floor(time / length) * length }));
 }
 
-/** Slots of one length, from `since` to before `until`. */
+/** Slots of one length, from `since` up to but not including `until`. */
 export interface SlotRange {
   readonly length: number;
   readonly since: number;
@@ -148,8 +148,8 @@ export interface SlotRange {
 }
 
 /**
- * Splits a span into slots: the longest that fit into its steps, shorter ones at its end. The rest is less than a minute,
- * whose runs are counted one by one.
+ * Splits a span into slots: the longest that fit into its steps, and shorter ones at its end. The rest is less than a minute; its
+ * runs are counted one by one.
  */
 export function splitSpan({ since, until, stepMs }: RunSpan): {
   readonly ranges: readonly SlotRange[];
@@ -167,7 +167,7 @@ export function splitSpan({ since, until, stepMs }: RunSpan): {
   return { ranges, rest: from };
 }
 
-/** Counts that are added to a slot. */
+/** Counts to be added to a slot. */
 interface SlotAddition<Counts> {
   readonly length: number;
   readonly at: number;
@@ -175,7 +175,7 @@ interface SlotAddition<Counts> {
   readonly counts: Counts[];
 }
 
-/** Groups counts by the slots they are added to: those of runs by engine, others without one. */
+/** Groups counts by slot; the counts of runs also by engine. */
 export function groupBySlot<Counts>(
   counted: readonly { readonly at: number; readonly engine?: string; readonly counts: Counts }[],
 ): SlotAddition<Counts>[] {

@@ -1,8 +1,7 @@
 import type { RunRecord, RunResult } from '../records/index.js';
 
 /**
- * The figures of a run that has ended. Specs and results may have any size; statistics over thousands of runs read
- * only this.
+ * The figures of a run that has ended. Specs and results may have any size, so statistics of thousands of runs read only this.
  */
 export interface RunDigest {
   readonly outcome: RunResult['status'];
@@ -11,7 +10,7 @@ export interface RunDigest {
   readonly engine_version: string | null;
   readonly unknown_types: number;
   readonly unknown_fields: number;
-  /** Usage of the run, as far as its engine reports it; null if it does not, and for cached results. */
+  /** Usage of the run, if its engine reports it; null otherwise, and for cached results. */
   readonly usage: RunUsage | null;
 }
 
@@ -41,7 +40,7 @@ export function createDigest(result: RunResult): RunDigest {
   return {
     outcome: status,
     repair_level,
-    engine_version: version === null ? null : plain(version).slice(0, VERSION_LENGTH),
+    engine_version: version === null ? null : sanitize(version).slice(0, VERSION_LENGTH),
     unknown_types: isOwn ? (drift?.unknown_types ?? 0) : 0,
     unknown_fields: isOwn ? (drift?.unknown_fields ?? 0) : 0,
     usage: isOwn ? createUsage(result) : null,
@@ -50,9 +49,9 @@ export function createDigest(result: RunResult): RunDigest {
 
 function createUsage({ usage, model }: RunResult): RunUsage | null {
   if (usage === undefined) return null;
-  const named = usage.model ?? model;
+  const name = usage.model ?? model;
   return {
-    model: named === undefined ? null : plain(named).slice(0, MODEL_LENGTH),
+    model: name === undefined ? null : sanitize(name).slice(0, MODEL_LENGTH),
     input_tokens: usage.input_tokens,
     cached_input_tokens: usage.cached_input_tokens ?? 0,
     output_tokens: usage.output_tokens,
@@ -67,27 +66,27 @@ export function buildSearchText({ id, spec, order }: Pick<RunRecord, 'id' | 'spe
   return foldCase(parts.join('\n'));
 }
 
-/** Builds what a search finds of a failure: code and message. Added to the text when the run ends. */
+/** Builds the searchable text of a failure: code and message. Added to the search text when the run ends. */
 export function buildFailureText({ error }: RunResult): string {
   return error === undefined ? '' : foldCase(`\n${error.code}\n${error.message.slice(0, FAILURE_LENGTH)}`);
 }
 
 /**
- * Splits a query into words; a run matches if its text contains them all.
+ * Splits a query into words; a run matches if its text contains all of them.
  *
  * @example
- * searchWords('  Fix TEST ') // ['fix', 'test']
+ * splitWords('  Fix TEST ') // ['fix', 'test']
  */
-export function searchWords(search: string): readonly string[] {
+export function splitWords(search: string): readonly string[] {
   return foldCase(search).split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
 }
 
-/** The same in every store, independent of the database's collation. */
+/** Folds case in the same way for every store, independent of the database's collation. */
 function foldCase(text: string): string {
-  return plain(text).toLowerCase();
+  return sanitize(text).toLowerCase();
 }
 
-/** Databases truncate or refuse text with a NUL, and differ in how they write lone surrogates. */
-function plain(text: string): string {
+/** Replaces NUL, which databases truncate or refuse, and lone surrogates, which they store in different ways. */
+function sanitize(text: string): string {
   return text.replaceAll('\0', ' ').replaceAll(/\p{Surrogate}/gu, '\u{FFFD}');
 }

@@ -1,12 +1,12 @@
 import type { RunFilter } from '../runs/index.js';
-import { BEYOND, readPage } from './page.js';
+import { MAX_SEQUENCE, readPage } from './page.js';
 import type { PageWindow } from './page.js';
-import { searchWords } from './run-digest.js';
+import { splitWords } from './run-digest.js';
 
 /** A search with defaults filled in, so that each store needs only one statement. */
 export interface RunSearch {
   readonly page: PageWindow;
-  /** Only runs before this place. */
+  /** Only runs before this sequence number. */
   readonly before: number;
   readonly words: readonly string[];
   readonly state: string | null;
@@ -15,7 +15,7 @@ export interface RunSearch {
   readonly repairLevel: string | null;
   readonly since: number;
   readonly until: number;
-  /** Null if the end does not matter: a run that has not ended has none. */
+  /** Null if the end does not matter; a run that has not ended has no end time. */
   readonly endedSince: number | null;
   readonly endedUntil: number | null;
   readonly model: string | null;
@@ -31,7 +31,7 @@ export interface SearchFloor {
 /** Clocks differ between machines, so runs are not exactly in the order of their times. This is the largest difference assumed. */
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Reads a search; undefined for a plain list, which an index returns in order. */
+/** Reads a search; undefined for a plain list, for which an index has the right order. */
 export function readRunSearch(filter: RunFilter): RunSearch | undefined {
   const { search, outcome, repairLevel, since, until, endedSince, endedUntil, model, engineVersion } = filter;
   const searched = [search, outcome, repairLevel, since, until, endedSince, endedUntil, model, engineVersion];
@@ -39,14 +39,14 @@ export function readRunSearch(filter: RunFilter): RunSearch | undefined {
   const page = readPage(filter);
   return {
     page,
-    before: page.after ?? BEYOND,
-    words: searchWords(search ?? ''),
+    before: page.after ?? MAX_SEQUENCE,
+    words: splitWords(search ?? ''),
     state: filter.state ?? null,
     engine: filter.engine ?? null,
     outcome: outcome ?? null,
     repairLevel: repairLevel ?? null,
     since: since ?? 0,
-    until: until ?? BEYOND,
+    until: until ?? MAX_SEQUENCE,
     endedSince: endedSince ?? null,
     endedUntil: endedUntil ?? null,
     model: model ?? null,
@@ -55,14 +55,14 @@ export function readRunSearch(filter: RunFilter): RunSearch | undefined {
 }
 
 /** Returns where the next page begins; undefined if all remaining rows are older than requested. */
-export function nextFloor({ since }: RunSearch, floor: SearchFloor | undefined): number | undefined {
+export function chooseFloor({ since }: RunSearch, floor: SearchFloor | undefined): number | undefined {
   return floor === undefined || floor.createdAt < since - DAY_MS ? undefined : floor.sequence;
 }
 
 /** A search for issues with defaults filled in. References are ASCII. */
 export interface IssueSearch {
   readonly page: PageWindow;
-  /** Only issues before this place. */
+  /** Only issues before this sequence number. */
   readonly before: number;
   readonly words: readonly string[];
   readonly state: string | null;
@@ -77,5 +77,5 @@ export function readIssueSearch(filter: {
 }): IssueSearch | undefined {
   if (filter.search === undefined) return undefined;
   const page = readPage(filter);
-  return { page, before: page.after ?? BEYOND, words: searchWords(filter.search), state: filter.state ?? null };
+  return { page, before: page.after ?? MAX_SEQUENCE, words: splitWords(filter.search), state: filter.state ?? null };
 }

@@ -1,9 +1,9 @@
 import type { InboxHistory } from './inbox-roll-up.js';
 import type { RunSlot, RunSpan } from './roll-up.js';
 
-/** Figures over time. How long reading them takes depends on the number of slots, not of runs or inbox items. */
+/** Figures over time. The time to read them depends on the number of slots, not on the number of runs or inbox items. */
 export interface Statistics {
-  /** Counts of all runs that ended in a span, by engine, in slots of time no longer than its steps. */
+  /** Returns counts of all runs that ended in a span, by engine, in slots of time no longer than its steps. */
   listRunSlots(span: RunSpan): Promise<readonly RunSlot[]>;
   /** Adds ended runs to their slots, at most this many, each once; returns how many. */
   countEndedRuns(limit: number): Promise<number>;

@@ -37,26 +37,26 @@ export class StoreError extends SluiceError<StoreErrorCode> {
   override readonly name = 'StoreError';
 }
 
-/** A request id was reused for a different request. */
-export function requestIdReused(requestId: string, known: string): StoreError {
+/** Creates the error for a request id that was reused for a different request. */
+export function createReusedIdError(requestId: string, known: string): StoreError {
   return new StoreError(
     'REQUEST_ID_REUSED',
     `The request_id "${requestId}" belongs to ${known}, a different request. Repeat that request unchanged, or use a new request_id.`,
   );
 }
 
-/** The order does not exist. */
-export function orderNotFound(issueRef: string, runId: string): StoreError {
+/** Creates the error for an order that does not exist. */
+export function createOrderNotFoundError(issueRef: string, runId: string): StoreError {
   return new StoreError('ORDER_NOT_FOUND', `Cannot find the order "${runId}" of issue "${issueRef}". Submit it first.`);
 }
 
-/** A cursor that no list has returned. */
-export function invalidCursor(): StoreError {
+/** Creates the error for an invalid cursor. */
+export function createCursorError(): StoreError {
   return new StoreError('INVALID_CURSOR', 'Invalid cursor. Start the list again without one.');
 }
 
-/** A table was damaged, or edited outside of Sluice. */
-export function columnDamaged(column: string, cause?: unknown): StoreError {
+/** Creates the error for a table that was damaged or edited outside of Sluice. */
+export function createColumnError(column: string, cause?: unknown): StoreError {
   return new StoreError(
     'STORE_DAMAGED',
     `The database is damaged: column "${column}" has an unexpected value. Restore the database from a backup.`,
@@ -64,15 +64,15 @@ export function columnDamaged(column: string, cause?: unknown): StoreError {
   );
 }
 
-/** A name that the database cannot store. */
-export function nulInName(): StoreError {
+/** Creates the error for a name that the database cannot store. */
+export function createNulError(): StoreError {
   return new StoreError(
     'STORE_FAILED',
     'Invalid name: it contains a NUL character, which the database cannot store. Nothing was written; remove the character.',
   );
 }
 
-/** The store was closed before the call. */
-export function storeClosed(): StoreError {
+/** Creates the error for a call after the store was closed. */
+export function createClosedError(): StoreError {
   return new StoreError('STORE_CLOSED', 'The store is closed. Open it again.');
 }

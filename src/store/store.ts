@@ -7,7 +7,7 @@ import type { Forgetting } from './forgetting.js';
 import type { Statistics } from './statistics.js';
 import type { Upkeep } from './upkeep.js';
 
-/** Everything that runs and orders need from a store, behind one connection. */
+/** Everything that runs and orders need from a store. */
 export interface Store
   extends
     OrderStore,
@@ -30,18 +30,18 @@ export interface Store
 /** Wakes workers when there may be work. */
 export interface QueueWatch {
   /**
-   * Calls back when an order, a run or a message may have become due, until the returned function is called. It only
-   * wakes: a late, repeated or needless call changes nothing, because the claim decides.
+   * Calls back when an order, a run or a message may have become due, until the returned function is called. A late, repeated or
+   * unnecessary call is harmless, because the claim decides.
    */
   watchQueue(wake: (work?: QueueWork) => void, watcher?: QueueWatcher): () => void;
 }
 
-/** The work a worker is woken for: runs to claim, or messages to deliver. Without it, both. */
+/** The work for which a worker is woken: runs to claim, or messages to deliver. Without it, both. */
 export type QueueWork = 'runs' | 'messages';
 
 /** A watcher and the runs it accepts, so that one worker is woken for a run and not all of them. */
 export interface QueueWatcher extends Pick<RunClaim, 'takes' | 'workerTypes'> {
-  /** The name its claims have as `watcher`. */
+  /** The `watcher` of its claims. */
   readonly worker?: string;
 }
 
@@ -51,6 +51,6 @@ export interface StoreOptions {
   readonly cache?: CacheLimits;
   /** How many runs or issues one page of a search reads; 10,000 by default. */
   readonly searchWindow?: number;
-  /** Connections to PostgreSQL at most, besides the one that listens: from 2 to 1,000, 10 by default. */
+  /** The maximum number of connections to PostgreSQL, in addition to the one for notifications: from 2 to 1,000, 10 by default. */
   readonly pool?: number;
 }

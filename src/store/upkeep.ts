@@ -1,30 +1,30 @@
 import type { Listed } from '../orders/index.js';
 import type { OrderState, RunRecord, RunState } from '../records/index.js';
 
-/** Counts of work in the store, and queries about ended runs. Every method reads a bounded number of rows through an index. */
+/** Counts work in the store and lists ended runs. Every method reads a bounded number of rows through an index. */
 export interface Upkeep {
-  /** Counts of running and waiting work. */
+  /** Counts unfinished work. */
   measure(): Promise<StoreFigures>;
-  /** Runs that ended at `since` or later, in the order they ended. Times are milliseconds since 1970. */
+  /** Lists runs that ended at `since` or later, in the order they ended. Times are milliseconds since 1970. */
   listEndedRuns(page: {
     readonly since: number;
     readonly cursor?: string;
     readonly limit?: number;
   }): Promise<Listed<RunRecord>>;
   /**
-   * Claims runs or executions, by id, so that only one process counts them in its metrics; returns those that no process has claimed within
-   * the last day. So several servers together count each of them once.
+   * Claims runs or executions by id, so that only one process counts them in its metrics. Returns those that no process has
+   * claimed within the last day.
    */
   claimFigures(claim: { readonly ids: readonly string[]; readonly now: number }): Promise<readonly string[]>;
-  /** The machines that have claimed these runs, by run. */
+  /** Returns the machines that have claimed these runs, by run. */
   findHosts(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns those of these runs whose events were deleted. */
   findRunsWithoutEvents(ids: readonly string[]): Promise<readonly string[]>;
   /**
-   * Returns those of these runs that ended before a moment, with their orders settled: nothing is written to their folders
-   * any more.
+   * Returns those of these runs that ended before `endedBefore` and whose orders are settled: nothing more is written to their
+   * folders.
    */
-  findSettledRuns(wanted: {
+  findSettledRuns(filter: {
     readonly ids: readonly string[];
     readonly endedBefore: number;
   }): Promise<readonly string[]>;
@@ -45,12 +45,12 @@ export interface StoreFigures {
     /** Not delivered yet. */
     readonly open: number;
     readonly dead: number;
-    /** When the oldest of the open ones was written. */
+    /** When the oldest open message was written. */
     readonly oldest: number | null;
   };
 }
 
-/** Counts by state, with a zero for each state that has none. */
+/** Returns the count of each state, 0 if there is none. */
 export function countStates<State extends string>(
   states: readonly State[],
   counted: Iterable<readonly [state: string, count: number]>,

@@ -2,25 +2,25 @@ import type { RunRecord } from '../records/index.js';
 
 const DAY_MS = 86_400_000;
 
-/** Facts about a queued run that was not claimed. */
+/** Reasons why a queued run cannot be claimed. */
 interface Obstacles {
-  /** The run that keeps it from its folder. */
+  /** The run that occupies its folder. */
   readonly folderHolder: string | null;
   /** The budget that was used up when it was last claimed. */
   readonly budget: string | null;
-  /** Not to be claimed before this time; 0 if it may be at any time. */
+  /** It must not be claimed before this time; 0 if it may be claimed at any time. */
   readonly notBefore: number;
 }
 
 /**
- * Explains why a queued run does not start; null if only a worker is missing. The folder comes first: without it, the run
- * cannot ask for its budget again.
+ * Explains why a queued run does not start; null if only a worker is missing. The folder comes first: without it, the run cannot
+ * request its budget again.
  */
 export function explainWaiting({ folderHolder, budget, notBefore }: Obstacles): RunRecord['waiting_for'] {
   if (folderHolder !== null) return { reason: 'folder', run: folderHolder };
   if (notBefore === 0) return null;
   if (budget === null) return { reason: 'folder', run: null };
-  // A run asks again before or at the end of the UTC day.
+  // A run requests its budget again at the end of the UTC day at the latest.
   const opensAt = Math.ceil(notBefore / DAY_MS) * DAY_MS;
   return { reason: 'budget', budget, opens_at: new Date(opensAt).toISOString() };
 }

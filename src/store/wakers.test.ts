@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createWakers } from './wakers.js';
 
 describe('wakers', () => {
-  it('call everyone who watches a key, soon and not at once', async () => {
+  it('call all watchers of a key, soon but not immediately', async () => {
     const wakers = createWakers();
     const calls: string[] = [];
     wakers.watch('a', () => calls.push('first'));
@@ -15,7 +15,7 @@ describe('wakers', () => {
     expect(calls).toEqual(['first', 'second']);
   });
 
-  it('do not call a listener that was removed, also between the wake and the call', async () => {
+  it('do not call a watcher that was removed, even between the wake-up and the call', async () => {
     const wakers = createWakers();
     const calls: string[] = [];
     const wake = (): unknown => calls.push('x');

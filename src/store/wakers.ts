@@ -1,4 +1,4 @@
-/** Callbacks by key, called soon after the key was woken. */
+/** Callbacks by key, called soon after the key is woken. */
 export interface Wakers {
   watch(key: string, wake: () => void): () => void;
   wake(key: string): void;
@@ -7,8 +7,8 @@ export interface Wakers {
 }
 
 /**
- * Creates an empty set of callbacks. Each is called in a microtask, so that a command has returned before
- * its effects are used, and a callback that throws does not fail the command.
+ * Creates an empty set of callbacks. Each is called in a microtask, so that a command has returned before its effects are used,
+ * and a callback that throws does not fail the command.
  *
  * @example
  * const wakers = createWakers()
@@ -41,17 +41,17 @@ export function createWakers(): Wakers {
   };
 }
 
-/** The key that workers watch. The other keys are run ids, which are never words. */
+/** The key that workers watch. The other keys are run ids, which never have this form. */
 export const QUEUE = 'queue';
 
 const REQUESTS = 'requests ';
 
-/** The key of the worker that executes a run: woken for a reply or a cancellation. */
+/** Formats the key of the worker that executes a run: it is woken for a reply or a cancellation. */
 export function formatRequestsKey(run: string): string {
   return `${REQUESTS}${run}`;
 }
 
-/** The run whose requests a key stands for; undefined for every other key. */
+/** Returns the run of a key for requests; undefined for every other key. */
 export function readRequestsKey(key: string): string | undefined {
   return key.startsWith(REQUESTS) ? key.slice(REQUESTS.length) : undefined;
 }

@@ -8,38 +8,38 @@ import type { Reading, RunResult } from '../records/index.js';
 import { readLastAttempt } from '../run-folder/index.js';
 import { judgeRunAgain, judgeText, NO_CHANGES } from '../runs/index.js';
 import type { JudgedRun, StoredContract } from '../runs/index.js';
-import { CASE_BYTES, CASE_FILES, readWholeFile } from './case-folder.js';
+import { CASE_BYTES, CASE_FILES, readCaseFile } from './case-folder.js';
 import type { OpenCase } from './case-folder.js';
 import type { Assessment, OrderFacts } from './case-record.js';
 import { SuiteError } from './suite-error.js';
 
-/** A case without what is expected of it. */
-export type CaseContent = Pick<OpenCase, 'folder' | 'about' | 'schema'>;
+/** A case without its expectations. */
+export type CaseContent = Pick<OpenCase, 'folder' | 'details' | 'schema'>;
 
-/** Reads the bytes of a case and decides on them, with the rules of this version. */
+/** Reads the bytes of a case and decides about them, with the rules of this version. */
 export async function assessCase(content: CaseContent): Promise<Assessment> {
-  const { about, folder } = content;
-  switch (about.kind) {
+  const { details, folder } = content;
+  switch (details.kind) {
     case 'text':
       return assessText(content);
     case 'run':
-      return assessRun(await judgeRecorded(content), about.contract !== undefined);
+      return assessRun(await judgeRecordedRun(content), details.contract !== undefined);
     case 'order':
-      if (about.order === undefined)
+      if (details.order === undefined)
         throw new SuiteError(
           'CASE_INVALID',
           `"${folder}/case.json" has no "order". Restore it, or add the case again.`,
         );
-      return assessOrder(content, about.order);
+      return assessOrder(content, details.order);
   }
 }
 
-function readContract({ about, schema }: CaseContent): StoredContract | undefined {
-  if (about.contract === undefined) return undefined;
-  return { ...about.contract, ...(schema === undefined ? {} : { schema }) };
+function readContract({ details, schema }: CaseContent): StoredContract | undefined {
+  if (details.contract === undefined) return undefined;
+  return { ...details.contract, ...(schema === undefined ? {} : { schema }) };
 }
 
-async function judgeRecorded(content: CaseContent): Promise<JudgedRun> {
+async function judgeRecordedRun(content: CaseContent): Promise<JudgedRun> {
   return judgeRunAgain(join(content.folder, CASE_FILES.run), readContract(content));
 }
 
@@ -95,7 +95,7 @@ function assessRun({ outcome, verdicts, warnings, text }: JudgedRun, hasContract
 }
 
 async function assessOrder(content: CaseContent, facts: OrderFacts): Promise<Assessment> {
-  const judged = await judgeRecorded(content);
+  const judged = await judgeRecordedRun(content);
   const { exit_code, signal } = facts;
   const result: RunResult = {
     warnings: [],
@@ -119,38 +119,38 @@ async function assessOrder(content: CaseContent, facts: OrderFacts): Promise<Ass
         Promise.resolve(facts.commit_problem === undefined ? {} : { problem: facts.commit_problem }),
     });
   });
-  const kept = facts.expects === 'report' ? withoutProblem(reading, 'CHANGES_MISSING') : reading;
-  const read = kept.result === undefined && draft !== undefined ? { ...kept, draft } : kept;
+  const accepted = facts.expects === 'report' ? withoutProblem(reading, 'CHANGES_MISSING') : reading;
+  const complete = accepted.result === undefined && draft !== undefined ? { ...accepted, draft } : accepted;
   const { runError } = readExit(result);
   const { action, result_code, reason } = decide({
     order: facts,
-    reading: read,
+    reading: complete,
     activeRunId: facts.run_id,
     exitCode: exit_code,
     signal,
-    evidence: gatherEvidence(read, facts, { exitCode: exit_code, signal }, facts.evidence),
+    evidence: gatherEvidence(complete, facts, { exitCode: exit_code, signal }, facts.evidence),
     policy: facts.policy,
     checks: facts.checks,
     ...(runError === undefined ? {} : { runError }),
   });
   return {
     reading: {
-      source: read.source,
-      ...(read.result === undefined ? {} : { result: read.result }),
-      ...(read.anchors === undefined ? {} : { anchors: read.anchors }),
-      ...(read.draft === undefined ? {} : { draft: read.draft }),
-      problems: read.problems.map(({ code, path }) => ({ code, ...(path === undefined ? {} : { path }) })),
+      source: complete.source,
+      ...(complete.result === undefined ? {} : { result: complete.result }),
+      ...(complete.anchors === undefined ? {} : { anchors: complete.anchors }),
+      ...(complete.draft === undefined ? {} : { draft: complete.draft }),
+      problems: complete.problems.map(({ code, path }) => ({ code, ...(path === undefined ? {} : { path }) })),
       verdicts: judged.verdicts,
     },
     decision: { action, code: result_code, reason },
   };
 }
 
-function withoutProblem(reading: Reading, unwanted: string): Reading {
-  return { ...reading, problems: reading.problems.filter(({ code }) => code !== unwanted) };
+function withoutProblem(reading: Reading, removed: string): Reading {
+  return { ...reading, problems: reading.problems.filter(({ code }) => code !== removed) };
 }
 
-/** Copies the result files of a case to a temporary folder, together with an answer that served as the result file. */
+/** Copies the result files of a case to a temporary folder, together with an answer that was used as the result file. */
 async function withResultFolder<T>(
   { folder }: CaseContent,
   answer: string | undefined,
@@ -159,7 +159,7 @@ async function withResultFolder<T>(
   const dir = await mkdtemp(join(tmpdir(), 'sluice-case-'));
   try {
     for (const name of RESULT_FILES) {
-      const bytes = await readWholeFile(join(folder, name), CASE_BYTES);
+      const bytes = await readCaseFile(join(folder, name), CASE_BYTES);
       if (bytes !== undefined) await writeFile(join(dir, name), bytes);
     }
     if (answer !== undefined) await writeFile(join(dir, 'work_result.json'), answer);
@@ -177,7 +177,7 @@ function listCodes(warnings: readonly { readonly code: string }[]): readonly str
   return [...new Set(warnings.map(({ code }) => code))];
 }
 
-/** Lists the paths of schema errors; their wording may change. */
+/** Lists the paths of schema errors without their messages, which may change. */
 function listIssues(issues: readonly { readonly path: readonly unknown[] }[] = []): readonly string[] {
   return [...new Set(issues.map(({ path }) => path.map(String).join('.')))];
 }

@@ -4,38 +4,38 @@ import { getErrorMessage } from '../base/index.js';
 import { isPresent, openForReading, openNew, readSmallFile, readSpan, replaceFile } from '../files/index.js';
 import type { OpenFile } from '../base/index.js';
 import type { StandardSchema } from '../json/index.js';
-import { fromJsonSchema } from '../json-schema/index.js';
+import { fromRecordSchema } from '../json-schema/index.js';
 import { assessmentSchema, suiteCaseSchema } from './case-record.js';
 import type { Assessment, SuiteCase } from './case-record.js';
 import { SuiteError } from './suite-error.js';
 
-/** The files of a case besides the recorded bytes. */
+/** The names of the files of a case. */
 export const CASE_FILES = {
-  about: 'case.json',
+  details: 'case.json',
   schema: 'schema.json',
   expected: 'expected.json',
-  /** The answer, for a case that is a text. */
+  /** The answer, for a case made from a text. */
   answer: 'answer.txt',
-  /** The folder of the recorded attempts. */
+  /** The folder with the recorded attempts. */
   run: 'run',
 } as const;
 
-/** A file of a case, by its path in the case's folder. */
+/** A file of a case, with its path in the case's folder. */
 export interface CaseFile {
   readonly path: string;
   readonly bytes: Uint8Array;
 }
 
-/** A case that was read: its folder, description, schema and expectations. */
+/** An opened case: its folder, details, schema and expectations. */
 export interface OpenCase {
   readonly name: string;
   readonly folder: string;
-  readonly about: SuiteCase;
+  readonly details: SuiteCase;
   readonly schema: Readonly<Record<string, unknown>> | undefined;
   readonly expected: Assessment;
 }
 
-/** The maximum size of a case, because cases are committed to a repository. */
+/** The maximum size of a case: cases are committed to repositories. */
 export const CASE_BYTES = 16 * 1024 * 1024;
 
 /** Maximum number of cases in a suite. */
@@ -43,10 +43,10 @@ const MAX_CASES = 10_000;
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/** Throws unless the name is a valid folder name on all systems. */
+/** Throws unless the name has only characters that are allowed in folder names on all systems, and is not hidden. */
 function checkCaseName(name: string): void {
   if (NAME.test(name)) return;
-  const message = `Invalid case name ${JSON.stringify(name.slice(0, 120))}. Use letters, digits, dots, underscores and dashes.`;
+  const message = `Invalid case name ${JSON.stringify(name.slice(0, 120))}. Use up to 100 letters, digits, dots, underscores and dashes; begin with a letter or a digit.`;
   throw new SuiteError('CASE_INVALID', message);
 }
 
@@ -60,13 +60,13 @@ export async function writeCase(suite: string, name: string, files: readonly Cas
   checkCaseName(name);
   const folder = join(suite, name);
   if (await isPresent(folder)) {
-    const message = `The case "${name}" already exists in "${suite}" and was not changed. Give another --name, or accept its new reading with sluice suite accept.`;
+    const message = `The case "${name}" already exists in "${suite}" and was not changed. Choose another --name, or update its expectations with sluice suite accept.`;
     throw new SuiteError('CASE_EXISTS', message);
   }
-  const part = join(suite, `.${name}.${process.pid}.part`);
+  const temporary = join(suite, `.${name}.${process.pid}.part`);
   try {
     for (const { path, bytes } of files) {
-      const target = join(part, path);
+      const target = join(temporary, path);
       await mkdir(dirname(target), { recursive: true });
       const handle = await openNew(target);
       try {
@@ -75,15 +75,15 @@ export async function writeCase(suite: string, name: string, files: readonly Cas
         await handle.close();
       }
     }
-    await rename(part, folder);
+    await rename(temporary, folder);
   } finally {
-    await rm(part, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
   return folder;
 }
 
-/** The bytes of a regular file; undefined if it is missing. Links are not followed: a repository may hold any. */
-export async function readWholeFile(
+/** Reads a regular file; undefined if it is missing. Links are not followed, because a repository may contain malicious ones. */
+export async function readCaseFile(
   path: string,
   maxBytes: number,
   openFile: OpenFile = async () => openForReading(path),
@@ -101,17 +101,17 @@ export async function readWholeFile(
   }
 }
 
-/** Replaces what is expected of a case. */
+/** Replaces the expectations of a case. */
 export async function writeExpected({ folder }: Pick<OpenCase, 'folder'>, expected: Assessment): Promise<void> {
   await replaceFile(join(folder, CASE_FILES.expected), formatJson(expected));
 }
 
-/** JSON as people read and compare it. */
+/** Formats JSON for people and for diffs. */
 export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** The names of all cases, sorted; empty if there is no suite. */
+/** Lists the names of all cases, sorted; none if there is no suite. */
 export async function listCases(suite: string): Promise<readonly string[]> {
   const names: string[] = [];
   const folder = await opendir(suite).catch(() => undefined);
@@ -119,22 +119,25 @@ export async function listCases(suite: string): Promise<readonly string[]> {
   for await (const entry of folder) {
     if (!entry.isDirectory() || !NAME.test(entry.name)) continue;
     if (names.length === MAX_CASES) {
-      throw new SuiteError('CASE_TOO_LARGE', `"${suite}" has more than ${MAX_CASES} cases. Split it into several.`);
+      throw new SuiteError(
+        'CASE_TOO_LARGE',
+        `"${suite}" has more than ${MAX_CASES} cases. Split it into several suites.`,
+      );
     }
     names.push(entry.name);
   }
   return names.toSorted();
 }
 
-const checkAbout = fromJsonSchema<SuiteCase>(suiteCaseSchema);
-const checkExpected = fromJsonSchema<Assessment>(assessmentSchema);
+const detailsSchema = fromRecordSchema<SuiteCase>(suiteCaseSchema);
+const expectedSchema = fromRecordSchema<Assessment>(assessmentSchema);
 
 /** Opens a case; throws `CASE_NOT_FOUND`, or `CASE_INVALID` if one of its files cannot be read. */
 export async function openCase(suite: string, name: string): Promise<OpenCase> {
   checkCaseName(name);
   const folder = join(suite, name);
-  const about = await readJson(folder, CASE_FILES.about);
-  if (about === undefined) {
+  const details = await readJson(folder, CASE_FILES.details);
+  if (details === undefined) {
     throw new SuiteError(
       'CASE_NOT_FOUND',
       `Case "${name}" not found in "${suite}". List all cases with: sluice suite list`,
@@ -147,9 +150,9 @@ export async function openCase(suite: string, name: string): Promise<OpenCase> {
   return {
     name,
     folder,
-    about: check(checkAbout, about, join(folder, CASE_FILES.about)),
+    details: check(detailsSchema, details, join(folder, CASE_FILES.details)),
     schema,
-    expected: check(checkExpected, await readJson(folder, CASE_FILES.expected), join(folder, CASE_FILES.expected)),
+    expected: check(expectedSchema, await readJson(folder, CASE_FILES.expected), join(folder, CASE_FILES.expected)),
   };
 }
 
@@ -170,10 +173,10 @@ function check<T>(schema: StandardSchema<unknown, T>, value: unknown, path: stri
   if (checked instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
   if (checked.issues === undefined) return checked.value;
   const [issue] = checked.issues;
-  const place = (issue?.path ?? []).map(String).join('.');
-  const what =
-    value === undefined ? 'is missing' : `is invalid: ${place === '' ? '' : `${place}: `}${issue?.message ?? ''}`;
-  throw new SuiteError('CASE_INVALID', `"${path}" ${what}. Restore it, or add the case again.`);
+  const property = (issue?.path ?? []).map(String).join('.');
+  const problem =
+    value === undefined ? 'is missing' : `is invalid: ${property === '' ? '' : `${property}: `}${issue?.message ?? ''}`;
+  throw new SuiteError('CASE_INVALID', `"${path}" ${problem}. Restore it, or add the case again.`);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

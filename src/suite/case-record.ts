@@ -5,10 +5,10 @@ import { decisionAction, evidenceSchema, problemSchema, resolutionAction, workRe
 /** A person's verdict on the result. */
 const verdictSchema = object(
   { action: resolutionAction, who: name, why: text, at: timestamp },
-  { /** The result as the person corrected it. */ result: workResult },
+  { /** The result, as corrected by the person. */ result: workResult },
 );
 
-/** The order, and the facts known when it was decided. A later reading cannot find them again. */
+/** The order, and the facts known when it was decided, which cannot be determined again later. */
 const orderFactsSchema = object(
   {
     issue_ref: name,
@@ -21,23 +21,23 @@ const orderFactsSchema = object(
     signal: orNull(name),
     /** Sluice's evidence about commit, pull request, checks and paths. */
     evidence: arrayOf(evidenceSchema),
-    /** The work result was the agent's answer, not a file it wrote. */
+    /** Whether the work result was the answer of the agent instead of a file that it wrote. */
     result_is_answer: flag,
   },
   {
     expects: oneOf(['change', 'report']),
-    /** The problem with the commit the result names. */
+    /** The problem with the commit that the result names. */
     commit_problem: problemSchema,
     /** The decision at that time. */
     decided: object({ action: decisionAction, code: name, reason: text }),
   },
 );
 
-/** `case.json`: everything about a case but its bytes, its schema and what is expected of it. */
+/** `case.json`: the details of a case, without its bytes, its schema and its expectations. */
 export const suiteCaseSchema = object(
   {
     format: { const: 'sluice-suite/1' },
-    /** `text`: an answer alone. `run`: a recorded run. `order`: a run that carried an order. */
+    /** `text`: only an answer. `run`: a recorded run. `order`: a run that executed an order. */
     kind: oneOf(['text', 'run', 'order']),
     added_at: timestamp,
     /** The version of Sluice that added it. */
@@ -48,21 +48,21 @@ export const suiteCaseSchema = object(
     run: name,
     engine: name,
     model: name,
-    /** Absent where the run had no contract. The schema is in `schema.json`. */
+    /** Absent if the run had no contract. The schema is in `schema.json`. */
     contract: object(
       {},
       { profile: oneOf(['default', 'generic', 'tagged', 'unified']), allow_partial: flag, align: flag },
     ),
     order: orderFactsSchema,
     verdict: verdictSchema,
-    /** For people: why the case is here. */
+    /** A description of the case for people. */
     note: text,
   },
 );
 
-/** The assessment of a case by a version of Sluice: `expected.json`, and what `sluice suite run` compares with it. */
+/** The assessment of a case by a version of Sluice: `expected.json`, or the assessment that `sluice suite run` compares with it. */
 export const assessmentSchema = object({
-  /** The reading of the bytes. */
+  /** The result of reading the bytes. */
   reading: { type: 'object' },
   /** The resulting decision. `reason` is for people and is not compared. */
   decision: object({ action: name, code: name, reason: text }),

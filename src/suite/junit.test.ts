@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { renderJunit } from './junit.js';
 
-it('escapes what agents wrote, and replaces what XML cannot hold', () => {
+it('escapes output of agents, and replaces characters that XML does not allow', () => {
   const changes = [{ part: 'reading', path: ['value'], expected: 'a', found: '<b>&"\u0000\u{D800}' }] as const;
   const xml = renderJunit([{ name: 'a', status: 'changed', ms: 1500, changes }]);
   expect(xml).toContain('<testcase classname="sluice-suite" name="a" time="1.500">');

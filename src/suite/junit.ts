@@ -1,7 +1,7 @@
 import type { CaseReport } from './run-suite.js';
 
 /**
- * The reports as JUnit XML, which CI systems show.
+ * Renders the reports as JUnit XML, which CI systems can show.
  *
  * @example
  * await writeFile('suite.xml', renderJunit(reports))
@@ -28,8 +28,8 @@ export function renderJunit(reports: readonly CaseReport[]): string {
   ].join('\n');
 }
 
-/** Long values are cut: the file with the whole one is in the suite. */
-const SHOWN = 200;
+/** Longer values are shortened, so that a change fits on one line. */
+const MAX_LENGTH = 200;
 
 /**
  * Describes a change in one line.
@@ -38,25 +38,25 @@ const SHOWN = 200;
  * describeChange(change) // 'reading value.line: expected 3, found 4'
  */
 export function describeChange({ part, path, expected, found }: CaseReport['changes'][number]): string {
-  return `${part} ${path.join('.')}: expected ${show(expected)}, found ${show(found)}`;
+  return `${part} ${path.join('.')}: expected ${formatValue(expected)}, found ${formatValue(found)}`;
 }
 
-function show(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+function formatValue(value: unknown): string {
+  const text = value === undefined ? 'no value' : JSON.stringify(value);
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
 }
 
 function quote(text: string): string {
   return `"${escape(text).replaceAll('\n', '&#10;')}"`;
 }
 
-/** Characters that XML 1.0 cannot hold are replaced; agents print them. */
+/** Characters that XML 1.0 does not allow. They are replaced, because agents may print them. */
 // oxlint-disable-next-line no-control-regex
-const NOT_XML = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|\p{Surrogate}/gu;
+const INVALID_IN_XML = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|\p{Surrogate}/gu;
 
 function escape(text: string): string {
   return text
-    .replaceAll(NOT_XML, '\u{FFFD}')
+    .replaceAll(INVALID_IN_XML, '\u{FFFD}')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

@@ -10,52 +10,52 @@ import type { AttemptFile, RunFile, RunFolder } from '../run-folder/index.js';
 import type { Secrets, StoredContract } from '../runs/index.js';
 import { VERSION } from '../files/index.js';
 import { assessCase } from './assess-case.js';
-import { CASE_BYTES, CASE_FILES, formatJson, readWholeFile, writeCase } from './case-folder.js';
+import { CASE_BYTES, CASE_FILES, formatJson, readCaseFile, writeCase } from './case-folder.js';
 import type { CaseFile } from './case-folder.js';
 import type { Assessment, CaseVerdict, OrderFacts, SuiteCase } from './case-record.js';
 import { SuiteError } from './suite-error.js';
 
-/** A new case: its files, and the assessment of this version. */
-export interface MadeCase {
-  /** A name for it, from the issue or the run. */
+/** A new case: its files, and its assessment by this version. */
+export interface NewCase {
+  /** The suggested name, from the issue or the run. */
   readonly name: string;
   readonly files: readonly CaseFile[];
-  readonly about: SuiteCase;
+  readonly details: SuiteCase;
   readonly expected: Assessment;
 }
 
-/** Options for making a case. */
-interface CaseMaker {
-  /** Masks what must not be in a repository. */
+/** Options for creating a case. */
+interface CaseOptions {
+  /** Masks secrets, which must not be in a repository. */
   readonly secrets: Pick<Secrets, 'mask' | 'maskText'>;
   readonly clock: () => number;
   readonly note?: string | undefined;
   readonly verdict?: CaseVerdict | undefined;
 }
 
-/** A run of the store. */
-export interface RunCaseOptions extends CaseMaker {
+/** Options for creating a case from a run in the store. */
+export interface RunCaseOptions extends CaseOptions {
   readonly record: RunRecord;
   readonly folder: RunFolder;
   readonly store: Pick<OrderStore, 'findOrder' | 'listExecutions' | 'listInbox'>;
   readonly wrappers: Wrappers;
 }
 
-/** Makes a case of a recorded run: its bytes, its contract, and what a person decided. */
-export async function makeRunCase(options: RunCaseOptions): Promise<MadeCase> {
+/** Creates a case from a recorded run: its bytes, its contract, and a person's decision. */
+export async function makeRunCase(options: RunCaseOptions): Promise<NewCase> {
   const { record, store } = options;
   if (record.state !== 'ended') {
-    throw new SuiteError('RUN_NOT_ENDED', `Run ${record.id} has not ended. Add it after it has ended.`);
+    throw new SuiteError('RUN_NOT_ENDED', `Run ${record.id} has not ended yet. Add it after it has ended.`);
   }
   const order = record.order === null ? undefined : await store.findOrder(record.order.issue_ref, record.order.run_id);
   const facts = order === undefined ? undefined : await gatherFacts(options, order);
   const verdict = options.verdict ?? (order === undefined ? undefined : await findVerdict(store, order));
   const { contract } = record.spec;
-  return finish(
+  return buildCase(
     { ...options, verdict },
     {
       name: facts === undefined ? record.id : `${facts.issue_ref}-${facts.run_id}`.replaceAll(/[^A-Za-z0-9._-]+/g, '_'),
-      about: {
+      details: {
         kind: facts === undefined ? 'run' : 'order',
         run: record.id,
         engine: record.spec.engine,
@@ -70,74 +70,74 @@ export async function makeRunCase(options: RunCaseOptions): Promise<MadeCase> {
   );
 }
 
-/** Makes a case of a run folder that the store does not know, such as that of `sluice run`. */
+/** Creates a case from a run folder that is not in the store, such as one created by `sluice run`. */
 export async function makeFolderCase(
-  options: CaseMaker & { readonly folder: RunFolder; readonly contract: StoredContract | undefined },
-): Promise<MadeCase> {
-  const opened = options.folder;
-  const last = (await opened.attempts()).at(-1);
-  const meta = last === undefined ? {} : await opened.meta(last);
+  options: CaseOptions & { readonly folder: RunFolder; readonly contract: StoredContract | undefined },
+): Promise<NewCase> {
+  const { folder } = options;
+  const last = (await folder.attempts()).at(-1);
+  const meta = last === undefined ? {} : await folder.meta(last);
   if (options.contract === undefined && meta.verdict !== undefined && NEEDS_CONTRACT.has(meta.verdict)) {
     const message = `The answer of this run was validated, but its contract is not in the run folder. Pass its schema with --schema.`;
     throw new SuiteError('CASE_INVALID', message);
   }
-  return finish(options, {
-    name: opened.name,
-    about: { kind: 'run', run: opened.name, ...omitUndefined({ engine: meta.engine }) },
+  return buildCase(options, {
+    name: folder.name,
+    details: { kind: 'run', run: folder.name, ...omitUndefined({ engine: meta.engine }) },
     contract: options.contract,
-    files: await readAttemptFiles(opened),
+    files: await readAttemptFiles(folder),
   });
 }
 
-/** Verdicts that only a contract gives. */
+/** Verdicts that are only possible with a contract. */
 const NEEDS_CONTRACT: ReadonlySet<string> = new Set(['validated', 'not_validated', 'comment']);
 
-/** Makes a case of an answer alone. */
+/** Creates a case from a text. */
 export async function makeTextCase(
-  options: CaseMaker & { readonly text: string; readonly name: string; readonly contract: StoredContract },
-): Promise<MadeCase> {
+  options: CaseOptions & { readonly text: string; readonly name: string; readonly contract: StoredContract },
+): Promise<NewCase> {
   const { name, contract } = options;
   const files = [{ path: CASE_FILES.answer, bytes: Buffer.from(options.text) }];
-  return finish(options, { name, about: { kind: 'text' }, contract, files });
+  return buildCase(options, { name, details: { kind: 'text' }, contract, files });
 }
 
 interface CaseParts {
   readonly name: string;
-  readonly about: Omit<SuiteCase, 'format' | 'added_at' | 'added_with' | 'contract' | 'verdict' | 'note'>;
+  readonly details: Omit<SuiteCase, 'format' | 'added_at' | 'added_with' | 'contract' | 'verdict' | 'note'>;
   readonly contract: StoredContract | undefined;
   readonly files: readonly CaseFile[];
 }
 
 /** Masks everything, writes the case to a temporary folder, and assesses it there, as `sluice suite run` will. */
-async function finish(
-  { secrets, clock, note, verdict }: CaseMaker,
-  { name, about, contract, files }: CaseParts,
-): Promise<MadeCase> {
+async function buildCase(
+  { secrets, clock, note, verdict }: CaseOptions,
+  { name, details, contract, files }: CaseParts,
+): Promise<NewCase> {
   const { schema, ...rules } = contract ?? {};
   const record: SuiteCase = {
     format: 'sluice-suite/1',
-    ...about,
+    ...details,
     added_at: new Date(clock()).toISOString(),
     added_with: VERSION,
     ...(contract === undefined ? {} : { contract: rules }),
     ...omitUndefined({ verdict, note }),
   };
   const masked = [
-    toFile(CASE_FILES.about, record),
+    toFile(CASE_FILES.details, record),
     ...(schema === undefined ? [] : [toFile(CASE_FILES.schema, schema)]),
-    // Bytes stay as they are in every checkout, and are not ignored with other logs.
+    // Git must not convert line endings of these files, or ignore them like other logs.
     { path: '.gitattributes', bytes: Buffer.from(`${CASE_FILES.run}/* -text\n${CASE_FILES.answer} -text\n`) },
     { path: '.gitignore', bytes: Buffer.from('!*\n') },
     ...files,
   ].map(({ path, bytes }) => ({ path, bytes: secrets.mask(bytes) }));
   const total = masked.reduce((sum, { bytes }) => sum + bytes.length, 0);
   if (total > CASE_BYTES) {
-    const message = `The case would have ${total} bytes; at most ${CASE_BYTES} belong in a repository. Keep a shorter run, or export it with sluice export.`;
+    const message = `The case would have ${total} bytes, and the limit is ${CASE_BYTES}. Add a shorter run, or copy this one with sluice export.`;
     throw new SuiteError('CASE_TOO_LARGE', message);
   }
   const expected = await assessFiles(masked, record, schema);
-  const whole = [...masked, { path: CASE_FILES.expected, bytes: secrets.mask(Buffer.from(formatJson(expected))) }];
-  return { name: name.slice(0, 100), files: whole, about: record, expected };
+  const allFiles = [...masked, { path: CASE_FILES.expected, bytes: secrets.mask(Buffer.from(formatJson(expected))) }];
+  return { name: name.slice(0, 100), files: allFiles, details: record, expected };
 }
 
 function toFile(path: string, value: unknown): CaseFile {
@@ -146,14 +146,14 @@ function toFile(path: string, value: unknown): CaseFile {
 
 async function assessFiles(
   files: readonly CaseFile[],
-  about: SuiteCase,
+  details: SuiteCase,
   schema: Readonly<Record<string, unknown>> | undefined,
 ): Promise<Assessment> {
-  const place = await mkdtemp(join(tmpdir(), 'sluice-suite-'));
+  const suite = await mkdtemp(join(tmpdir(), 'sluice-suite-'));
   try {
-    return await assessCase({ folder: await writeCase(place, 'case', files), about, schema });
+    return await assessCase({ folder: await writeCase(suite, 'case', files), details, schema });
   } finally {
-    await rm(place, { recursive: true, force: true });
+    await rm(suite, { recursive: true, force: true });
   }
 }
 
@@ -162,27 +162,27 @@ const ATTEMPT_FILES: readonly AttemptFile[] = ['meta', 'stdin', 'stdout', 'stder
 
 async function readAttemptFiles(folder: RunFolder): Promise<CaseFile[]> {
   const files: CaseFile[] = [];
-  let left = CASE_BYTES;
+  let remaining = CASE_BYTES;
   for (const attempt of await folder.attempts()) {
     for (const kind of ATTEMPT_FILES) {
       const name = getAttemptFileName(kind, attempt);
-      const bytes = await readWholeFile(name, left, async () => folder.openAttempt(kind, attempt));
+      const bytes = await readCaseFile(name, remaining, async () => folder.openAttempt(kind, attempt));
       if (bytes === undefined || (bytes.length === 0 && kind !== 'stdout')) continue;
-      left -= bytes.length;
+      remaining -= bytes.length;
       files.push({ path: `${CASE_FILES.run}/${name}`, bytes });
     }
   }
   return files;
 }
 
-/** The result files that were used; a file from before the run was not. */
+/** Reads the result file that was used. A file that is older than the run was not used. */
 async function readResultFiles(folder: RunFolder, order: OrderRecord | undefined): Promise<CaseFile[]> {
   const startedAt = order?.started_at ?? null;
-  const wanted = {
+  const selection = {
     wants: ({ path }: RunFile) => RESULT_FILES.some((name) => name === path),
     maxBytes: RESULT_FILES.length * CASE_BYTES,
   };
-  const reading = await withPlainFolder(folder, wanted, async (dir) =>
+  const reading = await withPlainFolder(folder, selection, async (dir) =>
     readWorkResult({
       dir,
       order: { repo_dir: dir },
@@ -193,7 +193,7 @@ async function readResultFiles(folder: RunFolder, order: OrderRecord | undefined
   const files: CaseFile[] = [];
   for (const path of RESULT_FILES) {
     if (path !== reading.path) continue;
-    const bytes = await readWholeFile(path, CASE_BYTES, async () => folder.openWorkFile(path)).catch(() => undefined);
+    const bytes = await readCaseFile(path, CASE_BYTES, async () => folder.openWorkFile(path)).catch(() => undefined);
     if (bytes !== undefined) files.push({ path, bytes });
   }
   return files;
@@ -205,17 +205,17 @@ async function gatherFacts(
 ): Promise<OrderFacts> {
   const { issue_ref, run_id, worker, instructions, expects } = order.order;
   const executions = await store.listExecutions({ issueRef: issue_ref, runId: run_id, limit: 100 });
-  // The rules decided first, people later.
+  // The first decision was made by the rules; people may have decided later.
   const execution = executions.items.findLast(({ who }) => who === null);
   const commitProblem = execution?.problems.find(
     ({ code }) => code === 'COMMIT_NOT_FOUND' || code === 'COMMIT_UNCHECKED',
   );
   const decided = order.decision;
   const { value, repair_level } = record.result ?? {};
-  const written = await readWholeFile('work_result.json', CASE_BYTES, async () =>
+  const written = await readCaseFile('work_result.json', CASE_BYTES, async () =>
     folder.openWorkFile('work_result.json'),
   ).catch(() => undefined);
-  const answered = value !== undefined && repair_level === 'none' ? formatJson(value) : undefined;
+  const answer = value !== undefined && repair_level === 'none' ? formatJson(value) : undefined;
   return {
     issue_ref,
     run_id,
@@ -225,7 +225,7 @@ async function gatherFacts(
     exit_code: execution?.exit_code ?? null,
     signal: execution?.signal ?? null,
     evidence: (decided?.evidence ?? []).filter(({ by, claim }) => by === 'sluice' && claim !== 'result'),
-    result_is_answer: written !== undefined && Buffer.from(written).toString() === answered,
+    result_is_answer: written !== undefined && Buffer.from(written).toString() === answer,
     ...omitUndefined({ expects, commit_problem: commitProblem }),
     ...(decided === null
       ? {}
@@ -251,14 +251,14 @@ async function findVerdict(
   { order, run }: OrderRecord,
 ): Promise<CaseVerdict | undefined> {
   let cursor: string | undefined;
-  for (let seen = 0; seen < MAX_ITEMS;) {
+  for (let searched = 0; searched < MAX_ITEMS;) {
     const page = await store.listInbox({ issueRef: order.issue_ref, limit: 100, ...omitUndefined({ cursor }) });
-    for (const { run: about, resolution } of page.items) {
-      if (about !== run || resolution === null || resolution.action === 'superseded') continue;
+    for (const { run: itemRun, resolution } of page.items) {
+      if (itemRun !== run || resolution === null || resolution.action === 'superseded') continue;
       const { action, who, why, at, result } = resolution;
       return { action, who, why, at, ...omitUndefined({ result }) };
     }
-    seen += page.items.length;
+    searched += page.items.length;
     if (page.next_cursor === null || page.items.length === 0) return undefined;
     cursor = page.next_cursor;
   }

@@ -5,22 +5,22 @@ import { listCases, openCase, writeExpected } from './case-folder.js';
 import type { Assessment } from './case-record.js';
 import { SuiteError } from './suite-error.js';
 
-/** Something that is not as expected. */
+/** A difference from the expectations. */
 export interface CaseChange {
   readonly part: 'reading' | 'decision';
   readonly path: readonly (string | number)[];
-  /** Undefined where it has nothing. */
+  /** Undefined if there is no value. */
   readonly expected: unknown;
   readonly found: unknown;
 }
 
-/** The outcome of a case. `broken`: it could not be read. */
+/** The outcome of a case. `broken`: the case could not be read. */
 export interface CaseReport {
   readonly name: string;
   readonly status: 'same' | 'changed' | 'broken';
   readonly ms: number;
   readonly changes: readonly CaseChange[];
-  /** Why it is broken. */
+  /** Why the case could not be read. */
   readonly problem?: string;
   readonly decision?: Assessment['decision'];
 }
@@ -28,14 +28,14 @@ export interface CaseReport {
 /** The suite and its selected cases. */
 export interface SuiteOptions {
   readonly suite: string;
-  /** All by default. */
+  /** All cases by default. */
   readonly names?: readonly string[];
   readonly clock: () => number;
   readonly onCase?: (report: CaseReport, total: number) => void;
 }
 
 /**
- * Assesses every case again, one after the other, and compares it with what is expected.
+ * Assesses every case again, in sequence, and compares the results with the expectations.
  *
  * @example
  * const reports = await runSuite({ suite: 'sluice-suite', clock: Date.now })
@@ -58,27 +58,30 @@ async function chooseCases({ suite, names = [] }: SuiteOptions): Promise<readonl
 }
 
 async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<CaseReport> {
-  const began = clock();
+  const startedAt = clock();
   try {
     const opened = await openCase(suite, name);
     const found = await assessCase(opened);
     const changes = compare(opened.expected, found);
     const status = changes.length === 0 ? 'same' : 'changed';
-    return { name, status, ms: clock() - began, changes, decision: found.decision };
+    return { name, status, ms: clock() - startedAt, changes, decision: found.decision };
   } catch (error) {
-    // Other cases still run after an error; a named case that does not exist is an error of the caller.
+    // An error in one case does not stop the others, but a missing case that the caller named does.
     if (isSluiceError(error) && error.code === 'CASE_NOT_FOUND') throw error;
     const problem = isSluiceError(error) ? `${error.code}: ${error.message}` : getErrorMessage(error);
-    return { name, status: 'broken', ms: clock() - began, changes: [], problem };
+    return { name, status: 'broken', ms: clock() - startedAt, changes: [], problem };
   }
 }
 
-/** The first difference of the reading and of the decision; through JSON, which is all a file can hold. */
+/**
+ * Finds the first difference in the reading and in the decision. What was found is converted to JSON first, because the
+ * expectations come from a JSON file.
+ */
 function compare(expected: Assessment, found: Assessment): CaseChange[] {
-  const now = JSON.parse(JSON.stringify(found)) as Assessment;
+  const foundAsJson = JSON.parse(JSON.stringify(found)) as Assessment;
   const parts = [
-    ['reading', expected.reading, now.reading],
-    ['decision', withoutReason(expected), withoutReason(now)],
+    ['reading', expected.reading, foundAsJson.reading],
+    ['decision', withoutReason(expected), withoutReason(foundAsJson)],
   ] as const;
   return parts.flatMap(([part, before, after]) => {
     const difference = firstDifference(before, after);
@@ -87,12 +90,12 @@ function compare(expected: Assessment, found: Assessment): CaseChange[] {
   });
 }
 
-/** The wording of a reason may change without changing the decision. */
+/** Reasons are not compared, because their wording may change. */
 function withoutReason({ decision: { action, code } }: Assessment): object {
   return { action, code };
 }
 
-/** Replaces the expectations of changed cases by what this version finds; returns their earlier reports. */
+/** Replaces the expectations of changed cases with the results of this version; returns the reports of these cases. */
 export async function acceptCases(options: SuiteOptions): Promise<readonly CaseReport[]> {
   const accepted: CaseReport[] = [];
   for (const report of await runSuite(options)) {

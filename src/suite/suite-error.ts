@@ -13,7 +13,7 @@ export const SUITE_ERROR_CODES = [
 /** One of `SUITE_ERROR_CODES`. */
 export type SuiteErrorCode = (typeof SUITE_ERROR_CODES)[number];
 
-/** A suite or a case that cannot be used as it is. */
+/** A suite or a case that cannot be used. */
 export class SuiteError extends SluiceError<SuiteErrorCode> {
   override readonly name = 'SuiteError';
 }

@@ -1,18 +1,18 @@
 import { parentPort } from 'node:worker_threads';
 
-/** A thread's reply, or the error it threw. */
+/** The reply of a thread, or the error that the task threw. */
 export type ThreadReply = { readonly reply: unknown } | { readonly error: unknown };
 
-/** Answers the tasks that the pool sends to this thread, one after the other. */
+/** Performs the tasks that the pool sends to this thread, one at a time. */
 export function serveTasks(perform: (task: never) => unknown): void {
   const port = parentPort;
-  if (port === null) throw new Error('This module runs in a worker thread only.');
-  port.on('message', (task: unknown) => port.postMessage(answer(perform, task)));
+  if (port === null) throw new Error('This module runs only in a worker thread.');
+  port.on('message', (task: unknown) => port.postMessage(performTask(perform, task)));
 }
 
-function answer(perform: (task: never) => unknown, task: unknown): ThreadReply {
+function performTask(perform: (task: never) => unknown, task: unknown): ThreadReply {
   try {
-    // The pool of this thread sends no other tasks.
+    // The pool sends only tasks of this type.
     return { reply: perform(task as never) };
   } catch (error) {
     return { error };

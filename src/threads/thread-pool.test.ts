@@ -43,13 +43,13 @@ describe('a thread pool', () => {
     expect(await next).toBe('next 0');
   });
 
-  it.each(['exit', 'memory'])('survives a task that ends its thread by %s', async (task) => {
+  it.each(['exit', 'memory'])('continues after a task that ends its thread by %s', async (task) => {
     const pool = open();
     await expect(pool.run(task, 'a')).rejects.toMatchObject({ reason: 'crashed' });
     expect(await pool.run('next', 'a')).toBe('next 0');
   });
 
-  it('refuses more than its queue holds, and lets one caller take half of it', async () => {
+  it('refuses tasks when its queue is full, and lets one caller use half of it', async () => {
     const pool = open({ queue: 8 });
     const running = pool.run('loop', 'greedy');
     const waiting = [1, 2, 3, 4].map(async (task) => pool.run(String(task), 'greedy'));

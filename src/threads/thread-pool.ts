@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { ThreadReply } from './serve-tasks.js';
 
-/** Why a task was not finished: its thread took too long, needed too much memory or crashed, or too many tasks are waiting. */
+/** Why a task was not finished: it took too long, its thread crashed or ran out of memory, or too many tasks were waiting. */
 type ThreadFailure = 'timed_out' | 'crashed' | 'busy';
 
 /** A task that was not finished. Callers convert it to their own error. */
@@ -17,7 +17,7 @@ export class ThreadError extends Error {
 
 /** Runs tasks in threads, so that they do not block the event loop. */
 export interface ThreadPool<Task, Reply> {
-  /** Throws {@link ThreadError}, or what the task threw. Callers, named by `key`, take turns and share the queue. */
+  /** Throws a {@link ThreadError}, or the error of the task. Callers, identified by `key`, take turns and share the queue. */
   run(task: Task, key: string): Promise<Reply>;
   /** Ends all threads; waiting tasks fail. */
   close(): void;
@@ -27,7 +27,7 @@ interface ThreadPoolOptions {
   /** The module that the threads run; it calls `serveTasks`. */
   readonly entry: URL;
   readonly threads: number;
-  /** How many tasks may wait; more are refused. One key may have half of them. */
+  /** How many tasks may wait; more are refused. One key may use half of the queue. */
   readonly queue: number;
   /** A task that takes longer is stopped by ending its thread. */
   readonly taskMs: number;
@@ -42,19 +42,19 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** An idle thread ends after this long, which frees its memory. */
+/** An idle thread ends after this time, to free its memory. */
 const IDLE_MS = 30_000;
 
-/** Creates a pool; threads are started when there is work. They do not keep the process alive while they are idle. */
+/** Creates a pool. Threads are started when there is work; idle threads do not keep the process alive. */
 export function createThreadPool<Task, Reply>(options: ThreadPoolOptions): ThreadPool<Task, Reply> {
-  const { threads: most, queue } = options;
-  const waiting = createFairQueue(queue);
+  const { threads: maxThreads, queue: queueSize } = options;
+  const waiting = createFairQueue(queueSize);
   const threads = new Set<Thread>();
 
   function startNext(): void {
     for (;;) {
       const idle = [...threads].find(({ isIdle }) => isIdle);
-      if (idle === undefined && threads.size >= most) return;
+      if (idle === undefined && threads.size >= maxThreads) return;
       const job = waiting.take();
       if (job === undefined) return;
       (idle ?? addThread()).perform(job);
@@ -87,22 +87,22 @@ export function createThreadPool<Task, Reply>(options: ThreadPoolOptions): Threa
   };
 }
 
-/** Waiting tasks; their keys take turns. */
+/** A queue in which keys take turns. */
 interface FairQueue {
-  /** False if there is no room. */
+  /** Returns false if the queue is full. */
   add(job: Job): boolean;
   take(): Job | undefined;
 }
 
-function createFairQueue(most: number): FairQueue {
+function createFairQueue(maxJobs: number): FairQueue {
   const byKey = new Map<string, Job[]>();
   let count = 0;
   return {
     add(job) {
-      const own = byKey.get(job.key) ?? [];
-      if (count >= most || own.length >= most / 2) return false;
-      own.push(job);
-      byKey.set(job.key, own);
+      const jobs = byKey.get(job.key) ?? [];
+      if (count >= maxJobs || jobs.length >= maxJobs / 2) return false;
+      jobs.push(job);
+      byKey.set(job.key, jobs);
       count += 1;
       return true;
     },
@@ -122,7 +122,7 @@ function createFairQueue(most: number): FairQueue {
 interface Thread {
   readonly isIdle: boolean;
   perform(job: Job): void;
-  /** Ends it; its task fails. */
+  /** Ends the thread; its task fails. */
   end(error: ThreadError): void;
 }
 
@@ -148,7 +148,7 @@ function startThread(
     end(new ThreadError('crashed', 'The task needed too much memory, or its thread crashed.', { cause }));
   }
 
-  function rest(): void {
+  function becomeIdle(): void {
     job = undefined;
     worker.unref();
     timer = setTimeout(() => end(new ThreadError('timed_out', 'The thread was idle.')), IDLE_MS).unref();
@@ -157,13 +157,13 @@ function startThread(
   worker.on('error', crash);
   worker.on('messageerror', crash);
   worker.on('exit', (code) => crash(new Error(`The thread ended with code ${code}.`)));
-  worker.on('message', (answer: ThreadReply) => {
+  worker.on('message', (reply: ThreadReply) => {
     const finished = job;
     clearTimeout(timer);
     if (hasEnded) return;
-    rest();
-    if ('error' in answer) finished?.reject(answer.error);
-    else finished?.resolve(answer.reply as never);
+    becomeIdle();
+    if ('error' in reply) finished?.reject(reply.error);
+    else finished?.resolve(reply.reply as never);
     onIdle();
   });
 
@@ -184,7 +184,7 @@ function startThread(
   };
 }
 
-/** Node.js 20 does not read TypeScript, so a thread that runs from the sources loads tsx first. */
+/** Node.js 20 cannot load TypeScript, so a thread that runs from source loads tsx first. */
 function createWorker(entry: URL, memoryMb: number): Worker {
   const limits = { resourceLimits: { maxOldGenerationSizeMb: memoryMb }, env: {} };
   if (!entry.pathname.endsWith('.ts')) return new Worker(entry, limits);

@@ -1,13 +1,13 @@
-/** The maximum length of a recorded text: collectors refuse large attributes, and the run has all of it. */
+/** The maximum length of a recorded text: collectors refuse large attributes, and the run stores the full text. */
 const MAX_LENGTH = 8192;
 
-/** A value as text, shortened. */
+/** Formats a value as text, shortened. */
 export function describeContent(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`;
 }
 
-/** A message in the shape of the conventions, shortened. */
+/** Formats a message as the GenAI conventions require, shortened. */
 export function describeMessage(role: 'user' | 'assistant', text: string): string {
   return JSON.stringify([{ role, parts: [{ type: 'text', content: describeContent(text) }] }]);
 }

@@ -1,25 +1,25 @@
 import type { Context, TraceAPI } from '@opentelemetry/api';
 
-/** The part of the optional package `@opentelemetry/api` that is used. */
+/** The part of the optional package `@opentelemetry/api` that is used here. */
 export interface OpenTelemetry {
   readonly trace: TraceAPI;
   readonly ROOT_CONTEXT: Context;
 }
 
-/** Where every copy of the package, of whatever version, registers an SDK. */
+/** The global symbol under which every copy of the package registers an SDK. */
 const REGISTERED = /^opentelemetry\.js\.api\.\d+$/;
 
-/** An SDK registered in this process: the version of its copy of the package, and its provider of tracers. */
+/** An SDK registered in this process: the version of its copy of the package, and its tracer provider. */
 export interface RegisteredSdk {
   readonly version: string;
   readonly provider: unknown;
 }
 
-/** The SDK that this process was started with (`node --import`); undefined without one. */
-export function findSdk(surroundings: object = globalThis): RegisteredSdk | undefined {
-  for (const symbol of Object.getOwnPropertySymbols(surroundings)) {
+/** Finds the SDK that this process was started with (`node --import`); undefined without one. */
+export function findSdk(global: object = globalThis): RegisteredSdk | undefined {
+  for (const symbol of Object.getOwnPropertySymbols(global)) {
     if (!REGISTERED.test(symbol.description ?? '')) continue;
-    const registered: unknown = Reflect.get(surroundings, symbol);
+    const registered: unknown = Reflect.get(global, symbol);
     if (typeof registered !== 'object' || registered === null || !('trace' in registered)) continue;
     const version = 'version' in registered ? String(registered.version) : 'unknown';
     return { version, provider: registered.trace };

@@ -8,11 +8,11 @@ import type { OpenTelemetry } from './open-telemetry.js';
 import { startRunTrace } from './run-trace.js';
 import { formatTraceparent, readParent } from './trace-parent.js';
 
-/** Makes spans of requests, runs and orders. */
+/** Creates spans for requests, runs and orders. */
 export interface Tracing extends RunTracer {
-  /** A request that was answered; `at` is when, in milliseconds since 1970. */
-  request(answer: TracedRequest, at: number): void;
-  /** Sends what was recorded, within seconds: for processes that are about to end. */
+  /** Records an HTTP request; `at` is when the response was sent, in milliseconds since 1970. */
+  request(request: TracedRequest, at: number): void;
+  /** Sends the recorded spans and waits a few seconds at most; for processes that are about to exit. */
   flush(): Promise<void>;
 }
 
@@ -23,14 +23,14 @@ interface TracedRequest {
   readonly traceparent?: string | undefined;
 }
 
-/** How traces are made. */
+/** Options for tracing. */
 export interface TracingOptions {
   readonly logger: Pick<Logger, 'debug' | 'warn'>;
-  /** Whether prompts, answers, and arguments and results of tools are recorded, shortened. They may hold secrets. */
+  /** Whether prompts, answers, and arguments and results of tools are recorded, shortened. They may contain secrets. */
   readonly content?: boolean | undefined;
-  /** The address of the console, for links to runs. */
+  /** The console's URL, for links to runs. */
   readonly consoleUrl?: string | undefined;
-  /** The environment variables that show whether traces are wanted. */
+  /** The environment variables that show whether traces are expected. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly load?: () => Promise<OpenTelemetry>;
 }
@@ -39,8 +39,8 @@ export interface TracingOptions {
 const FLUSH_MS = 5000;
 
 /**
- * Traces through `@opentelemetry/api`, to the SDK that the process was started with (`node --import`). Undefined without
- * an SDK; a warning where there is one that would receive nothing.
+ * Opens tracing through `@opentelemetry/api` to the SDK that the process was started with (`node --import`). Undefined without
+ * an SDK. Logs a warning if traces are expected but would not arrive.
  */
 export async function openTracing({
   logger,
@@ -51,9 +51,9 @@ export async function openTracing({
 }: TracingOptions): Promise<Tracing | undefined> {
   const sdk = findSdk();
   if (sdk === undefined) {
-    if (isWanted(env)) {
+    if (isTracingRequested(env)) {
       logger.warn(
-        'no traces: OTEL_* variables are set, but no OpenTelemetry SDK is loaded. Start Node.js with --import and your SDK set-up.',
+        'no traces are sent: OTEL_* variables are set, but no OpenTelemetry SDK is loaded. Start Node.js with --import and the module that sets up your SDK.',
       );
     }
     return undefined;
@@ -62,15 +62,18 @@ export async function openTracing({
   try {
     api = await load();
   } catch (error) {
-    logger.warn('no traces: an OpenTelemetry SDK is loaded, but @opentelemetry/api is not installed beside Sluice', {
-      error: getErrorMessage(error),
-    });
+    logger.warn(
+      'no traces are sent: an OpenTelemetry SDK is loaded, but Sluice cannot import @opentelemetry/api. Install it in the same project as Sluice.',
+      {
+        error: getErrorMessage(error),
+      },
+    );
     return undefined;
   }
-  // A copy of the package silently ignores an SDK that was registered by an older one.
+  // A copy of the package silently ignores an SDK that an older copy registered.
   if (api.trace.getTracerProvider() !== sdk.provider) {
     logger.warn(
-      'no traces: the OpenTelemetry SDK uses another version of @opentelemetry/api. Install the same version beside Sluice.',
+      'no traces are sent: the OpenTelemetry SDK uses another version of @opentelemetry/api. Install the same version in the same project as Sluice.',
       { sdk_api_version: sdk.version },
     );
     return undefined;
@@ -78,8 +81,8 @@ export async function openTracing({
   return createTracing(api, { content, consoleUrl });
 }
 
-/** Whether the usual variables ask for traces. */
-function isWanted(env: Readonly<Record<string, string | undefined>>): boolean {
+/** Whether the standard variables request traces. */
+function isTracingRequested(env: Readonly<Record<string, string | undefined>>): boolean {
   const { OTEL_SDK_DISABLED: disabled, OTEL_TRACES_EXPORTER: exporter = '' } = env;
   if (disabled === 'true' || exporter === 'none') return false;
   const names = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
@@ -130,10 +133,10 @@ function createTracing(api: OpenTelemetry, settings: { content: boolean; console
   };
 }
 
-/** `SpanKind.SERVER`; the package is not loaded here. */
+/** The value of `SpanKind.SERVER`; the optional package that defines it is not imported here. */
 const SERVER = 1;
 
-/** The package itself has no such method: the provider behind its proxy has it. */
+/** Calls `forceFlush` of the provider, which the package hides behind a proxy. */
 function forceFlush(provider: unknown): Promise<unknown> | undefined {
   if (typeof provider !== 'object' || provider === null) return undefined;
   if ('forceFlush' in provider && typeof provider.forceFlush === 'function') {

@@ -20,7 +20,7 @@ const RESULT: RunResult = {
   usage: { scope: 'total', input_tokens: 100, output_tokens: 20, cached_input_tokens: 60 },
 } as unknown as RunResult;
 
-/** Starts the trace of a run, and returns what an exporter received of it. */
+/** Traces a run, and returns the spans that an exporter received. */
 function traceRun(spec: Partial<RunSpec> = {}, settings: { content?: boolean; consoleUrl?: string } = {}) {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
@@ -98,13 +98,13 @@ describe('the spans of a run', () => {
     });
     expect([tool?.startTime, tool?.endTime].map((time) => toMs(time ?? [0, 0]))).toEqual([at(20), at(50)]);
     const [last] = named('chat o-9-mini');
-    // From the result of the tool to the last word.
+    // From the result of the tool to the last message.
     expect([last?.startTime, last?.endTime].map((time) => toMs(time ?? [0, 0]))).toEqual([at(50), at(90)]);
     expect(last?.attributes).toMatchObject({ 'gen_ai.usage.input_tokens': 7, 'gen_ai.usage.output_tokens': 3 });
     expect(named('chat o-9')[0]?.attributes).not.toHaveProperty(['gen_ai.usage.input_tokens']);
   });
 
-  it('have the usage of the run on its only request', () => {
+  it('have the usage of the run if there is only one request', () => {
     const { onEvent, end } = traceRun();
     onEvent('assistant.message.final', { message_id: 'm1', text: 'Done.' }, 10);
     expect(end().named('chat o-9')[0]?.attributes).toMatchObject({
@@ -113,7 +113,7 @@ describe('the spans of a run', () => {
     });
   });
 
-  it('have no content unless requested, and then a bounded part', () => {
+  it('have no content unless requested, and then a limited part', () => {
     const converse = (content: boolean) => {
       const { onEvent, end } = traceRun({ prompt: `secret plan ${'x'.repeat(100_000)}` }, { content });
       onEvent('assistant.message.final', { message_id: 'm1', text: 'the secret plan is good' }, 1);
@@ -151,7 +151,7 @@ describe('the spans of a run', () => {
     expect(named('execute_tool edit')[0]?.attributes).toMatchObject({ 'error.type': 'not_finished' });
   });
 
-  it('put a sub-agent below the tool that started it', () => {
+  it('are children of the tool that started a sub-agent', () => {
     const { onEvent, end } = traceRun({ engine: 'claude' });
     onEvent('assistant.tool_call', { tool_call_id: 'task', name: 'Task', status: 'started' }, 1);
     const inside = { parent_tool_call_id: 'task' };
@@ -165,7 +165,7 @@ describe('the spans of a run', () => {
     expect(named('execute_tool Read')[0]?.parentSpanContext?.spanId).toBe(task);
   });
 
-  it('are bounded, and report how many are missing', () => {
+  it('are limited, and report how many are missing', () => {
     const { onEvent, end } = traceRun();
     for (let call = 0; call < 2000; call += 1) {
       onEvent('assistant.tool_call', { tool_call_id: `t${call}`, name: 'shell', status: 'started' }, call);

@@ -13,15 +13,15 @@ interface TraceSettings {
   readonly consoleUrl: string | undefined;
 }
 
-/** A run with more steps than this is marked; the rest is in its events. */
+/** Maximum number of spans per run. An attribute says how many were omitted; the events of the run have everything. */
 const MAX_SPANS = 1000;
-/** Messages of one step whose text is recorded. */
-const MAX_SAID = 20;
-/** `SpanKind.CLIENT` and `SpanStatusCode.ERROR`; the package is not loaded here. */
+/** How many messages of one step are recorded. */
+const MAX_MESSAGES = 20;
+/** `SpanKind.CLIENT` and `SpanStatusCode.ERROR`, because the optional package is not imported here. */
 const CLIENT = 2;
 const ERROR = 2;
 
-/** The provider of an engine's models, as the conventions name it; others are named by their engine. */
+/** The model providers of engines, as named by the conventions; for other engines, the engine name is used. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   codex: 'openai',
   'codex-acp': 'openai',
@@ -31,27 +31,27 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   'gemini-acp': 'gcp.gemini',
 };
 
-/** A model's output since the last tool result: one request to it. */
+/** One request to a model: its output since the last tool result. */
 interface Step {
   /** Milliseconds since 1970. */
   readonly start: number;
   end: number;
   model: string | undefined;
   usage: Usage | undefined;
-  readonly said: string[];
+  readonly messages: string[];
 }
 
-/** The agent itself, or a sub-agent of it. */
-interface Speaker {
-  /** When the last event ended that its model may have been waiting for. */
+/** The agent, or one of its sub-agents. */
+interface TracedAgent {
+  /** The end of the last event that its model may have waited for. */
   since: number;
   step: Step | undefined;
   readonly parent: Context;
 }
 
 /**
- * Starts the spans of one run by the GenAI conventions: `invoke_agent`, and below it a `chat` for each turn of its model
- * and an `execute_tool` for each call. An agent does not report its requests, so a `chat` lasts from the last tool result
+ * Starts the spans of one run, following the GenAI conventions: `invoke_agent`, and as its children a `chat` for each turn of the
+ * model and an `execute_tool` for each call. An agent does not report its requests, so a `chat` lasts from the last tool result
  * to the last message.
  */
 export function startRunTrace(
@@ -65,48 +65,52 @@ export function startRunTrace(
     { attributes: describeSpec(id, spec, { provider, content, consoleUrl }) },
     readParent(api, spec.traceparent),
   );
-  const own: Speaker = { since: Date.now(), step: undefined, parent: api.trace.setSpan(api.ROOT_CONTEXT, span) };
-  const speakers = new Map<string, Speaker>();
+  const mainAgent: TracedAgent = {
+    since: Date.now(),
+    step: undefined,
+    parent: api.trace.setSpan(api.ROOT_CONTEXT, span),
+  };
+  const subAgents = new Map<string, TracedAgent>();
   const calls = new Map<string, Span>();
-  /** Records the first step, until it is known whether it was the only one: then the usage of the run is its usage. */
-  let held: ((usage: Usage | undefined, model: string | undefined) => void) | undefined;
+  /** Records the first step later: if it turns out to be the only one, the usage of the run is its usage. */
+  let recordFirstStep: ((usage: Usage | undefined, model: string | undefined) => void) | undefined;
   let isFirst = true;
-  let made = 0;
-  let last = own.since;
+  let spanCount = 0;
+  let lastTime = mainAgent.since;
 
-  /** The span, unless there are too many. */
-  function open(name: string, attributes: Attributes, at: { startTime: number; parent: Context; kind?: number }) {
-    made += 1;
-    if (made > MAX_SPANS) return undefined;
+  /** Starts a span, unless there are too many. */
+  function startSpan(name: string, attributes: Attributes, at: { startTime: number; parent: Context; kind?: number }) {
+    spanCount += 1;
+    if (spanCount > MAX_SPANS) return undefined;
     const { startTime, parent, kind } = at;
     return tracer.startSpan(name, { startTime, attributes, ...(kind === undefined ? {} : { kind }) }, parent);
   }
 
-  function findSpeaker(data: object, at: number): Speaker {
+  function findAgent(data: object, at: number): TracedAgent {
     const call = 'parent_tool_call_id' in data ? String(data.parent_tool_call_id) : '';
-    const found = speakers.get(call);
-    if (found !== undefined || call === '') return found ?? own;
-    const above = calls.get(call);
-    const parent = above === undefined ? own.parent : api.trace.setSpan(api.ROOT_CONTEXT, above);
-    const speaker: Speaker = { since: at, step: undefined, parent };
-    // Bounded with the spans: without a separate span, a sub-agent counts as the agent.
-    if (above === undefined) return own;
-    speakers.set(call, speaker);
-    return speaker;
+    const found = subAgents.get(call);
+    if (found !== undefined || call === '') return found ?? mainAgent;
+    const callSpan = calls.get(call);
+    // A sub-agent whose tool call has no span counts as the main agent, so that the number of sub-agents is limited too.
+    if (callSpan === undefined) return mainAgent;
+    const parent = api.trace.setSpan(api.ROOT_CONTEXT, callSpan);
+    const agent: TracedAgent = { since: at, step: undefined, parent };
+    subAgents.set(call, agent);
+    return agent;
   }
 
-  /** Continues the step of a model that has printed a message, or starts one after the last tool result. */
-  function continueStep(speaker: Speaker, at: number): Step {
-    speaker.step ??= { start: Math.min(speaker.since, at), end: at, model: undefined, usage: undefined, said: [] };
-    speaker.step.end = at;
-    return speaker.step;
+  /** Continues the current step, or starts one after the last tool result. */
+  function continueStep(agent: TracedAgent, at: number): Step {
+    agent.step ??= { start: Math.min(agent.since, at), end: at, model: undefined, usage: undefined, messages: [] };
+    agent.step.end = at;
+    return agent.step;
   }
 
-  function endStep(speaker: Speaker, at: number): void {
-    const { step } = speaker;
-    speaker.since = at;
+  function endStep(agent: TracedAgent, at: number): void {
+    const { step } = agent;
+    agent.since = at;
     if (step === undefined) return;
-    speaker.step = undefined;
+    agent.step = undefined;
     const record = (usage = step.usage, used = step.model): void => {
       const model = used ?? spec.model;
       const attributes: Attributes = {
@@ -116,25 +120,25 @@ export function startRunTrace(
         ...(spec.model === undefined ? {} : { 'gen_ai.request.model': spec.model }),
         ...(used === undefined ? {} : { 'gen_ai.response.model': used }),
         ...describeUsage(usage),
-        ...(content && step.said.length > 0
-          ? { 'gen_ai.output.messages': describeMessage('assistant', step.said.join('\n')) }
+        ...(content && step.messages.length > 0
+          ? { 'gen_ai.output.messages': describeMessage('assistant', step.messages.join('\n')) }
           : {}),
       };
       const name = model === undefined ? 'chat' : `chat ${model}`;
-      open(name, attributes, { startTime: step.start, parent: speaker.parent, kind: CLIENT })?.end(step.end);
+      startSpan(name, attributes, { startTime: step.start, parent: agent.parent, kind: CLIENT })?.end(step.end);
     };
-    held?.(undefined, undefined);
-    held = undefined;
-    if (isFirst && step.usage === undefined && speaker === own) held = record;
+    recordFirstStep?.(undefined, undefined);
+    recordFirstStep = undefined;
+    if (isFirst && step.usage === undefined && agent === mainAgent) recordFirstStep = record;
     else record();
     isFirst = false;
   }
 
   function recordTool(event: FcmpEvent<'assistant.tool_call'>, at: number): void {
     const { tool_call_id, name, status, input, output, error, exit_code, model, usage } = event.data;
-    const speaker = findSpeaker(event.data, at);
+    const agent = findAgent(event.data, at);
     if (!calls.has(tool_call_id)) {
-      const step = continueStep(speaker, at);
+      const step = continueStep(agent, at);
       step.model ??= model;
       step.usage ??= usage;
       const attributes: Attributes = {
@@ -145,7 +149,7 @@ export function startRunTrace(
         'sluice.run_id': id,
         ...(content && input !== undefined ? { 'gen_ai.tool.call.arguments': describeContent(input) } : {}),
       };
-      const call = open(`execute_tool ${name}`, attributes, { startTime: at, parent: speaker.parent });
+      const call = startSpan(`execute_tool ${name}`, attributes, { startTime: at, parent: agent.parent });
       if (call !== undefined) calls.set(tool_call_id, call);
     }
     if (status === 'started') return;
@@ -153,47 +157,47 @@ export function startRunTrace(
     if (call !== undefined) {
       if (content && output !== undefined) call.setAttribute('gen_ai.tool.call.result', describeContent(output));
       if (typeof exit_code === 'number') call.setAttribute('process.exit.code', exit_code);
-      if (status === 'failed') fail(call, 'tool_error', content ? error : undefined);
+      if (status === 'failed') markFailed(call, 'tool_error', content ? error : undefined);
       call.end(at);
       calls.delete(tool_call_id);
     }
-    const inner = speakers.get(tool_call_id);
-    if (inner !== undefined) endStep(inner, at);
-    speakers.delete(tool_call_id);
-    endStep(speaker, at);
+    const subAgent = subAgents.get(tool_call_id);
+    if (subAgent !== undefined) endStep(subAgent, at);
+    subAgents.delete(tool_call_id);
+    endStep(agent, at);
   }
 
   function recordMessage({ data }: FcmpEvent<'assistant.message.final'>, at: number): void {
-    const step = continueStep(findSpeaker(data, at), at);
+    const step = continueStep(findAgent(data, at), at);
     step.model = data.model ?? step.model;
     step.usage = data.usage ?? step.usage;
-    // The text of one step is recorded shortened, so no more of it is kept.
-    if (content && step.said.length < MAX_SAID) step.said.push(describeContent(data.text));
+    // The recorded text is shortened, so more messages are not needed.
+    if (content && step.messages.length < MAX_MESSAGES) step.messages.push(describeContent(data.text));
   }
 
   return {
     traceparent: formatTraceparent(span.spanContext()),
     onEvent(event) {
-      const at = Math.max(last, Date.parse(event.ts));
+      const at = Math.max(lastTime, Date.parse(event.ts));
       if (Number.isNaN(at)) return;
-      last = at;
+      lastTime = at;
       if (event.type === 'assistant.tool_call') recordTool(event, at);
       else if (event.type === 'assistant.message.final') recordMessage(event, at);
       else if (event.type === 'assistant.message.delta' || event.type === 'assistant.reasoning')
-        continueStep(findSpeaker(event.data, at), at);
-      // The run now waits for someone other than the model.
-      else if (event.type === 'user.input.required' || event.type === 'user.input.replied') endStep(own, at);
+        continueStep(findAgent(event.data, at), at);
+      // The run waits for a person instead of the model.
+      else if (event.type === 'user.input.required' || event.type === 'user.input.replied') endStep(mainAgent, at);
     },
     end(result) {
-      for (const speaker of [...speakers.values(), own]) endStep(speaker, last);
+      for (const agent of [...subAgents.values(), mainAgent]) endStep(agent, lastTime);
       for (const call of calls.values()) {
-        fail(call, 'not_finished', undefined);
-        call.end(last);
+        markFailed(call, 'not_finished', undefined);
+        call.end(lastTime);
       }
-      held?.(result.usage, result.model);
+      recordFirstStep?.(result.usage, result.model);
       span.setAttributes(describeResult(result, content));
-      if (made > MAX_SPANS) span.setAttribute('sluice.spans_left_out', made - MAX_SPANS);
-      if (result.error !== undefined) fail(span, result.error.code, result.error.message);
+      if (spanCount > MAX_SPANS) span.setAttribute('sluice.spans_left_out', spanCount - MAX_SPANS);
+      if (result.error !== undefined) markFailed(span, result.error.code, result.error.message);
       span.end();
     },
   };
@@ -218,7 +222,7 @@ function describeSpec(
 }
 
 function describeResult(result: RunResult, content: boolean): Attributes {
-  const { status, attempts, model, usage, session_id, process: ended, text, repair_level, cached_from } = result;
+  const { status, attempts, model, usage, session_id, process: exit, text, repair_level, cached_from } = result;
   return {
     'sluice.status': status,
     'sluice.attempts': attempts,
@@ -226,7 +230,7 @@ function describeResult(result: RunResult, content: boolean): Attributes {
     ...describeUsage(usage),
     ...(model === undefined ? {} : { 'gen_ai.response.model': model }),
     ...(session_id === null ? {} : { 'gen_ai.conversation.id': session_id }),
-    ...(ended?.version === undefined || ended.version === null ? {} : { 'gen_ai.agent.version': ended.version }),
+    ...(exit?.version === undefined || exit.version === null ? {} : { 'gen_ai.agent.version': exit.version }),
     ...(cached_from === undefined ? {} : { 'sluice.cached_from': cached_from }),
     ...(content && text !== undefined ? { 'gen_ai.output.messages': describeMessage('assistant', text) } : {}),
   };
@@ -244,7 +248,7 @@ function describeUsage(usage: Usage | undefined): Attributes {
   };
 }
 
-function fail(span: Span, type: string, message: string | undefined): void {
+function markFailed(span: Span, type: string, message: string | undefined): void {
   span.setAttribute('error.type', type);
   span.setStatus({ code: ERROR, ...(message === undefined ? {} : { message: describeContent(message) }) });
 }

@@ -5,18 +5,18 @@ import type { OpenTelemetry } from './open-telemetry.js';
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /**
- * The context below a `traceparent`; the root where there is none or it is invalid. Read here and not with the SDK's
- * propagator, which is not there unless someone registered it.
+ * Parses a `traceparent` into a parent context; the root context if it is missing or invalid. The propagator of the SDK is not
+ * used, because it may not be registered.
  */
 export function readParent({ trace, ROOT_CONTEXT }: OpenTelemetry, traceparent: string | undefined): Context {
   const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   const parent: SpanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
-  // Both ids may not be zero.
+  // An all-zero id is invalid.
   if (!/[1-9a-f]/.test(traceId) || !/[1-9a-f]/.test(spanId)) return ROOT_CONTEXT;
   return trace.setSpanContext(ROOT_CONTEXT, parent);
 }
 
-/** The `traceparent` of a span; undefined if nothing is recorded. */
+/** Formats the `traceparent` of a span; undefined if nothing is recorded. */
 export function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext): string | undefined {
   if (!/[1-9a-f]/.test(traceId) || !/[1-9a-f]/.test(spanId)) return undefined;
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;

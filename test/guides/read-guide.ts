@@ -18,13 +18,13 @@ interface Block {
   readonly text: string;
 }
 
-/** Blocks that are pictures of something: formats, and what needs a machine of one's own. */
+/** Blocks that are not run: formats, and commands that need the reader's own machine. */
 const SHOWN = new Set(['yaml', 'mermaid', 'console']);
 
 /**
- * The steps of a guide, in order. A `ts` or `tsx` block is a program, an `sh` block is typed in, a block with a file name
- * behind its language is that file, and a `text` block is the output of the block before it. A block of another kind is an
- * error, because its mistakes would go unnoticed.
+ * Reads the steps of a guide, in order. A `ts` or `tsx` block is a program, an `sh` block is executed, a block with a file name
+ * after its language is that file, and a `text` block is the output of the block before it. A block of another kind is an
+ * error, because nothing would test it.
  *
  * @example
  * readGuide('```ts\nconsole.log(1);\n```\n\n```text\n1\n```\n') // one program that prints 1
@@ -39,7 +39,7 @@ export function readGuide(page: string): GuideStep[] {
     } else if (language === 'sh') steps.push({ kind: 'commands', line, text, prints: undefined });
     else if (language === 'text' && last !== undefined && last.kind !== 'file' && last.prints === undefined) {
       steps.splice(-1, 1, { ...last, prints: text });
-    } else if (!SHOWN.has(language)) throw new Error(`line ${line}: nothing can be done with a block of "${language}"`);
+    } else if (!SHOWN.has(language)) throw new Error(`line ${line}: a block of "${language}" cannot be tested`);
   }
   return steps;
 }
@@ -54,7 +54,7 @@ function listBlocks(page: string): Block[] {
   }));
 }
 
-/** Whether a text is what a guide says; `…` stands for whatever differs from time to time. */
+/** Checks whether a text matches the output in a guide, where `…` matches any text. */
 export function matchesOutput(text: string, expected: string): boolean {
   const parts = expected.trimEnd().split('…');
   const pattern = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('[^]*?');

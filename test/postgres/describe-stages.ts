@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { STAGES, type Stage } from './fixtures/record-stages.js';
 
-/** When an order was submitted, and when its waiting caller noticed that it was settled. */
+/** The times when an order was submitted, and when its waiting caller noticed that it was settled. */
 export interface WatchedOrder {
   readonly issueRef: string;
   /** Names its folder. */
@@ -12,7 +12,7 @@ export interface WatchedOrder {
   readonly noticed: number;
 }
 
-/** The work between two moments. `settled` to `delivered` comes after the settlement and is not part of its time. */
+/** The stages between two times. `settled` to `delivered` follows the settlement and is not part of its time. */
 const SPANS = {
   submit: ['from', 'submitted'],
   'wake and claim': ['submitted', 'claimed'],
@@ -26,12 +26,12 @@ const SPANS = {
   'deliver (afterwards)': ['settled', 'delivered'],
 } as const satisfies Readonly<Record<string, readonly [Moment, Moment]>>;
 
-/** Files that the agent of the campaign makes first and last. */
+/** The first and the last file that the agent of the campaign creates. */
 const MARKS = ['began', 'ended'] as const;
 
 type Moment = Stage | (typeof MARKS)[number] | 'from' | 'submitted' | 'noticed';
 
-/** The median duration of each stage in milliseconds, over the orders whose stages were all recorded. */
+/** Computes the median duration of each stage in milliseconds, over the orders with all stages recorded. */
 export async function describeStages(
   orders: readonly WatchedOrder[],
   lines: readonly string[],

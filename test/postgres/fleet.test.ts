@@ -11,36 +11,36 @@ import { report } from '../report.js';
 import { describeStages, type WatchedOrder } from './describe-stages.js';
 import { eventually } from './eventually.js';
 import { readClock } from './fixtures/record-stages.js';
-import { askServer, computeIdleShare, describeLoad, readLoad, type Load } from './measure-load.js';
+import { queryServer, computeIdleShare, describeLoad, readLoad, type Load } from './measure-load.js';
 import { createPostgresServer, type PostgresServer } from './postgres-server.js';
 import { FOLDER_PREFIX } from './sweep-leftovers.js';
 import { findViolations, isAnythingLeft, readOrders } from './work-done.js';
 import { makeWorkerSite, type WorkerSite } from './worker-site.js';
 
-/** More in `npm run torture -- --only fleet`: 200 workers in 4 processes, 2,000 orders. */
+/** Larger in `npm run torture -- --only fleet`: 200 workers in 4 processes, 2,000 orders. */
 const WORKERS = Number(process.env['FLEET_WORKERS'] ?? 6);
 const PROCESSES = Number(process.env['FLEET_PROCESSES'] ?? 2);
 const ORDERS = Number(process.env['FLEET_ORDERS'] ?? 40);
 const KILLS = Number(process.env['FLEET_KILLS'] ?? 1);
-/** How long the idle fleet is measured; too short to judge it by default. */
+/** How long the idle fleet is measured; the default is too short for a reliable figure. */
 const IDLE_S = Number(process.env['FLEET_IDLE_S'] ?? 2);
 const LEASE_MS = Number(process.env['FLEET_LEASE_MS'] ?? 3000);
-/** Polls have slowed down by then. */
+/** After this time polls have slowed down. */
 const WARM_UP_S = IDLE_S < 30 ? 0 : 60;
 /**
- * Orders that come one by one at a steady rate, whether or not those before are settled, and how many of them come in a second: first
- * in a folder each, then as many in worktrees of a git repository, where Sluice commits and examines what the agent left.
+ * The number of orders that arrive at a steady rate, whether or not earlier ones are settled, and the rate per second: first in
+ * a separate folder each, then as many in worktrees of a git repository, where Sluice commits and examines the agent's changes.
  */
 const ARRIVALS = Math.min(60, Math.ceil(ORDERS / 5));
 const RATE = Number(process.env['FLEET_RATE'] ?? 4);
-/** The aim for the median, and how much of the machine must be idle for it to be a statement about Sluice. */
+/** The limit of the median, and the share of the machine that must be idle for the limit to apply. */
 const SETTLED_MS = 300;
 const IDLE_SHARE = 0.4;
 /** The workers represent separate machines, but their agents share this one. */
 const AT_ONCE = Number(process.env['FLEET_AT_ONCE'] ?? 8 * availableParallelism());
 const REPOSITORIES = 64;
 const SUBMITTERS = 8;
-/** For the orders that come at once: less than one a second is a failure. */
+/** The time limit for the orders that are submitted together: fewer than one a second is a failure. */
 const MAX_S = 240 + ORDERS;
 
 async function startServer(): Promise<PostgresServer> {
@@ -73,7 +73,7 @@ async function submitOne(
   });
 }
 
-/** Submits orders to an idle fleet at a steady rate, and notes when each was settled. */
+/** Submits orders to an idle fleet at a steady rate, and records when each was settled. */
 async function watchArrivals(
   store: Store,
   lead: Lead,
@@ -93,10 +93,10 @@ async function watchArrivals(
   );
 }
 
-/** How long a server that was killed may take to come back. */
+/** How long a killed server may take to be available again. */
 const MAX_AWAY_MS = 120_000;
 
-/** Repeats what met a server that was away; a submission has a request id, so that it may be repeated. */
+/** Repeats a call while the server is not available. A submission has a request id, so repeating it is safe. */
 async function retryWhileAway<T>(work: () => Promise<T>): Promise<T> {
   const until = performance.now() + MAX_AWAY_MS;
   for (;;) {
@@ -111,7 +111,7 @@ async function retryWhileAway<T>(work: () => Promise<T>): Promise<T> {
 
 describe('a fleet of workers', () => {
   it(
-    'costs little while it is idle, settles orders soon, and does each once over kills and a restart of the database',
+    'uses little while idle, settles orders soon, and executes each once despite kills and a restart of the database',
     { timeout: 300_000 + WARM_UP_S * 2000 + IDLE_S * 2000 + MAX_S * 1000 },
     async () => {
       const server = await startServer();
@@ -159,7 +159,7 @@ describe('a fleet of workers', () => {
           `${ARRIVALS} orders, isolation ${isolation}, ${RATE} a second: settled after ${at(0.5)} ms (p50), ${at(0.95)} ms (p95), with a load of ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores; ${describeLoad(before, after)}`,
         );
         report(`their stages in milliseconds (p50): ${await describeStages(watched, stages, site.data)}`);
-        // Where others keep the machine busy, the time says nothing about Sluice.
+        // If other programs use the machine, the time does not measure Sluice.
         const isQuiet = computeIdleShare(before, after) >= IDLE_SHARE;
         expect(at(0.5)).toBeLessThanOrEqual(isQuiet && WARM_UP_S > 0 ? SETTLED_MS : Infinity);
       }
@@ -177,7 +177,7 @@ describe('a fleet of workers', () => {
       let loaded: Load | undefined;
       const countSettled = async (): Promise<number> => {
         const counting = 'SELECT count(*) AS settled FROM sluice.orders WHERE decision IS NOT NULL';
-        return Number((await askServer<{ readonly settled: string }>(url, counting)).settled);
+        return Number((await queryServer<{ readonly settled: string }>(url, counting)).settled);
       };
       let isSubmitted = false;
       const submit = async (): Promise<void> => {
@@ -193,7 +193,7 @@ describe('a fleet of workers', () => {
         const seconds = (performance.now() - start) / 1000;
         if (seconds > MAX_S) throw new Error(`${settled} of ${ORDERS} orders settled after ${Math.round(seconds)} s`);
         if (loaded === undefined && settled >= ORDERS / 2) {
-          // A crash resets what the server counts.
+          // Measured before the crash, which resets the counters of the server.
           loaded = await readLoad(url, processes);
           await server.kill();
           await server.start();
@@ -215,7 +215,7 @@ describe('a fleet of workers', () => {
       const orders = await readOrders(store);
       const asked = orders.filter(({ decision }) => decision?.action === 'needs-human').length;
       report(
-        `${ORDERS - 2 * ARRIVALS} orders at once, ${AT_ONCE} of them executed at a time: ${Math.round(seconds)} s, ${((ORDERS - 2 * ARRIVALS) / seconds).toFixed(1)} a second, ${kills} processes killed, the database restarted once, ${asked} given to a person; until the restart ${loaded === undefined ? '' : describeLoad(busy, loaded)}`,
+        `${ORDERS - 2 * ARRIVALS} orders submitted together, ${AT_ONCE} executed at a time: ${Math.round(seconds)} s, ${((ORDERS - 2 * ARRIVALS) / seconds).toFixed(1)} a second, ${kills} processes killed, the database restarted once, ${asked} passed to a person; until the restart ${loaded === undefined ? '' : describeLoad(busy, loaded)}`,
       );
       expect(orders).toHaveLength(ORDERS);
       expect(await findViolations(site, store, orders)).toEqual([]);

@@ -3,29 +3,29 @@ import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { openStore } from '../../src/store/index.js';
 
-/** The URL of a new empty database for the running test; it is deleted afterwards. */
+/** Creates an empty database for the running test and returns its URL; it is deleted afterwards. */
 export async function createDatabase(): Promise<string> {
   const name = await createNamed();
   onTestFinished(async () => runOn(inject('postgresUrl'), `DROP DATABASE ${name} WITH (FORCE)`));
   return getUrl(name);
 }
 
-/** Databases of earlier tests of this file, with all tables and nothing in them. */
+/** Databases of earlier tests of this file, with all tables, which are empty. */
 const emptied: string[] = [];
 
 /** Databases of the running test, oldest first. */
 const inUse: string[] = [];
 
-/** A test that asks for more has done with the first ones: a thousand databases would fill the disk. */
-const MOST = 8;
+/** If a test needs more databases, the first ones are emptied and used again: a thousand would fill the disk. */
+const MAX_IN_USE = 8;
 
 /**
- * The URL of a database in which a store finds nothing. It finds its tables: making them for every test would take
+ * Returns the URL of a database with empty tables: creating the tables for every test would take
  * longer than the tests.
  */
 export async function makeSite(): Promise<string> {
   if (inUse.length === 0) onTestFinished(emptyAll);
-  if (inUse.length >= MOST) await emptyOldest();
+  if (inUse.length >= MAX_IN_USE) await emptyOldest();
   template ??= createTemplate();
   const name = emptied.pop() ?? (await createNamed(`TEMPLATE ${await template}`));
   inUse.push(name);
@@ -57,7 +57,7 @@ async function createNamed(more = ''): Promise<string> {
   return name;
 }
 
-/** Deleting few rows is faster than truncating many tables; foreign keys would only ask for an order. */
+/** Deletes all rows: for few rows that is faster than truncating many tables. Foreign keys would require a certain order. */
 const EMPTY = `
   SET session_replication_role = replica;
   DO $$ DECLARE name text; BEGIN

@@ -15,7 +15,7 @@ declare module 'vitest' {
   }
 }
 
-/** One PostgreSQL for a whole run of the tests. */
+/** Starts one PostgreSQL for all tests. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   await sweepLeftovers(tmpdir());
   const folder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));

@@ -2,27 +2,27 @@ import { readFile, readdir } from 'node:fs/promises';
 import pg from 'pg';
 import type { StartedWorker } from './worker-site.js';
 
-/** The load of a fleet up to a moment. */
+/** The total load of a fleet up to a point in time. */
 export interface Load {
   readonly connections: number;
   readonly transactions: number;
   /** Seconds of processor time that the server has used, and the workers. */
   readonly serverCpu: number;
   readonly workerCpu: number;
-  /** Ticks of all processors of the machine: all of them, and those without work. */
+  /** Ticks of all processors of the machine: in total, and idle. */
   readonly ticks: { readonly all: number; readonly idle: number };
   readonly at: number;
 }
 
-/** Asks a question on a connection that exists only for it. */
-export async function askServer<T extends pg.QueryResultRow>(url: string, question: string): Promise<T> {
+/** Runs a query on a separate connection. */
+export async function queryServer<T extends pg.QueryResultRow>(url: string, query: string): Promise<T> {
   const client = new pg.Client(url);
-  // A server that is killed while it answers fails the question, and not the process too.
+  // If the server is killed during the query, only the query fails, not the process.
   client.on('error', () => undefined);
   await client.connect();
   try {
-    const { rows } = await client.query<T>(question);
-    if (rows[0] === undefined) throw new Error('the server has not answered');
+    const { rows } = await client.query<T>(query);
+    if (rows[0] === undefined) throw new Error('The query returned no row.');
     return rows[0];
   } finally {
     await client.end();
@@ -31,7 +31,7 @@ export async function askServer<T extends pg.QueryResultRow>(url: string, questi
 
 /** Measures the load of the fleet so far. */
 export async function readLoad(url: string, processes: readonly StartedWorker[]): Promise<Load> {
-  const { connections, transactions, parent } = await askServer<{
+  const { connections, transactions, parent } = await queryServer<{
     readonly connections: string;
     readonly transactions: string;
     readonly parent: number;
@@ -53,7 +53,7 @@ export async function readLoad(url: string, processes: readonly StartedWorker[])
   };
 }
 
-/** Seconds of processor time of a process, with the children that have ended. */
+/** Returns the processor time of a process and its ended children, in seconds. */
 async function readCpu(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const fields = text
@@ -82,12 +82,12 @@ async function readTicks(): Promise<Load['ticks']> {
   return { all: numbers.reduce((total, each) => total + each, 0), idle: idle + waitsForDisk };
 }
 
-/** The share of its processors that the whole machine had no work for, whatever else runs there. */
+/** Computes the idle share of all processors of the machine, including other work. */
 export function computeIdleShare(before: Load, after: Load): number {
   return (after.ticks.idle - before.ticks.idle) / (after.ticks.all - before.ticks.all);
 }
 
-/** Computes the load of the fleet between two moments. */
+/** Describes the load of the fleet between two points in time. */
 export function describeLoad(before: Load, after: Load): string {
   const seconds = (after.at - before.at) / 1000;
   const perSecond = (after.transactions - before.transactions) / seconds;

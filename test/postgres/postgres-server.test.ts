@@ -28,7 +28,7 @@ async function ask(url: string, statement: string): Promise<unknown> {
 }
 
 describe('the PostgreSQL of the tests', () => {
-  it('gives every test a separate database', async () => {
+  it('creates a separate database for every test', async () => {
     const [first, second] = [await createDatabase(), await createDatabase()];
     await ask(first, 'CREATE TABLE mine ()');
     expect(await ask(second, "SELECT to_regclass('mine') AS found")).toEqual({ found: null });
@@ -51,7 +51,7 @@ describe('the PostgreSQL of the tests', () => {
     await mkdir(join(parent, `${FOLDER_PREFIX}${process.pid}-mine`));
     const data = join(parent, `${FOLDER_PREFIX}${UNUSED_PID}-other`, 'data');
     await mkdir(data, { recursive: true });
-    // This very process: it would end before the next line.
+    // The pid of this process: if it were ended, the test would not reach the next line.
     await writeFile(join(data, 'postmaster.pid'), `${process.pid}\n`);
     await sweepLeftovers(parent);
     expect(await readdir(parent)).toEqual([`${FOLDER_PREFIX}${process.pid}-mine`]);

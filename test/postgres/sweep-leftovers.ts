@@ -1,10 +1,10 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Folders of servers for tests: this, the process that made it, a dash, something random. */
+/** Folders of test servers are named with this prefix, the pid of their creator, a dash and a random part. */
 export const FOLDER_PREFIX = 'sluice-postgres-';
 
-/** Ends servers and removes folders in `parent` whose makers are gone without having cleaned up. */
+/** Ends servers and removes folders in `parent` whose creators ended without cleaning up. */
 export async function sweepLeftovers(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(FOLDER_PREFIX)) continue;
@@ -12,12 +12,12 @@ export async function sweepLeftovers(parent: string): Promise<void> {
     if (!(maker > 0) || isRunning(maker)) continue;
     const folder = join(parent, name);
     await endServer(join(folder, 'data'));
-    // A folder of another user stays; it is that user's next run that removes it.
+    // A folder of another user is removed by that user's next test run.
     await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
-/** A pid is used again: it counts as the server's only if the process was started with this folder. */
+/** Ends a server. Since pids are reused, the process must have been started with this folder. */
 async function endServer(data: string): Promise<void> {
   const pid = Number((await readText(join(data, 'postmaster.pid'))).split('\n')[0]);
   if (!(pid > 0) || !isRunning(pid)) return;

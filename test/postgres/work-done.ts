@@ -4,7 +4,7 @@ import type { OrderRecord } from '../../src/records/index.js';
 import type { Store } from '../../src/store/index.js';
 import type { WorkerSite } from './worker-site.js';
 
-/** Orders that are not settled, or comments that are not delivered. */
+/** Checks for orders that are not settled, and comments that are not delivered. */
 export async function isAnythingLeft(store: Store): Promise<boolean> {
   const lists = await Promise.all([
     store.listOrders({ open: true, limit: 1 }),
@@ -24,7 +24,7 @@ export async function readOrders(store: Store): Promise<OrderRecord[]> {
   return orders;
 }
 
-/** Violated invariants, as sentences. Only an order whose worker was killed may go to a person. */
+/** Lists violated invariants, as messages. Only an order whose worker was killed may go to a person. */
 export async function findViolations(
   site: WorkerSite,
   store: Store,
@@ -50,9 +50,9 @@ export async function findViolations(
     const expected = decision?.action === 'advance' ? 'review' : 'needs-human';
     if (issue?.state !== expected) violations.push(`${issueRef}: ${decision?.action} and ${issue?.state}`);
     if (decision?.action === 'needs-human' && (await store.findRun(run))?.result?.error?.code !== 'WORKER_GONE') {
-      violations.push(`${issueRef}: given to a person though its worker was not lost: ${decision.reason}`);
+      violations.push(`${issueRef}: passed to a person although its worker was not lost: ${decision.reason}`);
     }
-    if (decision?.action === 'advance' && times !== 1) violations.push(`${issueRef}: went through without effect`);
+    if (decision?.action === 'advance' && times !== 1) violations.push(`${issueRef}: advanced without effect`);
   }
   if (texts.length !== orders.length || markers.length !== orders.length) {
     violations.push(`${orders.length} orders, ${texts.length} files of comments, ${markers.length} comments`);

@@ -8,24 +8,24 @@ import { bundleProgram } from '../bundle-program.js';
 import { makeFolder } from '../temporary-folder.js';
 import { makeSite } from './fresh-database.js';
 
-/** A place where workers in separate processes share a database and a data folder. */
+/** Workers in separate processes that share a database and a data folder. */
 export interface WorkerSite {
   readonly url: string;
   readonly data: string;
-  /** Repositories to work in, since each takes one order at a time. */
+  /** Repositories to work in; each is used by one order at a time. */
   readonly repositories: readonly string[];
-  /** A git repository in which orders work side by side, in a worktree each. */
+  /** A git repository that orders share, each in its own worktree. */
   readonly shared: string;
   startWorker(): StartedWorker;
-  /** One line for every time a worker has done something that lasts: issue and run id. */
+  /** One line for each time a worker had a lasting effect: issue and run id. */
   readEffects(): Promise<string[]>;
-  /** When each order reached each stage, as `recordStages` writes it. */
+  /** The times when each order reached each stage, as written by `recordStages`. */
   readStages(): Promise<string[]>;
 }
 
 export interface StartedWorker {
   readonly child: ChildProcess;
-  /** Resolves when it takes orders, or has ended. */
+  /** Resolves when it claims orders, or has ended. */
   readonly ready: Promise<unknown>;
   readonly isReady: boolean;
 }
@@ -33,18 +33,18 @@ export interface StartedWorker {
 const PROGRAM = new URL('./fixtures/worker-program.js', import.meta.url);
 const EFFECT_WORKER = join(PROJECT, 'test/postgres/fixtures/effect-worker.sh');
 
-/** Differences from a site on the shared server with a worker in each process. */
+/** Options of a site. */
 export interface SiteOptions {
   readonly url?: string;
   /** Workers in each process, each with its own connections. */
   readonly workersPerProcess?: number;
   readonly leaseMs?: number;
   readonly reconcileMs?: number;
-  /** How many orders all workers together execute at once; 0 for as many as they take. */
+  /** The maximum number of concurrent orders of all workers together; 0 for no limit. */
   readonly atOnce?: number;
 }
 
-/** Makes a site for the running test. */
+/** Creates a site for the running test. */
 export async function makeWorkerSite(repositoryCount: number, options: SiteOptions = {}): Promise<WorkerSite> {
   const [url, folder] = [options.url ?? (await makeSite()), await makeFolder({ effects: '', stages: '' })];
   const program = await bundleProgram(PROGRAM);
@@ -57,7 +57,7 @@ export async function makeWorkerSite(repositoryCount: number, options: SiteOptio
   const data = join(folder, 'data');
   const effects = join(folder, 'effects');
   const stages = join(folder, 'stages');
-  // Short leases, so that what a killed worker leaves is found soon.
+  // Short leases, so that orders of a killed worker are found soon.
   const { workersPerProcess = 1, leaseMs = 2000, reconcileMs = 500, atOnce = 0 } = options;
   const numbers = [workersPerProcess, leaseMs, reconcileMs, atOnce].map(String);
   const args = [url, data, EFFECT_WORKER, effects, stages, ...numbers];

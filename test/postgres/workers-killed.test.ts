@@ -7,11 +7,11 @@ import { report } from '../report.js';
 import { findViolations, isAnythingLeft, readOrders } from './work-done.js';
 import { makeWorkerSite, type WorkerSite } from './worker-site.js';
 
-/** More in `npm run torture`: four workers, two thousand orders, a kill a second until all is done. */
+/** Larger in `npm run torture`: four workers, two thousand orders, one kill per second until everything is done. */
 const ORDERS = Number(process.env['ORDERS'] ?? 40);
 const WORKERS = Number(process.env['WORKERS'] ?? 2);
 const KILLS = Number(process.env['WORKER_KILLS'] ?? 2);
-/** Between two kills, so that each meets workers that do something. */
+/** The time between two kills, so that each hits workers that are busy. */
 const KILL_MS = 1000;
 
 async function submitOrders({ data, repositories }: WorkerSite, store: Store): Promise<void> {
@@ -29,7 +29,7 @@ async function submitOrders({ data, repositories }: WorkerSite, store: Store): P
   await lead.close();
 }
 
-/** Keeps this many workers and kills the oldest busy one now and then, until nothing is left to do. */
+/** Keeps this many workers running and kills the oldest busy one from time to time, until all work is done. */
 async function drain(site: WorkerSite, store: Store): Promise<number> {
   const workers = Array.from({ length: WORKERS }, () => site.startWorker());
   onTestFinished(() => {
@@ -54,7 +54,7 @@ async function drain(site: WorkerSite, store: Store): Promise<number> {
   return kills;
 }
 
-describe('workers in several processes, killed now and then', () => {
+describe('workers in several processes that are killed from time to time', () => {
   it('execute every order exactly once, and leave nothing open', { timeout: 120_000 + ORDERS * 1000 }, async () => {
     const site = await makeWorkerSite(16);
     const store = await openStore(site.url);
@@ -67,7 +67,7 @@ describe('workers in several processes, killed now and then', () => {
     expect((await store.listOutbox({ state: 'waiting' })).items).toEqual([]);
     const asked = orders.filter(({ decision }) => decision?.action === 'needs-human').length;
     report(
-      `${WORKERS} workers, ${kills} kills: ${ORDERS} orders executed, 0 twice; ${asked} given to a person because their exit is unknown`,
+      `${WORKERS} workers, ${kills} kills: ${ORDERS} orders executed, 0 twice; ${asked} passed to a person because their process exit is unknown`,
     );
   });
 });

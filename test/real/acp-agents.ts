@@ -6,11 +6,11 @@ export interface RealAgent extends Pick<
   RealEngine,
   'engine' | 'homeFiles' | 'homeOutsideTemporary' | 'environment' | 'writeFile'
 > {
-  /** It keeps no session whose first turn did not end. */
+  /** It does not store a session whose first turn did not end. */
   readonly losesFirstTurn?: true;
-  /** It says that it takes MCP servers, and does not start them. */
+  /** It declares that it accepts MCP servers, but does not start them. */
   readonly ignoresServers?: true;
-  /** Its model here takes no images, and it leaves them out. */
+  /** Its model here does not accept images, so it leaves them out. */
   readonly dropsImages?: true;
 }
 
@@ -38,14 +38,14 @@ const kimi: RealAgent = {
   writeFile: (path, content) => ({ name: 'Write', arguments: JSON.stringify({ path, content }) }),
 };
 
-/** With a model of its choice Gemini first asks a model which one to ask, for minutes if that cannot say. */
+/** With automatic model selection Gemini first asks a model which model to use, for minutes if that fails. */
 const gemini: RealAgent = {
   ...REAL_ENGINES.gemini,
   losesFirstTurn: true,
   environment: (url) => ({ ...REAL_ENGINES.gemini.environment(url), GEMINI_MODEL: 'gemini-2.5-pro' }),
 };
 
-/** Codex asks only for commands whose model says that they must leave the sandbox. */
+/** Codex asks only for commands that, according to its model, must run outside of the sandbox. */
 const codex: RealAgent = {
   ...REAL_ENGINES.codex,
   environment: (url) => ({ ...REAL_ENGINES.codex.environment(url), CODEX_API_KEY: KEY }),

@@ -10,24 +10,24 @@ import type { Run } from '../../src/runs/start-run.js';
 import { ACP_AGENTS } from './acp-agents.js';
 import type { AcpAgentName, RealAgent } from './acp-agents.js';
 import type { ModelOptions, ModelReply } from './scripted-model.js';
-import { setStage } from './stage.js';
+import { prepareStage } from './stage.js';
 import type { Stage } from './stage.js';
 import { makeInputs, PIXEL, SLOW_ANSWER } from './inputs.js';
 
 const SCHEMA = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } };
 const DONE = { content: 'Done.' };
 
-type Script = (places: { readonly workdir: string }) => readonly [ModelReply, ...ModelReply[]];
+type Script = (folders: { readonly workdir: string }) => readonly [ModelReply, ...ModelReply[]];
 
 /** Answers a permission request with an option of a kind. */
 const reply = (kind: string) => (event: FcmpEvent, run: Run) => {
   if (event.type !== 'permission.required') return;
   const option = event.data.options.find((one) => one.kind === kind);
-  // Where the answer before was remembered, nothing is asked any more.
+  // If the previous answer was remembered, there are no more requests.
   void run.reply({ interaction_id: event.data.interaction_id, option_id: option?.id ?? '' }).catch(() => undefined);
 };
 
-/** The contract of every agent that speaks the Agent Client Protocol, run with its real program. */
+/** The contract of every ACP agent, run with its real program. */
 export function describeAcpAgent(engine: AcpAgentName): void {
   describe(`the agent ${engine}`, { timeout: 400_000 }, () => {
     describeTurns(engine);
@@ -41,11 +41,11 @@ function describeTurns(engine: AcpAgentName): void {
     script: Script,
     spec: Partial<RunSpec>,
     onEvent?: (event: FcmpEvent, run: Run) => void,
-    makePorts: (places: Stage) => Partial<RunPorts> = () => ({}),
+    makePorts: (folders: Stage) => Partial<RunPorts> = () => ({}),
     options: ModelOptions = {},
   ) {
-    const stage = await setStage(real, script, options);
-    onTestFinished(async () => stage.strike());
+    const stage = await prepareStage(real, script, options);
+    onTestFinished(async () => stage.remove());
     const { model: _, ...given } = stage.spec;
     const run = startRun({ ...given, engine, prompt: 'Do it.', ...spec }, { ...stage.ports, ...makePorts(stage) });
     const fcmp: FcmpEvent[] = [];
@@ -71,7 +71,7 @@ function describeTurns(engine: AcpAgentName): void {
     expect(result).toMatchObject({ status: 'success', text: 'All is well.' });
   });
 
-  it('gives a result that passes the schema, after a retry in the same session', async () => {
+  it('returns a result that passes the schema, after a retry in the same session', async () => {
     const { result, model } = await play(() => [{ content: 'none' }, { content: '{"n":3}' }], {
       contract: { schema: SCHEMA },
       max_retries: 1,
@@ -88,7 +88,7 @@ function describeTurns(engine: AcpAgentName): void {
     expect(result).toMatchObject({ status: 'success', text: 'Done.' });
   });
 
-  it('does without a tool that a person denies', async () => {
+  it('continues without a tool that a person denies', async () => {
     const { data, made } = await play(write, { permissions: 'ask' }, reply('reject_once'));
     expect(data('permission.replied')).toMatchObject([{ decision: 'deny', by: 'person' }]);
     expect(existsSync(made)).toBe(false);

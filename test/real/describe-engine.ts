@@ -6,8 +6,8 @@ import { isVersionIn } from '../../src/runs/launchers/version.js';
 import { expectSound } from './expect-sound.js';
 import { installedVersion } from './install-programs.js';
 import type { RealEngine } from './real-engine.js';
-import { playScenario, SCENARIOS, type Scenario } from './scenarios.js';
-import type { Places, Played, Stage } from './stage.js';
+import { runScenario, SCENARIOS, type Scenario } from './scenarios.js';
+import type { StageFolders, Played, Stage } from './stage.js';
 
 /** The contract of every engine, run with the real program. */
 export function describeEngine(real: RealEngine): void {
@@ -15,8 +15,8 @@ export function describeEngine(real: RealEngine): void {
 
   /** Plays a scenario and checks the invariants; the stage is removed after the test. */
   async function perform(scenario: Scenario): Promise<{ readonly stage: Stage; readonly played: Played }> {
-    const { stage, played } = await playScenario(real, scenario);
-    onTestFinished(async () => stage.strike());
+    const { stage, played } = await runScenario(real, scenario);
+    onTestFinished(async () => stage.remove());
     await expectSound(played, stage);
     return { stage, played };
   }
@@ -61,19 +61,19 @@ export function describeEngine(real: RealEngine): void {
       expect(stage.model.requests.length).toBeGreaterThan(1);
     });
 
-    it('fails when the model only answers 500, at the latest when its time is up', async () => {
+    it('fails if the model only responds with 500, at the latest at its time limit', async () => {
       const { played } = await perform(SCENARIOS.broken);
       expect(played.result.status).toBe('failed');
       expect(played.fcmp.at(-1)?.type).toBe('conversation.failed');
     });
 
-    it('names the cause when its credentials are refused, also when its time is up', async () => {
+    it('names the cause if its credentials are refused, also at its time limit', async () => {
       const { result } = (await perform(SCENARIOS.unauthorized)).played;
       expect(result).toMatchObject({ status: 'failed', error: { cause: 'auth' } });
       expect(result.diagnostics?.map(({ code }) => code)).toContain('ENGINE_AUTH_HINT');
     });
 
-    it('is gone when it is canceled midway', async () => {
+    it('ends when it is canceled midway', async () => {
       const { played } = await perform(SCENARIOS.canceled);
       expect(played.result.status).toBe('canceled');
       expect(played.fcmp.at(-1)).toMatchObject({ data: { error: { category: 'canceled' } } });
@@ -121,11 +121,11 @@ export function describeEngine(real: RealEngine): void {
       expect(played.result).toMatchObject({ status: 'success', artifacts: { created: [], modified: [], deleted: [] } });
       expect(listFinals(played).at(-1)).toBe('I was not allowed to.');
       expect(played.result).toMatchObject({ text: 'I was not allowed to.' });
-      // Codex lets commands run in a sandbox in which they fail.
+      // Codex runs commands in a sandbox in which they fail.
       expect((played.result.denials?.length ?? 0) > 0).toBe(engine !== 'codex');
     });
 
-    it('changes the two folders only, starts nothing of them, and still ends', async () => {
+    it('changes only its two folders, starts no program that they configure, and still ends', async () => {
       const { played, stage } = await perform({
         name: 'outside',
         script: (_, { root, runDir }) => [
@@ -144,7 +144,7 @@ export function describeEngine(real: RealEngine): void {
       expect(existsSync(join(stage.root, 'forbidden-too.txt'))).toBe(false);
     });
 
-    it('answers in a terminal a prompt that begins like a flag', async () => {
+    it('answers a prompt that begins like a flag, in a terminal', async () => {
       const spec = { ...SCENARIOS.tagged.spec, prompt: '--help me', terminal: true };
       const { played, stage } = await perform({ ...SCENARIOS.tagged, spec });
       expect(played.result).toMatchObject({ status: 'success', value: { answer: 7 } });
@@ -158,8 +158,8 @@ export function describeEngine(real: RealEngine): void {
       expect(readLastMessage(stage)).toContain(prompt);
     });
 
-    it(`${real.trapSprings ? 'starts' : 'does not even start'} what a folder wants started with every permission`, async () => {
-      // In a sandbox it could start it, and the trap would be out of its reach.
+    it(`${real.trapSprings ? 'starts' : 'does not start'} a program that the folder configures, with permissions: bypass`, async () => {
+      // In a sandbox the program could start, but could not reach the file of the trap.
       const spec = { prompt: 'Say hello.', permissions: 'bypass', sandbox: 'off' } as const;
       const { stage } = await perform({ ...SCENARIOS.plain, files: setTrap, spec });
       expect(existsSync(trapIn(stage))).toBe(real.trapSprings);
@@ -168,12 +168,12 @@ export function describeEngine(real: RealEngine): void {
 }
 
 /** Files of a working folder that would start a program, which would leave a file. */
-function setTrap(real: RealEngine, places: Places): Readonly<Record<string, string>> {
-  const file = trapIn(places);
+function setTrap(real: RealEngine, folders: StageFolders): Readonly<Record<string, string>> {
+  const file = trapIn(folders);
   return real.trapFiles({ file, command: `touch ${file}` });
 }
 
-function trapIn({ root }: Places): string {
+function trapIn({ root }: StageFolders): string {
   return join(root, 'sprung');
 }
 

@@ -9,11 +9,11 @@ import type { Run } from '../../src/runs/start-run.js';
 import { expectSound } from './expect-sound.js';
 import type { RealEngine } from './real-engine.js';
 import type { ModelOptions, ModelReply } from './scripted-model.js';
-import { play, setStage } from './stage.js';
-import type { Places, Stage } from './stage.js';
+import { play, prepareStage } from './stage.js';
+import type { StageFolders, Stage } from './stage.js';
 import { makeInputs, PIXEL, SLOW_ANSWER } from './inputs.js';
 
-type Script = (places: Places) => readonly [ModelReply, ...ModelReply[]];
+type Script = (folders: StageFolders) => readonly [ModelReply, ...ModelReply[]];
 
 /** Answers every permission request with an option of a kind. */
 const reply = (kind: 'allow_once' | 'reject_once') => (event: FcmpEvent, run: Run) => {
@@ -29,7 +29,7 @@ export function describeTwoWay(real: RealEngine): void {
     { toolCalls: [real.writeFile(join(workdir, 'made.txt'), 'hello')] },
     { content: 'Done.' },
   ];
-  const writeTwice: Script = (places) => [write(places)[0], ...write(places)];
+  const writeTwice: Script = (folders) => [write(folders)[0], ...write(folders)];
 
   async function perform(
     script: Script,
@@ -38,8 +38,8 @@ export function describeTwoWay(real: RealEngine): void {
     makePorts: (stage: Stage) => Partial<RunPorts> = () => ({}),
     options: ModelOptions = {},
   ) {
-    const stage = await setStage(real, script, options);
-    onTestFinished(async () => stage.strike());
+    const stage = await prepareStage(real, script, options);
+    onTestFinished(async () => stage.remove());
     const follow = async (run: Run, event: FcmpEvent | undefined): Promise<void> => {
       if (event !== undefined) act(event, run);
     };
@@ -61,7 +61,7 @@ export function describeTwoWay(real: RealEngine): void {
     };
   }
 
-  describe(`the real ${engine}, talked with`, () => {
+  describe(`the real ${engine} in its two-way mode`, () => {
     it('uses a tool that a person allows', async () => {
       const { result, data, made } = await perform(write, { permissions: 'ask' }, reply('allow_once'));
       expect(data('permission.required')).toHaveLength(1);
@@ -70,7 +70,7 @@ export function describeTwoWay(real: RealEngine): void {
       expect(result).toMatchObject({ status: 'success', text: 'Done.', attempts: 1 });
     });
 
-    it('does without a tool that a person denies', async () => {
+    it('continues without a tool that a person denies', async () => {
       const { result, data, made } = await perform(write, { permissions: 'ask' }, reply('reject_once'));
       expect(data('permission.replied')).toMatchObject([{ decision: 'deny', by: 'person' }]);
       expect(data('assistant.tool_call').map(({ status }) => status)).toContain('failed');

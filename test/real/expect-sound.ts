@@ -3,18 +3,18 @@ import { expect } from 'vitest';
 import { replayRunFolder } from '../../src/run-folder/index.js';
 import type { Played, Stage } from './stage.js';
 
-/** Asserts the invariants of every run: numbers without gaps, one end, nothing left behind, and a folder whose replay is the same. */
+/** Asserts the invariants of every run: numbers without gaps, one end, no remaining processes, and an identical replay. */
 export async function expectSound({ fcmp, result }: Played, { runDir }: Stage): Promise<void> {
   expect(fcmp.map(({ seq }) => seq)).toEqual(fcmp.map((_, index) => index + 1));
   const ends = fcmp.filter(({ type }) => type === 'conversation.completed' || type === 'conversation.failed');
   expect(ends).toHaveLength(1);
   expect(result.error === undefined).toBe(result.status === 'success');
-  expect(livingProcesses(runDir)).toEqual([]);
+  expect(listLivingProcesses(runDir)).toEqual([]);
   expect(await replayRunFolder(runDir)).toMatchObject({ status: 'same' });
 }
 
-/** Commands of running processes that a run started; Linux only, elsewhere none are found. */
-function livingProcesses(runDir: string): string[] {
+/** Lists the commands of running processes that a run started; empty on systems other than Linux. */
+function listLivingProcesses(runDir: string): string[] {
   if (process.platform !== 'linux') return [];
   const pids = readdirSync('/proc').filter((name) => /^\d+$/u.test(name));
   return pids.flatMap((pid) => {

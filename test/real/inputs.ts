@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RunInputs } from '../../src/runs/index.js';
 
-/** The words that start the server of `mcp-server/`. */
+/** The command that starts the server of `mcp-server/`. */
 export const MCP_SERVER: readonly [string, ...string[]] = [
   process.execPath,
   '--import',
@@ -19,7 +19,7 @@ export const PIXEL = Buffer.from(
 /** An answer that takes seconds: some programs do not wait for their servers. */
 export const SLOW_ANSWER = { reply: { content: 'Seen. '.repeat(40) }, options: { pauseMs: 150 } } as const;
 
-/** An image, and the server of `mcp-server/`, which leaves a file once its tools were listed. */
+/** Creates an image, and the server of `mcp-server/`, which writes a file once its tools were listed. */
 export function makeInputs({ workdir }: { readonly workdir: string }): {
   readonly inputs: RunInputs;
   readonly listed: string;

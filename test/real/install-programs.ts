@@ -8,13 +8,13 @@ const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 /** Packages that only ACP agents need: installed on demand. */
 export const ACP_FOLDER = `${FOLDER}acp-agents/`;
 
-/** Where the programs are once they are installed. */
+/** The folder of the installed programs. */
 export const PROGRAMS_FOLDER = `${FOLDER}node_modules/.bin`;
 
-/** Where the agents are that only speak the Agent Client Protocol. */
+/** The folder of agents that support only the Agent Client Protocol. */
 export const ACP_PROGRAMS_FOLDER = `${ACP_FOLDER}node_modules/.bin`;
 
-/** Where home folders are made that must not be temporary ones. */
+/** The folder for home folders that must not be in the temporary folder. */
 export const HOMES_FOLDER = `${FOLDER}node_modules/.homes`;
 
 /** Copilot unpacks itself into its cache when it is first started, which takes seconds and is not possible in a sandbox. */
@@ -28,8 +28,8 @@ export interface Installation {
 }
 
 /**
- * Installs what the lock file names, unless that has been done. A program that is not published for this machine keeps
- * no other from being installed. `npm ci` would refuse a lock that does not name the binaries of every other platform.
+ * Installs the programs of the lock file, unless that has been done. A program that is not published for this platform does
+ * not prevent the installation of others. `npm ci` would refuse a lock file without the binaries of every platform.
  */
 export async function installPrograms(folder: string = FOLDER): Promise<Installation> {
   const lock = createHash('sha256')
@@ -56,14 +56,14 @@ function programsWithScripts(folder: string): string[] {
   return Object.keys(allowScripts).filter((name) => allowScripts[name] === true);
 }
 
-/** Runs npm in a folder of programs; returns the end of what it printed if it failed. */
+/** Runs npm in a folder of programs; returns the end of its output if it failed. */
 async function npm(folder: string, ...args: readonly string[]): Promise<string | undefined> {
   const options = ['--no-audit', '--no-fund', '--loglevel=error'];
   const { exitCode, stdout, stderr } = await run('npm', [...args, ...options], folder);
   return exitCode === 0 ? undefined : `${stdout}${stderr}`.trim().slice(-1000);
 }
 
-/** The version of a package that is installed. */
+/** Returns the version of an installed package. */
 export function installedVersion(name: string): string {
   const manifest = JSON.parse(readFileSync(`${FOLDER}node_modules/${name}/package.json`, 'utf8')) as {
     version: string;

@@ -8,7 +8,6 @@ import { startVitest } from 'vitest/node';
 import { PROJECT } from '../../scripts/run-tool.js';
 import { countTests, hasPassed, renderTotals, type Totals } from '../../scripts/test-totals.js';
 import { examineEngines } from '../../src/runs/launch/examine-engines.js';
-import { ACP_AGENTS } from './acp-agents.js';
 import {
   ACP_FOLDER,
   ACP_PROGRAMS_FOLDER,
@@ -16,35 +15,30 @@ import {
   installPrograms,
   PROGRAMS_FOLDER,
 } from './install-programs.js';
+import { ACP_CASES, ENGINE_CASES } from './real-cases.js';
 import { REAL_ENGINES } from './real-engine.js';
 
-/** Slow ones first, so that they do not end alone. */
-const ORDER = ['opencode', 'qwen', 'copilot', 'gemini', 'claude', 'codex', 'iflow'];
-
-/** The matrix of the Agent Client Protocol takes long and needs more programs: only where it is asked for. */
-const MATRIX = Object.keys(ACP_AGENTS).map((engine) => `acp-${engine.replace(/-acp$/u, '')}`);
-
 const words = process.argv.slice(2);
-const asked = words.includes('--all')
-  ? [...ORDER, ...MATRIX]
-  : words.flatMap((word) => (word === 'acp' ? MATRIX : [word]));
-const wantsMatrix = MATRIX.some((name) => asked.includes(name));
+const requested = words.includes('--all')
+  ? [...ENGINE_CASES, ...ACP_CASES]
+  : words.flatMap((word) => (word === 'acp' ? ACP_CASES : [word]));
+const wantsMatrix = ACP_CASES.some((name) => requested.includes(name));
 const notRun: string[] = [];
 
 const started = Date.now();
 const installation = await installPrograms();
-say(`install: ${installation.done ? 'done' : 'failed'} after ${secondsSince(started)} s`);
-for (const problem of installation.problems) say(problem);
+print(`install: ${installation.done ? 'done' : 'failed'} after ${secondsSince(started)} s`);
+for (const problem of installation.problems) print(problem);
 const matrixInstallation = wantsMatrix ? await installPrograms(ACP_FOLDER) : undefined;
-for (const problem of matrixInstallation?.problems ?? []) say(problem);
+for (const problem of matrixInstallation?.problems ?? []) print(problem);
 
 process.env['PATH'] = [PROGRAMS_FOLDER, ACP_PROGRAMS_FOLDER, process.env['PATH']].join(delimiter);
 const env = { ...process.env, XDG_CACHE_HOME: COPILOT_CACHE };
 const reports = await examineEngines({ env, cwd: PROJECT, timeoutMs: 60_000 });
-const engines: string[] = [...MATRIX, ...ORDER].filter((name) => {
-  const isMatrix = MATRIX.includes(name);
-  if (asked.length === 0 ? isMatrix : !asked.includes(name)) {
-    if (!isMatrix) notRun.push(`${name}: not asked for`);
+const engines: string[] = [...ACP_CASES, ...ENGINE_CASES].filter((name) => {
+  const isMatrix = ACP_CASES.includes(name);
+  if (requested.length === 0 ? isMatrix : !requested.includes(name)) {
+    if (!isMatrix) notRun.push(`${name}: not requested`);
     return false;
   }
   if (!isMatrix && !Object.hasOwn(REAL_ENGINES, name)) return true;
@@ -57,16 +51,16 @@ const engines: string[] = [...MATRIX, ...ORDER].filter((name) => {
   notRun.push(`${name}: ${report?.status ?? 'unknown'}; ${report?.next ?? ''}`);
   return false;
 });
-if (!wantsMatrix) notRun.push('the agents of the Agent Client Protocol: not asked for (-- acp, or -- --all)');
-for (const name of asked)
-  if (name !== '--all' && ![...ORDER, ...MATRIX].includes(name)) notRun.push(`${name}: there is no such engine`);
+if (!wantsMatrix) notRun.push('the agents of the Agent Client Protocol: not requested (-- acp, or -- --all)');
+for (const name of requested)
+  if (name !== '--all' && ![...ENGINE_CASES, ...ACP_CASES].includes(name)) notRun.push(`${name}: unknown engine`);
 
 const totals = await runTests(engines);
-say(`tests: done after ${secondsSince(started)} s`);
-say('iflow is no longer published: a replayer played recordings in its place');
-for (const reason of notRun) say(`not run: ${reason}`);
+print(`tests: done after ${secondsSince(started)} s`);
+print('iflow is no longer published: its recordings were replayed instead');
+for (const reason of notRun) print(`not run: ${reason}`);
 process.exitCode = hasPassed(totals) ? 0 : 1;
-say(renderTotals(totals));
+print(renderTotals(totals));
 
 async function runTests(names: readonly string[]): Promise<Totals> {
   if (names.length === 0) return { passed: 0, failed: 1, skipped: 0 };
@@ -78,7 +72,7 @@ async function runTests(names: readonly string[]): Promise<Totals> {
   return counted;
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 

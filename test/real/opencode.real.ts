@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { describeEngine } from './describe-engine.js';
 import { REAL_ENGINES } from './real-engine.js';
-import { playScenario, SCENARIOS } from './scenarios.js';
+import { runScenario, SCENARIOS } from './scenarios.js';
 
 describeEngine(REAL_ENGINES.opencode);
 
 it('opencode is not started if it would load plug-ins of the folder', async () => {
-  const { stage, played } = await playScenario(REAL_ENGINES.opencode, {
+  const { stage, played } = await runScenario(REAL_ENGINES.opencode, {
     ...SCENARIOS.plain,
     files: (_, { root }) => ({
       '.opencode/plugin/trap.js': `require('node:fs').writeFileSync(${JSON.stringify(join(root, 'sprung'))}, '');`,
     }),
   });
-  onTestFinished(async () => stage.strike());
+  onTestFinished(async () => stage.remove());
   expect(played.result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED' } });
   expect(played.result.error?.message).toContain('.opencode/plugin');
   expect(existsSync(join(stage.root, 'sprung'))).toBe(false);

@@ -10,25 +10,25 @@ export interface RealEngine {
   readonly model?: string;
   /** The name of its output format in recordings. */
   readonly format: string;
-  /** It makes no helpers for its own sandbox if its home is a temporary folder, and then commands fail now and then. */
+  /** It creates no helpers for its own sandbox if its home is in the temporary folder, and then commands fail sometimes. */
   readonly homeOutsideTemporary?: true;
   /** Files in its home folder that point it to the model: path → text. */
   homeFiles(modelUrl: string): Readonly<Record<string, string>>;
-  /** Variables that point it to the model; all of them are passed to it. */
+  /** Environment variables that point it to the model. */
   environment(modelUrl: string): Readonly<Record<string, string>>;
-  /** The call with which its model writes a file. */
+  /** The tool call that writes a file. */
   writeFile(path: string, text: string): ToolCall;
-  /** The call with which its model runs a shell command. */
+  /** The tool call that runs a shell command. */
   runShell(command: string): ToolCall;
   /** Files of a working folder that would start a program, if the engine trusted the folder: path → text. */
   trapFiles(trap: Trap): Readonly<Record<string, string>>;
   /** Tools its model can request beyond files and commands; absent if the program has none. */
   readonly rich: RichCalls;
-  /** Whether the trap goes off where nothing guards against it; Gemini and Copilot guard by themselves. */
+  /** Whether the trap is triggered without protection by Sluice; Gemini and Copilot have their own protection. */
   readonly trapSprings: boolean;
 }
 
-/** The calls of the rich scenario, and how a program is given the server `exam` with its tool `lookup`. */
+/** The calls of the rich scenario, and how a program gets the server `exam` with its tool `lookup`. */
 export interface RichCalls {
   /** Files in the home folder that start the server: path → text. They replace those of `homeFiles`. */
   homeFiles(server: readonly [string, ...string[]], modelUrl: string): Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export interface RichCalls {
   readonly lookup?: ToolCall;
   readonly plan?: ToolCall;
   readonly subAgent?: ToolCall;
-  /** Whether the messages of the sub-agent are printed too; Qwen Code prints its calls only. */
+  /** Whether the messages of the sub-agent are printed too; Qwen Code prints only its calls. */
   readonly showsSubAgent?: true;
 }
 
@@ -47,14 +47,14 @@ export interface Trap {
   readonly file: string;
 }
 
-/** All requests carry this; the model on loopback takes any. */
+/** The key of all requests; the model on loopback accepts any. */
 const KEY = 'scripted-model-key';
 
 function call(name: string, input: object): ToolCall {
   return { name, arguments: JSON.stringify(input) };
 }
 
-/** Settings by which Claude Code and those made after it start hooks and servers. */
+/** Settings with which Claude Code and programs derived from it start hooks and servers. */
 function hooksAndServers({ command, file }: Trap): string {
   return JSON.stringify({
     hooks: { SessionStart: [{ matcher: '*', hooks: [{ type: 'command', name: 'trap', command }] }] },
@@ -88,7 +88,7 @@ const codex: RealEngine = {
     homeFiles: ([command, ...args], url) => ({
       '.codex/config.toml': `${codex.homeFiles(url)['.codex/config.toml'] ?? ''}\n[mcp_servers.exam]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n`,
     }),
-    // It offers its model neither a plan nor the tools of a server by their names.
+    // It offers its model neither a plan nor the tools of a server under their own names.
     readImage: (path) => call('view_image', { path }),
   },
   trapFiles: ({ file }) => ({
@@ -167,7 +167,7 @@ const claude: RealEngine = {
   format: 'stream-json',
   trapSprings: true,
   homeFiles: () => ({}),
-  // As root it refuses every permission, unless a variable says that the machine is a sandbox.
+  // As root it refuses every permission, unless a variable declares the machine a sandbox.
   environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY, IS_SANDBOX: '1' }),
   writeFile: (path, content) => call('Write', { file_path: path, content }),
   runShell: (command) => call('Bash', { command, description: 'a command' }),
@@ -212,7 +212,7 @@ const qwen: RealEngine = {
     subAgent: call('agent', { description: 'look', prompt: 'Look at it.', subagent_type: 'general-purpose' }),
     readImage: (path) => call('read_file', { file_path: path }),
   },
-  // With the number of their form: it would rewrite settings of an older one.
+  // With the version of their format: it would rewrite settings in an older format.
   trapFiles: (trap) => ({ '.qwen/settings.json': hooksAndServers(trap).replace('{', '{"$version":4,') }),
 };
 
@@ -226,7 +226,7 @@ const copilot: RealEngine = {
     COPILOT_OFFLINE: 'true',
     COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
     COPILOT_PROVIDER_TYPE: 'openai',
-    // Long: it masks its own key in what it prints.
+    // Long, because it masks its own key in its output.
     COPILOT_PROVIDER_API_KEY: `${KEY}-${KEY}`,
     COPILOT_MODEL: 'gpt-4.1',
     XDG_CACHE_HOME: COPILOT_CACHE,
@@ -247,5 +247,5 @@ const copilot: RealEngine = {
   }),
 };
 
-/** The programs that can be had, by engine. */
+/** The available programs, by engine. */
 export const REAL_ENGINES = { codex, gemini, opencode, claude, qwen, copilot } as const;

@@ -4,19 +4,19 @@ import type { RunSpec } from '../../src/records/run-spec.js';
 import { MCP_SERVER, PIXEL } from './inputs.js';
 import type { RealEngine } from './real-engine.js';
 import type { ModelReply } from './scripted-model.js';
-import { play, setStage, writeFiles, type Act, type Places, type Played, type Stage } from './stage.js';
+import { play, prepareStage, writeFiles, type Act, type StageFolders, type Played, type Stage } from './stage.js';
 
-/** A story that every engine is put through: what the model says, what is run, and what happens meanwhile. */
+/** A scenario that is run with every engine: the model's replies, the spec, and actions during the run. */
 export interface Scenario {
   /** The name of its recordings. */
   readonly name: string;
-  readonly script: (real: RealEngine, places: Places) => readonly [ModelReply, ...ModelReply[]];
+  readonly script: (real: RealEngine, folders: StageFolders) => readonly [ModelReply, ...ModelReply[]];
   readonly spec: Partial<RunSpec>;
   /** Files in the working folder at the start: path → text. */
-  readonly files?: (real: RealEngine, places: Places) => Readonly<Record<string, string | Uint8Array>>;
+  readonly files?: (real: RealEngine, folders: StageFolders) => Readonly<Record<string, string | Uint8Array>>;
   /** Files in the home folder that replace those of the engine. */
   readonly homeFiles?: (real: RealEngine, modelUrl: string) => Readonly<Record<string, string>>;
-  /** Between the pieces of an answer. */
+  /** The pause between pieces of an answer. */
   readonly pauseMs?: number;
   readonly act?: (stage: Stage) => Act;
 }
@@ -74,7 +74,7 @@ export const SCENARIOS = {
   unauthorized: {
     name: 'f5-401-until-time-out',
     script: () => [{ status: 401, error: { message: 'Incorrect API key provided.', type: 'invalid_api_key' } }],
-    // Claude Code tries for minutes; a busy machine needs most of one to start OpenCode.
+    // Claude Code retries for minutes; OpenCode takes most of a minute to start on a busy machine.
     spec: { ...QUESTION, limits: { time_s: 90 } },
   },
   canceled: {
@@ -112,12 +112,12 @@ export const SCENARIOS = {
   },
 } as const satisfies Readonly<Record<string, Scenario>>;
 
-/** Sets the stage for a scenario and plays it; the stage is left to the caller. */
-export async function playScenario(
+/** Prepares a stage for a scenario and runs it; the caller removes the stage. */
+export async function runScenario(
   real: RealEngine,
   { script, spec, files, homeFiles, pauseMs = 0, act }: Scenario,
 ): Promise<{ readonly stage: Stage; readonly played: Played }> {
-  const stage = await setStage(real, (places) => script(real, places), {
+  const stage = await prepareStage(real, (folders) => script(real, folders), {
     pauseMs,
     homeFiles: (url) => homeFiles?.(real, url) ?? {},
   });
@@ -125,7 +125,7 @@ export async function playScenario(
     writeFiles(stage.workdir, files?.(real, stage) ?? {});
     return { stage, played: await play(stage, spec, act?.(stage)) };
   } catch (error) {
-    await stage.strike();
+    await stage.remove();
     throw error;
   }
 }

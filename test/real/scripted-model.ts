@@ -17,28 +17,28 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** The agent's request, as far as tests inspect it. */
+/** The part of an agent's request that tests inspect. */
 export interface ModelRequest {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
   readonly tools: readonly string[];
 }
 
-/** A model on loopback that speaks the protocols of all the programs and says what the test wrote down. */
+/** A model on loopback that implements the protocols of all programs and sends the replies of a test. */
 export interface ScriptedModel {
   readonly url: string;
-  /** Requests of the work itself; those for titles and the like, which offer no tools, are left out. */
+  /** Requests of the work itself, without those that offer no tools, for titles and the like. */
   readonly requests: readonly ModelRequest[];
-  /** Whether a request had this text anywhere: the mock itself leaves images out of `requests`. */
+  /** Checks whether a request contained this text anywhere: the mock leaves images out of `requests`. */
   hasReceived(text: string): boolean;
   stop(): Promise<void>;
 }
 
 export interface ModelOptions {
-  /** Between the pieces of an answer; the answer comes at once if not given. */
+  /** The pause between pieces of an answer; without it the answer is sent in one piece. */
   readonly pauseMs?: number;
 }
 
-/** Starts a model that gives these replies in this order, and the last one for ever. */
+/** Starts a model that sends these replies in order, and repeats the last one. */
 export async function startModel(
   replies: readonly [ModelReply, ...ModelReply[]],
   { pauseMs = 0 }: ModelOptions = {},
@@ -66,7 +66,7 @@ export async function startModel(
   };
 }
 
-/** Passes everything on to the mock and keeps what was sent. */
+/** Starts a proxy in front of the mock that records requests. */
 async function startFront(target: string) {
   const bodies: Buffer[] = [];
   const server = createServer((request, response) => {
@@ -74,9 +74,9 @@ async function startFront(target: string) {
       const body = await buffer(request);
       bodies.push(body);
       const { method, url = '/', headers } = request;
-      const passed = openRequest(new URL(url, target), { method, headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
+      const passed = openRequest(new URL(url, target), { method, headers }, (upstream) => {
+        response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+        upstream.pipe(response);
       });
       passed.on('error', () => response.destroy());
       response.on('close', () => passed.destroy());
@@ -102,7 +102,7 @@ interface MockRequest {
   readonly tools?: readonly { readonly function?: { readonly name?: string } }[];
 }
 
-/** The part of the mock that is used here; its own types exist only where it is installed. */
+/** The part of the mock that is used here; its own types are available only if it is installed. */
 interface Mock {
   on(
     match: { readonly predicate: () => boolean },

@@ -11,7 +11,7 @@ import { ACP_PROGRAMS_FOLDER, HOMES_FOLDER, PROGRAMS_FOLDER } from './install-pr
 import type { RealEngine } from './real-engine.js';
 import { startModel, type ModelOptions, type ModelReply, type ScriptedModel } from './scripted-model.js';
 
-/** Folders, a model and an environment for one run; nothing of the person's own settings is in reach. */
+/** Folders, a model and an environment for one run, separate from the developer's own settings. */
 export interface Stage {
   readonly root: string;
   readonly workdir: string;
@@ -21,7 +21,7 @@ export interface Stage {
   readonly spec: Pick<RunSpec, 'engine' | 'workdir' | 'env' | 'model'>;
   readonly model: ScriptedModel;
   /** Ends the model and removes the folders. */
-  strike(): Promise<void>;
+  remove(): Promise<void>;
 }
 
 /** The outcome of a run on a stage. */
@@ -33,7 +33,7 @@ export interface Played {
 
 const RUN_ID = '01JREA1PR0GRAMS0000000001A';
 
-/** For a program that asks no model. */
+/** For a program that does not use a model. */
 const NO_MODEL: ScriptedModel = {
   url: '',
   requests: [],
@@ -47,26 +47,26 @@ interface StageOptions extends ModelOptions {
   readonly homeFiles?: (modelUrl: string) => Readonly<Record<string, string>>;
 }
 
-/** Makes a stage for an engine whose model will say this. */
-export async function setStage(
+/** Creates a stage for an engine with the replies of its model. */
+export async function prepareStage(
   real: Pick<RealEngine, 'engine' | 'homeFiles' | 'homeOutsideTemporary' | 'environment'> & { readonly model?: string },
-  script: ((places: Places) => readonly [ModelReply, ...ModelReply[]]) | 'no model',
+  script: ((folders: StageFolders) => readonly [ModelReply, ...ModelReply[]]) | 'no model',
   options: StageOptions = {},
 ): Promise<Stage> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-real-')));
-  const places = { root, workdir: join(root, 'work'), runDir: join(root, 'data', 'runs', RUN_ID) };
-  const model = script === 'no model' ? NO_MODEL : await startModel(script(places), options);
+  const folders = { root, workdir: join(root, 'work'), runDir: join(root, 'data', 'runs', RUN_ID) };
+  const model = script === 'no model' ? NO_MODEL : await startModel(script(folders), options);
   const home = real.homeOutsideTemporary === true ? makeHome() : join(root, 'home');
   const variables = real.environment(model.url);
   writeFiles(home, { ...real.homeFiles(model.url), ...options.homeFiles?.(model.url) });
-  mkdirSync(places.workdir);
+  mkdirSync(folders.workdir);
   return {
-    ...places,
+    ...folders,
     model,
     ports: {
       data: join(root, 'data'),
       newId: () => RUN_ID,
-      // The settings of the engines name a server of this project.
+      // The settings of the engines use a server of this project.
       sandbox: { read: [PROJECT, realpathSync(join(PROJECT, 'node_modules'))] },
       environment: {
         PATH: [PROGRAMS_FOLDER, ACP_PROGRAMS_FOLDER, process.env['PATH']].join(delimiter),
@@ -77,30 +77,30 @@ export async function setStage(
     },
     spec: {
       engine: real.engine,
-      workdir: places.workdir,
+      workdir: folders.workdir,
       env: Object.keys(variables),
       ...(real.model === undefined ? {} : { model: real.model }),
     },
-    async strike() {
+    async remove() {
       await model.stop();
       for (const folder of [root, home]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
 
-/** A home folder that is not below the folder for temporary files. */
+/** Creates a home folder outside of the temporary folder. */
 function makeHome(): string {
   mkdirSync(HOMES_FOLDER, { recursive: true });
   return realpathSync(mkdtempSync(join(HOMES_FOLDER, 'home-')));
 }
 
-/** Paths for authors of a script. */
-export type Places = Pick<Stage, 'root' | 'workdir' | 'runDir'>;
+/** The folders of a stage, for scripts that name files in them. */
+export type StageFolders = Pick<Stage, 'root' | 'workdir' | 'runDir'>;
 
-/** Is called once at the start without an event, then with every FCMP event. */
+/** Called once at the start without an event, then with every FCMP event. */
 export type Act = (run: Run, event: FcmpEvent | undefined) => Promise<void>;
 
-/** Runs it to its end; `act` may reply or cancel meanwhile. */
+/** Runs a spec on a stage to its end; `act` may reply or cancel meanwhile. */
 export async function play(
   stage: Stage,
   spec: Partial<RunSpec>,

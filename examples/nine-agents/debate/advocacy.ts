@@ -6,7 +6,7 @@ export const Advocacy = z.object({
   supporting_arguments: z.array(z.string()).min(1),
 });
 
-/** Models like to send `{ "argument": …, "evidence": … }` where a sentence was asked for: keep the sentence. */
+/** Models often send `{ "argument": …, "evidence": … }` instead of a sentence: uses only the argument. */
 export function flattenArguments(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('supporting_arguments' in value)) return value;
   const list = value.supporting_arguments;

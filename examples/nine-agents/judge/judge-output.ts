@@ -1,6 +1,6 @@
 import { ParseError, parseOrThrow, type Normalizer, type StandardSchema } from 'sluice/json';
 
-/** An answer of a judge agent that could not be used. The context owns its error; the reasons are in `cause`. */
+/** An answer of a judge agent was rejected. Each context has its own error; the reasons are in `cause`. */
 export class JudgeOutputError extends Error {
   override readonly name = 'JudgeOutputError';
   override readonly cause: ParseError;

@@ -7,7 +7,7 @@ const Valuation = z.object({
   method: z.string(),
 });
 
-/** The words models use instead of the three that were asked for. */
+/** Words that models use instead of the three requested ones. */
 const VERDICTS: ReadonlyMap<unknown, string> = new Map([
   ['cheap', 'undervalued'],
   ['buy', 'undervalued'],

@@ -1,6 +1,6 @@
 import type { ServerSentEvent, Utterance } from './wire.js';
 
-/** OpenAI's chat completions, with `reasoning_content` as most compatible servers have it. */
+/** OpenAI's chat completions, with `reasoning_content`, as most compatible servers send it. */
 export async function* chatCompletions(
   model: string,
   utterances: AsyncIterable<Utterance>,

@@ -1,6 +1,6 @@
 import type { ServerSentEvent, Utterance } from './wire.js';
 
-/** OpenAI's responses: the events that carry words, and those around them. */
+/** OpenAI's responses: the events with text, and the required ones around them. */
 export async function* responses(model: string, utterances: AsyncIterable<Utterance>): AsyncGenerator<ServerSentEvent> {
   let sequence = 0;
   const event = (type: string, fields: object): ServerSentEvent => ({

@@ -1,4 +1,4 @@
-/** A piece of an answer, before a provider's protocol is put around it. */
+/** A piece of an answer, before it is encoded in a provider's protocol. */
 export interface Utterance {
   readonly kind: 'thinking' | 'text' | 'error';
   readonly piece: string;
@@ -10,5 +10,5 @@ export interface ServerSentEvent {
   readonly data: unknown;
 }
 
-/** A provider's protocol: utterances in, events out. */
+/** Encodes pieces of an answer in a provider's protocol. */
 export type Wire = (model: string, utterances: AsyncIterable<Utterance>) => AsyncGenerator<ServerSentEvent>;

@@ -6,7 +6,7 @@ export const EVENTS: readonly Mutation[] = [
   ...inFile(
     'src/events/engines/codex/codex-engine.ts',
     [
-      'Codex: `thread.started` gives the session id and `conversation.started`.',
+      'Codex: `thread.started` names the session and causes `conversation.started`.',
       "report.status({ status: type, session_id: getName(record, 'thread_id') })",
       'report.status({ status: type })',
     ],
@@ -30,12 +30,12 @@ export const EVENTS: readonly Mutation[] = [
     ],
     ['Codex: a completed `reasoning` is the summary.', 'report.reasoning(text, id === null ? {} : { id });', ''],
     [
-      "The marker counts only in the agent's own words.",
+      "The marker counts only in the agent's own messages.",
       '  report.reasoning(text, id === null ? {} : { id });',
       '  report.message(text);',
     ],
     [
-      'Each engine has its own reader; every record is mapped to RASP and on to FCMP.',
+      'Each engine has its own reader; every record is mapped to RASP and then to FCMP.',
       "if (type === 'agent_message') return report.message(text);",
       "if (type === 'agent_message') return report.reasoning(text, {});",
     ],
@@ -64,7 +64,7 @@ export const EVENTS: readonly Mutation[] = [
       '',
     ],
     [
-      'Gemini: a whole document without the marker asks the user.',
+      'Gemini: a complete document without the marker asks the user.',
       "if (error === null) report.endSignal('GEMINI_RESPONSE_OBJECT_FINISHED');\n  else readFatalError",
       'if (error !== null) readFatalError',
     ],
@@ -109,7 +109,7 @@ export const EVENTS: readonly Mutation[] = [
   ),
   ...inFile(
     'src/events/end/artifacts.ts',
-    ['Files of `.audit` are no artifacts.', " && !path.split('/').includes('.audit'))", ')'],
+    ['Files of `.audit` are not artifacts.', " && !path.split('/').includes('.audit'))", ')'],
     [
       'Artifacts of every engine come from the file differences: created.',
       "const CHANGES = ['created', 'modified', 'deleted'] as const;",
@@ -165,10 +165,10 @@ export const EVENTS: readonly Mutation[] = [
     ],
   ),
   ...inFile(
-    'src/events/engines/iflow/iflow-words.ts',
+    'src/events/engines/iflow/iflow-text.ts',
     ['iFlow: confidence 0.8 for a JSON block.', 'const JSON_CONFIDENCE = 0.8;', 'const JSON_CONFIDENCE = 0.9;'],
     [
-      'iFlow: confidence 0.6 for free text on stdout that the block ends.',
+      'iFlow: confidence 0.6 for free text on stdout before a block.',
       'const TEXT_CONFIDENCE = { stdout: 0.6,',
       'const TEXT_CONFIDENCE = { stdout: 0.9,',
     ],
@@ -183,18 +183,18 @@ export const EVENTS: readonly Mutation[] = [
       '',
     ],
     [
-      'iFlow layer 3: low confidence gives a warning and raw events.',
+      'iFlow layer 3: low confidence causes a warning and raw events.',
       'const UNFINISHED_CONFIDENCE = { stdout: 0.45, stderr: 0.3 }',
       'const UNFINISHED_CONFIDENCE = { stdout: 0.45, stderr: 0.6 }',
     ],
     [
-      'iFlow: confidence 0.5 for free text on stderr that the block ends.',
+      'iFlow: confidence 0.5 for free text on stderr before a block.',
       '{ stdout: 0.6, stderr: 0.5 }',
       '{ stdout: 0.6, stderr: 0.9 }',
     ],
     ['iFlow: confidence 0.45 for free text on stdout without a block.', '{ stdout: 0.45,', '{ stdout: 0.9,'],
     [
-      'iFlow: the words may be on either stream.',
+      'iFlow: the text may be on either stream.',
       '    if (this.#held.some(({ text }) => !isBlank(text))) this.#swap();\n',
       '',
     ],
@@ -203,13 +203,13 @@ export const EVENTS: readonly Mutation[] = [
     'src/events/end/completion.ts',
     [
       'Precedence: the marker first.',
-      'if (evidence.doneMarker) return completed(markerReason',
-      'if (evidence.doneMarker && evidence.endSignal === null) return completed(markerReason',
+      'if (evidence.doneMarker) return createCompleted(chooseMarkerReason',
+      'if (evidence.doneMarker && evidence.endSignal === null) return createCompleted(chooseMarkerReason',
     ],
     [
       'Precedence: then the end signal.',
       '  if (evidence.endSignal !== null) {',
-      '  if (evidence.endSignal !== null && findTrouble(evidence) === null) {',
+      '  if (evidence.endSignal !== null && findFailure(evidence) === null) {',
     ],
     [
       'Precedence: then evidence of an interruption: an exit code.',
@@ -221,7 +221,7 @@ export const EVENTS: readonly Mutation[] = [
     [
       'Precedence: otherwise unknown.',
       'judgeVerdict(evidence) ?? UNKNOWN',
-      "judgeVerdict(evidence) ?? completed('CLEAN_END', 1, evidence)",
+      "judgeVerdict(evidence) ?? createCompleted('CLEAN_END', 1, evidence)",
     ],
   ),
   ...inFile(
@@ -232,12 +232,12 @@ export const EVENTS: readonly Mutation[] = [
       'if (this.main.isEmpty) this.#tally.report(',
     ],
     [
-      'Codex: what both have is reported once.',
+      'Codex: a message that both have is reported once.',
       "const isPaired = waiting.kind === 'json' && (partners[record++] ?? -1) >= 0;",
       "const isPaired = waiting.kind === 'json' && (partners[record++] ?? -1) >= 99;",
     ],
     [
-      'Codex: really repeated messages are not taken for doubles.',
+      'Codex: messages that were really repeated are not treated as duplicates.',
       'if (!this.#isSameSession()) return { partners:',
       'if (this.#isSameSession()) return { partners:',
     ],
@@ -272,14 +272,10 @@ export const EVENTS: readonly Mutation[] = [
       '    this.start(id, status.model);\n',
       '',
     ],
-    [
-      'Minimum: the session id where there is one.',
-      'if (id !== null && id !== before) this.#writer.sessionId = id;',
-      '',
-    ],
+    ['Minimum: the session id if there is one.', 'if (id !== null && id !== before) this.#writer.sessionId = id;', ''],
   ),
   ...inFile('src/events/attempt/tool-calls.ts', [
-    "OpenCode: a tool's status gives its life: started.",
+    'OpenCode: the state of a tool call follows its status: started.',
     '      this.start(call);\n',
     '',
   ]),
@@ -300,11 +296,11 @@ export const EVENTS: readonly Mutation[] = [
       "return { type: 'conversation.failed', data: { error:",
       "return { type: 'diagnostic.warning', data: { error:",
     ],
-    ['awaiting_user_input → `user.input.required`.', "return same('user.input.required', event);", 'return null;'],
-    ['A line that cannot be parsed is a raw event.', "return same('raw.stdout', event);", 'return null;'],
-    ['The same on stderr.', "return same('raw.stderr', event);", 'return null;'],
-    ['Minimum: `assistant.message.final`.', "return withoutDetail('assistant.message.final', event);", 'return null;'],
-    ['Minimum: `user.input.required`.', "return same('user.input.required', event);", 'return null;'],
+    ['awaiting_user_input → `user.input.required`.', "return copyData('user.input.required', event);", 'return null;'],
+    ['A line that cannot be parsed is a raw event.', "return copyData('raw.stdout', event);", 'return null;'],
+    ['The same on stderr.', "return copyData('raw.stderr', event);", 'return null;'],
+    ['Minimum: `assistant.message.final`.', "return dropDetail('assistant.message.final', event);", 'return null;'],
+    ['Minimum: `user.input.required`.', "return copyData('user.input.required', event);", 'return null;'],
     [
       'Minimum: `conversation.completed` or `conversation.failed`.',
       "return { type: 'conversation.failed', data: { error:",
@@ -319,7 +315,7 @@ export const EVENTS: readonly Mutation[] = [
   ...inFile(
     'src/events/attempt/frame-events.ts',
     [
-      'What is uncertain is a warning with a confidence.',
+      'An uncertain event has a warning with a confidence.',
       'this.#writer.warn(reason, message, { confidence: RAW_CONFIDENCE });',
       'this.#writer.warn(reason, message);',
     ],

@@ -6,7 +6,7 @@ export const ORDERS: readonly Mutation[] = [
   ...inFile(
     'src/orders/decide/decide.ts',
     [
-      'FR-05: the result of a run that is not active is archived and moves nothing.',
+      'FR-05: the result of a run that is not active is archived and changes nothing.',
       "if (activeRunId === order.run_id && order.run_id !== '') return undefined;",
       'if (order.run_id !== undefined) return undefined;',
     ],
@@ -17,22 +17,22 @@ export const ORDERS: readonly Mutation[] = [
     ],
     ['A result that names another issue counts for neither.', 'if (result.issue_ref === order.issue_ref && ', 'if ('],
     [
-      'FR-07: what cannot be read goes to a person.',
+      'FR-07: a result that cannot be read goes to a person.',
       "return { action: 'needs-human', result_code, reason, next };",
       "return { action: 'blocked', result_code, reason, next };",
     ],
     [
-      'FR-07: what lacks evidence goes to a person.',
+      'FR-07: a result without evidence goes to a person.',
       'if (problems.length === 0) return undefined;',
       'if (problems.length < 9) return undefined;',
     ],
     [
-      '… and goes to a person, never forward.',
+      '… and goes to a person; it never advances.',
       "return { action: 'needs-human', result_code, reason, next };",
       "return { action: 'blocked', result_code, reason, next };",
     ],
     [
-      "Only the active run's own result with everything it owes is written back by itself.",
+      'Only a complete result of the active run is written back automatically.',
       'if (end.signal !== null || end.exitCode !== 0) objections.push(describeExit(end));',
       '',
     ],
@@ -55,12 +55,12 @@ export const ORDERS: readonly Mutation[] = [
       "{ source: 'json', name: 'work_result.none', read: readJsonResult },\n",
     ],
     [
-      '`work_result.txt` is read where there is no JSON.',
+      '`work_result.txt` is read if there is no JSON.',
       "name: 'work_result.txt', read: readTextResult",
       "name: 'work_result.none', read: readTextResult",
     ],
     [
-      'FR-02: JSON and text are both understood, to the same result.',
+      'FR-02: JSON and text are both read, with the same result.',
       "  const summary = [header.get('summary') ?? '', body]",
       "  const summary = [header.get('summary') ?? '']",
     ],
@@ -75,7 +75,7 @@ export const ORDERS: readonly Mutation[] = [
       "{ source: 'json', name: 'work_result.none', read: readJsonResult },\n",
     ],
     [
-      'What was only printed gives anchors at best.',
+      'Printed output yields at most anchors.',
       "    source: 'streams',\n    path: Object.keys",
       "    source: 'text',\n    path: Object.keys",
     ],
@@ -90,7 +90,7 @@ export const ORDERS: readonly Mutation[] = [
       "name: 'work_result.none', read: readTextResult",
     ],
     [
-      'AC-01, scenarios A, B and C: a JSON worker and a text worker close the loop, one that only prints goes to a person.',
+      'AC-01, scenarios A, B and C: a JSON worker and a text worker end in a delivered comment, one that only prints goes to a person.',
       "name: 'work_result.txt', read: readTextResult",
       "name: 'work_result.none', read: readTextResult",
     ],
@@ -98,17 +98,17 @@ export const ORDERS: readonly Mutation[] = [
   ...inFile(
     'src/orders/reading/normalize-result.ts',
     [
-      'IssueRef must be there.',
-      "collect(requiredText('issue_ref', known))",
-      "(collect(optionalText('issue_ref', known)) ?? '')",
+      'IssueRef is required.',
+      "collect(readRequiredText('issue_ref', known))",
+      "(collect(readOptionalText('issue_ref', known)) ?? '')",
     ],
     [
-      'RunId must be there.',
-      "collect(requiredText('run_id', known))",
-      "(collect(optionalText('run_id', known)) ?? '')",
+      'RunId is required.',
+      "collect(readRequiredText('run_id', known))",
+      "(collect(readOptionalText('run_id', known)) ?? '')",
     ],
     [
-      'Status must be there.',
+      'Status is required.',
       'collect(readStatus(known))',
       "(known.get('status') === null ? 'ok' : collect(readStatus(known)))",
     ],
@@ -118,15 +118,15 @@ export const ORDERS: readonly Mutation[] = [
       'COMMIT.exec(commit)',
     ],
     [
-      '`blocked_by` is optional, and kept where it is there.',
+      '`blocked_by` is optional, and included if present.',
       '...(blockedBy.length === 0 ? {} : { blocked_by: blockedBy }),',
       '',
     ],
-    ['`questions` is optional, and kept where it is there.', '...(questions.length === 0 ? {} : { questions }),', ''],
+    ['`questions` is optional, and included if present.', '...(questions.length === 0 ? {} : { questions }),', ''],
     [
       'AC-03: a missing field never leads to review or done.',
-      "collect(requiredText('run_id', known))",
-      "(collect(optionalText('run_id', known)) ?? '2026-11-15-backend-0001')",
+      "collect(readRequiredText('run_id', known))",
+      "(collect(readOptionalText('run_id', known)) ?? '2026-11-15-backend-0001')",
     ],
   ),
   ...inFile(
@@ -142,7 +142,7 @@ export const ORDERS: readonly Mutation[] = [
       'isMissing(result.changes.pr) || isMissing',
     ],
     [
-      'Tests must be named; `n/a` is a name.',
+      'Tests must be named; `n/a` is accepted.',
       "return tests !== 'n/a' && tests.result",
       "return tests === 'n/a' || tests.result",
     ],
@@ -161,7 +161,7 @@ export const ORDERS: readonly Mutation[] = [
       "  if (name !== '') return { type: 'script', command: [name] };\n  throw new OrdersError(\n    'UNKNOWN_WORKER',",
     ],
     [
-      "Wrappers are chosen by worker type; agents and one's own scripts are such types.",
+      'Wrappers are chosen by worker type; agents and custom scripts are such types.',
       'if (wrapper !== undefined) return wrapper;\n  if (findAgentEngine(name) !== undefined) return { type: name };',
       'if (findAgentEngine(name) !== undefined) return { type: name };\n  if (wrapper !== undefined) return wrapper;',
     ],
@@ -176,14 +176,14 @@ export const ORDERS: readonly Mutation[] = [
     ],
     ['Write-backs follow the comment template.', '    SpecRef: order.spec_ref,\n', ''],
     [
-      'A result that will not do is answered with the reason.',
-      "return [inline(decision.reason), comments.length === 0 ? '' : said, words]",
-      "return [comments.length === 0 ? '' : said, words]",
+      'A result that is not accepted gets a comment with the reason.',
+      "return [toLine(decision.reason), comments.length === 0 ? '' : lineComments, agentText]",
+      "return [comments.length === 0 ? '' : lineComments, agentText]",
     ],
-    ['… and with the next step.', 'Next: inline(decision.next),', "Next: 'none',"],
+    ['… and with the next step.', 'Next: toLine(decision.next),', "Next: 'none',"],
     ['… and never with a success.', "return action === 'advance' ? 'update' : 'blocked';", "return 'update';"],
     [
-      'AC-02: a whole text result is normalised and written to the outbox.',
+      'AC-02: a complete text result is normalised and written to the outbox.',
       'Repo: getRepository',
       'Repository: getRepository',
     ],
@@ -228,17 +228,17 @@ export const ORDERS: readonly Mutation[] = [
   ),
   ...inFile(
     'src/dispatch/order/inject-order.ts',
-    ['The order goes in by file.', "{ path: 'work_order.json', text:", "{ path: 'order.json', text:"],
+    ['The order is passed as a file.', "{ path: 'work_order.json', text:", "{ path: 'order.json', text:"],
     [
-      '… by arguments.',
+      '… as arguments.',
       "inject === 'args' && !hasPlaceholder ? [path] : []",
       "inject === 'args' && hasPlaceholder ? [path] : []",
     ],
-    ['… or by environment.', '    SLUICE_INSTRUCTIONS: order.instructions,\n', ''],
+    ['… or in the environment.', '    SLUICE_INSTRUCTIONS: order.instructions,\n', ''],
     [
       'FR-01: every worker type gets the same order and is read by the same rules.',
-      '  const files = listContextPack(given);',
-      "  const files = wrapper.type === 'script' ? [] : listContextPack(given);",
+      '  const files = listContextPack(workerOrder);',
+      "  const files = wrapper.type === 'script' ? [] : listContextPack(workerOrder);",
     ],
   ),
   ...inFile('src/orders/reading/result-fields.ts', [
@@ -249,11 +249,11 @@ export const ORDERS: readonly Mutation[] = [
   ...inFile(
     'src/orders/reading/read-tests.ts',
     [
-      'Tests are explicit in other words, too.',
-      "return PASSED.test(plain) || troubles !== plain || exit !== undefined ? 'pass' : 'not_recognised';",
+      'Tests may also be described in other words.',
+      "return PASSED.test(plain) || remaining !== plain || exit !== undefined ? 'pass' : 'not_recognised';",
       "return 'not_recognised';",
     ],
-    ['Words that mean failure contradict `ok`.', 'const isFailed = FAILED.test(troubles) ||', 'const isFailed ='],
+    ['Words that mean failure contradict `ok`.', 'const isFailed = FAILED.test(remaining) ||', 'const isFailed ='],
   ),
   ...inFile(
     'src/orders/shapes/spelling.ts',
@@ -284,12 +284,12 @@ export const ORDERS: readonly Mutation[] = [
     "complete: String(parse_status !== 'missing')",
   ]),
   ...inFile('src/store/sqlite/orders.ts', [
-    'Metric 4: no state is ever polluted by an old run, also with several at once.',
+    'Metric 4: an old run never changes a state, even with several at the same time.',
     '  WHERE issue_ref = ? AND active_run_id = ?`;',
     '  WHERE issue_ref = ? AND active_run_id != ?`;',
   ]),
   ...inFile('src/store/memory/orders.ts', [
-    'AC-04: a late result of an old run does not touch the active one.',
+    'AC-04: a late result of an old run does not affect the active one.',
     'const isActive = issue.record.active_run_id === runId;',
     "const isActive = issue.record.active_run_id !== '';",
   ]),

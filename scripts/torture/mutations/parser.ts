@@ -11,8 +11,12 @@ export const PARSER: readonly Mutation[] = [
       "text.lastIndexOf('```')",
       "text.indexOf('```', (OUTER_FENCES.exec(text)?.[0].length ?? 0))",
     ],
-    ['Step 3: the language `json` is taken off.', '```[ \\t]*(?:json)?/i;', '```[ \\t]*/i;'],
-    ['Step 6: failing that, from the first brace to its pair.', '  yield* findFirstObject(text, start, end);\n', ''],
+    ['Step 3: the language `json` is removed.', '```[ \\t]*(?:json)?/i;', '```[ \\t]*/i;'],
+    [
+      'Step 6: otherwise, the text from the first brace to its closing brace is read.',
+      '  yield* findFirstObject(text, start, end);\n',
+      '',
+    ],
   ),
   ...inFile(
     'src/json/generate-and-parse.ts',
@@ -41,9 +45,9 @@ export const PARSER: readonly Mutation[] = [
     ],
     ['The temperature is 0.7 by default.', 'temperature = 0.7', 'temperature = 0.2'],
     [
-      'Only text goes to the model: any function that returns a text will do, nothing of a vendor is used.',
-      'maxTokens, signal: either, attempt }),',
-      "maxTokens, signal: either, attempt, response_format: 'json' } as never),",
+      'The model is any function that returns a text; no client of a vendor is required.',
+      'maxTokens, signal: combined, attempt }),',
+      "maxTokens, signal: combined, attempt, response_format: 'json' } as never),",
     ],
   ),
   ...inFile(
@@ -53,7 +57,7 @@ export const PARSER: readonly Mutation[] = [
       "  add(wrong, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, MAX_SUMMARY_LENGTH);",
       '  add(wrong, `[${code}]`, MAX_SUMMARY_LENGTH);',
     ],
-    ['The wording of the document.', '错误信息：', '错误：'],
+    ['The retry prompt has the wording of the document.', '错误信息：', '错误：'],
     [
       'A retry sends the correction and the original prompt.',
       ".replace('{}', form), '', prompt].join",
@@ -62,7 +66,7 @@ export const PARSER: readonly Mutation[] = [
   ),
   ...inFile(
     'src/json/result.ts',
-    ['Step 1: empty or blank text is refused at once.', "return text.trim() === '' ?", "return text === '  ' ?"],
+    ['Step 1: empty or blank text is refused immediately.', "return text.trim() === '' ?", "return text === '  ' ?"],
     [
       'One general error is thrown.',
       "return { ok: false, status: 'failed', error, repairLevel",
@@ -116,7 +120,7 @@ export const PARSER: readonly Mutation[] = [
     ],
     [
       'Step 9: the schema validates.',
-      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
+      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
     [
@@ -129,20 +133,20 @@ export const PARSER: readonly Mutation[] = [
       '  return { found, reading, value, changes, objection };\n',
       '  return { found, reading, value: aligned, changes, objection };\n',
     ],
-    ['A normalizer takes the parsed object and returns one.', 'value = normalizer(value);', 'value = normalizer({});'],
+    ['A normalizer gets the parsed object and returns one.', 'value = normalizer(value);', 'value = normalizer({});'],
     [
-      'A normalizer that throws is not hidden: the error carries the value it was given.',
+      'A normalizer that throws is not hidden: the error has its input.',
       "objection = { code: 'NORMALIZER_FAILED',",
       "objection = undefined as never; void { code: 'NORMALIZER_FAILED',",
     ],
   ),
   ...inFile('src/json/candidates.ts', [
     'The order is fixed: 2 before 3.',
-    '      const spoken = blankThinking(text);\n',
-    '      const spoken = text;\n',
+    '      const visible = blankThinking(text);\n',
+    '      const visible = text;\n',
   ]),
   ...inFile('src/json/parse.ts', [
-    'Parsing is a plain function that gives the validated value.',
+    'Parsing is a plain function that returns the validated value.',
     '  if (result.ok) return result.value;\n  throw result.status',
     '  if (result.ok) return result as never;\n  throw result.status',
   ]),

@@ -5,9 +5,9 @@ import type { Mutation } from '../run-mutation.js';
 export const REPAIR: readonly Mutation[] = [
   ...inFile(
     'src/json/find/strict-spans.ts',
-    ['Step 3a: code fences are peeled off.', "yield createSpan('fence', end - (match[1]?.length ?? 0), end);", ''],
+    ['Step 3a: code fences are removed.', "yield createSpan('fence', end - (match[1]?.length ?? 0), end);", ''],
     [
-      'Step 3c: the first JSON object is taken out of the text around it.',
+      'Step 3c: extracts the first JSON object from the text around it.',
       '  yield* findFirstObject(text, 0, text.length);\n',
       '',
     ],
@@ -35,22 +35,22 @@ export const REPAIR: readonly Mutation[] = [
       'if (repairs.length > 99)\n    warn(',
     ],
     [
-      'Repair is deterministic: the same text gives the same result; no model and no script is asked.',
+      'Repair is deterministic: the same text has the same result; neither a model nor a script is called.',
       "return { ok: true, status: 'success', value,",
       "return { ok: true, status: 'success', value: { ...(value as object), at: performance.now() },",
     ],
     [
       'Success means that the schema passes, and nothing else.',
-      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
+      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
     [
-      'Repair is of syntax and structure; no field is filled in.',
-      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
+      'Only syntax and structure are repaired; no field is filled in.',
+      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
       'return { ...attempted, value: { provenance: {}, warnings: [], error: null, ...(attempted.value as object) } };',
     ],
     [
-      'Step 4: what was read goes to the schema.',
+      'Step 4: the value that was read is validated against the schema.',
       'if (attempted.objection !== undefined || !settings.hasSchema) return attempted;',
       'if (attempted.objection !== undefined || settings.hasSchema) return attempted;',
     ],
@@ -60,27 +60,27 @@ export const REPAIR: readonly Mutation[] = [
       "if (repairs.length > 0) return failWith([]);\n  return { ok: true, status: 'success', value,",
     ],
     [
-      'A repaired value that does not pass is failed.',
-      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
+      'A repaired value that does not pass is a failure.',
+      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
     [
       'A run whose output does not pass ends as failed.',
-      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
+      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
   ),
   ...inFile('src/json/find/envelope.ts', [
-    'Step 2: failing that, the text in an envelope (`response`) is taken.',
+    'Step 2: otherwise, the text in an envelope (`response`) is used.',
     "'structured_output response result",
     "'structured_output result",
   ]),
   ...inFile(
     'src/json/read-span.ts',
     [
-      'Step 3b: white space at both ends is taken off.',
+      'Step 3b: white space at both ends is removed.',
       'if (!/^\\s*["[{\\d\\-tfn]/.test(block)) return undefined;',
-      "if (/^\\s/.test(block)) return refused('SYNTAX', 'white space', offset, offset);",
+      "if (/^\\s/.test(block)) return createRefusal('SYNTAX', 'white space', offset, offset);",
     ],
     [
       'Nothing specific to a task is repaired, nothing is guessed from other files.',
@@ -91,18 +91,18 @@ export const REPAIR: readonly Mutation[] = [
   ...inFile(
     'src/json/candidates.ts',
     [
-      'The steps of 3 apply to what an envelope holds, too.',
+      'The steps of 3 apply to the content of an envelope, too.',
       'yield* findInEnvelopes(rejected, findGeneric);',
       "yield* findInEnvelopes(rejected, (inner) => readSpans(inner, [createSpan('whole', 0, inner.length)], settings));",
     ],
     [
       'The same for an envelope.',
-      "foundCandidate({ finder: 'envelope', start, end, untouched: false }",
-      "foundCandidate({ finder: 'envelope', start, end, untouched: true }",
+      "createCandidate({ finder: 'envelope', start, end, untouched: false }",
+      "createCandidate({ finder: 'envelope', start, end, untouched: true }",
     ],
   ),
   ...inFile('src/runs/cache/cached-result.ts', [
-    'A repaired success may be kept in the cache.',
+    'A repaired success may be cached.',
     "if (result.status !== 'success') return result;",
     "if (result.status !== 'success' || result.repair_level !== 'none') return result;",
   ]),

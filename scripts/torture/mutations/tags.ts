@@ -11,18 +11,18 @@ export const TAGS: readonly Mutation[] = [
       'const last = findAnswers(text, blocks)[0] ?? blocks.at(-1);',
     ],
     [
-      'A tag that is only mentioned, with no JSON behind it, is no block: the last closed one counts.',
+      'A tag that is only mentioned, without JSON after it, is not a block: the last closed one counts.',
       'const last = findAnswers(text, blocks).at(-1) ?? blocks.at(-1);',
       'const last = blocks.at(-1);',
     ],
     [
-      'A last block that begins as JSON and is cut never falls back to an older one.',
+      'If the last block begins as JSON and is truncated, an older block is never used instead.',
       'const last = findAnswers(text, blocks).at(-1) ??',
       'const last = findAnswers(text, blocks).findLast(({ closed }) => closed) ??',
     ],
     [
       'Acceptance 1: the value of a clean block is extracted.',
-      "finder: 'tag', untouched: isOnly && block.closed",
+      "finder: 'tag', untouched: isOnly && block.isClosed",
       "finder: 'tag', untouched: false",
     ],
   ),
@@ -39,14 +39,14 @@ export const TAGS: readonly Mutation[] = [
   ...inFile(
     'src/json/find/survey.ts',
     [
-      'The content between `<json>` and `</json>` is taken, over line breaks too.',
+      'The content between `<json>` and `</json>` is used, also across line breaks.',
       "} else if (event === 'close' && last !== undefined) {",
       "} else if (event === 'close' && last !== undefined && !text.slice(last.start, index).includes('\\n')) {",
     ],
     [
       'Without a closing tag the last block is read to the end.',
-      'blocks.push({ start: end, end: text.length, closed: false, lastClose: text.length });',
-      'blocks.push({ start: end, end, closed: false, lastClose: end });',
+      'blocks.push({ start: end, end: text.length, isClosed: false, lastClose: text.length });',
+      'blocks.push({ start: end, end, isClosed: false, lastClose: end });',
     ],
   ),
   ...inFile(
@@ -67,7 +67,7 @@ export const TAGS: readonly Mutation[] = [
       "all: new Set<RepairKind>(REPAIR_KINDS.filter((kind) => kind !== 'markdown')),",
     ],
     [
-      'Acceptance 2: a block in chatter is extracted and its comma repaired.',
+      'Acceptance 2: a block in prose is extracted and its comma repaired.',
       'all: new Set<RepairKind>(REPAIR_KINDS),',
       "all: new Set<RepairKind>(REPAIR_KINDS.filter((kind) => kind !== 'extra_comma')),",
     ],
@@ -75,48 +75,48 @@ export const TAGS: readonly Mutation[] = [
   ...inFile(
     'src/json/pipeline.ts',
     [
-      'Acceptance 3: a cut value is closed if partial values are allowed.',
-      '(completes(round) && options.allowPartial !== true)',
-      'completes(round)',
+      'Acceptance 3: a truncated value is closed if partial values are allowed.',
+      '(acceptsTruncated(round) && options.allowPartial !== true)',
+      'acceptsTruncated(round)',
     ],
     [
       'Acceptance 3: otherwise it is an error.',
-      '(completes(round) && options.allowPartial !== true)',
-      '(completes(round) && options.allowPartial === undefined)',
+      '(acceptsTruncated(round) && options.allowPartial !== true)',
+      '(acceptsTruncated(round) && options.allowPartial === undefined)',
     ],
     [
-      'Acceptance 4: without a tag the whole output is a comment, with a warning.',
+      'Acceptance 4: without a tag the entire output is a comment, with a warning.',
       "if (settings.profile !== 'tagged' || search.seen.length > 0) return",
       "if (settings.profile !== 'unified') return",
     ],
     [
       'Every issue has a file.',
-      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
+      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
     [
       'Its line is at least 1.',
-      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
+      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
     [
       'Its severity is critical, high, medium or low.',
-      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
+      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
     [
       'It has a message.',
-      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
+      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
   ),
   ...inFile('src/json/options.ts', [
-    'Long thinking before the answer does no harm.',
+    'The answer is found after thinking of any length.',
     'bytes: 67_108_864,',
     'bytes: 1_048_576,',
   ]),
   ...inFile('src/orders/comment/render-comment.ts', [
-    'The same for an order: the words of the agent are sent as a comment.',
+    "The same for an order: the agent's answer is sent as a comment.",
     "result?.summary ?? reading.answer ?? ''",
     "result?.summary ?? ''",
   ]),

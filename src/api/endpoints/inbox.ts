@@ -1,7 +1,7 @@
 import { name, oneOf } from '../../base/index.js';
-import { endpoint, json } from '../endpoint.js';
-import { listOf, pageQuery } from '../shapes/lists.js';
-import { inboxAnswerSchema, commentPreviewSchema, resolveRequestSchema } from '../shapes/order.js';
+import { defineEndpoint, json } from '../endpoint.js';
+import { definePage, pageQuery } from '../shapes/lists.js';
+import { inboxResponseSchema, commentPreviewSchema, resolveRequestSchema } from '../shapes/order.js';
 import { waitingSchema } from '../shapes/waiting.js';
 
 const resolutionProblems = [
@@ -13,55 +13,55 @@ const resolutionProblems = [
   'UNKNOWN_WORKER',
 ] as const;
 
-export const listWaiting = endpoint({
+export const listWaiting = defineEndpoint({
   method: 'GET',
   path: '/v1/waiting',
   scope: 'read',
   summary:
-    'Everything that waits for a person: questions and permission requests of agents, sinks that fail, results to review. At most 200 of each.',
-  answer: json(waitingSchema),
+    'Lists everything that waits for a person: questions and permission requests of agents, failing sinks, results to review. At most 200 of each.',
+  response: json(waitingSchema),
 });
 
-export const listInbox = endpoint({
+export const listInbox = defineEndpoint({
   method: 'GET',
   path: '/v1/inbox',
   scope: 'read',
-  summary: 'Lists open inbox items, oldest first; or settled ones, newest first.',
+  summary: 'Lists open inbox items, oldest first, or resolved ones, newest first.',
   query: {
     ...pageQuery,
-    open: { ...oneOf(['true', 'false']), description: 'true by default; false lists everything.' },
-    settled: { ...oneOf(['true']), description: 'Only settled items, newest first.' },
+    open: { ...oneOf(['true', 'false']), description: 'true by default: only open items. false: all items.' },
+    settled: { ...oneOf(['true']), description: 'Only resolved items, newest first.' },
     issue_ref: name,
   },
-  answer: json(listOf(inboxAnswerSchema)),
+  response: json(definePage(inboxResponseSchema)),
   problems: ['INVALID_CURSOR'],
 });
 
-export const getInboxItem = endpoint({
+export const getInboxItem = defineEndpoint({
   method: 'GET',
   path: '/v1/inbox/{id}',
   scope: 'read',
-  summary: 'One inbox item with its evidence.',
-  answer: json(inboxAnswerSchema),
+  summary: 'Returns one inbox item with its evidence.',
+  response: json(inboxResponseSchema),
   problems: ['ITEM_NOT_FOUND'],
 });
 
-export const previewResolution = endpoint({
+export const previewResolution = defineEndpoint({
   method: 'POST',
   path: '/v1/inbox/{id}/preview',
   scope: 'read',
-  summary: 'The comment that a decision would write.',
+  summary: 'Returns the comment that a decision would write.',
   body: resolveRequestSchema,
-  answer: json(commentPreviewSchema),
+  response: json(commentPreviewSchema),
   problems: resolutionProblems,
 });
 
-export const resolveItem = endpoint({
+export const resolveItem = defineEndpoint({
   method: 'POST',
   path: '/v1/inbox/{id}/resolve',
   scope: 'decide',
-  summary: 'Decides an inbox item: accept, reject, retry or edit.',
+  summary: 'Resolves an inbox item: accept, reject, retry or edit.',
   body: resolveRequestSchema,
-  answer: json(inboxAnswerSchema),
+  response: json(inboxResponseSchema),
   problems: resolutionProblems,
 });

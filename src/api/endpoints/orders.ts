@@ -1,22 +1,22 @@
 import { flag, name, object, oneOf, text } from '../../base/index.js';
 import { WORK_REQUEST_SCHEMA, changeSchema, raceSchema, issueSchema, issueState } from '../../records/index.js';
-import { created, endpoint, json } from '../endpoint.js';
-import { listOf, pageQuery } from '../shapes/lists.js';
+import { created, defineEndpoint, json } from '../endpoint.js';
+import { definePage, pageQuery } from '../shapes/lists.js';
 import { issueDetailSchema, submittedOrderSchema } from '../shapes/order.js';
 import { search } from './parameters.js';
 
-export const submitOrder = endpoint({
+export const submitOrder = defineEndpoint({
   method: 'POST',
   path: '/v1/orders',
   scope: 'run',
   summary:
-    'Submits an order; its run becomes the active one of the issue. A race submits several, the answer is the first.',
+    'Submits an order; its run becomes the active run of the issue. A race submits several orders and returns the first.',
   body: WORK_REQUEST_SCHEMA,
-  answer: created(submittedOrderSchema),
+  response: created(submittedOrderSchema),
   problems: ['INVALID_WORK_REQUEST', 'UNKNOWN_WORKER', 'FOLDER_NOT_ALLOWED', 'REQUEST_ID_REUSED'],
 });
 
-export const listIssues = endpoint({
+export const listIssues = defineEndpoint({
   method: 'GET',
   path: '/v1/issues',
   scope: 'read',
@@ -24,48 +24,48 @@ export const listIssues = endpoint({
   query: {
     ...pageQuery,
     state: issueState,
-    search: { ...search, description: 'Words of the reference; case-insensitive.' },
+    search: { ...search, description: 'Words in the reference; case-insensitive.' },
   },
-  answer: json(listOf(issueSchema)),
+  response: json(definePage(issueSchema)),
   problems: ['INVALID_CURSOR'],
 });
 
-export const getIssue = endpoint({
+export const getIssue = defineEndpoint({
   method: 'GET',
   path: '/v1/issues/{ref}',
   scope: 'read',
-  summary: 'One issue with its orders and open inbox items; the reference is percent-encoded.',
-  answer: json(issueDetailSchema),
+  summary: 'Returns one issue with its orders and open inbox items; the reference is percent-encoded.',
+  response: json(issueDetailSchema),
   problems: ['ISSUE_NOT_FOUND'],
 });
 
-export const getIssueDiff = endpoint({
+export const getIssueDiff = defineEndpoint({
   method: 'GET',
   path: '/v1/issues/{ref}/diff',
   scope: 'read',
-  summary: 'What an order of the issue has changed, file by file, committed or not; bounded.',
-  query: { run_id: { ...name, description: 'Which order; that of the active run by default.' } },
-  answer: json(changeSchema),
+  summary: 'Returns the changes of an order of the issue, file by file, committed or not; the size is limited.',
+  query: { run_id: { ...name, description: 'The run id of the order; by default the active one.' } },
+  response: json(changeSchema),
   problems: ['ISSUE_NOT_FOUND'],
 });
 
-export const getIssueRace = endpoint({
+export const getIssueRace = defineEndpoint({
   method: 'GET',
   path: '/v1/issues/{ref}/race',
   scope: 'read',
-  summary: 'The runs of the last race with what each has changed, side by side; without a race, the newest order.',
-  answer: json(raceSchema),
+  summary: 'Returns the runs of the last race with the changes of each; without a race, the newest order.',
+  response: json(raceSchema),
   problems: ['ISSUE_NOT_FOUND'],
 });
 
-export const receiveTrigger = endpoint({
+export const receiveTrigger = defineEndpoint({
   method: 'POST',
   path: '/v1/triggers/{name}',
   scope: 'none',
   summary:
     'Receives a signed webhook of GitHub (X-Hub-Signature-256) or GitLab (X-Gitlab-Token) about an issue, and submits the order that the configuration maps it to.',
   body: { type: 'object' },
-  answer: json(
+  response: json(
     object(
       { status: oneOf(['submitted', 'ignored']) },
       { reason: text, issue_ref: name, run_id: name, repeated: flag },

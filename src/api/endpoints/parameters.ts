@@ -5,5 +5,5 @@ export const moment = {
   description: 'A date, or a time in UTC: 2026-11-15 or 2026-11-15T08:00:00Z.',
 } as const;
 
-/** Words to look for. */
+/** Words to search for. */
 export const search = { type: 'string', minLength: 1, maxLength: 200 } as const;

@@ -1,22 +1,22 @@
-import { endpoint, json } from '../endpoint.js';
-import { caseRequestSchema, parseAnswerSchema, parseRequestSchema } from '../shapes/parse.js';
+import { defineEndpoint, json } from '../endpoint.js';
+import { caseRequestSchema, parseResponseSchema, parseRequestSchema } from '../shapes/parse.js';
 
-export const parse = endpoint({
+export const parse = defineEndpoint({
   method: 'POST',
   path: '/v1/parse',
   scope: 'read',
   summary: 'Extracts JSON from a text, repairs its syntax and validates it.',
   body: parseRequestSchema,
-  answer: json(parseAnswerSchema),
+  response: json(parseResponseSchema),
   problems: ['INVALID_SCHEMA'],
 });
 
-export const exportTextCase = endpoint({
+export const exportTextCase = defineEndpoint({
   method: 'POST',
   path: '/v1/parse/case',
   scope: 'read',
-  summary: 'A text with its schema as a case of a suite: a tar archive to unpack in the folder of the suite.',
+  summary: 'Exports a text with its schema as a case of a suite: a tar archive to unpack in the folder of the suite.',
   body: caseRequestSchema,
-  answer: { status: 200, media: 'application/x-tar' },
+  response: { status: 200, media: 'application/x-tar' },
   problems: ['INVALID_SCHEMA', 'CASE_TOO_LARGE'],
 });

@@ -8,8 +8,8 @@ import {
   sinkStateSchema,
   workerSchema,
 } from '../../records/index.js';
-import { endpoint, json } from '../endpoint.js';
-import { listOf, pageQuery } from '../shapes/lists.js';
+import { defineEndpoint, json } from '../endpoint.js';
+import { definePage, pageQuery } from '../shapes/lists.js';
 import { statisticsSchema } from '../shapes/statistics.js';
 import { moment } from './parameters.js';
 
@@ -23,86 +23,87 @@ const executionQuery = {
 } as const;
 
 const redeliveredSchema = object({
-  /** At most 1,000 a request. */
+  /** At most 1,000 per request. */
   redelivered: count,
 });
 
-export const listOutbox = endpoint({
+export const listOutbox = defineEndpoint({
   method: 'GET',
   path: '/v1/outbox',
   scope: 'read',
   summary: 'Lists comments and their delivery, newest first.',
   query: { ...pageQuery, state: outboxState, issue_ref: name },
-  answer: json(listOf(outboxMessageSchema)),
+  response: json(definePage(outboxMessageSchema)),
   problems: ['INVALID_CURSOR'],
 });
 
-export const redeliverComment = endpoint({
+export const redeliverComment = defineEndpoint({
   method: 'POST',
   path: '/v1/outbox/{id}/redeliver',
   scope: 'decide',
   summary: 'Redelivers a comment that failed or waits for its next attempt.',
-  answer: json(redeliveredSchema),
+  response: json(redeliveredSchema),
   problems: ['COMMENT_NOT_FOUND'],
 });
 
-export const redeliverSink = endpoint({
+export const redeliverSink = defineEndpoint({
   method: 'POST',
   path: '/v1/outbox/redeliver',
   scope: 'decide',
-  summary: 'Redelivers all comments of a sink that failed or wait for their next attempt, oldest first.',
+  summary: 'Redelivers the comments of a sink that failed or wait for their next attempt, oldest first.',
   body: object({ sink: name }),
-  answer: json(redeliveredSchema),
+  response: json(redeliveredSchema),
 });
 
-export const listSinks = endpoint({
+export const listSinks = defineEndpoint({
   method: 'GET',
   path: '/v1/sinks',
   scope: 'read',
-  summary: 'Lists sinks with comments that are not delivered.',
-  answer: json(listOf(sinkStateSchema)),
+  summary: 'Lists sinks with undelivered comments.',
+  response: json(definePage(sinkStateSchema)),
 });
 
-export const listExecutions = endpoint({
+export const listExecutions = defineEndpoint({
   method: 'GET',
   path: '/v1/executions',
   scope: 'read',
   summary: 'Lists executions and their decisions, newest first.',
   query: { ...pageQuery, ...executionQuery },
-  answer: json(listOf(executionSchema)),
+  response: json(definePage(executionSchema)),
   problems: ['INVALID_CURSOR'],
 });
 
-export const exportExecutions = endpoint({
+export const exportExecutions = defineEndpoint({
   method: 'GET',
   path: '/v1/executions/export',
   scope: 'read',
   summary: 'Exports executions as CSV or NDJSON, with the filters of the list.',
   query: { ...executionQuery, format: oneOf(['csv', 'ndjson']) },
-  answer: { status: 200, media: 'text/csv', alternative: 'application/x-ndjson' },
+  response: { status: 200, media: 'text/csv', alternative: 'application/x-ndjson' },
 });
 
-export const listWorkers = endpoint({
+export const listWorkers = defineEndpoint({
   method: 'GET',
   path: '/v1/workers',
   scope: 'read',
-  summary: 'Workers that reported within the last day, the latest first.',
-  answer: json(listOf(workerSchema)),
+  summary: 'Lists workers that reported within the last day, most recent first.',
+  response: json(definePage(workerSchema)),
 });
 
-export const listBudgets = endpoint({
+export const listBudgets = defineEndpoint({
   method: 'GET',
   path: '/v1/budgets',
   scope: 'read',
-  summary: 'Usage of the configured budgets, and runs that wait for one; at most ten issues.',
-  answer: json(budgetsSchema),
+  summary:
+    'Returns the usage of the configured budgets (for issues: of the ten that used the most tokens) and the runs that wait for one.',
+  response: json(budgetsSchema),
 });
 
-export const readStatistics = endpoint({
+export const readStatistics = defineEndpoint({
   method: 'GET',
   path: '/v1/statistics',
   scope: 'read',
-  summary: 'Statistics over time: outcomes, latency and drift of runs, open inbox items.',
+  summary: 'Returns statistics over time: outcomes, latency and drift of runs, open inbox items.',
   query: {
     since: moment,
     until: moment,
@@ -111,8 +112,8 @@ export const readStatistics = endpoint({
       minimum: 60,
       maximum: 31_536_000,
       description:
-        'Seconds, rounded up to whole minutes, above an hour to whole hours, above a day to whole days; by default the span is divided into a few dozen steps.',
+        'Length of a step in seconds, rounded up to whole minutes, hours above one hour, days above one day. By default the period is divided into a few dozen steps.',
     },
   },
-  answer: json(statisticsSchema),
+  response: json(statisticsSchema),
 });

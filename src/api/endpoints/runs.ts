@@ -1,36 +1,39 @@
 import { anything, arrayOf, name, object, oneOf, orNull } from '../../base/index.js';
 import { repairLevel, runOutcome, runState, permissionChoiceSchema } from '../../records/index.js';
-import { created, endpoint, json } from '../endpoint.js';
-import { listOf, pageQuery } from '../shapes/lists.js';
+import { created, defineEndpoint, json } from '../endpoint.js';
+import { definePage, pageQuery } from '../shapes/lists.js';
 import { offerSchema } from '../shapes/offer.js';
 import { runRequestSchema, runSchema, runSummarySchema } from '../shapes/run.js';
 import { moment, search } from './parameters.js';
 
-const protocol = { ...oneOf(['fcmp', 'rasp', 'agui', 'acp']), description: 'Which events; fcmp by default.' } as const;
+const protocol = {
+  ...oneOf(['fcmp', 'rasp', 'agui', 'acp']),
+  description: 'The protocol of the events; fcmp by default.',
+} as const;
 
 const position = { type: 'string', pattern: '^\\d{1,15}(?::\\d{1,15})?$' } as const;
 
-/** Fields that both endpoints for following a run share. */
+/** The fields that both endpoints for following a run share. */
 const liveEvents = {
   query: {
     protocol: {
       ...oneOf(['fcmp', 'rasp', 'agui', 'acp', 'fcmp,rasp']),
       description:
-        'Which events; fcmp by default. With fcmp,rasp both logs come on one connection, each with its own ids, and two end events; resume after both positions: 17,1:17.',
+        'The protocol of the events; fcmp by default. fcmp,rasp sends both logs on one connection, with separate ids and two end events; to resume, pass both positions: 17,1:17.',
     },
     after: { type: 'string', pattern: '^\\d{1,15}(?::\\d{1,15})?(?:,\\d{1,15}:\\d{1,15})?$' },
   },
-  answer: { status: 200, media: 'text/event-stream' },
+  response: { status: 200, media: 'text/event-stream' },
   problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
 } as const;
 
-export const startRun = endpoint({
+export const startRun = defineEndpoint({
   method: 'POST',
   path: '/v1/runs',
   scope: 'run',
   summary: 'Queues a run.',
   body: runRequestSchema,
-  answer: created(object({ id: name })),
+  response: created(object({ id: name })),
   problems: [
     'INVALID_RUN_SPEC',
     'FOLDER_NOT_ALLOWED',
@@ -41,11 +44,11 @@ export const startRun = endpoint({
   ],
 });
 
-export const listRuns = endpoint({
+export const listRuns = defineEndpoint({
   method: 'GET',
   path: '/v1/runs',
   scope: 'read',
-  summary: 'Lists runs, newest first; long prompts are shortened, values left out.',
+  summary: 'Lists runs, newest first; long prompts are shortened and values omitted.',
   query: {
     ...pageQuery,
     state: runState,
@@ -53,7 +56,7 @@ export const listRuns = endpoint({
     search: {
       ...search,
       description:
-        'Words of the id, engine, issue, folder, program, prompt, or the code and message of its error; case-insensitive.',
+        'Words in the id, engine, issue, folder, program, prompt, or the code or message of the error; case-insensitive.',
     },
     outcome: runOutcome,
     repair_level: repairLevel,
@@ -64,42 +67,42 @@ export const listRuns = endpoint({
     model: name,
     engine_version: name,
   },
-  answer: json(listOf(runSummarySchema)),
+  response: json(definePage(runSummarySchema)),
   problems: ['INVALID_CURSOR'],
 });
 
-export const getRun = endpoint({
+export const getRun = defineEndpoint({
   method: 'GET',
   path: '/v1/runs/{id}',
   scope: 'read',
-  summary: 'One run, with its result once it has ended.',
-  answer: json(runSchema),
+  summary: 'Returns one run, with its result once it has ended.',
+  response: json(runSchema),
   problems: ['RUN_NOT_FOUND'],
 });
 
-export const replyToRun = endpoint({
+export const replyToRun = defineEndpoint({
   method: 'POST',
   path: '/v1/runs/{id}/reply',
   scope: 'run',
   summary:
-    'Replies to a waiting run: a text to `user.input.required`, an option to `permission.required`. Returns when the run has received it.',
+    'Replies to a waiting run: a text answers `user.input.required`, an option answers `permission.required`. Responds when the run has received the reply.',
   body: {
     anyOf: [object({ text: { type: 'string', minLength: 1, maxLength: 1_000_000 } }), permissionChoiceSchema],
   },
-  answer: json(object({ status: { const: 'posted' } })),
+  response: json(object({ status: { const: 'posted' } })),
   problems: ['RUN_NOT_FOUND', 'RUN_NOT_WAITING', 'INVALID_REPLY'],
 });
 
-export const cancelRun = endpoint({
+export const cancelRun = defineEndpoint({
   method: 'POST',
   path: '/v1/runs/{id}/cancel',
   scope: 'run',
   summary: 'Cancels a run.',
-  answer: json(runSchema),
+  response: json(runSchema),
   problems: ['RUN_NOT_FOUND'],
 });
 
-export const followRun = endpoint({
+export const followRun = defineEndpoint({
   method: 'GET',
   path: '/v1/runs/{id}/events',
   scope: 'read',
@@ -107,7 +110,7 @@ export const followRun = endpoint({
   ...liveEvents,
 });
 
-export const followRunByPost = endpoint({
+export const followRunByPost = defineEndpoint({
   method: 'POST',
   path: '/v1/runs/{id}/events',
   scope: 'read',
@@ -115,20 +118,20 @@ export const followRunByPost = endpoint({
   ...liveEvents,
 });
 
-export const readHistory = endpoint({
+export const readHistory = defineEndpoint({
   method: 'GET',
   path: '/v1/runs/{id}/history',
   scope: 'read',
-  summary: 'A range of the events of a run, both ends included.',
+  summary: 'Returns a range of the events of a run, including both ends.',
   query: { protocol, from: position, to: position, limit: { type: 'integer', minimum: 1, maximum: 5000 } },
-  answer: json(object({ events: arrayOf(anything), next_from: orNull(name) })),
+  response: json(object({ events: arrayOf(anything), next_from: orNull(name) })),
   problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
 });
 
-export const listEngines = endpoint({
+export const listEngines = defineEndpoint({
   method: 'GET',
   path: '/v1/engines',
   scope: 'read',
-  summary: 'Lists what runs and orders may use: engines, programs, folders, permissions, workers.',
-  answer: json(offerSchema),
+  summary: 'Lists the engines, programs, folders, permissions and workers that runs and orders may use.',
+  response: json(offerSchema),
 });

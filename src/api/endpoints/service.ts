@@ -1,53 +1,53 @@
 import { object, text } from '../../base/index.js';
-import { endpoint, json } from '../endpoint.js';
+import { defineEndpoint, json } from '../endpoint.js';
 import { sessionSchema } from '../shapes/session.js';
 
-export const openSession = endpoint({
+export const openSession = defineEndpoint({
   method: 'POST',
   path: '/v1/session',
   scope: 'none',
   summary: 'Exchanges a token for a cookie, for pages and EventSource.',
   body: object({ token: text }),
-  answer: json(sessionSchema),
+  response: json(sessionSchema),
   problems: ['TOKEN_REFUSED'],
 });
 
-export const getSession = endpoint({
+export const getSession = defineEndpoint({
   method: 'GET',
   path: '/v1/session',
   scope: 'none',
-  summary: 'The caller, its scopes, and whether tokens are required.',
-  answer: json(sessionSchema),
+  summary: 'Returns the caller, its scopes, and whether tokens are required.',
+  response: json(sessionSchema),
 });
 
-export const closeSession = endpoint({
+export const closeSession = defineEndpoint({
   method: 'POST',
   path: '/v1/session/close',
   scope: 'none',
   summary: 'Deletes the cookie.',
-  answer: json(object({ status: { const: 'closed' } })),
+  response: json(object({ status: { const: 'closed' } })),
 });
 
-export const health = endpoint({
+export const health = defineEndpoint({
   method: 'GET',
   path: '/healthz',
   scope: 'none',
-  summary: 'The process is alive.',
-  answer: json(object({ status: { const: 'ok' } })),
+  summary: 'Succeeds if the process is alive.',
+  response: json(object({ status: { const: 'ok' } })),
 });
 
-export const ready = endpoint({
+export const ready = defineEndpoint({
   method: 'GET',
   path: '/readyz',
   scope: 'none',
-  summary: 'The store responds and new work is accepted.',
-  answer: json(object({ status: { const: 'ready' } })),
+  summary: 'Succeeds if the store responds and new work is accepted.',
+  response: json(object({ status: { const: 'ready' } })),
 });
 
-export const metrics = endpoint({
+export const metrics = defineEndpoint({
   method: 'GET',
   path: '/metrics',
   scope: 'read',
-  summary: 'Metrics for Prometheus.',
-  answer: { status: 200, media: 'text/plain' },
+  summary: 'Returns metrics in the text format of Prometheus.',
+  response: { status: 200, media: 'text/plain' },
 });

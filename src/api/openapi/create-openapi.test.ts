@@ -34,7 +34,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it.each(['http://127.0.0.1:7171', '/'])('has no fault in Redocly and Scalar, served at %s', async (url) => {
+  it.each(['http://127.0.0.1:7171', '/'])('has no errors in Redocly and Scalar, served at %s', async (url) => {
     const served = createOpenApi('1.2.3', { url });
     const config = await createConfig({ extends: ['recommended-strict'] });
     const problems = await lintFromString({ source: JSON.stringify(served), config });
@@ -42,14 +42,14 @@ describe('the OpenAPI document', () => {
     expect(await validate(JSON.parse(JSON.stringify(served)) as object)).toMatchObject({ valid: true, errors: [] });
   });
 
-  it('is refused by both if it is wrong', async () => {
+  it('is rejected by both if it is invalid', async () => {
     const wrong = { ...document, paths: { '/v1/x': { get: { operationId: 'x', responses: {}, parameters: [{}] } } } };
     const config = await createConfig({ extends: ['recommended-strict'] });
     expect((await lintFromString({ source: JSON.stringify(wrong), config })).length).toBeGreaterThan(0);
     expect(await validate(JSON.parse(JSON.stringify(wrong)) as object)).toMatchObject({ valid: false });
   });
 
-  it('describes every parameter, and gives every operation a tag that is described', () => {
+  it('describes every parameter, and every operation has a described tag', () => {
     const tags = new Set(document.tags.map(({ name }) => name));
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.values(methods).map((operation) => ({ path, ...(operation as DescribedOperation) })),
@@ -63,7 +63,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('names the schemas of all bodies and answers, and the same schema once', () => {
+  it('names the schemas of all requests and responses, each schema once', () => {
     const text = JSON.stringify(document.paths);
     for (const schema of text.matchAll(/"application\/json":\{"schema":(\{.{0,30})/g)) {
       expect(schema[1]).toMatch(/^\{"\$ref":"#\/components\/schemas\//);
@@ -77,10 +77,10 @@ describe('the OpenAPI document', () => {
     expect(text.length).toBeLessThan(120_000);
   });
 
-  it.each(all)('%s has examples that match its schemas', (name, { body, answer }) => {
+  it.each(all)('%s has examples that match its schemas', (name, { body, response }) => {
     const parts = [
       ['request', body],
-      ['response', answer.schema],
+      ['response', response.schema],
     ] as const;
     for (const [part, schema] of parts) {
       if (schema === undefined) continue;
@@ -101,8 +101,8 @@ describe('the table of endpoints', () => {
     expect(new Set(routes).size).toBe(routes.length);
   });
 
-  it.each(all)('%s has schemas that can be checked', (_, { body, query = {}, answer }) => {
-    const schemas = [body, answer.schema, ...Object.values(query)].filter((schema) => schema !== undefined);
+  it.each(all)('%s has valid schemas', (_, { body, query = {}, response }) => {
+    const schemas = [body, response.schema, ...Object.values(query)].filter((schema) => schema !== undefined);
     expect(() => schemas.map((schema) => fromJsonSchema(schema))).not.toThrow();
   });
 

@@ -2,23 +2,23 @@ import { ENDPOINTS } from '../endpoints.js';
 import type { EndpointName } from '../endpoints.js';
 import type { Endpoint } from '../endpoint.js';
 import { problemSchema } from '../shapes/problem.js';
-import { sessionCookieName } from '../shapes/session.js';
+import { getSessionCookieName } from '../shapes/session.js';
 import { describeParameters } from './describe-parameters.js';
 import { getTag, listTags } from './describe-tags.js';
 import { findExample, sampleSchema } from './examples.js';
 import { createComponents } from './named-schemas.js';
 import type { AnySchema, Components } from './named-schemas.js';
 
-/** Where the document comes from. */
+/** Settings of the server that the document describes. */
 export interface OpenApiOptions {
-  /** Whether browsers reach the server by https, which changes the name of its cookie. */
+  /** Whether browsers reach the server over HTTPS, which changes the name of its cookie. */
   readonly https?: boolean;
-  /** The address of the server; by default that of `sluice serve` without options. */
+  /** The server's URL; by default that of `sluice serve` without options. */
   readonly url?: string;
 }
 
 /**
- * The OpenAPI 3.1 document of the server, made from the table of endpoints.
+ * Creates the OpenAPI 3.1 document of the server from the table of endpoints.
  *
  * @example
  * createOpenApi('0.1.0').paths['/v1/parse'].post.summary
@@ -48,7 +48,7 @@ export function createOpenApi(
       schemas: components.schemas,
       responses: {
         Problem: {
-          description: 'Why the request was refused, with a code and what to do.',
+          description: 'The reason why the request failed, with a code and what to do.',
           content: {
             'application/problem+json': {
               schema: components.refer(problemSchema),
@@ -61,12 +61,12 @@ export function createOpenApi(
         token: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A token of the configuration, or the one that `sluice token` prints.',
+          description: 'A configured token, or the one that `sluice token` prints.',
         },
         session: {
           type: 'apiKey',
           in: 'cookie',
-          name: sessionCookieName(https),
+          name: getSessionCookieName(https),
           description: 'The cookie that POST /v1/session sets, for pages.',
         },
       },
@@ -74,7 +74,7 @@ export function createOpenApi(
   };
 }
 
-/** The part of an OpenAPI 3.1 document that is used. */
+/** The part of an OpenAPI 3.1 document that is used here. */
 export interface OpenApi {
   readonly openapi: '3.1.0';
   readonly info: {
@@ -91,12 +91,12 @@ export interface OpenApi {
 
 function describeOperation(name: EndpointName, definition: Endpoint, { refer }: Components): object {
   const { summary, scope, body, path, problems = [] } = definition;
-  const codes = problems.length === 0 ? '' : ` Codes of its problems: ${problems.join(', ')}.`;
+  const codes = problems.length === 0 ? '' : ` Problem codes: ${problems.join(', ')}.`;
   return {
     operationId: name,
     tags: [getTag(path)],
     summary,
-    description: `${scope === 'none' ? 'No token needed.' : `Needs the scope \`${scope}\`.`}${codes}`,
+    description: `${scope === 'none' ? 'No token needed.' : `Requires the scope \`${scope}\`.`}${codes}`,
     parameters: describeParameters(definition, refer),
     ...(body === undefined
       ? {}
@@ -112,7 +112,7 @@ function describeOperation(name: EndpointName, definition: Endpoint, { refer }: 
           },
         }),
     responses: {
-      ...describeAnswer(name, definition, refer),
+      ...describeResponse(name, definition, refer),
       '4XX': { $ref: '#/components/responses/Problem' },
       '5XX': { $ref: '#/components/responses/Problem' },
     },
@@ -120,11 +120,13 @@ function describeOperation(name: EndpointName, definition: Endpoint, { refer }: 
   };
 }
 
-function describeAnswer(name: EndpointName, { summary, answer }: Endpoint, refer: Components['refer']): object {
-  const { status, media, alternative, schema } = answer;
+function describeResponse(name: EndpointName, { summary, response }: Endpoint, refer: Components['refer']): object {
+  const { status, media, alternative, schema } = response;
   const content =
     schema === undefined
-      ? Object.fromEntries([media, ...(alternative === undefined ? [] : [alternative])].map((type) => [type, ANY_TEXT]))
+      ? Object.fromEntries(
+          [media, ...(alternative === undefined ? [] : [alternative])].map((type) => [type, ANY_CONTENT]),
+        )
       : {
           [media]: {
             schema: refer(schema, `${capitalize(name)}Response`),
@@ -134,7 +136,7 @@ function describeAnswer(name: EndpointName, { summary, answer }: Endpoint, refer
   return { [status]: { description: summary, content } };
 }
 
-const ANY_TEXT = { schema: { type: 'string' } };
+const ANY_CONTENT = { schema: { type: 'string' } };
 
 function capitalize(name: string): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;

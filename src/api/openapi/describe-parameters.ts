@@ -1,25 +1,25 @@
 import type { Endpoint } from '../endpoint.js';
 import type { AnySchema } from './named-schemas.js';
 
-/** Names of the resources whose ids are in paths, by the path segment before the id. */
-const THINGS: Readonly<Record<string, string>> = {
+/** Names of the resources, by the path segment before their id. */
+const RESOURCES: Readonly<Record<string, string>> = {
   runs: 'the run',
   inbox: 'the inbox item',
   outbox: 'the comment',
   issues: 'the issue',
 };
 
-/** Names in paths that mean the same everywhere. */
-const IN_PATHS: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
+/** Path parameters with the same meaning in all endpoints. */
+const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
   ref: { description: 'The reference of the issue, percent-encoded.', example: 'acme/shop#12' },
   attempt: { description: 'The number of the attempt, from 1.', example: '1' },
   stream: { description: 'The stream: stdout, stderr, pty or stdin.', example: 'stdout' },
 };
 
-/** Names in queries that mean the same everywhere; a description in the table of endpoints comes first. */
-const IN_QUERIES: Readonly<Record<string, string>> = {
+/** Query parameters with the same meaning in all endpoints; a description in the table of endpoints overrides this one. */
+const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
   after: 'The position of the last event received; the stream continues after it.',
-  decision: 'Only with this decision.',
+  decision: 'Only entries with this decision.',
   engine: 'Only entries of this engine.',
   engine_version: 'Only entries of this engine version.',
   format: 'The format of the export; csv by default.',
@@ -30,33 +30,33 @@ const IN_QUERIES: Readonly<Record<string, string>> = {
   name: 'The name of the file, from the list of files.',
   outcome: 'Only runs with this outcome.',
   path: 'The path of the file, from the list of files.',
-  repair_level: 'Only runs whose answer was repaired to this level.',
+  repair_level: 'Only runs with this repair level.',
   run_id: 'Only entries of this order.',
-  state: 'Only in this state.',
+  state: 'Only entries in this state.',
   to: 'The position of the last event; the end by default.',
   worker: 'Only entries of this worker.',
 };
 
-/** The parameters of an endpoint, each with what it means. */
+/** Describes the parameters of an endpoint. */
 export function describeParameters({ path, query = {} }: Endpoint, refer: (schema: object) => AnySchema): object[] {
-  const inPath = [...path.matchAll(/(?:(\w+)\/)?\{(\w+)\}/g)].map(([, before = '', name = '']) => ({
+  const inPath = [...path.matchAll(/(?:(\w+)\/)?\{(\w+)\}/g)].map(([, segment = '', name = '']) => ({
     name,
     in: 'path',
     required: true,
-    ...(IN_PATHS[name] ?? {
-      description: `The ${name} of ${THINGS[before] ?? before}.`,
+    ...(PATH_PARAMETERS[name] ?? {
+      description: `The ${name} of ${RESOURCES[segment] ?? segment}.`,
       example: '01K9ZC4QZ8D1V1Y3M0S7G2T5XA',
     }),
     schema: { type: 'string' },
   }));
   const inQuery = Object.entries(query).map(([name, schema]) => {
-    const { description = IN_QUERIES[name], ...plain } = schema;
+    const { description = QUERY_PARAMETERS[name], ...undescribed } = schema;
     return {
       name,
       in: 'query',
       required: false,
       ...(description === undefined ? {} : { description }),
-      schema: refer(plain),
+      schema: refer(undescribed),
     };
   });
   return [...inPath, ...inQuery];

@@ -4,29 +4,29 @@ interface Tag {
 }
 
 /** Endpoints are grouped by the first segment of their paths. */
-const TAGS: readonly (Tag & { readonly words: readonly string[] })[] = [
-  { name: 'Parsing', description: 'Extract JSON from text.', words: ['parse'] },
-  { name: 'Runs', description: 'Start agents, follow them and read their results.', words: ['runs', 'engines'] },
+const TAGS: readonly (Tag & { readonly segments: readonly string[] })[] = [
+  { name: 'Parsing', description: 'Extract JSON from text.', segments: ['parse'] },
+  { name: 'Runs', description: 'Start agents, follow them and read their results.', segments: ['runs', 'engines'] },
   {
     name: 'Orders',
-    description: 'Submit work on issues and read its decisions.',
-    words: ['orders', 'issues', 'executions'],
+    description: 'Submit work on issues and read the decisions about it.',
+    segments: ['orders', 'issues', 'executions'],
   },
-  { name: 'Inbox', description: 'Results and questions that need a person.', words: ['inbox', 'waiting'] },
-  { name: 'Comments', description: 'Comments on issues, and their delivery.', words: ['outbox', 'sinks'] },
-  { name: 'Session', description: 'The caller and its token.', words: ['session'] },
+  { name: 'Inbox', description: 'Results and questions that need a person.', segments: ['inbox', 'waiting'] },
+  { name: 'Comments', description: 'Comments on issues, and their delivery.', segments: ['outbox', 'sinks'] },
+  { name: 'Session', description: 'The caller and its token.', segments: ['session'] },
 ];
 
-/** Everything else. */
+/** The tag of all other endpoints. */
 const SERVER: Tag = { name: 'Server', description: 'Health, workers, metrics and statistics.' };
 
-/** The tag of a path. */
+/** Returns the tag of a path. */
 export function getTag(path: string): string {
-  const [, word = ''] = /^\/v1\/(\w+)/.exec(path) ?? [];
-  return (TAGS.find(({ words }) => words.includes(word)) ?? SERVER).name;
+  const [, segment = ''] = /^\/v1\/(\w+)/.exec(path) ?? [];
+  return (TAGS.find(({ segments }) => segments.includes(segment)) ?? SERVER).name;
 }
 
-/** All tags that these paths have, in the order of the document. */
+/** Lists the tags of these paths, in the order of the document. */
 export function listTags(paths: readonly string[]): Tag[] {
   const used = new Set(paths.map(getTag));
   return [...TAGS, SERVER].filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description }));

@@ -1,8 +1,8 @@
 import type { EndpointName } from '../endpoints.js';
 import type { AnySchema } from './named-schemas.js';
 
-/** Examples that say more than their schema does. A test checks them against it. */
-const WRITTEN: Partial<Record<EndpointName, { readonly request?: unknown; readonly response?: unknown }>> = {
+/** Examples written by hand. A test checks them against their schemas. */
+const HANDWRITTEN: Partial<Record<EndpointName, { readonly request?: unknown; readonly response?: unknown }>> = {
   parse: {
     request: {
       text: 'Sure! {"file": "a.ts", "line": 3,}',
@@ -11,8 +11,11 @@ const WRITTEN: Partial<Record<EndpointName, { readonly request?: unknown; readon
     response: {
       status: 'success',
       repair_level: 'deterministic_generic',
-      repairs: [{ kind: 'trailing_comma', message: 'dropped a comma before a closing bracket', offset: 33 }],
-      warnings: [{ code: 'OUTPUT_REPAIRED_GENERIC', message: 'The syntax was repaired.' }],
+      repairs: [
+        { kind: 'extracted', message: 'extracted', offset: 6 },
+        { kind: 'extra_comma', message: 'extra comma', offset: 32 },
+      ],
+      warnings: [{ code: 'OUTPUT_REPAIRED_GENERIC', message: 'Repairs: extracted, extra_comma.' }],
       value: { file: 'a.ts', line: 3 },
       candidate: { finder: 'prose', start: 6, end: 34 },
     },
@@ -41,10 +44,10 @@ const WRITTEN: Partial<Record<EndpointName, { readonly request?: unknown; readon
   previewResolution: { request: { action: 'accept', why: 'Tests pass, and the change is small.' } },
   resolveItem: { request: { action: 'retry', why: 'The test is missing.' } },
   redeliverSink: { request: { sink: 'github' } },
-  openSession: { request: { token: 'the token of this caller' } },
+  openSession: { request: { token: 'your token' } },
 };
 
-/** Values that a reader recognizes, by the name of the field. */
+/** Realistic values by field name. */
 const BY_NAME: Readonly<Record<string, unknown>> = {
   id: '01K9ZC4QZ8D1V1Y3M0S7G2T5XA',
   run: '01K9ZC4QZ8D1V1Y3M0S7G2T5XA',
@@ -76,16 +79,16 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   status: 404,
 };
 
-/** The deepest value; schemas are less deep. */
+/** Limits the depth of examples; no schema is that deep. */
 const MAX_DEPTH = 12;
 
-/** The example of a request or response: a written one, or one made from the schema. */
+/** Returns the example of a request or response: one written by hand, or one generated from the schema. */
 export function findExample(endpoint: EndpointName, part: 'request' | 'response', schema: object): unknown {
-  return WRITTEN[endpoint]?.[part] ?? sampleSchema(schema as AnySchema);
+  return HANDWRITTEN[endpoint]?.[part] ?? sampleSchema(schema as AnySchema);
 }
 
 /**
- * A value that matches a schema, the same every time: required fields only, and of several shapes the first.
+ * Generates a value that matches a schema, the same every time: only required fields, and the first of several alternatives.
  *
  * @example
  * sampleSchema({ type: 'object', properties: { engine: { type: 'string' } }, required: ['engine'] }) // { engine: 'codex' }
@@ -124,7 +127,7 @@ function sampleObject({ properties = {}, required = [] }: AnySchema, depth: numb
   return Object.fromEntries(names.map((name) => [name, sampleSchema(shapes[name] ?? {}, name, depth + 1)]));
 }
 
-/** The patterns of the wire are those of times, hashes and names. */
+/** Returns a text that matches a pattern. The API uses patterns only for times, hashes and names. */
 function sampleText(pattern: unknown): string {
   const samples = ['text', '2026-11-15T08:00:00.000Z', '2026-11-15-backend-0001', '0'.repeat(64), 'acme/shop#12'];
   if (typeof pattern !== 'string') return 'text';

@@ -19,23 +19,23 @@ import { runFilesSchema } from '../shapes/files.js';
 import { offerSchema } from '../shapes/offer.js';
 import {
   commentPreviewSchema,
-  inboxAnswerSchema,
+  inboxResponseSchema,
   issueDetailSchema,
   orderSchema,
   resolveRequestSchema,
   submittedOrderSchema,
 } from '../shapes/order.js';
-import { parseAnswerSchema, parseRequestSchema } from '../shapes/parse.js';
+import { parseResponseSchema, parseRequestSchema } from '../shapes/parse.js';
 import { problemSchema } from '../shapes/problem.js';
 import { runRequestSchema, runSchema, runSummarySchema } from '../shapes/run.js';
 import { sessionSchema } from '../shapes/session.js';
 import { statisticsSchema } from '../shapes/statistics.js';
 import { waitingSchema } from '../shapes/waiting.js';
 
-/** A JSON Schema, with any keyword. */
+/** A JSON Schema with any keywords. */
 export type AnySchema = Readonly<Record<string, unknown>>;
 
-/** The schemas that have a name in the document, wherever they stand. Others are written where they are used. */
+/** Lists the schemas that have a name in the document. Others are written inline. */
 function listNamed(): readonly (readonly [string, AnySchema])[] {
   const named = {
     Change: changeSchema,
@@ -43,14 +43,14 @@ function listNamed(): readonly (readonly [string, AnySchema])[] {
     Decision: orderRecordSchema.properties.decision.anyOf[0],
     Evidence: evidenceSchema,
     Execution: executionSchema,
-    InboxItem: inboxAnswerSchema,
+    InboxItem: inboxResponseSchema,
     Issue: issueSchema,
     IssueDetail: issueDetailSchema,
     Offer: offerSchema,
     Order: orderSchema,
     OutboxMessage: outboxMessageSchema,
     ParseRequest: parseRequestSchema,
-    ParseResult: parseAnswerSchema,
+    ParseResult: parseResponseSchema,
     PermissionChoice: permissionChoiceSchema,
     Problem: problemSchema,
     Race: raceSchema,
@@ -77,9 +77,9 @@ function listNamed(): readonly (readonly [string, AnySchema])[] {
 
 /** Collects the schemas of a document under their names. */
 export interface Components {
-  /** The schema, or a reference to it where it has a name. Anything else without a name gets `otherwise`, if that is given. */
-  readonly refer: (schema: object, otherwise?: string) => AnySchema;
-  /** All that were referred to, by name. */
+  /** Returns the schema, or a reference to it if it has a name. A schema without a name gets `fallbackName`, if given. */
+  readonly refer: (schema: object, fallbackName?: string) => AnySchema;
+  /** All referenced schemas, by name. */
   readonly schemas: Readonly<Record<string, AnySchema>>;
 }
 
@@ -88,20 +88,20 @@ const ONE = new Set(['items', 'additionalProperties', 'propertyNames', 'not', 'i
 const LIST = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const BY_NAME = new Set(['properties', 'patternProperties', '$defs']);
 
-/** A separate `$id` would make references inside of it relative to that. */
-const LEFT_OUT = new Set(['$id', '$schema']);
+/** Omitted, because a nested `$id` would change the base of references inside it. */
+const OMITTED_KEYWORDS = new Set(['$id', '$schema']);
 
-/** The shapes on the wire are composed of each other, so the same object is the same schema. */
+/** Creates an empty collection. Shapes are composed of each other, so a schema is recognised by object identity. */
 export function createComponents(): Components {
   const names = new Map(listNamed().map(([name, schema]) => [schema, name]));
   const schemas: Record<string, AnySchema> = {};
 
-  function refer(schema: object, otherwise?: string): AnySchema {
-    const name = names.get(schema as AnySchema) ?? otherwise;
+  function refer(schema: object, fallbackName?: string): AnySchema {
+    const name = names.get(schema as AnySchema) ?? fallbackName;
     if (name === undefined) return rewrite(schema as AnySchema);
     if (schemas[name] === undefined) {
       names.set(schema as AnySchema, name);
-      // Its place is taken before it is rewritten: a schema that contains itself ends here.
+      // Set before it is rewritten, so that a schema that contains itself does not recurse forever.
       schemas[name] = {};
       schemas[name] = rewrite(schema as AnySchema);
     }
@@ -111,7 +111,7 @@ export function createComponents(): Components {
   function rewrite(schema: AnySchema): AnySchema {
     return Object.fromEntries(
       Object.entries(schema)
-        .filter(([key]) => !LEFT_OUT.has(key))
+        .filter(([key]) => !OMITTED_KEYWORDS.has(key))
         .map(([key, value]) => [key, rewriteKeyword(key, value)]),
     );
   }

@@ -3,7 +3,7 @@ import { count, name, object, oneOf, orNull } from '../../base/index.js';
 /** The files of a run. */
 export const runFilesSchema = object(
   {
-    /** Where its files are read from; null if they are only on another machine, or deleted. */
+    /** Where the files are read from; null if they are only on another machine or were deleted. */
     source: orNull(oneOf(['folder', 'archive'])),
     /** Output, input and report of the agent, by the name that `/evidence` accepts. */
     evidence: { type: 'array', items: object({ name, size: count }) },

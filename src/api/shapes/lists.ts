@@ -1,14 +1,14 @@
 import { name, object, orNull } from '../../base/index.js';
 import type { ObjectSchema, Schema } from '../../base/index.js';
 
-/** How many items a page has; `cursor` is what the last page gave as `next_cursor`. */
+/** Selects a page of a list; `cursor` is the `next_cursor` of the previous page. */
 export const pageQuery = {
-  limit: { type: 'integer', minimum: 1, maximum: 500, description: 'How many items; 50 by default.' },
-  cursor: { type: 'string', maxLength: 500, description: 'next_cursor of the page before.' },
+  limit: { type: 'integer', minimum: 1, maximum: 500, description: 'Maximum number of items; 50 by default.' },
+  cursor: { type: 'string', maxLength: 500, description: 'The next_cursor of the previous page.' },
 } as const;
 
-/** One page of a list. */
-export function listOf<const Item extends Schema>(items: Item): ListSchema<Item> {
+/** Defines one page of a list. */
+export function definePage<const Item extends Schema>(items: Item): ListSchema<Item> {
   return object({ items: { type: 'array', items }, next_cursor: orNull(name) });
 }
 

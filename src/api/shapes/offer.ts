@@ -2,13 +2,13 @@ import { flag, name, object, oneOf } from '../../base/index.js';
 
 const names = { type: 'array', items: name } as const;
 
-/** The values that runs and orders may request from this server, so that a form can show it before it is submitted. */
+/** The values that runs and orders may use on this server, so that a form can offer them. */
 export const offerSchema = object({
   engines: {
     type: 'array',
     items: object({
       name,
-      /** Required fields besides the folder. */
+      /** The required field, in addition to the folder. */
       takes: oneOf(['prompt', 'command']),
       /** Whether it can continue after a question: `mode: interactive`. */
       can_ask: flag,

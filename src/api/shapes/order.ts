@@ -8,14 +8,14 @@ import {
   resolutionAction,
 } from '../../records/index.js';
 
-/** The machine that executes or has executed it, and has its folder; absent while none has claimed it. */
+/** The machine that claimed the run and has its folder; absent before that. */
 const host = name;
 
-/** An order and its state, with the names of the order at the top. */
+/** An order and its state, with its issue, run id and worker at the top level. */
 const { group, ...orderFields } = orderRecordSchema.properties;
 export const orderSchema = object({ issue_ref: name, run_id: name, worker: name, ...orderFields }, { group, host });
 
-/** An order as it was submitted, with the others of its race. */
+/** A submitted order, with the other orders of its race. */
 export const submittedOrderSchema = object(
   { issue_ref: name, run_id: name, worker: name, ...orderFields },
   { group, host, rivals: arrayOf(orderSchema) },
@@ -24,21 +24,21 @@ export const submittedOrderSchema = object(
 /** See {@link orderSchema}. */
 export type OrderView = FromSchema<typeof orderSchema>;
 
-/** An inbox item, and the machine that has the folder of its run. */
-export const inboxAnswerSchema = {
+/** An inbox item, and the machine that has its run folder. */
+export const inboxResponseSchema = {
   ...inboxItemSchema,
   properties: { ...inboxItemSchema.properties, host },
 } as const;
 
-/** A person's decision. Their name comes from the token. */
+/** A person's decision. The name of the person comes from the token. */
 export const resolveRequestSchema = object(
   { action: resolutionAction, why: name },
   {
     who: name,
-    result: { type: 'object', description: 'For edit: the WorkResult that counts.' },
+    result: { type: 'object', description: 'For edit: the corrected WorkResult.' },
     comments: {
       ...lineComments,
-      description: 'About lines of the change; a retry passes them to the next run.',
+      description: 'Comments on lines of the change; a retry passes them to the next run.',
     },
   },
 );
@@ -50,6 +50,6 @@ export const commentPreviewSchema = object({ action: name, comment: text });
 export const issueDetailSchema = object({
   issue: issueSchema,
   orders: arrayOf(orderSchema),
-  inbox: arrayOf(inboxAnswerSchema),
+  inbox: arrayOf(inboxResponseSchema),
   needs_attention: flag,
 });

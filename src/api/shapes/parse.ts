@@ -13,7 +13,7 @@ export const parseRequestSchema = object(
   },
 );
 
-/** A text to keep as a case of a suite. */
+/** A text to export as a suite case. */
 export const caseRequestSchema = object(
   {
     text: { type: 'string', maxLength: 1_000_000 },
@@ -40,7 +40,7 @@ const candidate = object({
 });
 
 /** The result, as `sluice parse` prints it. */
-export const parseAnswerSchema = object(
+export const parseResponseSchema = object(
   {
     status: oneOf(['success', 'failed', 'comment']),
     repair_level: repairLevel,

@@ -10,7 +10,7 @@ import {
   storedRunSpec,
 } from '../../records/index.js';
 
-/** A run to be started: its spec, and an id of the request. */
+/** A request to start a run: its spec, and an id of the request. */
 export const runRequestSchema = {
   ...storedRunSpec,
   properties: {
@@ -23,13 +23,13 @@ export const runRequestSchema = {
   },
 } as const;
 
-const { owner: _owner, lease_until: _lease, spec, result, ...standing } = runRecordSchema.properties;
+const { owner: _owner, lease_until: _lease, spec, result, ...stateFields } = runRecordSchema.properties;
 
-/** The machine that executes or has executed it, and has its folder; absent while none has claimed it. */
+/** The machine that claimed the run and has its folder; absent before that. */
 const host = name;
 
-/** A run and its state, with its engine at the top and without its claim. */
-export const runSchema = object({ ...standing, engine: name, spec, result }, { host });
+/** A run and its state, with its engine at the top level and without its claim. */
+export const runSchema = object({ ...stateFields, engine: name, spec, result }, { host });
 
 /** See {@link runSchema}. */
 export type RunView = FromSchema<typeof runSchema>;
@@ -37,10 +37,10 @@ export type RunView = FromSchema<typeof runSchema>;
 const { status, repair_level, attempts, usage } = runResultSchema.properties;
 const { category, code, message } = runFailureSchema.properties;
 
-/** A run in a list: its prompt shortened, its value left out, so that a page stays small. */
+/** A run in a list, with a shortened prompt and without its value, so that a page stays small. */
 export const runSummarySchema = object(
   {
-    ...standing,
+    ...stateFields,
     engine: name,
     spec: object(
       {},
@@ -52,7 +52,7 @@ export const runSummarySchema = object(
         {
           error: object({ category, code, message }),
           usage,
-          /** The kinds of the first repairs, each once; absent without repairs. */
+          /** The distinct kinds of the repairs that the result lists; absent if it lists none. */
           repair_kinds: arrayOf(name),
         },
       ),

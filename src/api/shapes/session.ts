@@ -1,18 +1,18 @@
 import { flag, name, object, oneOf } from '../../base/index.js';
 
 /**
- * The name of the session cookie. Behind https the prefix makes browsers refuse it from any other host or path, and without
- * https.
+ * Returns the name of the session cookie. With HTTPS, the prefix makes browsers accept it only over HTTPS, for this host and the
+ * root path.
  */
-export function sessionCookieName(https: boolean): string {
+export function getSessionCookieName(https: boolean): string {
   return https ? '__Host-sluice_session' : 'sluice_session';
 }
 
 /** The caller and its scopes. */
 export const sessionSchema = object({
-  /** The name of the token; `local` without tokens, `anonymous` for a caller without one. */
+  /** The name of the token; `local` if no tokens are configured, `anonymous` for a caller without a token. */
   name,
   scopes: { type: 'array', items: oneOf(['read', 'run', 'decide']) },
-  /** Whether tokens are configured: only then a page asks for one. */
+  /** Whether tokens are configured, so that a page must ask for one. */
   needs_token: flag,
 });

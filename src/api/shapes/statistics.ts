@@ -5,7 +5,7 @@ const milliseconds = { type: 'number', minimum: 0 } as const;
 
 /** Counts for one step of time. */
 const bucketSchema = object({
-  /** When it begins; it lasts `step_s`. */
+  /** The start of the step, which lasts `step_s`. */
   at: timestamp,
   /** Runs that ended in it, by engine. */
   runs: {
@@ -14,7 +14,7 @@ const bucketSchema = object({
       engine: name,
       outcomes: object({ success: count, failed: count, canceled: count, comment: count }),
       repair_levels: object({ none: count, deterministic_generic: count, schema_aligned: count }),
-      /** From the start to the end of a run, at most 1.6 % off; null if none of them was started. */
+      /** From the start to the end of a run, accurate to 1.6 %; null if none of the runs was started. */
       latency_ms: orNull(object({ p50: milliseconds, p95: milliseconds })),
     }),
   },
@@ -28,7 +28,7 @@ const bucketSchema = object({
       input_tokens: count,
       cached_input_tokens: count,
       output_tokens: count,
-      /** In US dollars, of the runs whose engine reports it. */
+      /** In US dollars, for runs whose engine reports it. */
       cost: { type: 'number', minimum: 0 },
     }),
   },
@@ -49,12 +49,12 @@ const bucketSchema = object({
   needs_human: { type: 'array', items: object({ cause: name, count }) },
 });
 
-/** Figures over time. */
+/** Statistics over time. */
 export const statisticsSchema = object({
   since: timestamp,
   until: timestamp,
   step_s: count,
-  /** True: everything is counted. Earlier versions counted only the latest inbox items. */
+  /** Always true: everything is counted. Earlier versions counted only the latest inbox items. */
   complete: flag,
   buckets: { type: 'array', items: bucketSchema },
 });

@@ -1,30 +1,30 @@
 import { arrayOf, count, flag, name, object, oneOf, ordinal, orNull, text, timestamp } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 
-/** Fields of every entry. `id` stays the same while the entry waits. */
+/** Fields of every entry. `id` does not change while the entry waits. */
 const common = { id: name, at: timestamp, text };
 
 /** The run whose agent is waiting. */
-const ofRun = {
+const runFields = {
   run: name,
   engine: name,
   task: text,
   issue_ref: orNull(name),
   interaction_id: name,
-  /** The number of the FCMP event that asks: it has the whole text, and for a permission the input and the diff. */
+  /** The number of the FCMP event that asks, which contains the full text and, for a permission, the input and the diff. */
   seq: ordinal,
 };
 
-/** Everything that waits for a person, oldest first within each kind. */
+/** One thing that waits for a person. */
 const entrySchema = {
   anyOf: [
-    /** An agent asks something; any text is an answer. */
-    object({ kind: { const: 'question' }, ...common, ...ofRun, options: arrayOf(text) }),
-    /** An agent asks whether it may use a tool; one of the options is the answer. */
+    /** A question of an agent; any text is an answer. */
+    object({ kind: { const: 'question' }, ...common, ...runFields, options: arrayOf(text) }),
+    /** A permission request of an agent; the answer is one of the options. */
     object({
       kind: { const: 'permission' },
       ...common,
-      ...ofRun,
+      ...runFields,
       tool: name,
       options: arrayOf(
         object({
@@ -43,10 +43,10 @@ const entrySchema = {
       issue_ref: name,
       code: name,
       next: text,
-      /** It can be accepted as it is. */
+      /** Whether it can be accepted unchanged. */
       acceptable: flag,
     }),
-    /** A sink that does not accept comments; `text` is its last error. One entry, however many comments. */
+    /** A sink that does not accept comments; `text` is its last error. One entry per sink. */
     object({
       kind: { const: 'sink' },
       ...common,
@@ -58,11 +58,11 @@ const entrySchema = {
   ],
 } as const;
 
-/** Everything that waits for a person, in one list. */
+/** Everything that waits for a person. */
 export const waitingSchema = object({
-  /** Questions and permission requests first: their agents stand still. Then sinks, then results. */
+  /** Questions and permission requests first, because their agents are blocked; then sinks, then results. Oldest first within each kind. */
   items: { type: 'array', items: entrySchema },
-  /** False if there is more of a kind than is listed. */
+  /** False if there are more entries of a kind than are listed. */
   complete: flag,
 });
 

@@ -2,13 +2,13 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
 import type { Permissions as AcpPermissions } from '../../acp/index.js';
-import { withContext, withContextOptions, loadLogger, workerSettings } from '../command-context.js';
+import { withContext, withContextOptions, loadLogger, readWorkerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
 import type { CommandIo } from '../command-io.js';
-import { readOwnTraceparent } from '../command-tracing.js';
+import { readTraceparent } from '../command-tracing.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { listenForInterruption } from '../interruption.js';
-import { parseCount, parseSeconds, readContract } from '../run-flags.js';
+import { parseRetries, parseSeconds, readContract } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
 
 type AcpFlags = ContextFlags &
@@ -29,7 +29,7 @@ type AcpFlags = ContextFlags &
 /** Adds `sluice acp` to the program. */
 export function addAcpCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('acp'))
-    .description('serve an editor over the Agent Client Protocol: every prompt is a run of an engine')
+    .description('serve an editor over the Agent Client Protocol: every prompt starts a run')
     .requiredOption('--engine <name>', 'agent to run: a built-in engine, or one from the configuration')
     .option('--schema <file>', 'JSON Schema (draft 2020-12) that every answer must match')
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
@@ -38,14 +38,14 @@ export function addAcpCommand(program: Command, io: CommandIo, end: (code: ExitC
     .addOption(
       new Option(
         '--permissions <which>',
-        'mode of a new session (default: ask where the engine can, else safe)',
+        'mode of a new session (default: ask if the engine supports it, otherwise safe)',
       ).choices(['safe', 'workspace', 'bypass', 'ask']),
     )
     .option('--model <name>', 'model for the agent to use')
-    .addOption(new Option('--max-retries <n>', 'retries after an invalid answer').argParser(parseCount))
+    .addOption(new Option('--max-retries <n>', 'retries after an invalid answer').argParser(parseRetries))
     .addOption(new Option('--timeout <seconds>', 'stop a prompt after this time').argParser(parseSeconds))
     .option('--env <names...>', 'environment variables to pass; OPENAI_* is a pattern')
-    .option('--ignore-mcp-servers', "do not pass the editor's MCP servers on, for engines that do not support them")
+    .option('--ignore-mcp-servers', "do not pass on the editor's MCP servers, for engines that do not support them")
     .addHelpText(
       'after',
       '\nThe protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin ends.',
@@ -74,12 +74,12 @@ async function serve(context: CommandContext, flags: AcpFlags, io: CommandIo, si
     import('../../runs/index.js'),
   ]);
   const { store, lead, logger } = context;
-  const { runs, leaseMs = DEFAULT_LEASE_MS } = workerSettings(context);
+  const { runs, leaseMs = DEFAULT_LEASE_MS } = readWorkerSettings(context);
   const launchers = listLaunchers(runs.agents);
   const launcher = Object.hasOwn(launchers, flags.engine) ? launchers[flags.engine] : undefined;
   if (launcher === undefined || flags.engine === 'command') {
     const known = Object.keys(launchers).filter((engine) => engine !== 'command');
-    throw new MisuseError(`No such engine: "${flags.engine}". Use one of: ${known.join(', ')}.`);
+    throw new MisuseError(`Unknown engine "${flags.engine}". Use one of: ${known.join(', ')}.`);
   }
   const { model, maxRetries: max_retries, timeout, env } = flags;
   const permissions: AcpPermissions = flags.permissions ?? (launcher.canAsk === true ? 'ask' : 'safe');
@@ -94,7 +94,7 @@ async function serve(context: CommandContext, flags: AcpFlags, io: CommandIo, si
       spec: {
         engine: flags.engine,
         permissions,
-        ...omitUndefined({ contract, model, max_retries, limits, env, traceparent: readOwnTraceparent() }),
+        ...omitUndefined({ contract, model, max_retries, limits, env, traceparent: readTraceparent() }),
       },
       ignoreServers: flags.ignoreMcpServers === true,
       input: toReadable(stdin),
@@ -123,7 +123,7 @@ function toWritable({ stdout }: CommandIo): WritableStream<Uint8Array> {
   return new WritableStream({
     write: async (bytes) => {
       await stdout.write(decoder.decode(bytes, { stream: true }));
-      if (stdout.isGone?.() === true) throw new Error('the client is gone');
+      if (stdout.isGone?.() === true) throw new Error('the client has closed stdout');
     },
   });
 }

@@ -17,7 +17,7 @@ async function sluice(...argv: string[]) {
 }
 
 /** A configuration with an archive that has one run, which this machine does not have. */
-async function makeSite() {
+async function createSetup() {
   const s3 = await openS3Server();
   const data = await makeFolder({});
   const folder = join(data, 'runs', RUN);
@@ -41,7 +41,7 @@ async function makeSite() {
 
 describe('a run in the archive', () => {
   it('is exported, translated and replayed by its id', async () => {
-    const { config } = await makeSite();
+    const { config } = await createSetup();
     const target = join(await makeFolder({}), RUN);
     expect(await sluice('export', RUN, target, '--config', config)).toMatchObject({ exitCode: 0 });
     expect(await readFile(join(target, '.audit', 'stdout.1.log'), 'utf8')).toContain('thread.started');
@@ -60,7 +60,7 @@ describe('a run in the archive', () => {
 
 describe('sluice doctor', () => {
   it('checks the archive and never prints its credentials', async () => {
-    const { config, s3 } = await makeSite();
+    const { config, s3 } = await createSetup();
     expect((await sluice('doctor', '--config', config)).stderr).toContain('archive: s3://runs/team works');
     s3.fault = () => ({ status: 403, code: 'SignatureDoesNotMatch' });
     const refused = await sluice('doctor', '--config', config);

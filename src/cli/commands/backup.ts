@@ -11,7 +11,7 @@ import { printJson } from '../print.js';
 export function addBackupCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('backup'))
     .description('copy the SQLite database to a file, even while a server uses it, and verify the copy')
-    .argument('<file>', 'the copy; an existing file is not overwritten')
+    .argument('<file>', 'file to create; an existing file is not overwritten')
     .addHelpText(
       'after',
       '\nRun folders are not included: copy them as files. docs/operations.md describes how to restore.',

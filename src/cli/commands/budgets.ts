@@ -15,7 +15,7 @@ interface BudgetFlags extends ContextFlags {
 /** Adds `sluice budgets` to the program. */
 export function addBudgetsCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('budgets'))
-    .description('show how much of each budget is used, and runs that wait for one')
+    .description('show how much of each budget is used, and the runs that wait for a budget')
     .option('--json', 'print all fields as JSON, even at a terminal')
     .action(async (flags: BudgetFlags) => {
       end(await runBudgets(flags, io));
@@ -28,7 +28,7 @@ async function runBudgets(flags: BudgetFlags, io: CommandIo): Promise<ExitCode> 
     flags,
     io,
     async ({ store, config }) => reportBudgets(store, config.budgets ?? {}, store.now()),
-    { readsOnly: true },
+    { isReadOnly: true },
   );
   if (wantsJson(flags, io)) {
     await printJson(report, io);
@@ -37,22 +37,24 @@ async function runBudgets(flags: BudgetFlags, io: CommandIo): Promise<ExitCode> 
   await printRows(
     report.items,
     [
-      { heading: 'BUDGET', of: ({ scope }) => scope },
-      { heading: 'OF', of: ({ name }) => name },
-      { heading: 'TOKENS', of: ({ tokens }) => formatAmount(tokens) },
-      { heading: 'COST', of: ({ cost }) => formatAmount(cost, '$') },
+      { heading: 'BUDGET', value: ({ scope }) => scope },
+      { heading: 'NAME', value: ({ name }) => name },
+      { heading: 'TOKENS', value: ({ tokens }) => formatAmount(tokens) },
+      { heading: 'COST', value: ({ cost }) => formatAmount(cost, '$') },
     ],
     flags,
     io,
   );
   for (const { run, ...wait } of report.waiting)
-    await io.stdout.write(formatLine(`Run ${run} waits for ${describeWaitingFor({ reason: 'budget', ...wait })}.`));
+    await io.stdout.write(
+      formatLine(`Run ${run} is waiting for ${describeWaitingFor({ reason: 'budget', ...wait })}.`),
+    );
   return EXIT.success;
 }
 
 function formatAmount(amount: Budget['tokens'], sign = ''): string | null {
   if (amount === null) return null;
   const format = (value: number): string => `${sign}${value.toLocaleString('en-US', { maximumFractionDigits: 4 })}`;
-  const held = amount.held > amount.used ? `, ${format(amount.held - amount.used)} held` : '';
-  return `${format(amount.used)} of ${format(amount.limit)}${held}`;
+  const reserved = amount.held > amount.used ? `, ${format(amount.held - amount.used)} reserved` : '';
+  return `${format(amount.used)} of ${format(amount.limit)}${reserved}`;
 }

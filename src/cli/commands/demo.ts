@@ -7,7 +7,7 @@ import { EXIT, type ExitCode } from '../failure.js';
 import { withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
 import { wantsJson, printJson } from '../print.js';
-import { visibleText } from '../terminal-text.js';
+import { makeVisible } from '../terminal-text.js';
 
 interface DemoFlags extends ContextFlags {
   readonly json?: boolean;
@@ -16,7 +16,9 @@ interface DemoFlags extends ContextFlags {
 /** Adds `sluice demo` to the program. */
 export function addDemoCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('demo'))
-    .description('run four demo orders: a JSON worker, a text worker, one that only prints, and a recorded agent')
+    .description(
+      'run four demo orders, with workers that write JSON, write text, only print, or replay a recorded agent',
+    )
     .option('--json', 'print JSON, even at a terminal')
     .action(async (flags: DemoFlags) => {
       end(await runDemoCommand(flags, io));
@@ -38,12 +40,12 @@ function renderReport({ orders, inbox }: DemoReport): string {
   const lines = orders.map(({ issue_ref, run_id, worker, source, action, reason, evidence, delivered_to }) =>
     [
       `${worker}: ${issue_ref}, run ${run_id}`,
-      `  read from  ${source}`,
+      `  source     ${source}`,
       `  decision   ${action}: ${reason}`,
       ...evidence.map(({ claim, verdict, detail }) => `  ${verdict.padEnd(12)} ${claim}: ${detail}`),
       `  comment    ${delivered_to ?? 'none'}`,
     ].join('\n'),
   );
-  const waits = inbox.map(({ id, reason }) => `needs a decision: ${id}: ${reason}`);
-  return visibleText(`${[...lines, ...waits].join('\n\n')}\n`);
+  const openItems = inbox.map(({ id, reason }) => `needs a decision: ${id}: ${reason}`);
+  return makeVisible(`${[...lines, ...openItems].join('\n\n')}\n`);
 }

@@ -5,7 +5,7 @@ import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { printJson, wantsJson } from '../print.js';
-import { visibleText } from '../terminal-text.js';
+import { makeVisible } from '../terminal-text.js';
 
 interface DiffFlags extends ContextFlags {
   readonly json?: boolean;
@@ -14,7 +14,7 @@ interface DiffFlags extends ContextFlags {
 /** Adds `sluice diff` to the program. */
 export function addDiffCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('diff'))
-    .description('show what the newest order of an issue has changed, or each run of its race')
+    .description('show the changes of the newest order of an issue, or of each run of its race')
     .argument('<issue>', 'issue reference, such as acme/shop#12')
     .option('--json', 'print JSON, even at a terminal')
     .action(async (issueRef: string, flags: DiffFlags) => {
@@ -32,10 +32,10 @@ async function runDiff(issueRef: string, flags: DiffFlags, io: CommandIo): Promi
       const maskText = (text: string): string => lead.maskText(text);
       return readRace({ store, data: config.data, maskText, repos, filters }, issueRef);
     },
-    { readsOnly: true },
+    { isReadOnly: true },
   );
   if (race === undefined) {
-    throw new MisuseError(`Cannot find the issue "${issueRef}". \`sluice executions\` lists executed orders.`);
+    throw new MisuseError(`Issue "${issueRef}" not found. Use sluice executions to list executed orders.`);
   }
   if (wantsJson(flags, io)) await printJson(race, io);
   else await io.stdout.write(renderRace(race));
@@ -48,28 +48,28 @@ function renderRace({ runs, winner }: Race): string {
 
 function renderHead({ run_id, worker, state, decision }: Race['runs'][number], winner: string | null): string {
   const outcome = decision === null ? state : `${decision.action}: ${decision.reason}`;
-  return visibleText(`== ${run_id} (${worker})${run_id === winner ? ', counts' : ''}: ${outcome}`);
+  return makeVisible(`== ${run_id} (${worker})${run_id === winner ? ', winner' : ''}: ${outcome}`);
 }
 
 function renderChange({ files, truncated, why }: Change): string {
   const shown = files.map(renderFile);
-  const rest = truncated ? ['More files were changed than are listed.'] : [];
-  return `${[...(why === undefined ? [] : [visibleText(why)]), ...shown, ...rest].join('\n')}\n`;
+  const note = truncated ? ['More files were changed than are listed here.'] : [];
+  return `${[...(why === undefined ? [] : [makeVisible(why)]), ...shown, ...note].join('\n')}\n`;
 }
 
 const SIGNS = { same: ' ', added: '+', removed: '-' } as const;
 
 function renderFile({ path, old_path, change, added, removed, binary, truncated, hunks }: ChangedFile): string {
   const name = old_path === undefined ? path : `${old_path} -> ${path}`;
-  const lines = hunks.flatMap(({ heading, lines: each }) => [
+  const lines = hunks.flatMap(({ heading, lines: hunkLines }) => [
     heading,
-    ...each.map(({ kind, text }) => `${SIGNS[kind]}${text}`),
+    ...hunkLines.map(({ kind, text }) => `${SIGNS[kind]}${text}`),
   ]);
   return [
     `--- ${name} (${change}, +${added} -${removed}${binary ? ', binary' : ''})`,
     ...lines,
-    ...(truncated ? ['… more lines were changed than are shown'] : []),
+    ...(truncated ? ['… more lines were changed'] : []),
   ]
-    .map((line) => visibleText(line))
+    .map((line) => makeVisible(line))
     .join('\n');
 }

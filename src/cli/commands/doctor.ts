@@ -8,7 +8,7 @@ import { DATA_OPTION } from '../command-context.js';
 import { probeSandbox } from '../../sandbox/index.js';
 import type { SandboxSupport } from '../../sandbox/index.js';
 import { wantsJson, printJson } from '../print.js';
-import { formatLine, visibleText } from '../terminal-text.js';
+import { formatLine, makeVisible } from '../terminal-text.js';
 
 interface DoctorFlags {
   readonly config?: string;
@@ -26,7 +26,7 @@ export function addDoctorCommand(program: Command, io: CommandIo, end: (code: Ex
     .option('--json', 'print JSON, even at a terminal')
     .addHelpText(
       'after',
-      '\nPrints the version of each agent, and the paths in use.\nExit codes: 0 at least one agent is ready, 1 no agent is ready, or the archive cannot be used.',
+      '\nPrints the version of each agent, and the paths in use.\nExit codes: 0 at least one agent is ready, 1 no agent is ready, or the archive does not work.',
     )
     .action(async (flags: DoctorFlags) => {
       end(await runDoctor(flags, io));
@@ -34,8 +34,8 @@ export function addDoctorCommand(program: Command, io: CommandIo, end: (code: Ex
 }
 
 function describeSandbox(support: SandboxSupport): string {
-  if (!support.works) return `none; ${support.reason}`;
-  const network = support.closesNetwork ? '' : ', but cannot close the network';
+  if (!support.works) return `not available: ${support.reason}`;
+  const network = support.closesNetwork ? '' : ', but cannot restrict the network';
   return `bubblewrap ${support.version} works${network}`;
 }
 
@@ -45,7 +45,7 @@ async function checkArchive(config: Config): Promise<{ readonly works: boolean; 
     const { createArchive } = await import('../../config/index.js');
     const archive = await createArchive(config, process.env);
     await archive?.check();
-    return { works: true, text: archive === undefined ? 'none' : `${archive.place} works` };
+    return { works: true, text: archive === undefined ? 'not configured' : `${archive.location} works` };
   } catch (error) {
     if (!isSluiceError(error)) throw error;
     return { works: false, text: `${error.code}: ${error.message}` };
@@ -70,7 +70,7 @@ async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
     await io.stderr.write(formatLine(`archive: ${archive.text}`));
   } else
     await io.stdout.write(
-      visibleText(`${renderDoctor(reports)}\nData folder: ${data}\nSandbox: ${sandbox}\nArchive: ${archive.text}\n`),
+      makeVisible(`${renderDoctor(reports)}\nData folder: ${data}\nSandbox: ${sandbox}\nArchive: ${archive.text}\n`),
     );
   for (const warning of warnings) await io.stderr.write(formatLine(warning));
   const isReady = reports.some(({ status }) => status === 'ready' || status === 'unproven_version');

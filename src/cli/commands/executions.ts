@@ -4,10 +4,10 @@ import type { Command } from 'commander';
 import type { Decision, ExecutionRecord } from '../../records/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../failure.js';
-import { executionHeading, executionRow } from '../../server/index.js';
+import { formatExecutionHeading, formatExecutionRow } from '../../server/index.js';
 import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
-import { limitOption, parseTime, readPages } from '../list-options.js';
+import { createLimitOption, parseTime, readPages } from '../list-options.js';
 import { printRows } from '../print.js';
 
 interface ExecutionsFlags extends ContextFlags {
@@ -34,7 +34,7 @@ export function addExecutionsCommand(program: Command, io: CommandIo, end: (code
     )
     .addOption(new Option('--since <time>', 'from this time: 2026-11-15 or 2026-11-15T08:00:00Z').argParser(parseTime))
     .addOption(new Option('--until <time>', 'before this time').argParser(parseTime))
-    .addOption(limitOption())
+    .addOption(createLimitOption())
     .option('--json', 'print all fields as a JSON array, even at a terminal')
     .addOption(new Option('--csv', 'print all fields as CSV').conflicts('json'))
     .action(async (flags: ExecutionsFlags) => {
@@ -51,23 +51,23 @@ async function runExecutions(flags: ExecutionsFlags, io: CommandIo): Promise<Exi
       readPages(flags.limit, async (page) =>
         store.listExecutions({ ...page, ...omitUndefined({ issueRef, runId, worker, decision, since, until }) }),
       ),
-    { readsOnly: true },
+    { isReadOnly: true },
   );
-  if (flags.csv === true) await io.stdout.write(executionHeading() + rows.map(executionRow).join(''));
+  if (flags.csv === true) await io.stdout.write(formatExecutionHeading() + rows.map(formatExecutionRow).join(''));
   else await printRows(rows, COLUMNS, flags, io);
   return EXIT.success;
 }
 
 const COLUMNS = [
-  { heading: 'AT', of: ({ at }: ExecutionRecord) => at },
-  { heading: 'ISSUE', of: ({ issue_ref }: ExecutionRecord) => issue_ref },
-  { heading: 'RUN', of: ({ run_id }: ExecutionRecord) => run_id },
-  { heading: 'WORKER', of: ({ worker }: ExecutionRecord) => worker },
-  { heading: 'EXIT', of: ({ exit_code, signal }: ExecutionRecord) => signal ?? exit_code },
+  { heading: 'TIME', value: ({ at }: ExecutionRecord) => at },
+  { heading: 'ISSUE', value: ({ issue_ref }: ExecutionRecord) => issue_ref },
+  { heading: 'RUN', value: ({ run_id }: ExecutionRecord) => run_id },
+  { heading: 'WORKER', value: ({ worker }: ExecutionRecord) => worker },
+  { heading: 'EXIT', value: ({ exit_code, signal }: ExecutionRecord) => signal ?? exit_code },
   {
-    heading: 'READ',
-    of: ({ result_encoding, parse_status }: ExecutionRecord) => `${result_encoding}, ${parse_status}`,
+    heading: 'RESULT',
+    value: ({ result_encoding, parse_status }: ExecutionRecord) => `${result_encoding}, ${parse_status}`,
   },
-  { heading: 'DECISION', of: ({ decision }: ExecutionRecord) => decision },
-  { heading: 'REASON', of: ({ reason }: ExecutionRecord) => reason },
+  { heading: 'DECISION', value: ({ decision }: ExecutionRecord) => decision },
+  { heading: 'REASON', value: ({ reason }: ExecutionRecord) => reason },
 ];

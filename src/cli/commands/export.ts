@@ -8,7 +8,7 @@ import { loadCommandConfig } from '../load-command-config.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
-import { openRunOrArchived } from '../open-run.js';
+import { openRunById } from '../open-run.js';
 import { printJson } from '../print.js';
 import { withProgress } from '../progress.js';
 
@@ -19,11 +19,11 @@ interface ExportFlags extends ContextFlags {
 /** Adds `sluice export` to the program. */
 export function addExportCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('export'))
-    .description('copy a run folder, for example as a test fixture, or make one HTML file of a run')
+    .description('copy a run folder, for example as a test fixture, or export a run as one HTML file')
     .argument('<run>', 'id of the run')
     .argument('[target]', 'folder to create, or FILE.tar; with --html the file (default: RUN.html)')
-    .option('--html', 'make one self-contained HTML file, to attach to a bug report')
-    .addHelpText('after', '\nUse sluice replay TARGET to compare its logs with what this version produces.')
+    .option('--html', 'create one self-contained HTML file, for example for a bug report')
+    .addHelpText('after', '\nUse sluice replay TARGET to compare its logs with the events that this version produces.')
     .action(async (run: string, target: string | undefined, flags: ExportFlags) => {
       end(await (flags.html === true ? runHtmlExport(run, target, flags, io) : runExport(run, target, flags, io)));
     });
@@ -35,9 +35,10 @@ async function runExport(
   flags: ExportFlags,
   io: CommandIo,
 ): Promise<ExitCode> {
-  if (target === undefined) throw new MisuseError('Name the folder or the FILE.tar to create, or use --html.');
+  if (target === undefined)
+    throw new MisuseError('No target given. Name the folder or the FILE.tar to create, or use --html.');
   const { exportRunFolder } = await import('../../server/index.js');
-  const folder = await openRunOrArchived(await loadCommandConfig(flags, io), run);
+  const folder = await openRunById(await loadCommandConfig(flags, io), run);
   const exported = await withProgress(io, { label: 'export', unit: 'bytes' }, async (set) =>
     exportRunFolder({ folder, runId: run, target }, set),
   );
@@ -51,31 +52,31 @@ async function runHtmlExport(
   flags: ExportFlags,
   io: CommandIo,
 ): Promise<ExitCode> {
-  const [{ gatherReport, renderHtml }, { findReported }] = await Promise.all([
+  const [{ gatherReport, renderHtml }, { readReportRecords }] = await Promise.all([
     import('../../report/index.js'),
     import('../../server/index.js'),
   ]);
-  const to = resolve(target ?? `${run}.html`);
-  if (await isPresent(to)) {
-    throw new SluiceError('EXPORT_EXISTS', `"${to}" already exists and was not changed. Choose another target.`);
+  const file = resolve(target ?? `${run}.html`);
+  if (await isPresent(file)) {
+    throw new SluiceError('EXPORT_EXISTS', `"${file}" already exists and was not changed. Choose another target.`);
   }
   const html = await withContext(
     flags,
     io,
     async ({ store, config }) => {
-      const report = await gatherReport(async () => openRunOrArchived(config, run), await findReported(store, run));
+      const report = await gatherReport(async () => openRunById(config, run), await readReportRecords(store, run));
       if (report.record === undefined && report.problem !== undefined) throw new MisuseError(report.problem);
       const secrets = await compileKnownSecrets(config);
       return renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });
     },
-    { readsOnly: true, mayBeUnknown: true },
+    { isReadOnly: true, canLackDatabase: true },
   );
-  const file = await openNew(to);
+  const handle = await openNew(file);
   try {
-    await file.writeFile(html);
+    await handle.writeFile(html);
   } finally {
-    await file.close();
+    await handle.close();
   }
-  await printJson({ run_id: run, target: to, form: 'html' }, io);
+  await printJson({ run_id: run, target: file, form: 'html' }, io);
   return EXIT.success;
 }

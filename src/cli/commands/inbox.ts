@@ -4,7 +4,7 @@ import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
-import { limitOption, readPages } from '../list-options.js';
+import { createLimitOption, readPages } from '../list-options.js';
 import { printRows } from '../print.js';
 
 interface InboxFlags extends ContextFlags {
@@ -18,9 +18,9 @@ interface InboxFlags extends ContextFlags {
 export function addInboxCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('inbox'))
     .description('list results that need a decision, oldest first')
-    .option('--all', 'include settled items')
+    .option('--all', 'include resolved items')
     .option('--issue <ref>', 'only this issue')
-    .addOption(limitOption())
+    .addOption(createLimitOption())
     .option('--json', 'print all fields as a JSON array, even at a terminal')
     .action(async (flags: InboxFlags) => {
       end(await runInbox(flags, io));
@@ -38,16 +38,16 @@ async function runInbox(flags: InboxFlags, io: CommandIo): Promise<ExitCode> {
           ...omitUndefined({ issueRef: flags.issue, open: flags.all === true ? undefined : true }),
         }),
       ),
-    { readsOnly: true },
+    { isReadOnly: true },
   );
   await printRows(
     items,
     [
-      { heading: 'ID', of: ({ id }) => id },
-      { heading: 'ISSUE', of: ({ issue_ref }) => issue_ref },
-      { heading: 'RUN', of: ({ run_id }) => run_id },
-      { heading: 'SINCE', of: ({ created_at }) => created_at },
-      { heading: 'REASON', of: ({ reason }) => reason },
+      { heading: 'ID', value: ({ id }) => id },
+      { heading: 'ISSUE', value: ({ issue_ref }) => issue_ref },
+      { heading: 'RUN', value: ({ run_id }) => run_id },
+      { heading: 'SINCE', value: ({ created_at }) => created_at },
+      { heading: 'REASON', value: ({ reason }) => reason },
     ],
     flags,
     io,

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { createJsonLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { Client } from '../../client/index.js';
-import { loadLogger, withContext, withContextOptions, workerSettings } from '../command-context.js';
+import { loadLogger, withContext, withContextOptions, readWorkerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
@@ -17,7 +17,7 @@ interface McpFlags extends ContextFlags {
 /** Adds `sluice mcp` to the program. */
 export function addMcpCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('mcp'))
-    .description('serve tools to an agent or editor over the Model Context Protocol')
+    .description('serve tools to an agent or an editor over the Model Context Protocol')
     .option(
       '--url <address>',
       'server to use, such as http://127.0.0.1:7171 (default: the data folder, without a server)',
@@ -25,7 +25,7 @@ export function addMcpCommand(program: Command, io: CommandIo, end: (code: ExitC
     .option('--no-worker', 'do not execute orders in this process; leave them to a server or sluice worker')
     .addHelpText(
       'after',
-      '\nThe protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin ends.\nSLUICE_TOKEN is the token for --url. The tool that decides inbox items is offered only if this token has the scope decide.',
+      '\nThe protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin ends.\nSLUICE_TOKEN is the token for --url. The tool that resolves inbox items is offered only if this token has the scope decide.',
     )
     .action(async (flags: McpFlags) => {
       end(await runMcp(flags, io));
@@ -37,7 +37,7 @@ async function runMcp(flags: McpFlags, io: CommandIo): Promise<ExitCode> {
   const { signal } = interruption;
   try {
     const createLogger = await loadLogger(io);
-    if (flags.url !== undefined) await serveRemoteServer(flags.url, { logger: createServerLogger(io), io, signal });
+    if (flags.url !== undefined) await serveRemoteServer(flags.url, { logger: createRemoteLogger(io), io, signal });
     else await withContext(flags, io, async (context) => serveStore(context, flags, io, signal), { createLogger });
     return signal.aborted ? EXIT.canceled : EXIT.success;
   } finally {
@@ -47,15 +47,15 @@ async function runMcp(flags: McpFlags, io: CommandIo): Promise<ExitCode> {
 
 async function serveRemoteServer(url: string, connection: Connection): Promise<void> {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new MisuseError(`"${url}" is not the address of a server. Use one such as http://127.0.0.1:7171.`);
+    throw new MisuseError(`"${url}" is not a valid server address. Use one such as http://127.0.0.1:7171.`);
   }
   const { createClient } = await import('../../client/index.js');
-  // The token of the local user may decide, but it is a person's: an agent needs one that was given to it.
+  // The local token has the scope decide, but it belongs to a person: an agent may only decide with a token that it was given.
   const mayDecide = (process.env['SLUICE_TOKEN'] ?? '') !== '';
   await serve(createClient({ url }), mayDecide, connection);
 }
 
-/** Serves the store of this process: the same endpoints as the server has, without a port. */
+/** Serves the store of this process, with the endpoints of the server but without a port. */
 async function serveStore(context: CommandContext, flags: McpFlags, io: CommandIo, signal: AbortSignal): Promise<void> {
   const [{ createServer, settingsFromConfig }, { createClient }, { startWorker }] = await Promise.all([
     import('../../server/index.js'),
@@ -66,7 +66,7 @@ async function serveStore(context: CommandContext, flags: McpFlags, io: CommandI
   // The only caller is this process.
   const settings = { ...settingsFromConfig(config, { env: process.env, cwd: process.cwd() }), tokens: [] };
   const server = createServer({ store, lead, wrappers, data: config.data, settings, logger });
-  const worker = flags.worker ? startWorker({ store, lead, ...workerSettings(context) }) : undefined;
+  const worker = flags.worker ? startWorker({ store, lead, ...readWorkerSettings(context) }) : undefined;
   const client = createClient({
     url: 'http://127.0.0.1',
     token: 'local',
@@ -80,8 +80,8 @@ async function serveStore(context: CommandContext, flags: McpFlags, io: CommandI
   }
 }
 
-/** Needs no configuration: with --url, none of its settings are used here. */
-function createServerLogger(io: CommandIo): Logger {
+/** With --url no configuration is loaded, so the logger depends only on the environment. */
+function createRemoteLogger(io: CommandIo): Logger {
   const token = process.env['SLUICE_TOKEN'] ?? '';
   const mask = (text: string): string => (token === '' ? text : text.replaceAll(token, '***'));
   return createJsonLogger((line) => void io.stderr.write(line), { mask });
@@ -100,7 +100,7 @@ async function serve(client: Client, mayDecide: boolean, { logger, io, signal }:
   const lines = new WritableStream<string>({
     write: async (line) => {
       await io.stdout.write(line);
-      if (io.stdout.isGone?.() === true) throw new Error('the client is gone');
+      if (io.stdout.isGone?.() === true) throw new Error('the client has closed stdout');
     },
   });
   const output = Writable.fromWeb(lines, { decodeStrings: false });

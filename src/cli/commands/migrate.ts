@@ -15,8 +15,8 @@ export function addMigrateCommand(program: Command, io: CommandIo, end: (code: E
     .addHelpText(
       'after',
       `
-Stop all servers and workers first. If it was interrupted, run the same command again: it continues.
-PGPASSWORD may hold the password, so that it is not on the command line. Run folders are files: copy them yourself.`,
+Stop all servers and workers first. If the command was interrupted, run it again: it continues.
+Use PGPASSWORD to keep the password off the command line. Run folders are not included: copy them as files.`,
     )
     .action(async (source: string, target: string) => {
       end(await runMigrate(source, target, io));
@@ -37,7 +37,7 @@ async function runMigrate(source: string, target: string, io: CommandIo): Promis
     return EXIT.success;
   } catch (error) {
     if (!interruption.signal.aborted) throw error;
-    await io.stderr.write('Interrupted. Run the same command again: it continues.\n');
+    await io.stderr.write('Interrupted. Run the same command again to continue.\n');
     return EXIT.canceled;
   } finally {
     interruption.stopListening();

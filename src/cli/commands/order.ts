@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { describeWaitingFor } from '../../records/index.js';
 import type { OrderRecord, WaitingFor } from '../../records/index.js';
 import type { CommandIo } from '../command-io.js';
-import { readOwnTraceparent } from '../command-tracing.js';
+import { readTraceparent } from '../command-tracing.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
-import { withContext, withContextOptions, workerSettings } from '../command-context.js';
+import { withContext, withContextOptions, readWorkerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
 import { listenForInterruption } from '../interruption.js';
 import { readJsonFile } from '../read-input.js';
@@ -19,7 +19,7 @@ export function addOrderCommand(program: Command, io: CommandIo, end: (code: Exi
     .option('--json', 'print JSON, even at a terminal')
     .addHelpText(
       'after',
-      '\nExit codes: 0 the issue advances to review, 1 it does not, 2 wrong usage, 130 interrupted (goes to the inbox).',
+      '\nExit codes: 0 the issue advances to review, 1 it does not, 2 usage error, 130 interrupted (the order goes to the inbox).',
     )
     .action(async (file: string, flags: ContextFlags) => {
       end(await runOrder(file, flags, io));
@@ -42,7 +42,7 @@ async function runOrder(file: string, flags: ContextFlags, io: CommandIo): Promi
   }
 }
 
-/** Submits the order and runs a worker until it is settled, here or elsewhere. */
+/** Submits the order and runs a worker until the order is settled, by this worker or another one. */
 async function execute(
   request: unknown,
   context: CommandContext,
@@ -51,14 +51,14 @@ async function execute(
 ): Promise<{ readonly record: OrderRecord; readonly race: readonly OrderRecord[] }> {
   const { startWorker, waitForOrder } = await import('../../dispatch/index.js');
   const { store, lead } = context;
-  const { order, rivals } = await lead.submit(request, { traceparent: readOwnTraceparent() });
+  const { order, rivals } = await lead.submit(request, { traceparent: readTraceparent() });
   const name = { issueRef: order.issue_ref, runId: order.run_id };
   for (const { run_id, worker } of [order, ...rivals.map((rival) => rival.order)]) {
     await io.stderr.write(`${order.issue_ref}: run ${run_id}, worker ${worker}\n`);
   }
-  const worker = startWorker({ store, lead, ...workerSettings(context), takes: ['orders'] });
-  const stopAtOnce = (): void => void worker.stop({ graceMs: 0 });
-  interrupted.addEventListener('abort', stopAtOnce, { once: true });
+  const worker = startWorker({ store, lead, ...readWorkerSettings(context), takes: ['orders'] });
+  const stopImmediately = (): void => void worker.stop({ graceMs: 0 });
+  interrupted.addEventListener('abort', stopImmediately, { once: true });
   try {
     const onWaiting = (waiting: WaitingFor): void =>
       void io.stderr.write(formatLine(`${order.issue_ref}: waiting for ${describeWaitingFor(waiting)}`));
@@ -67,12 +67,12 @@ async function execute(
     });
   } finally {
     await worker.stop();
-    interrupted.removeEventListener('abort', stopAtOnce);
+    interrupted.removeEventListener('abort', stopImmediately);
   }
   await lead.deliver();
   const runIds = [order.run_id, ...rivals.map((rival) => rival.order.run_id)];
   const found = await Promise.all(runIds.map(async (runId) => store.findOrder(name.issueRef, runId)));
-  const records = found.flatMap((each) => each ?? []);
+  const records = found.flatMap((record) => record ?? []);
   const record = records.find(({ decision }) => decision?.action === 'advance') ?? records[0];
   if (record === undefined) {
     throw new MisuseError(`The order "${order.run_id}" is no longer in the database. Submit it again.`);
@@ -80,19 +80,19 @@ async function execute(
   return { record, race: rivals.length === 0 ? [] : records };
 }
 
-/** One run of a race in the output. */
+/** Summarizes one run of a race for the output. */
 function summarizeRun({ order, state, decision, run }: OrderRecord): object {
   const { run_id, worker } = order;
   const { action = null, result_code = null, reason = null } = decision ?? {};
   return { run_id, worker, run, state, action, result_code, reason };
 }
 
-/** The output: the decision and the deliveries of its comment. */
+/** Summarizes the decision and the delivery of its comment for the output. */
 async function summarize({ order, state, decision, run }: OrderRecord, { store }: CommandContext): Promise<object> {
   const { issue_ref, run_id, worker } = order;
   const [execution] = (await store.listExecutions({ issueRef: issue_ref, runId: run_id, limit: 1 })).items;
   const messages = await store.listOutbox({ issueRef: issue_ref });
-  const mine = messages.items.filter(({ trigger }) => trigger === `workrun:${run_id}`);
+  const comments = messages.items.filter(({ trigger }) => trigger === `workrun:${run_id}`);
   return {
     issue_ref,
     run_id,
@@ -105,6 +105,6 @@ async function summarize({ order, state, decision, run }: OrderRecord, { store }
     next: decision?.next ?? null,
     evidence: decision?.evidence ?? [],
     source: execution?.result_encoding ?? 'none',
-    comments: mine.map(({ sink, state: delivery, delivered_to }) => ({ sink, state: delivery, delivered_to })),
+    comments: comments.map(({ sink, state: delivery, delivered_to }) => ({ sink, state: delivery, delivered_to })),
   };
 }

@@ -18,8 +18,8 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-orders-'));
   await mkdir(join(folder, 'repository'));
   const wrappers = {
-    honest: scriptThat(`write(result({ Status: 'ok', Changes: { PR: 'https://example.org/1' }, Tests: 'n/a' }))`),
-    silent: scriptThat(`console.log('all done, trust me')`),
+    honest: createScript(`write(result({ Status: 'ok', Changes: { PR: 'https://example.org/1' }, Tests: 'n/a' }))`),
+    silent: createScript(`console.log('all done, trust me')`),
   };
   await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ wrappers }));
 });
@@ -27,22 +27,22 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A worker in a line: `write` leaves a result file, `result` names the order it is of. */
-function scriptThat(does: string): object {
+/** Creates a wrapper from a one-line script: `write` writes a result file, `result` fills in the ids of the order. */
+function createScript(body: string): object {
   const source = `
     const { writeFileSync } = require('node:fs');
     const { SLUICE_ISSUE_REF: IssueRef, SLUICE_RUN_ID: RunId, SLUICE_RUN_DIR: dir } = process.env;
     const result = (rest) => ({ IssueRef, RunId, Summary: 'Did it.', ...rest });
     const write = (value) => writeFileSync(dir + '/work_result.json', JSON.stringify(value));
-    ${does}`;
+    ${body}`;
   return { type: 'script', command: [process.execPath, '-e', source], inject: 'env' };
 }
 
 async function sluice(...argv: string[]) {
   const memory = createMemoryIo({});
   const io: CommandIo = { ...memory, openFile: (path) => createReadStream(path) };
-  const place = ['--data', join(folder, 'data'), '--config', join(folder, 'sluice.config.json')];
-  const exitCode = await run([...argv, ...place], io);
+  const locationArgs = ['--data', join(folder, 'data'), '--config', join(folder, 'sluice.config.json')];
+  const exitCode = await run([...argv, ...locationArgs], io);
   return { exitCode, ...memory.printed };
 }
 
@@ -63,7 +63,7 @@ async function order(worker: string, issue = 'acme/shop#1', more: Fields = {}) {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Runs a list command and returns what it printed. */
+/** Runs a list command and returns its output. */
 async function list(...argv: string[]): Promise<readonly Fields[]> {
   return JSON.parse((await sluice(...argv)).stdout) as readonly Fields[];
 }
@@ -72,7 +72,7 @@ const inbox = async () => list('inbox', '--json');
 const comments = async () => readFile(join(folder, 'data', 'comments', 'acme_shop_1.md'), 'utf8');
 
 describe('sluice order', () => {
-  it('lets the git filters run that the configuration names, and refuses one that git does not know', async () => {
+  it('runs the git filters that the configuration names, and refuses an unknown one', async () => {
     const home = await makeFolder({ '.gitconfig': '[filter "upper"]\n\tsmudge = tr a-z A-Z\n\tclean = tr A-Z a-z\n' });
     vi.stubEnv('HOME', home);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -87,11 +87,11 @@ describe('sluice order', () => {
     ]) {
       execFileSync('git', ['-C', repository, ...args]);
     }
-    // Only a worktree has the file as the filter writes it.
+    // Only in a worktree the file has the content that the filter writes.
     await writeFile(join(repository, 'a.txt'), 'changed\n');
-    const does = `const Summary = 'It reads ' + require('node:fs').readFileSync('a.txt', 'utf8');
+    const body = `const Summary = 'It reads ' + require('node:fs').readFileSync('a.txt', 'utf8');
       write(result({ Status: 'blocked', Changes: {}, Tests: 'n/a', Summary }))`;
-    const config = { wrappers: { reader: scriptThat(does) }, git: { filters: ['upper'] } };
+    const config = { wrappers: { reader: createScript(body) }, git: { filters: ['upper'] } };
     await writeFile(join(folder, 'sluice.config.json'), JSON.stringify(config));
     await order('reader', 'acme/shop#1', { isolation: 'worktree' });
     expect(await comments()).toContain('It reads HELLO');
@@ -116,14 +116,14 @@ describe('sluice order', () => {
     expect(await inbox()).toMatchObject([{ issue_ref: 'acme/shop#1', run_id: printed['run_id'], resolution: null }]);
   });
 
-  it('is misuse with an unknown worker, and nothing is submitted', async () => {
+  it('exits with 2 for an unknown worker, and submits nothing', async () => {
     const { exitCode, stderr } = await order('stranger');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('UNKNOWN_WORKER');
     expect(await list('executions')).toEqual([]);
   });
 
-  it('is misuse with an invalid request', async () => {
+  it('exits with 2 for an invalid request', async () => {
     const { exitCode, stderr } = await order('honest', 'gid://gitlab/Issue/1');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('issue_ref');
@@ -199,7 +199,7 @@ describe('sluice resolve', () => {
     expect(new_run.instructions).toContain('- a.ts, line 3: Why?');
   });
 
-  it('is refused for a run that another has replaced', async () => {
+  it('is refused for a run that was replaced by another', async () => {
     const { id } = await waiting();
     await order('honest');
     const { exitCode, stderr } = await sluice('resolve', id, '--action', 'reject', '--why', 'too late', '--who', 'Ada');
@@ -232,7 +232,7 @@ describe('executions and comments', () => {
     [['--until', '2026-02-31'], 'Use a date (2026-11-15) or a time'],
     [['--json', '--csv'], "'--csv' cannot be used with option '--json'"],
     [['--limit', '0'], 'Use a whole number from 1'],
-  ])('are refused with %j as misuse', async (args, words) => {
+  ])('exit with 2 for %j', async (args, words) => {
     const { exitCode, stdout, stderr } = await sluice('executions', ...args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(words);
@@ -247,7 +247,7 @@ describe('executions and comments', () => {
 });
 
 describe('sluice demo', () => {
-  it('completes the loop: three delivered results, one inbox item', async () => {
+  it('delivers three results, and leaves one inbox item', async () => {
     const memory = createMemoryIo({});
     await run(['demo', '--json', '--data', join(folder, 'demo')], memory);
     const report = JSON.parse(memory.printed.stdout) as { orders: readonly Fields[]; inbox: readonly Fields[] };
@@ -260,18 +260,18 @@ describe('sluice demo', () => {
     expect(report.inbox).toHaveLength(1);
   });
 
-  it('leaves an inbox item that can be retried: its wrappers are known in its data folder', async () => {
-    const place = ['--data', join(folder, 'demo')];
+  it('leaves an inbox item that can be retried, because its wrappers are registered in its data folder', async () => {
+    const locationArgs = ['--data', join(folder, 'demo')];
     const demo = createMemoryIo({});
-    await run(['demo', '--json', ...place], demo);
+    await run(['demo', '--json', ...locationArgs], demo);
     const { inbox: waiting } = JSON.parse(demo.printed.stdout) as { inbox: readonly Fields[] };
     const again = createMemoryIo({});
     const words = ['resolve', String(waiting[0]?.['id']), '--action', 'retry', '--why', 'once more', '--who', 'Ada'];
-    expect(await run([...words, ...place], again)).toBe(0);
+    expect(await run([...words, ...locationArgs], again)).toBe(0);
     expect(JSON.parse(again.printed.stdout)).toMatchObject({ new_run: { worker: 'print-only-worker' } });
   });
 
-  it('its wrappers are unknown in other data folders', async () => {
+  it('does not register its wrappers in other data folders', async () => {
     const { exitCode, stderr } = await order('print-only-worker');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('UNKNOWN_WORKER');
@@ -290,7 +290,7 @@ describe('a missing database', () => {
   );
 
   it.each(['inbox', 'executions', 'outbox', 'workers'])(
-    'at the default place is an empty list for %s',
+    'at the default location is an empty list for %s',
     async (command) => {
       const project = await makeFolder({});
       vi.spyOn(process, 'cwd').mockReturnValue(project);

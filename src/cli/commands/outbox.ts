@@ -6,7 +6,7 @@ import type { CommandIo } from '../command-io.js';
 import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
-import { limitOption, readPages } from '../list-options.js';
+import { createLimitOption, readPages } from '../list-options.js';
 import { formatLine } from '../terminal-text.js';
 import { printRows } from '../print.js';
 
@@ -25,15 +25,15 @@ export function addOutboxCommand(program: Command, io: CommandIo, end: (code: Ex
     .addOption(new Option('--state <state>', 'only this state').choices(['waiting', 'sending', 'delivered', 'dead']))
     .option('--issue <ref>', 'only this issue')
     .option('--deliver', 'send due comments first')
-    .addOption(limitOption())
+    .addOption(createLimitOption())
     .option('--json', 'print all fields as a JSON array, even at a terminal')
     .action(async (flags: OutboxFlags) => {
       end(await runOutbox(flags, io));
     });
   withContextOptions(outbox.command('redeliver'))
     .description('send undelivered comments again')
-    .argument('[id]', 'the id of a comment')
-    .addOption(new Option('--sink <name>', 'all comments of this sink'))
+    .argument('[id]', 'id of the comment to resend')
+    .addOption(new Option('--sink <name>', 'resend all undelivered comments of this sink'))
     .action(async (id: string | undefined, flags: RedeliverFlags) => {
       end(await runRedeliver(id, flags, io));
     });
@@ -46,21 +46,21 @@ interface RedeliverFlags extends ContextFlags {
 async function runRedeliver(id: string | undefined, flags: RedeliverFlags, io: CommandIo): Promise<ExitCode> {
   const { sink } = flags;
   if ((id === undefined) === (sink === undefined)) {
-    throw new MisuseError('Name one comment by its id, or a sink with --sink NAME. sluice outbox --json lists ids.');
+    throw new MisuseError('Pass either the id of a comment or --sink NAME. Use sluice outbox --json to list ids.');
   }
-  const wanted = id === undefined ? { sink: sink ?? '' } : { id };
+  const selection = id === undefined ? { sink: sink ?? '' } : { id };
   const count = await withContext(flags, io, async ({ store, lead }) => {
-    const due = await store.redeliver(wanted, store.now());
+    const due = await store.redeliver(selection, store.now());
     await lead.deliver();
     return due;
   });
-  // A sink may have no undelivered comments; a comment that is named must be one.
+  // A sink may have no undelivered comments, but an id must be that of an undelivered comment.
   if (count === 0 && id !== undefined) {
-    await io.stderr.write(formatLine(`No undelivered comment "${id}" found. sluice outbox --json lists the ids.`));
+    await io.stderr.write(formatLine(`No undelivered comment "${id}" found. Use sluice outbox --json to list ids.`));
     return EXIT.failed;
   }
   await io.stderr.write(
-    `${count === 1 ? '1 comment' : `${count} comments`} sent again; sluice outbox shows the outcome\n`,
+    `${count === 1 ? '1 comment' : `${count} comments`} sent again. Use sluice outbox to see the outcome.\n`,
   );
   return EXIT.success;
 }
@@ -75,17 +75,17 @@ async function runOutbox(flags: OutboxFlags, io: CommandIo): Promise<ExitCode> {
         store.listOutbox({ ...page, ...omitUndefined({ state: flags.state, issueRef: flags.issue }) }),
       );
     },
-    { readsOnly: flags.deliver !== true },
+    { isReadOnly: flags.deliver !== true },
   );
   await printRows(
     messages,
     [
-      { heading: 'ISSUE', of: ({ issue_ref }) => issue_ref },
-      { heading: 'TRIGGER', of: ({ trigger }) => trigger },
-      { heading: 'SINK', of: ({ sink }) => sink },
-      { heading: 'STATE', of: ({ state }) => state },
-      { heading: 'TRIES', of: ({ tries }) => tries },
-      { heading: 'DESTINATION OR ERROR', of: ({ delivered_to, last_error }) => delivered_to ?? last_error },
+      { heading: 'ISSUE', value: ({ issue_ref }) => issue_ref },
+      { heading: 'TRIGGER', value: ({ trigger }) => trigger },
+      { heading: 'SINK', value: ({ sink }) => sink },
+      { heading: 'STATE', value: ({ state }) => state },
+      { heading: 'TRIES', value: ({ tries }) => tries },
+      { heading: 'DESTINATION OR ERROR', value: ({ delivered_to, last_error }) => delivered_to ?? last_error },
     ],
     flags,
     io,

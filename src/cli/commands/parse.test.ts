@@ -39,7 +39,7 @@ describe('sluice parse', () => {
     });
   });
 
-  it('prints the value alone with --value', async () => {
+  it('prints only the value with --value', async () => {
     const { exitCode, output, stderr } = await parseCommand('Sure: {"a": 1,}', ['--value']);
     expect([exitCode, output, stderr]).toEqual([0, { a: 1 }, '']);
   });
@@ -60,19 +60,19 @@ describe('sluice parse', () => {
     },
   );
 
-  it('with --value a comment is not a value', async () => {
+  it('treats a comment as a failure with --value', async () => {
     const { exitCode, stderr } = await parseCommand('not yet', ['--value', '--profile', 'tagged']);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('NO_JSON: No <json> block found.');
   });
 
-  it('reads the file that is named', async () => {
+  it('reads the given file', async () => {
     const { exitCode, output } = await parseCommand('', ['answer.txt'], { 'answer.txt': '{"a":1}' });
     expect(exitCode).toBe(0);
     expect(output).toMatchObject({ status: 'success', value: { a: 1 } });
   });
 
-  it('reports the repairs, the place of the value, and a warning', async () => {
+  it('reports the repairs, the position of the value, and a warning', async () => {
     const { exitCode, output } = await parseCommand('Here you are: {file: "a.ts", "line": 3,} Bye.', [
       '--schema',
       'issue.json',
@@ -92,7 +92,7 @@ describe('sluice parse', () => {
     });
   });
 
-  it('ends with 1 and the issues when the schema refuses the value, which it does not print', async () => {
+  it('exits with 1 and prints the issues but not the value when the schema rejects it', async () => {
     const { exitCode, output } = await parseCommand('{"file": "a.ts", "line": 0}', [
       '--schema',
       'issue.json',
@@ -147,7 +147,7 @@ describe('sluice parse', () => {
     });
   });
 
-  it('prefers the candidate that --prefer names', async () => {
+  it('uses the candidate that --prefer selects', async () => {
     const two = 'First {"file":"a","line":1} then {"file":"b","line":2}.';
     for (const [prefer, file] of [
       ['first', 'a'],
@@ -172,7 +172,7 @@ describe('sluice parse', () => {
     });
   });
 
-  it.each(['{"a":', '['])('answers valid JSON 100,000 levels of %s deep with a typed error', async (opening) => {
+  it.each(['{"a":', '['])('reports a typed error for valid JSON with 100,000 levels of %s', async (opening) => {
     const deep = opening.repeat(100_000) + '1' + (opening === '[' ? ']' : '}').repeat(100_000);
     for (const args of [[], ['--schema', 'issue.json'], ['--numbers', 'bigint']]) {
       expect(await parseCommand(deep, args)).toMatchObject({
@@ -215,7 +215,7 @@ describe('sluice parse', () => {
     ['an invalid schema', ['--schema', 'wrong.json'], '"wrong.json" is not a valid JSON Schema'],
     ['a schema on standard input', ['--schema', '-'], '--schema cannot be read from standard input'],
     ['--align without a schema', ['--align'], '--schema'],
-    ['two files', ['a', 'b'], 'too many arguments'],
+    ['two files', ['a', 'b'], 'Too many arguments'],
   ])('exits with 2 and an error message: %s', async (_, args, message) => {
     const { exitCode, output, stderr } = await parseCommand('{}', args, {
       'broken.json': '{',

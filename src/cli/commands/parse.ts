@@ -27,16 +27,18 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
     .option('--allow-partial', 'accept a truncated value')
     .option('--align', 'convert near misses to match the schema')
-    .addOption(new Option('--prefer <which>', 'candidate to use if several are valid').choices(['first', 'last']))
-    .addOption(new Option('--ambiguous <what>', 'what to do if several values differ').choices(['warn', 'fail']))
+    .addOption(new Option('--prefer <which>', 'which candidate to use if several are valid').choices(['first', 'last']))
     .addOption(
-      new Option('--numbers <how>', 'how to return numbers that a double cannot hold').choices([
+      new Option('--ambiguous <what>', 'what to do if several different values are valid').choices(['warn', 'fail']),
+    )
+    .addOption(
+      new Option('--numbers <how>', 'how to return numbers that a double cannot represent').choices([
         'double',
         'bigint',
         'raw',
       ]),
     )
-    .option('--value', 'print the value alone; an error goes to standard error')
+    .option('--value', 'print only the value; errors go to standard error')
     .option('--label <text>', 'name of the answer, for messages')
     .action(async (file: string | undefined, flags: ParseFlags) => {
       end(await runParse(file, flags, io));
@@ -56,7 +58,7 @@ async function runParse(file: string | undefined, flags: ParseFlags, io: Command
   return result.status === 'failed' ? EXIT.failed : EXIT.success;
 }
 
-/** Prints the value for the next program. Without a value, the reason, and the option that may help, go to standard error. */
+/** Prints only the value. If there is none, the reason and a hint go to standard error. */
 async function printValue({ status, value, error, warnings }: ParseOutput, io: CommandIo): Promise<ExitCode> {
   if (status === 'success') {
     await printJson(value, io);
@@ -69,7 +71,7 @@ async function printValue({ status, value, error, warnings }: ParseOutput, io: C
 
 async function readSchema(file: string, io: CommandIo): Promise<StandardSchema> {
   const schema = await readSchemaFile(file, io);
-  // Loaded only here: the validator takes longer to load than most answers take to parse.
+  // Imported here, because loading the validator takes longer than parsing most answers.
   const { fromJsonSchema } = await import('../../json-schema/index.js');
   try {
     return fromJsonSchema(schema);

@@ -14,13 +14,13 @@ describe('sluice repair', () => {
     expect(JSON.parse(stdout)).toEqual({ a: [1, 2] });
   });
 
-  it('reads the file that is named', async () => {
+  it('reads the given file', async () => {
     const { exitCode, stdout } = await repairCommand('', ['broken.json']);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ a: 1 });
   });
 
-  it('leaves valid JSON unchanged, up to the line end', async () => {
+  it('leaves valid JSON unchanged except for the line end', async () => {
     expect(await repairCommand('{ "a" : 1.0e2 }\n')).toMatchObject({ stdout: '{ "a" : 1.0e2 }\n' });
   });
 
@@ -32,14 +32,14 @@ describe('sluice repair', () => {
     expect(io.printed.stdout).toBe(String.raw`{"a": "\u009b31m"}` + '\n');
   });
 
-  it('ends with 1 and the reason when nothing can be made of the text', async () => {
+  it('exits with 1 and the reason when the text cannot be repaired', async () => {
     const { exitCode, stdout, stderr } = await repairCommand('');
     expect(exitCode).toBe(1);
     expect(stdout).toBe('');
     expect(stderr).toMatch(/^sluice: [A-Z_]+: /);
   });
 
-  it('ends with 2 when the file cannot be read', async () => {
+  it('exits with 2 when the file cannot be read', async () => {
     expect(await repairCommand('', ['gone.txt'])).toEqual({
       exitCode: 2,
       stdout: '',

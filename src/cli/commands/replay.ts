@@ -11,13 +11,13 @@ import type { EngineName } from '../../events/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { loadCommandConfig } from '../load-command-config.js';
-import { openRunOrArchived } from '../open-run.js';
+import { openRunById } from '../open-run.js';
 import { printJson } from '../print.js';
 import { withProgress } from '../progress.js';
 import { formatLine } from '../terminal-text.js';
 import { withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
-import { collectWarnings, engineOption } from '../run-folder.js';
+import { collectWarnings, createEngineOption } from '../run-folder.js';
 
 interface ReplayFlags extends ContextFlags {
   readonly engine?: EngineName | 'auto';
@@ -26,9 +26,9 @@ interface ReplayFlags extends ContextFlags {
 /** Adds `sluice replay` to the program. */
 export function addReplayCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('replay'))
-    .description('rebuild the events of a run folder and compare them with its logs, and its bytes with the database')
-    .argument('<dir>', 'run folder, with its files in .audit or directly in it, a packed run, or the id of a run')
-    .addOption(engineOption())
+    .description('check the logs of a run against its recorded bytes, and the bytes against the database')
+    .argument('<dir>', 'run folder (its files may be in .audit or directly in it), packed run, or run id')
+    .addOption(createEngineOption())
     .addHelpText(
       'after',
       '\nExit codes: 0 identical, or recorded by an older version (the differences are printed), 1 different or altered after the run, 2 the folder is unreadable or has no logs.',
@@ -47,14 +47,14 @@ async function runReplay(dir: string, flags: ReplayFlags, io: CommandIo): Promis
   return result.status === 'different' || result.status === 'altered' ? EXIT.failed : EXIT.success;
 }
 
-/** Warnings are printed in any case: they may explain why the folder cannot be read. */
+/** Prints the warnings even after an error: they may explain why the folder cannot be read. */
 async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<ReplayResult> {
   const { engine } = flags;
   const warnings = collectWarnings();
   try {
     const config = await loadTrusted(flags, io);
     const isPath = config === undefined || existsSync(dir) || dir.includes('/');
-    const run = isPath ? dir : await openRunOrArchived(config, dir);
+    const run = isPath ? dir : await openRunById(config, dir);
     const id = isPath && config !== undefined ? await findRunId(dir, config.data) : dir;
     const captured = config === undefined || id === undefined ? undefined : await findCaptured(id, config);
     return await withProgress(io, { label: 'replay', unit: 'bytes' }, async (onProgress) =>
@@ -70,7 +70,7 @@ async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<R
   }
 }
 
-/** Undefined for a configuration that is not trusted: a folder can be replayed without one. */
+/** Loads the configuration; undefined if it is not trusted, because a folder can be replayed without one. */
 async function loadTrusted(flags: ReplayFlags, io: CommandIo): Promise<Config | undefined> {
   return loadCommandConfig(flags, io).catch(async (error: unknown) => {
     if (!isSluiceError(error) || error.code !== 'CONFIG_NOT_TRUSTED') throw error;
@@ -79,7 +79,7 @@ async function loadTrusted(flags: ReplayFlags, io: CommandIo): Promise<Config | 
   });
 }
 
-/** The run whose folder or packed file this is; undefined for one that is not in the data folder. */
+/** Returns the id of the run that a path in the data folder belongs to; undefined for other paths. */
 async function findRunId(path: string, folder: string): Promise<string | undefined> {
   const found = await realpath(path).catch(() => resolve(path));
   const data = await realpath(folder).catch(() => folder);
@@ -88,7 +88,7 @@ async function findRunId(path: string, folder: string): Promise<string | undefin
   return basename(found).replace(/\.zip$/u, '');
 }
 
-/** Reads from the database what was captured; undefined if the run is unknown there. */
+/** Reads the sizes and hashes of the captured streams from the database; undefined if the run is not there. */
 async function findCaptured(run: string, { database }: Config): Promise<RunResult['captured']> {
   if (isMissing(database)) return undefined;
   const { openStore } = await import('../../store/index.js');
@@ -100,7 +100,7 @@ async function findCaptured(run: string, { database }: Config): Promise<RunResul
   }
 }
 
-/** A command that only compares creates no database. */
+/** Checked first, because opening a missing database would create it. */
 function isMissing(database: string): boolean {
   const file = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
   return file !== undefined && !existsSync(file);

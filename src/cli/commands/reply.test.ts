@@ -45,7 +45,7 @@ async function startAsking() {
 it.each([
   ['--allow', 'yes'],
   ['--deny', 'no'],
-])('with %s answers a permission request, with who and why', { timeout: 60_000 }, async (flag, option) => {
+])('answers a permission request with %s, and records who and why', { timeout: 60_000 }, async (flag, option) => {
   const { reply, replied } = await startAsking();
   const { exitCode, stdout } = await reply('RUN1', flag, '--who', 'Ada', '--why', 'the diff is right');
   expect({ exitCode, printed: JSON.parse(stdout) }).toMatchObject({ exitCode: 0, printed: { run: 'RUN1' } });
@@ -57,7 +57,10 @@ it('refuses a reply without a choice, to an unknown run, or to a question that i
   const refusals = [
     [['RUN1'], 'No reply given'],
     [['RUN2', '--allow'], 'Run "RUN2" not found'],
-    [['RUN1', '--allow', '--question', 'px_9_9'], 'Name the question with --question: px_1_1'],
+    [
+      ['RUN1', '--allow', '--question', 'px_9_9'],
+      'Choose an open permission request of run "RUN1" with --question: px_1_1',
+    ],
   ] as const;
   for (const [flags, message] of refusals) {
     expect(await reply(...flags)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(message) });

@@ -18,7 +18,7 @@ interface ReplyFlags extends ContextFlags {
   readonly who?: string;
 }
 
-/** How long the run may take to receive a reply. */
+/** How long to wait until the run has received a reply. */
 const TIMEOUT_MS = 30_000;
 
 /** Adds `sluice reply` to the program. */
@@ -29,10 +29,10 @@ export function addReplyCommand(program: Command, io: CommandIo, end: (code: Exi
     .addOption(new Option('--allow', 'allow the tool this once').conflicts(['deny', 'text']))
     .addOption(new Option('--deny', 'deny the tool').conflicts(['allow', 'text']))
     .option('--text <text>', 'answer to an open question')
-    .option('--question <id>', 'which permission request, if there are several: px_1_2')
+    .option('--question <id>', 'id of the permission request, if there are several, such as px_1_2')
     .option('--why <text>', 'reason, for the record')
     .option('--who <name>', 'who decides (default: your login name)')
-    .addHelpText('after', '\nExit codes: 0 the run has received the reply, 1 it has not, 2 wrong usage.')
+    .addHelpText('after', '\nExit codes: 0 the run has received the reply, 1 it has not, 2 usage error.')
     .action(async (run: string, flags: ReplyFlags) => {
       end(await runReply(run, flags, io));
     });
@@ -49,58 +49,62 @@ async function runReply(run: string, flags: ReplyFlags, io: CommandIo): Promise<
       text === undefined
         ? await answerPermission(options, run, await chooseAnswer(store, run, flags))
         : await replyToRun(options, run, text);
-    if (status === 'not_found') throw unknownRun(run);
-    if (status === 'not_waiting') throw new MisuseError('The run is not waiting for this reply.');
+    if (status === 'not_found') throw createUnknownRunError(run);
+    if (status === 'not_waiting') throw new MisuseError(`Run "${run}" is not waiting for this reply.`);
     await printJson({ run, status }, io);
     return EXIT.success;
   });
 }
 
-function unknownRun(run: string): MisuseError {
+function createUnknownRunError(run: string): MisuseError {
   return new MisuseError(`Run "${run}" not found. Check --data and --database.`);
 }
 
-/** The option of the open question that says it. */
+/** Builds the answer to the open permission request. */
 async function chooseAnswer(store: Store, run: string, { allow, question, why, who }: ReplyFlags) {
   const open = await findOpenPermissions(store, run);
-  const asked = question === undefined ? open[0] : open.find(({ interaction_id: id }) => id === question);
-  if (asked === undefined || (question === undefined && open.length > 1)) {
+  const request = question === undefined ? open[0] : open.find(({ interaction_id: id }) => id === question);
+  if (request === undefined || (question === undefined && open.length > 1)) {
     const listed = open.map(({ interaction_id: id, tool }) => `${id} (${tool})`).join(', ');
-    if ((await store.findRun(run)) === undefined) throw unknownRun(run);
+    if ((await store.findRun(run)) === undefined) throw createUnknownRunError(run);
     throw new MisuseError(
-      listed === '' ? `Run "${run}" is not waiting for a permission.` : `Name the question with --question: ${listed}.`,
+      listed === ''
+        ? `Run "${run}" is not waiting for a permission.`
+        : `Choose an open permission request of run "${run}" with --question: ${listed}.`,
     );
   }
   const kinds = allow === true ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
-  const option = kinds.flatMap((kind) => asked.options.find((one) => one.kind === kind) ?? [])[0];
+  const option = kinds.flatMap((kind) => request.options.find((offered) => offered.kind === kind) ?? [])[0];
   if (option === undefined) {
-    const offered = asked.options.map(({ label }) => label).join(', ');
-    throw new MisuseError(`Unknown option. The agent offers: ${offered}. Use the console or POST /v1/runs/{id}/reply.`);
+    const offered = request.options.map(({ label }) => label).join(', ');
+    throw new MisuseError(
+      `The agent does not offer this answer, only: ${offered}. Use the console or POST /v1/runs/{id}/reply.`,
+    );
   }
   return {
-    interaction_id: asked.interaction_id,
+    interaction_id: request.interaction_id,
     option_id: option.id,
     who: who ?? readUserName(),
     ...(why === undefined ? {} : { why }),
   };
 }
 
-/** Events read at a time. */
-const PAGE = 1000;
+/** How many events are read at a time. */
+const PAGE_SIZE = 1000;
 
-/** The permission requests of a run that have no answer; those of an attempt that was resumed have one. */
+/** Finds the permission requests of a run that have no answer. Requests of earlier attempts are no longer open. */
 async function findOpenPermissions(store: Store, run: string): Promise<readonly FcmpData<'permission.required'>[]> {
   let open = new Map<string, { readonly attempt: number; readonly question: FcmpData<'permission.required'> }>();
   for (let after = 0; ;) {
-    const page = await store.read({ runId: run, protocol: 'fcmp', after, limit: PAGE });
+    const page = await store.read({ runId: run, protocol: 'fcmp', after, limit: PAGE_SIZE });
     for (const { protocol, event } of page) {
       if (protocol !== 'fcmp') continue;
       after = event.seq;
       const { attempt } = event.meta;
-      open = new Map([...open].filter(([, asked]) => asked.attempt === attempt));
+      open = new Map([...open].filter(([, request]) => request.attempt === attempt));
       if (event.type === 'permission.required') open.set(event.data.interaction_id, { attempt, question: event.data });
       else if (event.type === 'permission.replied') open.delete(event.data.interaction_id);
     }
-    if (page.length < PAGE) return [...open.values()].map(({ question }) => question);
+    if (page.length < PAGE_SIZE) return [...open.values()].map(({ question }) => question);
   }
 }

@@ -23,7 +23,7 @@ export function addResolveCommand(program: Command, io: CommandIo, end: (code: E
     .description('resolve an inbox item')
     .argument('<id>', 'id of the item, from sluice inbox')
     .addOption(
-      new Option('--action <what>', 'decision; retry starts a new run, edit accepts a corrected result')
+      new Option('--action <what>', 'what to do; retry starts a new run, edit accepts a corrected result')
         .choices(['accept', 'reject', 'retry', 'edit'])
         .makeOptionMandatory(),
     )
@@ -47,7 +47,7 @@ async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promi
     throw new MisuseError('--action edit needs the corrected work result. Add --result FILE.');
   }
   const result = flags.result === undefined ? {} : { result: await readJsonFile(flags.result, io) };
-  // The lead reports what is wrong with them.
+  // The lead validates them.
   const comments =
     flags.comments === undefined
       ? {}
@@ -69,7 +69,7 @@ async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promi
   });
 }
 
-/** In a container the user may have no name. */
+/** Reads the login name. In a container the user may have none. */
 export function readUserName(): string {
   try {
     return userInfo().username;

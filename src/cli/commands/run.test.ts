@@ -16,12 +16,12 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Files are real, what is printed is kept. */
-async function sluiceRun(argv: readonly string[], stdin = '') {
+/** Uses real files, and keeps the output in memory. */
+async function runSluice(argv: readonly string[], stdin = '') {
   const memory = createMemoryIo({}, { stdin });
   const io: CommandIo = { ...memory, openFile: (path) => createReadStream(path) };
-  const place = ['--data', join(folder, 'data'), '--workdir', folder];
-  const exitCode = await run(['run', ...place, ...argv], io);
+  const locationArgs = ['--data', join(folder, 'data'), '--workdir', folder];
+  const exitCode = await run(['run', ...locationArgs, ...argv], io);
   const result =
     memory.printed.stdout === '' ? undefined : (JSON.parse(memory.printed.stdout) as Record<string, unknown>);
   return { exitCode, result, ...memory.printed };
@@ -38,7 +38,7 @@ async function writeSchema(): Promise<string> {
 describe('sluice run', () => {
   it('prints the validated value as JSON on stdout and the conversation on stderr', async () => {
     const schema = await writeSchema();
-    const { exitCode, result, stderr } = await sluiceRun([
+    const { exitCode, result, stderr } = await runSluice([
       '--schema',
       schema,
       ...program('console.log("so: {a: 1,}")'),
@@ -50,7 +50,7 @@ describe('sluice run', () => {
   });
 
   it('leaves a run folder from which the same events can be replayed', async () => {
-    await sluiceRun(program('console.log("hello")'));
+    await runSluice(program('console.log("hello")'));
     const runs = join(folder, 'data', 'runs');
     const [id = ''] = await readdir(runs);
     expect(await replayRunFolder(join(runs, id))).toMatchObject({ status: 'same' });
@@ -58,31 +58,31 @@ describe('sluice run', () => {
 
   it('exits with 1 when the schema rejects the answer', async () => {
     const schema = await writeSchema();
-    const { exitCode, result } = await sluiceRun(['--schema', schema, ...program('console.log("no")')]);
+    const { exitCode, result } = await runSluice(['--schema', schema, ...program('console.log("no")')]);
     expect(result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
     expect(exitCode).toBe(1);
   });
 
   it('keeps an untagged answer as a comment', async () => {
-    const { exitCode, result } = await sluiceRun(['--profile', 'tagged', ...program('console.log("just words")')]);
+    const { exitCode, result } = await runSluice(['--profile', 'tagged', ...program('console.log("just words")')]);
     expect(result).toMatchObject({ status: 'comment', comment: 'just words\n' });
     expect(exitCode).toBe(0);
   });
 
-  it('accepts a truncated value only with --allow-partial, also without a schema', async () => {
+  it('accepts a truncated value only with --allow-partial, even without a schema', async () => {
     const cut = ['--profile', 'tagged', ...program('console.log("<json>{\\"a\\": 1")')];
-    expect(await sluiceRun(cut)).toMatchObject({ exitCode: 1, result: { status: 'failed' } });
-    expect(await sluiceRun(['--allow-partial', ...cut])).toMatchObject({ exitCode: 0, result: { value: { a: 1 } } });
+    expect(await runSluice(cut)).toMatchObject({ exitCode: 1, result: { status: 'failed' } });
+    expect(await runSluice(['--allow-partial', ...cut])).toMatchObject({ exitCode: 0, result: { value: { a: 1 } } });
   });
 
   it('ends a run that takes too long', async () => {
-    const { exitCode, result } = await sluiceRun(['--timeout', '0.3', ...program('setTimeout(() => {}, 60000)')]);
+    const { exitCode, result } = await runSluice(['--timeout', '0.3', ...program('setTimeout(() => {}, 60000)')]);
     expect(result).toMatchObject({ status: 'failed', error: { category: 'timeout' } });
     expect(exitCode).toBe(1);
   });
 
   it('prints FCMP lines on request', async () => {
-    const { stderr } = await sluiceRun(['--watch-json', ...program('console.log("hello")')]);
+    const { stderr } = await runSluice(['--watch-json', ...program('console.log("hello")')]);
     const events = stderr
       .trim()
       .split('\n')
@@ -91,20 +91,20 @@ describe('sluice run', () => {
     expect(events[0]?.protocol_version).toBe('fcmp/1.1');
   });
 
-  it('gives a program its input from a file or from standard input', async () => {
+  it('passes input to a program from a file or from standard input', async () => {
     const echo = program('process.stdin.pipe(process.stdout)');
-    const { result } = await sluiceRun(['--profile', 'tagged', '--prompt-file', '-', ...echo], 'typed words');
+    const { result } = await runSluice(['--profile', 'tagged', '--prompt-file', '-', ...echo], 'typed words');
     expect(result).toMatchObject({ comment: 'typed words' });
   });
 
   it('escapes control sequences that an agent prints', async () => {
-    const { stderr } = await sluiceRun(program(String.raw`console.log("\u001b]0;owned\u0007")`));
-    // oxlint-disable-next-line no-control-regex -- that is what must not be there
+    const { stderr } = await runSluice(program(String.raw`console.log("\u001b]0;owned\u0007")`));
+    // oxlint-disable-next-line no-control-regex -- must not be printed
     expect(stderr).not.toMatch(/[\u001b\u0007]/);
   });
 
   it('reports a program that cannot be started as a failed run', async () => {
-    const { exitCode, result } = await sluiceRun(['--engine', 'command', '--', join(folder, 'gone')]);
+    const { exitCode, result } = await runSluice(['--engine', 'command', '--', join(folder, 'gone')]);
     expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED' } });
     expect(exitCode).toBe(1);
   });
@@ -121,8 +121,8 @@ describe('sluice run', () => {
     ['no value that could be cut', ['--engine', 'codex', '--allow-partial', 'words'], 'needs --schema or --profile'],
     ['input files for no cache', ['--engine', 'codex', 'words', '--input-file', 'a'], '--input-file needs --cache'],
     ['a prompt that an option took', ['--engine', 'codex', '--env', 'HOME', 'words'], 'after -- if it follows --env'],
-  ])('is misuse with %s', async (_, argv, word) => {
-    const { exitCode, stdout, stderr } = await sluiceRun(argv);
+  ])('exits with 2 for %s', async (_, argv, word) => {
+    const { exitCode, stdout, stderr } = await runSluice(argv);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(word);
   });

@@ -8,14 +8,14 @@ import type { Run } from '../../runs/index.js';
 import type { Config } from '../../config/index.js';
 import { answerQuestions } from '../answer-questions.js';
 import type { CommandIo } from '../command-io.js';
-import { openCommandTracing, readOwnTraceparent } from '../command-tracing.js';
+import { openCommandTracing, readTraceparent } from '../command-tracing.js';
 import { createEventPrinter } from '../event-printer.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { loadCommandConfig } from '../load-command-config.js';
 import { listenForInterruption } from '../interruption.js';
 import { printJson } from '../print.js';
 import { escapeControls } from '../render-json.js';
-import { parseCount, parseSeconds, readRunSpec } from '../run-flags.js';
+import { parseRetries, parseSeconds, readRunSpec } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
 import { formatLine } from '../terminal-text.js';
 
@@ -23,10 +23,10 @@ import { formatLine } from '../terminal-text.js';
 export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('run')
-    .description('run an agent, follow it live and validate its answer')
-    .argument('[words...]', 'prompt; for engine command: -- PROGRAM ARGS')
+    .description('run an agent, show its events and validate its answer')
+    .argument('[words...]', 'prompt; with --engine command: -- PROGRAM ARGS')
     .requiredOption('--engine <name>', 'agent to run: a built-in engine, or one from the configuration')
-    .option('--reads <engine>', 'for engine command: the engine whose output format the program prints')
+    .option('--reads <engine>', 'with --engine command: the engine whose output format the program uses')
     .option('--session <id>', 'session of the engine to resume instead of starting a new one')
     .option('--schema <file>', 'JSON Schema (draft 2020-12) for the answer')
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
@@ -53,27 +53,30 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
       'network access in the sandbox: host (unrestricted), none, or host names (default: host)',
     )
     .option('--model <name>', 'model for the agent to use')
-    .addOption(new Option('--max-retries <n>', 'retries after an invalid answer').argParser(parseCount))
+    .addOption(new Option('--max-retries <n>', 'retries after an invalid answer').argParser(parseRetries))
     .addOption(new Option('--timeout <seconds>', 'stop the run after this time').argParser(parseSeconds))
     .addOption(
       new Option('--idle-timeout <seconds>', 'stop the run after this time without output').argParser(parseSeconds),
     )
     .option('--workdir <dir>', 'working folder (default: this one)')
-    .option('--prompt-file <file>', 'read the prompt from a file, or - for standard input; with command: its input')
+    .option(
+      '--prompt-file <file>',
+      'read the prompt from a file, or - for standard input; with --engine command: the input of the program',
+    )
     .option('--input-file <files...>', 'files the answer depends on, for --cache')
     .option('--env <names...>', 'environment variables to pass; OPENAI_* is a pattern')
     .option('--cache', 'reuse the result of an identical earlier run')
     .option('--terminal', 'capture through a terminal instead of pipes')
-    .option('--terminal-beside', 'capture both pipes and a terminal; the terminal fills gaps in stdout')
+    .option('--terminal-beside', 'capture through pipes, and also a terminal that fills gaps in stdout')
     .option('--watch-json', 'print FCMP events as JSON lines on stderr instead of text')
-    .option('--summary', 'print the result as Markdown instead of JSON, for the page of a CI job')
+    .option('--summary', 'print the result as Markdown instead of JSON, for the summary page of a CI job')
     .option('--summary-file <file>', 'append the same Markdown to a file, such as "$GITHUB_STEP_SUMMARY"')
-    .option('--data <dir>', 'folder of run folders (default: one per project in your data directory)')
+    .option('--data <dir>', 'data folder, where runs are stored (default: one per project in your data directory)')
     .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)')
     .addHelpText(
       'after',
       '\nThe conversation goes to stderr, the result as JSON to stdout.' +
-        '\nExit codes: 0 success or comment, 1 failed, 2 wrong usage, 130 canceled (Ctrl-C).',
+        '\nExit codes: 0 success, or a comment instead of a value, 1 failed, 2 usage error, 130 canceled (Ctrl-C).',
     )
     .action(async (words: readonly string[], flags: RunFlags) => {
       end(await runRun(words, flags, io));
@@ -82,9 +85,9 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
 
 async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo): Promise<ExitCode> {
   const spec = await readRunSpec(words, flags, io);
-  const began = Date.now();
+  const startedAt = Date.now();
   const interruption = listenForInterruption();
-  // Loaded only here: other commands start no processes.
+  // Imported here, because other commands start no processes.
   const { startRun } = await import('../../runs/index.js');
   try {
     const config = await loadCommandConfig(flags, io);
@@ -92,7 +95,7 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     await prepareDataFolder(config.data);
     await printDataFolder(config, flags, io);
     const tracer = await openCommandTracing(config, { io });
-    const traced = { ...spec, ...omitUndefined({ traceparent: readOwnTraceparent() }) };
+    const traced = { ...spec, ...omitUndefined({ traceparent: readTraceparent() }) };
     const run = startRun(traced, {
       data,
       ...omitUndefined({ programs, agents, approvals, sandbox, secrets, tracer }),
@@ -105,15 +108,15 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     const result = await run.result;
     if (result.sandbox?.used === false && flags.watchJson !== true)
       await io.stderr.write(formatLine(`Not sandboxed: ${result.sandbox.reason ?? 'no reason given'}.`));
-    await printResult({ run, result, engine: spec.engine, durationMs: Date.now() - began }, flags, io);
+    await printResult({ run, result, engine: spec.engine, durationMs: Date.now() - startedAt }, flags, io);
     await tracer?.flush();
-    return exitCodeFor(result.status);
+    return getExitCode(result.status);
   } finally {
     interruption.stopListening();
   }
 }
 
-/** The result as JSON, or as Markdown for the page of a CI job. */
+/** Prints the result as JSON, or as Markdown for the summary page of a CI job. */
 async function printResult(
   ended: { readonly run: Run; readonly result: RunResult; readonly engine: string; readonly durationMs: number },
   { summary, summaryFile }: RunFlags,
@@ -129,21 +132,21 @@ async function printResult(
   await printJson({ run_id: run.id, ...result }, io);
 }
 
-/** The page of the CI job this runs in, if it does. */
+/** Returns the URL of the CI job that this process runs in, if any. */
 function readJobLink(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: job, CI_JOB_URL: gitlab } = env;
   if (server === undefined || repository === undefined || job === undefined) return gitlab;
   return `${server}/${repository}/actions/runs/${job}`;
 }
 
-/** Events as JSON lines have stderr for themselves. */
+/** Prints nothing with --watch-json, which uses stderr for events. */
 async function printDataFolder({ data, warnings }: Config, { watchJson }: RunFlags, io: CommandIo): Promise<void> {
   if (watchJson === true) return;
   for (const warning of warnings) await io.stderr.write(formatLine(warning));
   await io.stderr.write(formatLine(`data folder: ${data}`));
 }
 
-/** Prints the events as they arrive, and passes the person's replies. */
+/** Prints the events as they arrive, and passes the user's replies to the run. */
 async function follow(run: Run, flags: RunFlags, io: CommandIo): Promise<void> {
   const printer = createEventPrinter();
   const answerer = answerQuestions(run, io);
@@ -159,7 +162,7 @@ async function follow(run: Run, flags: RunFlags, io: CommandIo): Promise<void> {
   }
 }
 
-function exitCodeFor(status: 'success' | 'comment' | 'failed' | 'canceled'): ExitCode {
+function getExitCode(status: 'success' | 'comment' | 'failed' | 'canceled'): ExitCode {
   if (status === 'canceled') return EXIT.canceled;
   return status === 'failed' ? EXIT.failed : EXIT.success;
 }

@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../base/index.js';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import type { ShownDemo } from '../../dispatch/index.js';
+import type { RunningDemo } from '../../dispatch/index.js';
 import type { Archive } from '../../archive/index.js';
 import type { Metrics } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
@@ -10,9 +10,9 @@ import { loadCommandConfig } from '../load-command-config.js';
 import type { Config } from '../../config/index.js';
 import { parseCount } from '../parse-count.js';
 import { EXIT, type ExitCode } from '../failure.js';
-import { withContext, withContextOptions, listDuties, loadLogger, workerSettings } from '../command-context.js';
+import { withContext, withContextOptions, listDuties, loadLogger, readWorkerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
-import { listenForInterruption, untilInterrupted } from '../interruption.js';
+import { listenForInterruption, waitForInterruption } from '../interruption.js';
 import { formatLine } from '../terminal-text.js';
 import type { Interruption } from '../interruption.js';
 
@@ -32,14 +32,16 @@ const DEFAULT_GRACE_S = 30;
 export function addServeCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('serve'))
     .description('start the HTTP server with the console')
-    .option('--host <address>', 'address to listen on (default: loopback); any other address needs tokens')
+    .option('--host <address>', 'address to listen on (default: loopback); other addresses require tokens')
     .addOption(
       new Option('--port <n>', `port to listen on (default: ${DEFAULT_PORT}); 0 for any free port`).argParser(
         parsePort,
       ),
     )
-    .addOption(new Option('--concurrency <n>', 'how many runs to execute at once (default: 4)').argParser(parseCount))
-    .option('--no-worker', 'run no worker in this process')
+    .addOption(
+      new Option('--concurrency <n>', 'how many runs to execute at the same time (default: 4)').argParser(parseCount),
+    )
+    .option('--no-worker', 'do not execute orders and runs in this process')
     .option('--no-demo', 'start without the demo')
     .addHelpText(
       'after',
@@ -53,8 +55,8 @@ export function addServeCommand(program: Command, io: CommandIo, end: (code: Exi
 async function runServe(flags: ServeFlags, io: CommandIo): Promise<ExitCode> {
   const interruption = listenForInterruption();
   try {
-    // The demo workers stay known while there may be orders for them.
-    const wrappers = flags.demo ? (await import('../../dispatch/index.js')).demoWrappers() : {};
+    // The demo wrappers stay registered while there may be orders for them.
+    const wrappers = flags.demo ? (await import('../../dispatch/index.js')).createDemoWrappers() : {};
     const createLogger = await loadLogger(io);
     return await withContext(flags, io, async (context) => serve(context, { flags, io, interruption }), {
       wrappers,
@@ -74,7 +76,7 @@ interface Serving {
 async function serve(context: CommandContext, { flags, io, interruption }: Serving): Promise<ExitCode> {
   const [{ runServer, settingsFromConfig, createMetrics }, { createArchive, createNotifyPost }, { watchTokens }] =
     await Promise.all([import('../../server/index.js'), import('../../config/index.js'), import('../watch-tokens.js')]);
-  const { config, wrappers, store, lead, logger, known, tracing } = context;
+  const { config, wrappers, store, lead, logger, knownSecrets, tracing } = context;
   const { data, server: fileSettings = {} } = config;
   const host = flags.host ?? fileSettings.host;
   const localToken = await chooseLocalToken(config, host);
@@ -94,7 +96,7 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
       settings,
       logger,
       meter: metrics,
-      secrets: await compileKnownSecrets(config, known),
+      secrets: await compileKnownSecrets(config, knownSecrets),
       port: flags.port ?? fileSettings.port ?? DEFAULT_PORT,
       ...omitUndefined({
         worker: services.worker,
@@ -108,7 +110,7 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
       load: async () => loadCommandConfig(flags, { ...io, ask: undefined }),
       isLocal: localToken !== undefined,
       replace: (tokens) => {
-        known.add(tokens.map(({ value }) => value));
+        knownSecrets.add(tokens.map(({ value }) => value));
         running.server.replaceTokens(tokens);
       },
       logger,
@@ -117,10 +119,10 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
       await io.stdout.write(`${running.url}\n`);
       const page = localToken === undefined ? running.url : `${running.url}/#token=${localToken}`;
       await announce({ data, console: page }, { io, logger });
-      // Only now: the address of the console has it.
-      if (localToken !== undefined) known.add([localToken]);
+      // Masked only from here on, because the printed console URL contains it.
+      if (localToken !== undefined) knownSecrets.add([localToken]);
       await services.showDemo();
-      await untilInterrupted(interruption);
+      await waitForInterruption(interruption);
       const graceS = fileSettings.grace_s ?? DEFAULT_GRACE_S;
       logger.info('server shutting down', { busy: services.worker?.busy ?? 0, grace_s: graceS });
       await services.stopDemo();
@@ -128,7 +130,7 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
       return EXIT.success;
     } finally {
       stopWatching();
-      // Also if the address could not be printed.
+      // Also reached if the address could not be printed.
       await running.stop({ graceMs: 0 });
     }
   } finally {
@@ -136,7 +138,7 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
   }
 }
 
-/** The token of this user, for a server that only this machine can reach and that has none configured. */
+/** Returns the token of this user if only this machine can reach the server and no tokens are configured. */
 async function chooseLocalToken(config: Config, host: string | undefined): Promise<string | undefined> {
   const [{ DEFAULT_HOST, isLoopback }, { openLocalToken, readTokens }] = await Promise.all([
     import('../../server/index.js'),
@@ -146,7 +148,7 @@ async function chooseLocalToken(config: Config, host: string | undefined): Promi
   return (await openLocalToken(process.env)).value;
 }
 
-/** Says what a person needs to know at the start: as text at a terminal, otherwise in the log. Programs read the address on stdout. */
+/** Shows the console address and the data folder: as text at a terminal, otherwise in the log. Programs read the address on stdout. */
 async function announce(
   facts: { readonly data: string; readonly console: string },
   { io, logger }: Pick<Serving, 'io'> & Pick<CommandContext, 'logger'>,
@@ -161,7 +163,7 @@ interface ServiceOptions {
   readonly archive: Archive | undefined;
 }
 
-/** Starts what runs in the server's process: the worker, upkeep, and the demo. */
+/** Starts the worker, or else the reaper, and upkeep in the process of the server; the demo is started later. */
 async function startServices(context: CommandContext, { flags, metrics, archive }: ServiceOptions) {
   const [{ startWorker, startReaper, startUpkeep, showDemo }, { readPacking, readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
@@ -174,11 +176,11 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
     ? startWorker({
         store: metered,
         lead,
-        ...workerSettings(context),
+        ...readWorkerSettings(context),
         ...omitUndefined({ concurrency: flags.concurrency }),
       })
     : undefined;
-  const { leaseMs: everyMs, workerLostRetries } = workerSettings(context);
+  const { leaseMs: everyMs, workerLostRetries } = readWorkerSettings(context);
   const agents = config.agents ?? {};
   const reaper = flags.worker
     ? undefined
@@ -194,10 +196,10 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
     lead: worker === undefined ? undefined : lead,
     duties: await listDuties(context),
   });
-  let demo: ShownDemo | undefined;
+  let demo: RunningDemo | undefined;
   return {
     worker,
-    /** Without a worker its orders would not be executed. */
+    /** Does nothing without a worker, because the orders of the demo would not be executed. */
     async showDemo() {
       if (!flags.demo || worker === undefined) return;
       demo = await showDemo({ store: metered, lead, data, logger }).catch((error: unknown) => {
@@ -215,8 +217,8 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
   };
 }
 
-function parsePort(word: string): number {
-  const port = /^\d{1,5}$/.test(word) ? Number(word) : Number.NaN;
+function parsePort(value: string): number {
+  const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
   if (!(port <= 65_535)) throw new InvalidArgumentError('Use a port from 0 to 65535.');
   return port;
 }

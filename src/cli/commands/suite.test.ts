@@ -41,15 +41,15 @@ async function sluice(...argv: string[]) {
   return { exitCode, stdout, stderr, json: () => JSON.parse(stdout) as Record<string, never> };
 }
 
-const place = (): string[] => ['--data', join(folder, 'data'), '--config', join(folder, 'sluice.config.json')];
-const suite = (): string[] => ['--suite', join(folder, 'suite')];
+const locationArgs = (): string[] => ['--data', join(folder, 'data'), '--config', join(folder, 'sluice.config.json')];
+const suiteArgs = (): string[] => ['--suite', join(folder, 'suite')];
 
 /** Executes an order and returns the id of its run. */
 async function order(worker: string): Promise<string> {
   const request = { issue_ref: 'acme/shop#1', role: 'backend', repo_dir: join(folder, 'repository'), worker };
   await writeFile(join(folder, 'request.json'), JSON.stringify({ ...request, instructions: 'Go.' }));
-  await sluice('order', join(folder, 'request.json'), ...place());
-  const executions = await sluice('executions', '--json', ...place());
+  await sluice('order', join(folder, 'request.json'), ...locationArgs());
+  const executions = await sluice('executions', '--json', ...locationArgs());
   const [last] = JSON.parse(executions.stdout) as { run: string }[];
   return last?.run ?? '';
 }
@@ -58,7 +58,7 @@ async function order(worker: string): Promise<string> {
 async function runPrinting(text: string): Promise<string> {
   const program = [process.execPath, '-e', `process.stdout.write(${JSON.stringify(text)})`];
   const options = ['--schema', join(folder, 'schema.json'), '--workdir', join(folder, 'repository')];
-  const ran = await sluice('run', '--engine', 'command', ...options, ...place(), '--', ...program);
+  const ran = await sluice('run', '--engine', 'command', ...options, ...locationArgs(), '--', ...program);
   return String(ran.json()['run_id']);
 }
 
@@ -68,12 +68,22 @@ const edit = async (file: string, change: (text: string) => string): Promise<voi
 };
 
 describe('sluice suite with an order', () => {
-  it('keeps the verdict of the person, and fails when the decision is another', async () => {
+  it('keeps the verdict of the person, and fails if the decision changes', async () => {
     const id = await order('silent');
-    const [item] = JSON.parse((await sluice('inbox', '--json', ...place())).stdout) as { id: string }[];
-    await sluice('resolve', item?.id ?? '', '--action', 'reject', '--why', 'no proof', '--who', 'ada', ...place());
+    const [item] = JSON.parse((await sluice('inbox', '--json', ...locationArgs())).stdout) as { id: string }[];
+    await sluice(
+      'resolve',
+      item?.id ?? '',
+      '--action',
+      'reject',
+      '--why',
+      'no proof',
+      '--who',
+      'ada',
+      ...locationArgs(),
+    );
 
-    const added = await sluice('suite', 'add', id, ...suite(), ...place());
+    const added = await sluice('suite', 'add', id, ...suiteArgs(), ...locationArgs());
     expect(added).toMatchObject({ exitCode: 0, stderr: '' });
     expect(added.json()).toMatchObject({
       reading: { source: 'none', problems: [{ code: 'RESULT_MISSING' }] },
@@ -82,10 +92,10 @@ describe('sluice suite with an order', () => {
     });
     const name = String(added.json()['name']);
     expect(name).toMatch(/^acme_shop_1-\d{4}-\d{2}-\d{2}-backend-0001$/);
-    expect(await sluice('suite', 'run', ...suite())).toMatchObject({ exitCode: 0 });
+    expect(await sluice('suite', 'run', ...suiteArgs())).toMatchObject({ exitCode: 0 });
 
     await edit(`${name}/expected.json`, (text) => text.replace('needs-human', 'advance'));
-    const changed = await sluice('suite', 'run', ...suite());
+    const changed = await sluice('suite', 'run', ...suiteArgs());
     expect(changed.exitCode).toBe(1);
     expect(changed.json()).toMatchObject({
       cases: 1,
@@ -98,19 +108,19 @@ describe('sluice suite with an order', () => {
         },
       ],
     });
-    expect(await sluice('suite', 'accept', name, ...suite())).toMatchObject({ exitCode: 0 });
-    expect(await sluice('suite', 'run', ...suite())).toMatchObject({ exitCode: 0 });
+    expect(await sluice('suite', 'accept', name, ...suiteArgs())).toMatchObject({ exitCode: 0 });
+    expect(await sluice('suite', 'run', ...suiteArgs())).toMatchObject({ exitCode: 0 });
   });
 
-  it('keeps the result file, and fails when its reading changes', async () => {
+  it('keeps the result file, and fails if it is read differently', async () => {
     const id = await order('honest');
-    const added = await sluice('suite', 'add', id, '--name', 'honest', ...suite(), ...place());
+    const added = await sluice('suite', 'add', id, '--name', 'honest', ...suiteArgs(), ...locationArgs());
     expect(added.json()).toMatchObject({
       reading: { source: 'json', result: { status: 'ok' } },
       decision: { action: 'advance', code: 'none' },
     });
     await edit('honest/work_result.json', (text) => text.replace('"ok"', '"fail"'));
-    const changed = await sluice('suite', 'run', ...suite());
+    const changed = await sluice('suite', 'run', ...suiteArgs());
     expect(changed.exitCode).toBe(1);
     expect(changed.stdout).toContain('"part":"reading"');
     expect(changed.stdout).toContain('"part":"decision"');
@@ -118,7 +128,7 @@ describe('sluice suite with an order', () => {
 
   it('masks secrets in every file', async () => {
     const id = await order('silent');
-    await sluice('suite', 'add', id, '--name', 'silent', ...suite(), ...place());
+    await sluice('suite', 'add', id, '--name', 'silent', ...suiteArgs(), ...locationArgs());
     for (const file of await readdir(join(folder, 'suite', 'silent'), { recursive: true, withFileTypes: true })) {
       if (!file.isFile()) continue;
       expect(await readFile(join(file.parentPath, file.name), 'utf8')).not.toContain('hunter2');
@@ -127,23 +137,23 @@ describe('sluice suite with an order', () => {
 });
 
 describe('sluice suite with a run', () => {
-  it('fails when the bytes are read as another value, and when the schema rejects them', async () => {
+  it('fails if the bytes are read as another value, or the schema rejects them', async () => {
     const id = await runPrinting('Here: ```json\n{"line": 3,}\n```');
     const schema = ['--schema', join(folder, 'schema.json')];
-    const added = await sluice('suite', 'add', id, '--name', 'cut', ...schema, ...suite(), ...place());
+    const added = await sluice('suite', 'add', id, '--name', 'cut', ...schema, ...suiteArgs(), ...locationArgs());
     expect(added.json()).toMatchObject({
       reading: { value: { line: 3 }, repair_level: 'deterministic_generic', verdicts: ['validated'] },
       decision: { action: 'success', code: 'none' },
     });
-    expect(await sluice('suite', 'run', 'cut', ...suite())).toMatchObject({ exitCode: 0 });
+    expect(await sluice('suite', 'run', 'cut', ...suiteArgs())).toMatchObject({ exitCode: 0 });
 
     await edit('cut/expected.json', (text) => text.replace('"line": 3', '"line": 4'));
-    expect((await sluice('suite', 'run', ...suite())).json()).toMatchObject({
+    expect((await sluice('suite', 'run', ...suiteArgs())).json()).toMatchObject({
       reports: [{ changes: [{ part: 'reading', path: ['value', 'line'], expected: 4, found: 3 }] }],
     });
     await edit('cut/expected.json', (text) => text.replace('"line": 4', '"line": 3'));
     await edit('cut/schema.json', (text) => text.replace('integer', 'string'));
-    expect((await sluice('suite', 'run', ...suite())).json()).toMatchObject({
+    expect((await sluice('suite', 'run', ...suiteArgs())).json()).toMatchObject({
       failed: 1,
       reports: [{ changes: [{ part: 'reading' }, { part: 'decision', path: ['action'], found: 'failed' }] }],
     });
@@ -151,17 +161,26 @@ describe('sluice suite with a run', () => {
 
   it('requires the schema if no database has it', async () => {
     const id = await runPrinting('{"line": 3}');
-    expect(await sluice('suite', 'add', id, ...suite(), ...place())).toMatchObject({
+    expect(await sluice('suite', 'add', id, ...suiteArgs(), ...locationArgs())).toMatchObject({
       exitCode: 2,
       stderr: expect.stringMatching(/CASE_INVALID: .*--schema/),
     });
   });
 
-  it('keeps the verdict that is given with it, and lists it', async () => {
+  it('keeps the given verdict, and lists it', async () => {
     const id = await runPrinting('{"line": 3}');
     const verdict = ['--verdict', 'reject', '--why', 'wrong line', '--who', 'ada'];
-    await sluice('suite', 'add', id, '--schema', join(folder, 'schema.json'), ...verdict, ...suite(), ...place());
-    expect(JSON.parse((await sluice('suite', 'list', ...suite())).stdout)).toMatchObject([
+    await sluice(
+      'suite',
+      'add',
+      id,
+      '--schema',
+      join(folder, 'schema.json'),
+      ...verdict,
+      ...suiteArgs(),
+      ...locationArgs(),
+    );
+    expect(JSON.parse((await sluice('suite', 'list', ...suiteArgs())).stdout)).toMatchObject([
       {
         name: id,
         kind: 'run',
@@ -170,28 +189,36 @@ describe('sluice suite with a run', () => {
         expected: { action: 'success' },
       },
     ]);
-    const again = await sluice('suite', 'add', id, '--schema', join(folder, 'schema.json'), ...suite(), ...place());
+    const again = await sluice(
+      'suite',
+      'add',
+      id,
+      '--schema',
+      join(folder, 'schema.json'),
+      ...suiteArgs(),
+      ...locationArgs(),
+    );
     expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('CASE_EXISTS') });
   });
 });
 
 describe('sluice suite with a text', () => {
-  it('keeps an answer that fails, and notices when it passes', async () => {
+  it('keeps an answer that fails, and reports when it passes', async () => {
     await writeFile(join(folder, 'answer.txt'), '{"line": "three"}');
-    const about = ['--answer', join(folder, 'answer.txt'), '--schema', join(folder, 'schema.json')];
-    const added = await sluice('suite', 'add', ...about, '--name', 'three', ...suite(), ...place());
+    const contentArgs = ['--answer', join(folder, 'answer.txt'), '--schema', join(folder, 'schema.json')];
+    const added = await sluice('suite', 'add', ...contentArgs, '--name', 'three', ...suiteArgs(), ...locationArgs());
     expect(added.json()).toMatchObject({
       reading: { issues: ['line'] },
       decision: { action: 'failed', code: 'SCHEMA_MISMATCH' },
     });
     await writeFile(join(folder, 'suite', 'three', 'answer.txt'), '{"line": 3}');
-    expect(await sluice('suite', 'run', ...suite())).toMatchObject({ exitCode: 1 });
+    expect(await sluice('suite', 'run', ...suiteArgs())).toMatchObject({ exitCode: 1 });
   });
 });
 
 describe('a suite that cannot be used', () => {
   it('is not a success if it has no cases', async () => {
-    expect(await sluice('suite', 'run', ...suite())).toMatchObject({
+    expect(await sluice('suite', 'run', ...suiteArgs())).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('SUITE_EMPTY'),
     });
@@ -211,9 +238,18 @@ describe('a suite that cannot be used', () => {
   ])('reports a case with %s, and continues with the others', async (_, damage) => {
     await writeFile(join(folder, 'answer.txt'), '{"line": 3}');
     for (const name of ['bad', 'good'])
-      await sluice('suite', 'add', '--answer', join(folder, 'answer.txt'), '--name', name, ...suite(), ...place());
+      await sluice(
+        'suite',
+        'add',
+        '--answer',
+        join(folder, 'answer.txt'),
+        '--name',
+        name,
+        ...suiteArgs(),
+        ...locationArgs(),
+      );
     await damage(join(folder, 'suite', 'bad'));
-    const ran = await sluice('suite', 'run', ...suite(), '--junit', join(folder, 'report.xml'));
+    const ran = await sluice('suite', 'run', ...suiteArgs(), '--junit', join(folder, 'report.xml'));
     expect(ran.exitCode).toBe(1);
     expect(ran.json()).toMatchObject({
       reports: [
@@ -235,8 +271,8 @@ describe('a suite that cannot be used', () => {
       join(folder, 'answer.txt'),
       '--name',
       name,
-      ...suite(),
-      ...place(),
+      ...suiteArgs(),
+      ...locationArgs(),
     );
     expect(added).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('CASE_INVALID') });
     expect(await readdir(join(folder, 'suite'))).toEqual([]);

@@ -5,8 +5,8 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
 import { openRunFolder } from '../../run-folder/index.js';
-import { openRunOrArchived } from '../open-run.js';
-import type { CaseReport, MadeCase } from '../../suite/index.js';
+import { openRunById } from '../open-run.js';
+import type { CaseReport, NewCase } from '../../suite/index.js';
 import type { CommandIo } from '../command-io.js';
 import { withContext, withContextOptions } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
@@ -17,7 +17,7 @@ import { withProgress } from '../progress.js';
 import { readContract } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
 import { MAX_INPUT_BYTES, readInput } from '../read-input.js';
-import { formatLine, visibleText } from '../terminal-text.js';
+import { formatLine, makeVisible } from '../terminal-text.js';
 
 interface SuiteFlags {
   readonly suite: string;
@@ -45,33 +45,33 @@ function withSuite(command: Command): Command {
 
 /** Adds `sluice suite` to the program. */
 export function addSuiteCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  const suite = program.command('suite').description('keep runs as test cases, and check them in CI');
+  const suite = program.command('suite').description('save runs as test cases and check them in CI');
 
   withContextOptions(withSuite(suite.command('add')))
-    .description('keep a run as a case: its bytes, schema, options and the verdict of a person')
+    .description('save a run as a case: its bytes, schema, options and your verdict')
     .argument('[run]', 'id of a run, or a run folder')
-    .option('--answer <file>', 'keep a text instead of a run; - for standard input')
+    .option('--answer <file>', 'save a text instead of a run; - for standard input')
     .option('--name <name>', 'name of the case (default: from the issue or the run)')
-    .option('--schema <file>', 'JSON Schema, for a text and for a run that the database does not know')
+    .option('--schema <file>', 'JSON Schema, for a text or for a run that is not in the database')
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
     .option('--allow-partial', 'accept a truncated value')
     .option('--align', 'convert near misses to match the schema')
     .addOption(new Option('--verdict <verdict>', 'your verdict on the result').choices(['accept', 'reject']))
     .option('--why <text>', 'reason for the verdict')
     .option('--who <name>', 'author of the verdict (default: your login name)')
-    .option('--note <text>', 'why the case is kept, for readers')
+    .option('--note <text>', 'description of the case')
     .action(async (run: string | undefined, flags: AddFlags) => {
       end(await runAdd(run, flags, io));
     });
 
   withSuite(suite.command('run'))
-    .description('read and decide all cases again, and fail if anything changed')
+    .description('parse and decide all cases again, and fail if anything changed')
     .argument('[names...]', 'only these cases')
     .option('--json', 'print the report as JSON, even at a terminal')
     .option('--junit <file>', 'also write the report as JUnit XML')
     .addHelpText(
       'after',
-      '\nExit codes: 0 nothing changed, 1 a case changed or cannot be read, 2 no cases or wrong usage.',
+      '\nExit codes: 0 nothing changed, 1 a case changed or cannot be read, 2 no cases or usage error.',
     )
     .action(async (names: readonly string[], flags: RunSuiteFlags) => {
       end(await runRunSuite(names, flags, io));
@@ -85,8 +85,8 @@ export function addSuiteCommand(program: Command, io: CommandIo, end: (code: Exi
     });
 
   withSuite(suite.command('accept'))
-    .description('accept what this version reads and decides as the new expectation')
-    .argument('[names...]', 'the cases to accept')
+    .description('accept the results and decisions of this version as the new expectations')
+    .argument('[names...]', 'cases to accept')
     .option('--all', 'accept all cases that changed')
     .action(async (names: readonly string[], flags: SuiteFlags & { readonly all?: boolean }) => {
       end(await runAccept(names, flags, io));
@@ -95,29 +95,31 @@ export function addSuiteCommand(program: Command, io: CommandIo, end: (code: Exi
 
 async function runAdd(run: string | undefined, flags: AddFlags, io: CommandIo): Promise<ExitCode> {
   if ((run === undefined) === (flags.answer === undefined)) {
-    throw new MisuseError('Name a run, or pass a text with --answer FILE.');
+    throw new MisuseError('Pass either a run or a text with --answer FILE.');
   }
   if (flags.why !== undefined && flags.verdict === undefined) {
     throw new MisuseError('--why needs a verdict. Add --verdict accept or --verdict reject.');
   }
   const { writeCase } = await import('../../suite/index.js');
-  const made = await withContext(flags, io, async (context) => makeCase(run, flags, context, io), {
-    readsOnly: true,
-    mayBeUnknown: true,
+  const newCase = await withContext(flags, io, async (context) => makeCase(run, flags, context, io), {
+    isReadOnly: true,
+    canLackDatabase: true,
   });
-  const name = flags.name ?? made.name;
-  const folder = await writeCase(resolve(flags.suite), name, made.files);
-  const { decided } = made.about.order ?? {};
+  const name = flags.name ?? newCase.name;
+  const folder = await writeCase(resolve(flags.suite), name, newCase.files);
+  const { decided } = newCase.details.order ?? {};
   if (
     decided !== undefined &&
-    (decided.action !== made.expected.decision.action || decided.code !== made.expected.decision.code)
+    (decided.action !== newCase.expected.decision.action || decided.code !== newCase.expected.decision.code)
   ) {
-    const now = `${made.expected.decision.action} (${made.expected.decision.code})`;
+    const current = `${newCase.expected.decision.action} (${newCase.expected.decision.code})`;
     await io.stderr.write(
-      formatLine(`This version decides ${now}; the order was decided as ${decided.action} (${decided.code}).`),
+      formatLine(
+        `This version decides ${current}, but the decision on the order was ${decided.action} (${decided.code}).`,
+      ),
     );
   }
-  await printJson({ name, folder, ...made.expected, ...omitUndefined({ verdict: made.about.verdict }) }, io);
+  await printJson({ name, folder, ...newCase.expected, ...omitUndefined({ verdict: newCase.details.verdict }) }, io);
   return EXIT.success;
 }
 
@@ -126,7 +128,7 @@ async function makeCase(
   flags: AddFlags,
   context: CommandContext,
   io: CommandIo,
-): Promise<MadeCase> {
+): Promise<NewCase> {
   const { makeFolderCase, makeRunCase, makeTextCase } = await import('../../suite/index.js');
   const { store, wrappers, config } = context;
   const maker = {
@@ -145,7 +147,7 @@ async function makeCase(
   }
   const isFolder = run.includes('/') || (await lstat(run).catch(() => undefined)) !== undefined;
   const record = isFolder ? undefined : await store.findRun(run);
-  const folder = isFolder ? await openRunFolder(run) : await openRunOrArchived(config, run);
+  const folder = isFolder ? await openRunFolder(run) : await openRunById(config, run);
   if (record === undefined) return makeFolderCase({ ...maker, folder, contract });
   if (contract !== undefined) {
     throw new MisuseError('The contract of this run is in the database. Omit --schema and the parsing options.');
@@ -193,8 +195,8 @@ async function describeReports(reports: readonly CaseReport[]): Promise<string> 
     ...(problem === undefined ? [] : [`    ${problem}`]),
   ]);
   const failed = reports.filter(({ status }) => status !== 'same').length;
-  const hint = failed === 0 ? [] : ['Accept what is right with: sluice suite accept NAME'];
-  return `${visibleText([...lines, `${reports.length - failed} passed, ${failed} failed`, ...hint].join('\n'))}\n`;
+  const hint = failed === 0 ? [] : ['Accept correct changes with: sluice suite accept NAME'];
+  return `${makeVisible([...lines, `${reports.length - failed} passed, ${failed} failed`, ...hint].join('\n'))}\n`;
 }
 
 async function runList(flags: RunSuiteFlags, io: CommandIo): Promise<ExitCode> {
@@ -202,19 +204,19 @@ async function runList(flags: RunSuiteFlags, io: CommandIo): Promise<ExitCode> {
   const suite = resolve(flags.suite);
   const rows = [];
   for (const name of await listCases(suite)) {
-    const { about, expected } = await openCase(suite, name);
-    rows.push({ name, ...about, expected: expected.decision });
+    const { details, expected } = await openCase(suite, name);
+    rows.push({ name, ...details, expected: expected.decision });
   }
   await printRows(
     rows,
     [
-      { heading: 'NAME', of: ({ name }) => name },
-      { heading: 'KIND', of: ({ kind }) => kind },
-      { heading: 'ENGINE', of: ({ engine }) => engine ?? null },
-      { heading: 'DECISION', of: ({ expected }) => expected.action },
-      { heading: 'CODE', of: ({ expected }) => expected.code },
-      { heading: 'VERDICT', of: ({ verdict }) => verdict?.action ?? null },
-      { heading: 'ADDED', of: ({ added_at }) => added_at },
+      { heading: 'NAME', value: ({ name }) => name },
+      { heading: 'KIND', value: ({ kind }) => kind },
+      { heading: 'ENGINE', value: ({ engine }) => engine ?? null },
+      { heading: 'DECISION', value: ({ expected }) => expected.action },
+      { heading: 'CODE', value: ({ expected }) => expected.code },
+      { heading: 'VERDICT', value: ({ verdict }) => verdict?.action ?? null },
+      { heading: 'ADDED', value: ({ added_at }) => added_at },
     ],
     flags,
     io,
@@ -227,7 +229,8 @@ async function runAccept(
   flags: SuiteFlags & { readonly all?: boolean },
   io: CommandIo,
 ): Promise<ExitCode> {
-  if (names.length === 0 && flags.all !== true) throw new MisuseError('Name the cases to accept, or use --all.');
+  if (names.length === 0 && flags.all !== true)
+    throw new MisuseError('No cases given. Name the cases to accept, or use --all.');
   const { acceptCases } = await import('../../suite/index.js');
   const accepted = await acceptCases({ suite: resolve(flags.suite), names, clock: Date.now });
   await printJson({ accepted: accepted.map(({ name, changes }) => ({ name, changes })) }, io);

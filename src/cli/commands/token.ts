@@ -7,8 +7,8 @@ import { EXIT, type ExitCode } from '../failure.js';
 export function addTokenCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('token')
-    .description('print your token for servers on this machine that have none configured')
-    .option('--rotate', 'replace it; running servers accept the new one within seconds')
+    .description('print your token for local servers that have no tokens configured')
+    .option('--rotate', 'replace the token; running servers accept the new one within seconds')
     .action(async ({ rotate }: { readonly rotate?: boolean }) => {
       const { value } = await (rotate === true ? rotateLocalToken : openLocalToken)(process.env);
       await io.stdout.write(`${value}\n`);

@@ -28,7 +28,7 @@ async function recorded(): Promise<string> {
   return dir;
 }
 
-/** The command as a separate process. */
+/** Runs the command as a separate process. */
 function start(...args: readonly string[]) {
   const main = fileURLToPath(new URL('../main.js', import.meta.url));
   const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, ...args]);
@@ -39,14 +39,14 @@ function start(...args: readonly string[]) {
 }
 
 describe('sluice translate', () => {
-  test('prints FCMP, one event a line', async () => {
+  test('prints FCMP, one event per line', async () => {
     const { exitCode, rows, stderr } = await command('translate', RECORDED);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(rows.map(({ protocol_version }) => protocol_version)).toEqual(rows.map(() => 'fcmp/1.1'));
     expect(rows.at(-1)).toMatchObject({ type: 'conversation.completed', meta: { attempt: 2 } });
   });
 
-  test('prints RASP, AG-UI or ACP when asked', async () => {
+  test('prints RASP, AG-UI or ACP on request', async () => {
     const rasp = await command('translate', RECORDED, '--to', 'rasp', '--engine', 'codex');
     expect(rasp.rows[0]).toMatchObject({ protocol_version: 'rasp/1.1', seq: 1 });
     const agui = await command('translate', RECORDED, '--to', 'agui');
@@ -56,7 +56,7 @@ describe('sluice translate', () => {
     expect(acp.rows[0]).toHaveProperty('update.sessionUpdate');
   });
 
-  test('prints one attempt alone', async () => {
+  test('prints a single attempt', async () => {
     const { rows } = await command('translate', RECORDED, '--attempt', '2');
     expect(new Set(rows.map(({ meta }) => JSON.stringify(meta)))).toEqual(new Set(['{"attempt":2}']));
   });
@@ -66,7 +66,7 @@ describe('sluice translate', () => {
     expect(rows[0]).toMatchObject({ engine: 'codex' });
   });
 
-  test('writes the logs, and still prints', async () => {
+  test('writes the logs, and also prints the events', async () => {
     const dir = await recorded();
     const { exitCode, rows } = await command('translate', dir, '--write');
     expect(exitCode).toBe(0);
@@ -99,13 +99,13 @@ describe('sluice translate', () => {
     expect(await done).toBe(0);
   });
 
-  test('follows a folder to its end and closes what a projection has open', async () => {
+  test('follows a folder to its end and closes the open parts of a projection', async () => {
     const dir = await recorded();
     const followed = await command('translate', dir, '--follow', '--to', 'agui');
     expect(followed).toMatchObject({ exitCode: 0, rows: (await command('translate', dir, '--to', 'agui')).rows });
   });
 
-  test('ends quietly as a process, on Ctrl-C and when its reader is gone', { timeout: 30_000 }, async () => {
+  test('exits without an error on Ctrl-C and when its reader closes the pipe', { timeout: 30_000 }, async () => {
     const dir = await mkdtemp(join(tmpdir(), 'sluice-translate-'));
     onTestFinished(async () => rm(dir, { recursive: true, force: true }));
     await writeFile(join(dir, 'meta.1.json'), '{"engine":"generic","started_at":"2026-01-01T00:00:00.000Z"}');
@@ -118,23 +118,23 @@ describe('sluice translate', () => {
     expect(await left.ended).toEqual({ exitCode: 0, stderr: '' });
   });
 
-  test('stops quietly when its reader is gone', async () => {
+  test('stops without an error when its reader closes the pipe', async () => {
     const io = createMemoryIo({});
-    const gone = { ...io, stdout: { ...io.stdout, isGone: () => true } };
-    expect(await run(['translate', RECORDED], gone)).toBe(0);
+    const closed = { ...io, stdout: { ...io.stdout, isGone: () => true } };
+    expect(await run(['translate', RECORDED], closed)).toBe(0);
     expect(io.printed).toEqual({ stdout: '', stderr: '' });
   });
 
   test.each([
-    [['translate'], 'missing required argument'],
+    [['translate'], 'Missing required argument'],
     [['translate', 'no-such-folder'], 'RUN_FOLDER_NOT_FOUND'],
     [['translate', RECORDED, '--attempt', '9'], 'ATTEMPT_NOT_FOUND'],
-    [['translate', RECORDED, '--attempt', 'x'], 'number of an attempt, from 1'],
+    [['translate', RECORDED, '--attempt', 'x'], 'number of an attempt, starting at 1'],
     [['translate', RECORDED, '--engine', 'hal'], 'codex, gemini'],
     [['translate', RECORDED, '--to', 'xml'], 'rasp, fcmp'],
     [['translate', RECORDED, '--write', '--follow'], 'Omit --follow and --attempt'],
     [['translate', RECORDED, '--write', '--attempt', '1'], 'Omit --follow and --attempt'],
-  ])('%j is misuse', async (args, reason) => {
+  ])('exits with 2 for %j', async (args, reason) => {
     const { exitCode, stderr } = await command(...args);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(reason);
@@ -149,7 +149,7 @@ describe('sluice replay', () => {
     expect(rows[0]).toMatchObject({ status: 'older_version', message: expect.stringContaining('older version') });
   });
 
-  test('exits with 0 if the logs match the bytes, else with 1 and the place', async () => {
+  test('exits with 0 if the logs match the bytes, otherwise with 1 and the position', async () => {
     const dir = await recorded();
     await command('translate', dir, '--write');
     expect(await command('replay', dir)).toMatchObject({ exitCode: 0, rows: [{ status: 'same' }], stderr: '' });
@@ -161,7 +161,7 @@ describe('sluice replay', () => {
     });
   });
 
-  test('reports why the folder cannot be read, also in the middle', async () => {
+  test('reports why the folder cannot be read, even in the middle', async () => {
     const dir = await recorded();
     await command('translate', dir, '--write');
     await writeFile(join(dir, 'meta.1.json'), 'not JSON');

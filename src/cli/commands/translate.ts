@@ -10,11 +10,11 @@ import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { listenForInterruption } from '../interruption.js';
 import { withProgress } from '../progress.js';
 import { loadCommandConfig } from '../load-command-config.js';
-import { openRunOrArchived } from '../open-run.js';
+import { openRunById } from '../open-run.js';
 import { withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
 import { escapeControls } from '../render-json.js';
-import { collectWarnings, engineOption } from '../run-folder.js';
+import { collectWarnings, createEngineOption } from '../run-folder.js';
 
 interface TranslateFlags extends ContextFlags {
   readonly engine?: EngineName | 'auto';
@@ -28,15 +28,15 @@ interface TranslateFlags extends ContextFlags {
 export function addTranslateCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('translate'))
     .description('print the events of a run folder as JSON lines')
-    .argument('<dir>', 'run folder, with its files in .audit or directly in it, a packed run, or the id of a run')
-    .addOption(engineOption())
+    .argument('<dir>', 'run folder (its files may be in .audit or directly in it), packed run, or run id')
+    .addOption(createEngineOption())
     .addOption(new Option('--attempt <n>', 'only this attempt').argParser(parseAttempt))
     .addOption(
       new Option('--to <protocol>', 'protocol to print').choices(['rasp', 'fcmp', 'agui', 'acp']).default('fcmp'),
     )
     .option('--write', 'also rewrite events.jsonl, fcmp.jsonl and parser_diagnostics.jsonl')
-    .option('--follow', 'follow the folder until the attempt has ended or Ctrl-C')
-    .addHelpText('after', '\nExit codes: 0 success (also after Ctrl-C), 2 the folder is unreadable or wrong usage.')
+    .option('--follow', 'print new events as they arrive, until the attempt has ended or Ctrl-C')
+    .addHelpText('after', '\nExit codes: 0 success (also after Ctrl-C), 2 unreadable folder or usage error.')
     .action(async (dir: string, flags: TranslateFlags) => {
       end(await runTranslate(dir, flags, io));
     });
@@ -46,8 +46,7 @@ async function runTranslate(dir: string, flags: TranslateFlags, io: CommandIo): 
   if (flags.write === true && (flags.follow === true || flags.attempt !== undefined)) {
     throw new MisuseError('--write rebuilds the logs of a complete run. Omit --follow and --attempt.');
   }
-  const run =
-    existsSync(dir) || dir.includes('/') ? dir : await openRunOrArchived(await loadCommandConfig(flags, io), dir);
+  const run = existsSync(dir) || dir.includes('/') ? dir : await openRunById(await loadCommandConfig(flags, io), dir);
   const warnings = collectWarnings();
   const options: TranslateOptions = {
     onWarning: warnings.add,
@@ -57,16 +56,18 @@ async function runTranslate(dir: string, flags: TranslateFlags, io: CommandIo): 
   const interruption = flags.follow === true ? listenForInterruption() : undefined;
   try {
     if (interruption === undefined) {
-      const translate = (how: TranslateOptions) =>
-        flags.write === true ? rewriteRunLogs(findWritable(run), how) : translateRunFolder(run, how);
-      // The events themselves show on a terminal that something happens.
-      const shown = io.stdout.isTerminal ? { stderr: { ...io.stderr, isTerminal: false } } : io;
-      await withProgress(shown, { label: 'translate', unit: 'bytes' }, async (onProgress) =>
+      const translate = (translateOptions: TranslateOptions) =>
+        flags.write === true
+          ? rewriteRunLogs(getFolder(run), translateOptions)
+          : translateRunFolder(run, translateOptions);
+      // At a terminal the printed events are the progress.
+      const progressIo = io.stdout.isTerminal ? { stderr: { ...io.stderr, isTerminal: false } } : io;
+      await withProgress(progressIo, { label: 'translate', unit: 'bytes' }, async (onProgress) =>
         print(translate({ ...options, onProgress }), flags, io),
       );
     } else {
       const { signal } = interruption;
-      await printAtOnce(translateRunFolder(run, { ...options, follow: signal }), flags, io, signal);
+      await printImmediately(translateRunFolder(run, { ...options, follow: signal }), flags, io, signal);
     }
   } finally {
     interruption?.stopListening();
@@ -75,22 +76,22 @@ async function runTranslate(dir: string, flags: TranslateFlags, io: CommandIo): 
   return EXIT.success;
 }
 
-function findWritable(run: string | RunFolder): string {
+function getFolder(run: string | RunFolder): string {
   if (typeof run === 'string') return run;
   if (run.dir !== undefined) return run.dir;
-  const message = `"${run.place}" is a packed run, which is never changed. Copy it to a folder with sluice export.`;
+  const message = `"${run.place}" is a packed run, and packed runs are never changed. Copy it to a folder with sluice export.`;
   throw new RunFolderError('RUN_PACKED', message);
 }
 
-function parseAttempt(word: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(word)) throw new InvalidArgumentError('Use the number of an attempt, from 1.');
-  return Number(word);
+function parseAttempt(value: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(value)) throw new InvalidArgumentError('Use the number of an attempt, starting at 1.');
+  return Number(value);
 }
 
-/** The characters of one write; a write costs as much as many lines. */
+/** Characters per write: writing costs much more than formatting a line. */
 const BATCH = 64 * 1024;
 
-/** Prints many lines with one write. Continues without a reader only to finish `--write`. */
+/** Prints many lines with one write. If the reader has closed the pipe, continues only to finish `--write`. */
 async function print(
   events: AsyncIterable<Emitted>,
   { to, write = false }: TranslateFlags,
@@ -103,16 +104,16 @@ async function print(
       if (write) continue;
       return;
     }
-    text += asLines(encoder.push(emitted));
+    text += renderLines(encoder.push(emitted));
     if (text.length < BATCH) continue;
     await io.stdout.write(text);
     text = '';
   }
-  await io.stdout.write(text + asLines(encoder.end()));
+  await io.stdout.write(text + renderLines(encoder.end()));
 }
 
 /** Prints each event as soon as it arrives. */
-async function printAtOnce(
+async function printImmediately(
   events: AsyncIterable<Emitted>,
   { to }: TranslateFlags,
   io: CommandIo,
@@ -120,12 +121,12 @@ async function printAtOnce(
 ): Promise<void> {
   const encoder = createEncoder(to);
   for await (const emitted of events) {
-    const text = asLines(encoder.push(emitted));
+    const text = renderLines(encoder.push(emitted));
     if (text !== '') await io.stdout.write(text);
     if (io.stdout.isGone?.() === true) return;
   }
-  // Interrupted: the end is unknown, so none is printed.
-  if (!interrupted.aborted) await io.stdout.write(asLines(encoder.end()));
+  // After an interruption the end of the run is unknown, so no end events are printed.
+  if (!interrupted.aborted) await io.stdout.write(renderLines(encoder.end()));
 }
 
 interface Encoder {
@@ -152,8 +153,8 @@ function encodeWith(projection: Projection<object>): Encoder {
   };
 }
 
-/** Events are plain and of bounded depth, so `JSON.stringify` can be used, which is many times faster than `renderJson`. */
-function asLines(values: readonly object[]): string {
+/** Uses `JSON.stringify`, which is many times faster than `renderJson`: events are plain objects of bounded depth. */
+function renderLines(values: readonly object[]): string {
   let lines = '';
   for (const value of values) lines += `${escapeControls(JSON.stringify(value))}\n`;
   return lines;

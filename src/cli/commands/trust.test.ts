@@ -20,7 +20,7 @@ async function sluice(args: readonly string[], ask?: (question: string) => Promi
 }
 
 describe('a configuration that an agent writes', () => {
-  it('does not run at the next command', async () => {
+  it('is not executed by the next command', async () => {
     const trace = join(project, 'trace');
     const code = `require('node:fs').writeFileSync('sluice.config.mjs', "import { writeFileSync } from 'node:fs'; writeFileSync('${trace}', ''); export default {}")`;
     const agent = ['run', '--engine', 'command', '--workdir', project, '--', process.execPath, '-e', code];
@@ -33,7 +33,7 @@ describe('a configuration that an agent writes', () => {
     expect(existsSync(trace)).toBe(false);
   });
 
-  it('asks at a terminal, and runs only after yes', async () => {
+  it('is executed only after a person at the terminal has answered yes', async () => {
     await writeFile(join(project, 'sluice.config.json'), '{"programs": {"codex": "./x"}}');
     const asked: string[] = [];
     const answer = (line: string) => async (question: string) => {
@@ -50,7 +50,7 @@ describe('a configuration that an agent writes', () => {
 });
 
 describe('sluice trust', () => {
-  it('trusts the file as it is, until it is revoked', async () => {
+  it('trusts the current content of the file until it is revoked', async () => {
     await writeFile(join(project, 'sluice.config.json'), '{"commands": ["sh"]}');
     expect((await sluice(['inbox'])).exitCode).toBe(2);
     const { exitCode, stdout } = await sluice(['trust']);
@@ -67,14 +67,17 @@ describe('sluice trust', () => {
   });
 
   it('refuses a file that is not a configuration, and reports a missing one', async () => {
-    expect(await sluice(['trust'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('found here') });
+    expect(await sluice(['trust'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('found in this folder'),
+    });
     await writeFile(join(project, 'sluice.config.json'), '{"comands": []}');
     expect(await sluice(['trust'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('INVALID_CONFIG') });
   });
 });
 
 describe('the data folder', () => {
-  it('is printed by run and doctor, and contains nothing of the project folder', async () => {
+  it('is printed by run and doctor, and is outside the project folder', async () => {
     const { path } = findProjectData(project, process.env);
     const ran = await sluice(['run', '--engine', 'command', '--', process.execPath, '-v']);
     expect(ran).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(`data folder: ${path}`) });

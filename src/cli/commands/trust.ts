@@ -13,9 +13,9 @@ interface TrustFlags {
 export function addTrustCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('trust')
-    .description('trust the configuration of this folder, as it is now')
+    .description('trust the current content of the configuration in this folder')
     .argument('[file]', 'configuration file (default: sluice.config.mjs or .json here)')
-    .option('--revoke', 'no longer trust it')
+    .option('--revoke', 'stop trusting the configuration')
     .addHelpText(
       'after',
       '\nA configuration that starts programs is used only if you trust it, and must be trusted again after every change. A file named with' +
@@ -26,9 +26,12 @@ export function addTrustCommand(program: Command, io: CommandIo, end: (code: Exi
     });
 }
 
-async function runTrust(named: string | undefined, { revoke }: TrustFlags, io: CommandIo): Promise<ExitCode> {
-  const file = named === undefined ? await findConfigFile(process.cwd()) : resolve(named);
-  if (file === null) throw new MisuseError('No sluice.config.mjs or sluice.config.json found here. Name the file.');
+async function runTrust(path: string | undefined, { revoke }: TrustFlags, io: CommandIo): Promise<ExitCode> {
+  const file = path === undefined ? await findConfigFile(process.cwd()) : resolve(path);
+  if (file === null)
+    throw new MisuseError(
+      'No sluice.config.mjs or sluice.config.json found in this folder. Pass the path of the file.',
+    );
   if (revoke === true) {
     await revokeTrust(file, process.env);
     await printJson({ file, trusted: false }, io);

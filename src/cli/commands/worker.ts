@@ -10,10 +10,10 @@ import {
   withContextOptions,
   listDuties,
   loadLogger,
-  workerSettings,
+  readWorkerSettings,
 } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
-import { listenForInterruption, untilInterrupted } from '../interruption.js';
+import { listenForInterruption, waitForInterruption } from '../interruption.js';
 import type { Interruption } from '../interruption.js';
 
 interface WorkerFlags extends ContextFlags {
@@ -23,18 +23,22 @@ interface WorkerFlags extends ContextFlags {
   readonly grace?: number;
 }
 
-/** Connections that a worker may open unless the configuration says it: its statements are short, and there are many workers. */
+/** Maximum number of database connections unless configured: statements are short, and there may be many workers. */
 const WORKER_POOL = 2;
 
 /** Adds `sluice worker` to the program. */
 export function addWorkerCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('worker'))
     .description('process queued orders and runs')
-    .addOption(new Option('--concurrency <n>', 'how many runs to execute at once (default: 4)').argParser(parseCount))
-    .option('--type <names...>', 'only orders of these worker types')
-    .addOption(new Option('--takes <what>', 'only orders, or only runs').choices(['orders', 'runs']))
     .addOption(
-      new Option('--grace <seconds>', 'after Ctrl-C, stop work that takes longer than this').argParser(parseCount),
+      new Option('--concurrency <n>', 'how many runs to execute at the same time (default: 4)').argParser(parseCount),
+    )
+    .option('--type <names...>', 'process only orders of these worker types')
+    .addOption(new Option('--takes <what>', 'process only orders, or only runs').choices(['orders', 'runs']))
+    .addOption(
+      new Option('--grace <seconds>', 'time for running work to finish after Ctrl-C (default: no limit)').argParser(
+        parseCount,
+      ),
     )
     .addHelpText('after', '\nThe log goes to stderr as JSON lines. Ctrl-C lets running work finish.')
     .action(async (flags: WorkerFlags) => {
@@ -61,12 +65,12 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     import('../../config/index.js'),
   ]);
   const { config, store, lead, logger } = context;
-  // Wrong settings are an error before anything is claimed.
+  // Opened before anything is claimed, so that invalid settings are reported first.
   const archive = await createArchive(config, process.env);
   const worker = startWorker({
     store,
     lead,
-    ...workerSettings(context),
+    ...readWorkerSettings(context),
     ...omitUndefined({
       concurrency: flags.concurrency,
       workerTypes: flags.type,
@@ -86,10 +90,10 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     duties: await listDuties(context),
   });
   logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
-  await untilInterrupted(interruption);
+  await waitForInterruption(interruption);
   logger.info('worker shutting down', { worker_id: worker.id, busy: worker.busy });
   await worker.stop(omitUndefined({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
-  // Last: it copies to the archive what runs have recorded, also while they finish.
+  // Stopped last: it copies run folders to the archive while their runs finish.
   await upkeep.stop();
   logger.info('worker stopped', { worker_id: worker.id });
   return EXIT.success;

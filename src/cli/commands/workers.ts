@@ -14,7 +14,7 @@ export function addWorkersCommand(program: Command, io: CommandIo, end: (code: E
   withContextOptions(program.command('workers'))
     .description('list the workers that share the database, most recently seen first')
     .option('--json', 'print all fields as a JSON array, even at a terminal')
-    .addHelpText('after', '\nA worker that stops reporting stays in the list as "gone" for one day.')
+    .addHelpText('after', '\nA worker that stops reporting is listed as "gone" for one day.')
     .action(async (flags: WorkersFlags) => {
       end(await runWorkers(flags, io));
     });
@@ -22,17 +22,17 @@ export function addWorkersCommand(program: Command, io: CommandIo, end: (code: E
 
 async function runWorkers(flags: WorkersFlags, io: CommandIo): Promise<ExitCode> {
   const workers = await withContext(flags, io, async ({ store }) => store.listWorkers(store.now()), {
-    readsOnly: true,
+    isReadOnly: true,
   });
   await printRows(
     workers,
     [
-      { heading: 'HOST', of: ({ host }) => host },
-      { heading: 'STATE', of: ({ state }) => state },
-      { heading: 'BUSY', of: ({ busy, capacity }) => `${busy} of ${capacity}` },
-      { heading: 'VERSION', of: ({ version }) => version },
-      { heading: 'LAST SEEN', of: ({ seen_at }) => seen_at },
-      { heading: 'ID', of: ({ id }) => id },
+      { heading: 'HOST', value: ({ host }) => host },
+      { heading: 'STATE', value: ({ state }) => state },
+      { heading: 'BUSY', value: ({ busy, capacity }) => `${busy} of ${capacity}` },
+      { heading: 'VERSION', value: ({ version }) => version },
+      { heading: 'LAST SEEN', value: ({ seen_at }) => seen_at },
+      { heading: 'ID', value: ({ id }) => id },
     ],
     flags,
     io,

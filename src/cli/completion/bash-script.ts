@@ -1,7 +1,7 @@
 import type { CommandShape, ProgramShape } from './command-tree.js';
 
 /**
- * The completion script for bash 3.2 and later, without dependencies. Where it has no suggestion the shell completes file
+ * Renders the completion script for bash 3.2 and later, without dependencies. If it has no suggestion, the shell completes file
  * names, which fits most values.
  */
 export function renderBash({ name, commands, options }: ProgramShape): string {
@@ -17,11 +17,11 @@ _${name}() {
   done
   COMPREPLY=()
   case "$command $before" in
-${commands.flatMap(valueCases).join('\n')}
+${commands.flatMap(renderValueCases).join('\n')}
   esac
   case "$command" in
     '') words='${first.join(' ')}' ;;
-${commands.map(wordCase).join('\n')}
+${commands.map(renderWordCase).join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
@@ -29,8 +29,8 @@ complete -o bashdefault -o default -F _${name} ${name}
 `;
 }
 
-/** Suggests the choices of an option; for other values the shell decides. */
-function valueCases({ name, options }: CommandShape): string[] {
+/** Suggests the choices of an option; other values are left to the shell. */
+function renderValueCases({ name, options }: CommandShape): string[] {
   return options.flatMap(({ names, value }) => {
     if (value === undefined) return [];
     const patterns = names.map((option) => `'${name} ${option}'`).join('|');
@@ -41,7 +41,7 @@ function valueCases({ name, options }: CommandShape): string[] {
   });
 }
 
-function wordCase({ name, options, words }: CommandShape): string {
+function renderWordCase({ name, options, words }: CommandShape): string {
   const flags = options.flatMap(({ names }) => names).join(' ');
   const plain = words?.kind === 'words' ? words.words.join(' ') : '';
   return `    ${name}) if [[ "$word" == -* ]]; then words='${flags}'; else words='${plain}'; fi ;;`;

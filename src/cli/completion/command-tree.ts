@@ -10,7 +10,7 @@ export type Completion =
 export interface OptionShape {
   readonly names: readonly string[];
   readonly description: string;
-  /** Missing where it takes no value. */
+  /** Undefined if the option takes no value. */
   readonly value?: { readonly name: string; readonly completion: Completion };
 }
 
@@ -19,7 +19,7 @@ export interface CommandShape {
   readonly name: string;
   readonly description: string;
   readonly options: readonly OptionShape[];
-  /** Possible values of its arguments; missing if it has none. */
+  /** Completes its arguments, all like the first one; undefined if it has none. */
   readonly words?: Completion;
 }
 
@@ -30,7 +30,7 @@ export interface ProgramShape {
   readonly options: readonly OptionShape[];
 }
 
-/** Values with these names are paths. */
+/** Values and arguments with these names are paths. */
 const PATH_NAMES = /^(?:file|files|dir|target)$/;
 
 /** Reads names, descriptions and choices from the program, so that the scripts are always up to date. */
@@ -66,8 +66,8 @@ function toShape(option: Option): OptionShape {
   };
 }
 
-function readChoices(given: Option | Argument): readonly string[] {
-  return given.argChoices ?? [];
+function readChoices(source: Option | Argument): readonly string[] {
+  return source.argChoices ?? [];
 }
 
 function chooseCompletion(name: string, choices: readonly string[]): Completion {

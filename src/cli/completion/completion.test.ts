@@ -25,7 +25,7 @@ program
 const shape = readProgramShape(program);
 
 describe('the shape of a program', () => {
-  it('has its commands with what may follow them', () => {
+  it('has its commands with their options and values', () => {
     const [fetch, pick] = shape.commands;
     expect(fetch?.options.map(({ names, value }) => [names, value?.completion.kind])).toEqual([
       [['-q', '--quiet'], undefined],
@@ -39,7 +39,7 @@ describe('the shape of a program', () => {
   });
 });
 
-/** Returns what bash would offer for the last of these words. */
+/** Returns the suggestions of bash for the last of these words. */
 function offers(...words: readonly string[]): string[] {
   const list = words.map((word) => `'${word}'`).join(' ');
   const ask = `COMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _tool; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -95,7 +95,7 @@ describe('sluice completion', () => {
     expect(io.printed.stdout).not.toContain('undefined');
   });
 
-  it('is misuse for another shell', async () => {
+  it('exits with 2 for another shell', async () => {
     const io = createMemoryIo({});
     expect(await run(['completion', 'csh'], io)).toBe(2);
     expect(io.printed.stderr).toContain('Allowed choices are bash, zsh, fish');

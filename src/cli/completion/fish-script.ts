@@ -1,33 +1,33 @@
 import type { CommandShape, Completion, OptionShape, ProgramShape } from './command-tree.js';
 
-/** The completion script for fish, with descriptions. */
+/** Renders the completion script for fish, with descriptions. */
 export function renderFish({ name, commands, options }: ProgramShape): string {
   const begin = `complete -c ${name}`;
   const first = '-n __fish_use_subcommand';
   const lines = [
     `# ${name} completion for fish`,
-    // File names are suggested only where a command takes files.
+    // File names are suggested only if a command takes files.
     `${begin} -f`,
-    ...options.map((option) => `${begin} ${first} ${optionWords(option)}`),
+    ...options.map((option) => `${begin} ${first} ${renderOption(option)}`),
     ...commands.map((command) => `${begin} ${first} -a ${command.name} -d ${quote(command.description)}`),
-    ...commands.flatMap((command) => commandLines(command, begin)),
+    ...commands.flatMap((command) => renderCommand(command, begin)),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function commandLines({ name, options, words }: CommandShape, begin: string): string[] {
-  const seen = `-n ${quote(`__fish_seen_subcommand_from ${name}`)}`;
+function renderCommand({ name, options, words }: CommandShape, begin: string): string[] {
+  const condition = `-n ${quote(`__fish_seen_subcommand_from ${name}`)}`;
   return [
-    ...options.map((option) => `${begin} ${seen} ${optionWords(option)}`),
-    ...(words === undefined || words.kind === 'anything' ? [] : [`${begin} ${seen} ${formatWords(words)}`]),
+    ...options.map((option) => `${begin} ${condition} ${renderOption(option)}`),
+    ...(words === undefined || words.kind === 'anything' ? [] : [`${begin} ${condition} ${formatWords(words)}`]),
   ];
 }
 
-function optionWords({ names, description, value }: OptionShape): string {
+function renderOption({ names, description, value }: OptionShape): string {
   const flags = names.map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
-  const taken =
+  const valueWords =
     value === undefined ? [] : [value.completion.kind === 'files' ? '-r' : '-x', formatWords(value.completion)];
-  return [...flags, ...taken, `-d ${quote(description)}`].filter((word) => word !== '').join(' ');
+  return [...flags, ...valueWords, `-d ${quote(description)}`].filter((word) => word !== '').join(' ');
 }
 
 function formatWords(completion: Completion): string {

@@ -1,6 +1,6 @@
 import type { CommandShape, Completion, OptionShape, ProgramShape } from './command-tree.js';
 
-/** The completion script for zsh, with descriptions. Works from a folder of `fpath` and when sourced. */
+/** Renders the completion script for zsh, with descriptions. It works from a folder of `fpath` and when sourced. */
 export function renderZsh({ name, commands, options }: ProgramShape): string {
   return `#compdef ${name}
 # ${name} completion for zsh
@@ -10,12 +10,12 @@ _${name}() {
   commands=(
 ${commands.map(({ name: command, description }) => `    ${quote(`${command}:${escapeColons(description)}`)}`).join('\n')}
   )
-  _arguments -C ${options.map(optionSpec).join(' ')} '1: :->command' '*:: :->words'
+  _arguments -C ${options.map(renderOption).join(' ')} '1: :->command' '*:: :->words'
   case $state in
     command) _describe command commands ;;
     words)
       case $words[1] in
-${commands.map(commandCase).join('\n')}
+${commands.map(renderCommand).join('\n')}
       esac ;;
   esac
 }
@@ -23,12 +23,15 @@ if [ "$funcstack[1]" = "_${name}" ]; then _${name} "$@"; else compdef _${name} $
 `;
 }
 
-function commandCase({ name, options, words }: CommandShape): string {
-  const specs = [...options.map(optionSpec), ...(words === undefined ? [] : [quote(`*:word:${formatAction(words)}`)])];
+function renderCommand({ name, options, words }: CommandShape): string {
+  const specs = [
+    ...options.map(renderOption),
+    ...(words === undefined ? [] : [quote(`*:word:${formatAction(words)}`)]),
+  ];
   return `        ${name}) _arguments ${specs.join(' ')} ;;`;
 }
 
-function optionSpec({ names, description, value }: OptionShape): string {
+function renderOption({ names, description, value }: OptionShape): string {
   const text = `[${escapeColons(description).replaceAll(/[[\]]/g, String.raw`\$&`)}]`;
   const argument = value === undefined ? '' : `:${escapeColons(value.name)}:${formatAction(value.completion)}`;
   return names.map((name) => quote(`${name}${text}${argument}`)).join(' ');

@@ -6,27 +6,28 @@ import { makeFolder } from '../../files/index.js';
 const IDENTITY = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@example.org', '-c', 'commit.gpgsign=false'];
 
 /**
- * A small repository for the demo's workers, in the data folder; where there is no git, a folder, and they report a pull
- * request instead.
+ * Creates a small repository for the demo's workers in the data folder. Without git it is just a folder, and the workers
+ * report a pull request instead of a commit.
  */
 export async function makeDemoRepository(data: string): Promise<string> {
-  const folder = folderIn(data);
+  const folder = getDemoFolder(data);
   await makeFolder(folder);
-  // A separate repository: the data folder may be inside another one, whose history must not change.
+  // Looks only in this folder: the data folder may be inside another repository, whose history must not change.
   if (await isFolder(join(folder, '.git'))) return folder;
   await writeFile(join(folder, 'README.md'), '# A repository to try Sluice in\n');
-  await runGit(folder, ['init', '--quiet']);
+  // Without its own repository, the next commands would change the history of one around it.
+  if ((await runGit(folder, ['init', '--quiet'])).code !== 0) return folder;
   await runGit(folder, ['add', '--', 'README.md']);
-  await runGit(folder, [...IDENTITY, 'commit', '--quiet', '-m', 'Begin']);
+  await runGit(folder, [...IDENTITY, 'commit', '--quiet', '-m', 'Initial commit']);
   return folder;
 }
 
-/** Whether a demo took place in this data folder. */
+/** Whether a demo has run with this data folder. */
 export async function hasDemoRepository(data: string): Promise<boolean> {
-  return isFolder(folderIn(data));
+  return isFolder(getDemoFolder(data));
 }
 
-function folderIn(data: string): string {
+function getDemoFolder(data: string): string {
   return join(data, 'demo-repository');
 }
 
@@ -37,7 +38,7 @@ async function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** Whether there is something to work on: git, and a first commit. */
+/** Whether the folder is a git repository with a commit. */
 export async function hasCommit(folder: string): Promise<boolean> {
   return (await runGit(folder, ['rev-parse', '--quiet', '--verify', 'HEAD^{commit}'])).code === 0;
 }

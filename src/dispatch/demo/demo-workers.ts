@@ -4,11 +4,11 @@ import type { WorkRequest } from '../../records/index.js';
 import type { Checks, Wrappers } from '../../orders/index.js';
 import { hasDemoRepository } from './demo-repository.js';
 
-/** The workers of the demo, in the order they get their orders. */
+/** The workers of the demo, in the sequence in which their orders are submitted. */
 export const DEMO_WORKERS = ['json-worker', 'text-worker', 'print-only-worker'] as const;
 
 /** Returns the wrappers of the demo workers. */
-export function demoWrappers(): Wrappers {
+export function createDemoWrappers(): Wrappers {
   return {
     'json-worker': { type: 'script', command: [...getCommand('json-worker'), '{work_order}'], inject: 'args' },
     'text-worker': { type: 'script', command: getCommand('text-worker'), inject: 'env' },
@@ -17,11 +17,10 @@ export function demoWrappers(): Wrappers {
 }
 
 /**
- * The workers of the demo where one took place, none elsewhere: what waits for a person there can be retried, by whatever
- * command.
+ * Returns the wrappers of the demo workers if a demo has run with this data folder: any command can then retry its orders.
  */
-export async function demoWrappersIn(data: string): Promise<Wrappers> {
-  return (await hasDemoRepository(data)) ? demoWrappers() : {};
+export async function findDemoWrappers(data: string): Promise<Wrappers> {
+  return (await hasDemoRepository(data)) ? createDemoWrappers() : {};
 }
 
 /** Creates the work request for a demo worker. */
@@ -29,27 +28,27 @@ export function createDemoRequest(worker: string, issueRef: string, repoDir: str
   return { issue_ref: issueRef, role: 'demo', repo_dir: repoDir, worker, instructions: 'Greet the reader.' };
 }
 
-/** The programs are in `examples/` of the package, at the same relative path from the source and from the build. */
+/** The programs are in `examples/` of the package; their path relative to this file is the same in source and build. */
 function getCommand(worker: string): readonly [string, string] {
   return [process.execPath, fileURLToPath(new URL(`../../../examples/workers/${worker}.mjs`, import.meta.url))];
 }
 
-/** A recorded agent with its own order: it leaves a file in its worktree, and a check proves that it is right. */
+/** A recorded agent with its own order: it writes a file in its worktree, and a check verifies the content. */
 const DEMO_AGENT = 'codex-cli';
 
-/** Returns the programs that start the recorded agent in place of the real one. */
-export function demoPrograms(): { readonly codex: readonly [string, string, string] } {
+/** Returns the program that starts the recorded agent instead of the real one. */
+export function getDemoPrograms(): { readonly codex: readonly [string, string, string] } {
   const folder = fileURLToPath(new URL('../../../examples/recorded-agents', import.meta.url));
   return { codex: [process.execPath, join(folder, 'replay.mjs'), join(folder, 'codex-order')] };
 }
 
 /** Returns the checks for the agent's change. */
-export function demoChecks(): Checks {
+export function createDemoChecks(): Checks {
   const program = "process.exitCode = fs.readFileSync('artifacts/text.md', 'utf8').includes('Alpha') ? 0 : 1";
   return { text: { command: [process.execPath, '-e', program], timeout_s: 60 } };
 }
 
-/** The order of the recorded agent. */
+/** Creates the work request for the recorded agent. */
 export function createAgentRequest(issueRef: string, repoDir: string): WorkRequest {
   const instructions = 'Create artifacts/text.md with a shell command.';
   return { ...createDemoRequest(DEMO_AGENT, issueRef, repoDir), instructions, checks: ['text'] };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RunSpec } from '../../records/index.js';
 
-/** Real agents, recorded; what each was to answer with. */
+/** The recorded agents, with the schema of their answers. */
 const AGENTS = {
   claude: { type: 'object', required: ['artifacts'], properties: { artifacts: { type: 'array' } } },
   gemini: { type: 'object', required: ['items'] },
@@ -12,17 +12,17 @@ const AGENTS = {
 
 type RecordedEngine = keyof typeof AGENTS;
 
-/** An agent that can be played again: what it is asked, and the words that start it. */
+/** A recorded agent: the spec of its run, and the program that replays it. */
 export interface RecordedAgent {
   readonly engine: RecordedEngine;
   readonly spec: Omit<RunSpec, 'workdir'>;
   readonly program: readonly [string, string, string];
 }
 
-/** They are in `examples/` of the package, at the same relative path from the source and from the build. */
+/** In `examples/` of the package; the path relative to this file is the same in source and build. */
 const FOLDER = fileURLToPath(new URL('../../../examples/recorded-agents', import.meta.url));
 
-/** The recorded agents of the package. */
+/** Reads the recorded agents of the package. */
 export async function readRecordedAgents(): Promise<readonly RecordedAgent[]> {
   return Promise.all(
     Object.entries(AGENTS).map(async ([name, schema]) => {

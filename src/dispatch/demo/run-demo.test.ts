@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { runDemo } from './run-demo.js';
 
-describe('the closed loop', { timeout: 60_000 }, () => {
+describe('the orders of the demo', { timeout: 60_000 }, () => {
   it('two workers and a recorded agent end in a delivered comment, the worker that only prints in the inbox', async () => {
     const data = await makeFolder({});
     const { orders, inbox } = await runDemo({ data });
@@ -50,7 +50,7 @@ describe('the closed loop', { timeout: 60_000 }, () => {
     expect(() => execFileSync('git', ['-C', data, 'rev-parse', 'HEAD'], { stdio: 'ignore' })).toThrow('rev-parse');
   });
 
-  it('works without git: then the agent names a pull request', async () => {
+  it('works without git: the agent then names a pull request', async () => {
     vi.stubEnv('PATH', '/nowhere');
     onTestFinished(() => void vi.unstubAllEnvs());
     const { orders } = await runDemo({ data: await makeFolder({}) });
@@ -58,7 +58,7 @@ describe('the closed loop', { timeout: 60_000 }, () => {
     expect(orders[0]?.comment).toContain('- PR: https://example.org/pull/');
   });
 
-  it('can be run again in the same place', async () => {
+  it('can be run again in the same folder', async () => {
     const data = await makeFolder({});
     const first = await runDemo({ data });
     const second = await runDemo({ data });

@@ -12,16 +12,16 @@ import {
   DEMO_WORKERS,
   createAgentRequest,
   createDemoRequest,
-  demoChecks,
-  demoPrograms,
-  demoWrappers,
+  createDemoChecks,
+  createDemoWrappers,
+  getDemoPrograms,
 } from './demo-workers.js';
 
-/** Where the demo takes place. */
+/** Options for the demo. */
 export interface DemoOptions {
-  /** Where everything is kept. */
+  /** The data folder. */
   readonly data: string;
-  /** The store's address; a SQLite file in the data folder by default. */
+  /** The URL of the store; a SQLite file in the data folder by default. */
   readonly database?: string;
   readonly logger?: Logger;
 }
@@ -49,12 +49,12 @@ export interface DemoOrder {
   readonly delivered_to: string | null;
 }
 
-/** Longer than any of them can need; a demo must end. */
+/** Longer than the orders take; a demo must end. */
 const TIME_LIMIT_MS = 120_000;
 
 /**
- * The closed loop, run for real: a worker that reports in JSON, one that reports in text, one that only prints, and a recorded
- * agent whose change is proven. The third ends in the inbox, the others in a delivered comment.
+ * Runs the complete loop with real orders: for a script that reports in JSON, one that reports in text, one that only prints,
+ * and a recorded agent whose change is proven. The third ends in the inbox, the others in a delivered comment.
  *
  * @example
  * const { orders, inbox } = await runDemo({ data: '/srv/sluice' })
@@ -64,26 +64,26 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const repoDir = await makeDemoRepository(data);
   const store = await openStore(options.database ?? `sqlite:${join(data, 'sluice.db')}`);
   try {
-    const lead = createLead({ store, wrappers: demoWrappers(), checks: demoChecks(), data });
+    const lead = createLead({ store, wrappers: createDemoWrappers(), checks: createDemoChecks(), data });
     const logger = options.logger === undefined ? {} : { logger: options.logger };
     const worker = startWorker({
       store,
       lead,
-      runs: { data, programs: demoPrograms(), ...logger },
+      runs: { data, programs: getDemoPrograms(), ...logger },
       ...logger,
       takes: ['orders'],
     });
     const submitted: WorkOrder[] = [];
     try {
       // Every demo has new issues: those of the last one may still wait for a person.
-      const round = createUlids()().slice(-8).toLowerCase();
+      const suffix = createUlids()().slice(-8).toLowerCase();
       for (const name of DEMO_WORKERS) {
-        const { order } = await lead.submit(createDemoRequest(name, `local#demo-${round}-${name}`, repoDir));
+        const { order } = await lead.submit(createDemoRequest(name, `local#demo-${suffix}-${name}`, repoDir));
         submitted.push(order);
       }
-      // Without git there is no worktree, and nothing that could be proven.
+      // Without git there is no worktree and nothing to prove.
       if (await hasCommit(repoDir)) {
-        const { order } = await lead.submit(createAgentRequest(`local#demo-${round}-agent`, repoDir));
+        const { order } = await lead.submit(createAgentRequest(`local#demo-${suffix}-agent`, repoDir));
         submitted.push(order);
       }
       await waitForAll(store, submitted);

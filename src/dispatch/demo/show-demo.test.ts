@@ -3,13 +3,13 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { createLead } from '../../orders/lead/create-lead.js';
 import { openSite } from '../../store/contract/fixtures/open-site.js';
 import { startWorker } from '../start-worker.js';
-import { demoWrappers } from './demo-workers.js';
+import { createDemoWrappers } from './demo-workers.js';
 import { showDemo } from './show-demo.js';
 
 async function openStage() {
   const data = await makeFolder({});
   const store = await openSite('memory:');
-  const lead = createLead({ store, data, wrappers: demoWrappers() });
+  const lead = createLead({ store, data, wrappers: createDemoWrappers() });
   const worker = startWorker({ store, lead, runs: { data }, takes: ['orders'], pollMs: 50 });
   onTestFinished(async () => {
     await worker.stop({ graceMs: 0 });
@@ -19,7 +19,7 @@ async function openStage() {
 }
 
 describe('the demo of an empty store', { timeout: 90_000 }, () => {
-  it('plays recorded agents through the real pipeline and leaves one item in the inbox', async () => {
+  it('replays recorded agents through the real pipeline and leaves one item in the inbox', async () => {
     const { data, store, lead } = await openStage();
     const demo = await showDemo({ store, lead, data });
     expect((await store.listRuns({ state: 'running' })).items.length).toBeLessThanOrEqual(3);
@@ -47,8 +47,8 @@ describe('the demo of an empty store', { timeout: 90_000 }, () => {
     expect(await showDemo({ store, lead, data })).toBeUndefined();
   });
 
-  it('creates one set of orders when two servers start at once, each with its own folder', async () => {
-    // Made first, so that it is removed last: the worker of the stage works in it.
+  it('creates one set of orders when two servers start at the same time, each with its own folder', async () => {
+    // Created first, so that it is removed last: the worker uses it.
     const elsewhere = await makeFolder({});
     const { data, store, lead } = await openStage();
     const demos = await Promise.all([data, elsewhere].map(async (folder) => showDemo({ store, lead, data: folder })));

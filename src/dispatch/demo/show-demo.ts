@@ -15,30 +15,30 @@ import type { RecordedAgent } from './recorded-agents.js';
 /** Options for the demo of `sluice serve`. Its orders are executed by any worker of the store. */
 export interface ShowDemoOptions {
   readonly store: Store;
-  /** Knows the workers of the demo. */
+  /** Must have the wrappers of the demo workers. */
   readonly lead: Lead;
   readonly data: string;
   readonly logger?: Logger;
   readonly clock?: () => number;
 }
 
-/** A demo under way. */
-export interface ShownDemo {
-  /** Resolves when the recorded agents have been played. */
+/** A running demo. */
+export interface RunningDemo {
+  /** Resolves when all recorded agents have been replayed. */
   readonly played: Promise<void>;
-  /** Stops what is still being played. */
+  /** Stops the agents that are still being replayed. */
   stop(): Promise<void>;
 }
 
 /**
- * Fills an empty store with something to look at: recorded agents played at their own pace, and an order for each worker of
- * the demo, one of which ends in the inbox. A store that holds anything is left alone.
+ * Fills an empty store with sample data: recorded agents replayed at their original pace, and an order for each worker of the
+ * demo, one of which ends in the inbox. A store that is not empty is left unchanged.
  *
  * @example
  * const demo = await showDemo({ store, lead, data })
  * await demo?.stop()
  */
-export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | undefined> {
+export async function showDemo(options: ShowDemoOptions): Promise<RunningDemo | undefined> {
   const { store, lead, clock = () => store.now(), logger = silentLogger } = options;
   if (!(await isEmpty(store))) return undefined;
   const data = resolve(options.data);
@@ -66,7 +66,7 @@ export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | un
   }
 
   const repoDir = await makeDemoRepository(data);
-  for (const worker of DEMO_WORKERS) await giveOrder(lead, worker, repoDir);
+  for (const worker of DEMO_WORKERS) await submitOnce(lead, worker, repoDir);
   const agents = await readRecordedAgents();
   const played = Promise.all(agents.map(play)).then(
     () => undefined,
@@ -81,8 +81,8 @@ export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | un
   };
 }
 
-/** Of two servers that begin at once on one empty store, one gives the order: the other's would be for its own folder. */
-async function giveOrder(lead: ShowDemoOptions['lead'], worker: string, repoDir: string): Promise<void> {
+/** Submits an order once. If two servers start on one empty store, the second request names another folder and is refused. */
+async function submitOnce(lead: ShowDemoOptions['lead'], worker: string, repoDir: string): Promise<void> {
   const request = createDemoRequest(worker, `local#demo-${worker}`, repoDir);
   try {
     await lead.submit({ ...request, request_id: `demo-${worker}` });

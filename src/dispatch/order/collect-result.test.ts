@@ -11,7 +11,7 @@ test('an answer that needed no repair becomes the result file', () => {
   });
 });
 
-test('a repaired one is a draft, with the words it was read from', () => {
+test('a repaired answer is a draft, with its original text', () => {
   expect(collectResult({ ...run, repair_level: 'deterministic_generic', text: '{…}' })).toEqual({
     draft: result,
     answer: { text: '{…}', problem: "the agent's answer had to be repaired, so it does not count" },
@@ -25,18 +25,18 @@ test('an answer without tags is passed on, with the reason why it does not count
   });
 });
 
-test('so is one that the contract rejects', () => {
+test('an answer that the contract rejects is passed on, too', () => {
   const error = { category: 'output', code: 'SCHEMA_MISMATCH', message: 'The value does not fit.' } as const;
   expect(collectResult({ ...run, status: 'failed', text: 'Done: 1', error })).toEqual({
     answer: { text: 'Done: 1', problem: "the agent's answer was rejected: The value does not fit" },
   });
 });
 
-test.each(['failed', 'canceled'] as const)('nothing is taken from a run that ended as %s', (status) => {
+test.each(['failed', 'canceled'] as const)('no result is collected from a run that ended as %s', (status) => {
   expect(collectResult({ ...run, status })).toEqual({});
 });
 
-test('a run without a contract has nothing to take', () => {
+test('a run without a contract has no result to collect', () => {
   const { value: _, ...bare } = run;
   expect(collectResult(bare)).toEqual({});
 });

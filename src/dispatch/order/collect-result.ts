@@ -2,19 +2,19 @@ import type { RejectedAnswer } from '../../orders/index.js';
 import type { RunResult } from '../../records/index.js';
 import type { PackFile } from './inject-order.js';
 
-/** The additions from a run's own result to what its worker left in the run folder. */
+/** The parts of a run's result that complete the files in its run folder. */
 export interface Collected {
-  /** To be written if the worker left none itself. */
+  /** The result file, to be written unless the agent left one itself. */
   readonly file?: PackFile;
-  /** For the inbox: it took a repair to read. */
+  /** A draft for the inbox, because the answer needed a repair. */
   readonly draft?: unknown;
   /** The agent's answer that was not a result, and why it does not count. */
   readonly answer?: RejectedAnswer;
 }
 
 /**
- * Takes over the work result that an agent answered with instead of writing a file. Only one that needed no repair
- * counts; the file is then read as any other, by the same rules.
+ * Extracts the work result from the answer of an agent that wrote no file. It counts only if it needed no repair; it is then
+ * written as a file and read by the same rules as any other.
  *
  * @example
  * const { file, draft } = collectResult(await run.result)

@@ -22,21 +22,27 @@ interface Setting {
   readonly limits?: { readonly time_s: number };
 }
 
-/** A claimed order, to be executed by a script that does what its instructions say. */
+/** Creates a claimed order for a script that follows its instructions. */
 async function withClaim(instructions: Instructions, { store: given, request, limits }: Setting = {}) {
-  const at = await openWorkshop({ ...(given === undefined ? {} : { store: given }), ...(limits && { limits }) });
-  const submitted = await at.submit('acme/shop#12', instructions, request);
-  const claimed = await at.store.claimRun({ worker: WORKER, leaseMs: LEASE_MS, now: Date.now() });
+  const site = await openWorkshop({ ...(given === undefined ? {} : { store: given }), ...(limits && { limits }) });
+  const submitted = await site.submit('acme/shop#12', instructions, request);
+  const claimed = await site.store.claimRun({ worker: WORKER, leaseMs: LEASE_MS, now: Date.now() });
   if (claimed === undefined) throw new Error('nothing to claim');
   const execute = async (more: Partial<WorkContext> = {}, run: ClaimedRun = claimed) => {
     const { signal } = new AbortController();
-    const context = { store: at.store, lead: at.lead, runs: { data: at.data }, leaseMs: LEASE_MS, clock: Date.now };
+    const context = {
+      store: site.store,
+      lead: site.lead,
+      runs: { data: site.data },
+      leaseMs: LEASE_MS,
+      clock: Date.now,
+    };
     await executeRun({ ...context, logger: silentLogger, signal, ...more }, run, 'w1');
   };
-  const order = async () => at.store.findOrder('acme/shop#12', submitted.order.run_id);
-  const run = async () => at.store.findRun(submitted.run);
-  const executions = async () => (await at.store.listExecutions({})).items;
-  return { ...at, submitted, execute, order, run, executions };
+  const order = async () => site.store.findOrder('acme/shop#12', submitted.order.run_id);
+  const run = async () => site.store.findRun(submitted.run);
+  const executions = async () => (await site.store.listExecutions({})).items;
+  return { ...site, submitted, execute, order, run, executions };
 }
 
 describe('executing an order', { timeout: 30_000 }, () => {
@@ -48,7 +54,7 @@ describe('executing an order', { timeout: 30_000 }, () => {
     expect(existsSync(join(data, 'runs', submitted.run, 'work_order.json'))).toBe(true);
   });
 
-  it('does not wait for the disk: what must survive a power failure is in the store', async () => {
+  it('does not wait for the disk: data that must survive a power failure is in the store', async () => {
     const { execute, order, data } = await withClaim({ result: 'ok' });
     const handle = await open(join(data, 'repository', 'README.md'));
     const sync = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'sync');
@@ -65,7 +71,7 @@ describe('executing an order', { timeout: 30_000 }, () => {
     expect((await order())?.decision).toMatchObject({ action: 'advance' });
   });
 
-  it('does not touch an order that another worker holds by now', async () => {
+  it('does not touch an order that another worker holds meanwhile', async () => {
     const { execute, store, order, effects } = await withClaim({ result: 'ok' });
     await store.requeueExpired(Date.now() + 1000);
     await store.claimRun({ worker: { ...WORKER, worker_id: 'other' }, leaseMs: 60_000, now: Date.now() });
@@ -157,7 +163,7 @@ describe('executing an order', { timeout: 30_000 }, () => {
     expect(await executions()).toMatchObject([{ exit_code: 0, decision: 'needs-human' }]);
   });
 
-  it('does not start what depends on issues that are not resolved', async () => {
+  it('does not start an order that depends on unresolved issues', async () => {
     const { execute, executions, order, run } = await withClaim({}, { request: { depends_on: ['acme/shop#1'] } });
     await execute();
     expect((await order())?.decision).toMatchObject({ action: 'blocked', result_code: 'dep_unresolved' });

@@ -17,7 +17,7 @@ import type { WorkContext } from '../worker-options.js';
 import { EXIT_UNKNOWN, finishOrder, settleOrder } from './finish-order.js';
 import type { Injection } from './inject-order.js';
 import { injectOrder } from './inject-order.js';
-import { holdsPointers } from './git-lfs.js';
+import { hasPointers } from './git-lfs.js';
 import { createWorktree, findWorktree, removeWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
 import { recordStart, serializeStart, withObjects } from './proof/repository.js';
@@ -30,21 +30,21 @@ export interface ClaimedOrder {
   readonly unresolved: readonly string[];
 }
 
-/** Under which claim an order is executed, and how its checks are. */
-export interface OrderHold {
+/** The claim under which an order is executed, and the function that executes its checks. */
+export interface OrderExecution {
   readonly workerId: string;
   readonly claim: HeldClaim;
   readonly executeCheck: ExecuteCheck;
 }
 
 /**
- * Executes a claimed order: prepares its run folder, runs its agent, and settles it with the outcome. Where the claim
- * is lost before the process starts, nothing has happened.
+ * Executes a claimed order: prepares its run folder, runs its agent, and settles it with the outcome. If the claim is lost
+ * before the process starts, nothing is changed.
  */
 export async function executeOrder(
   context: WorkContext,
   { record: submitted, unresolved }: ClaimedOrder,
-  { workerId, claim, executeCheck }: OrderHold,
+  { workerId, claim, executeCheck }: OrderExecution,
 ): Promise<void> {
   const { run: id } = submitted;
   const { store, clock, signal } = context;
@@ -58,8 +58,8 @@ export async function executeOrder(
   const lock = worktree === undefined ? await acquireFolder(context, { id, workerId }, order.repo_dir) : undefined;
   if (lock === 'busy') return;
   try {
-    // Before the agent can change anything.
-    const start = await beginAt(await recordStart(order.repo_dir), worktree === undefined ? undefined : order);
+    // Recorded before the agent can change anything.
+    const start = await chooseStart(await recordStart(order.repo_dir), worktree === undefined ? undefined : order);
     const prepared = addTraceparent(
       await resumeSession(context, order, await prepareOrder(context, located, worktree, start)),
       context.traceparent,
@@ -67,7 +67,7 @@ export async function executeOrder(
     if (signal.aborted) return void (await store.releaseRun({ id, workerId, now: clock(), retryAt: clock() }));
     const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
     const base = 'why' in start || start.isEmpty ? {} : { baseCommit: start.head };
-    const repositoryStart = 'spec' in prepared && mayAsk(prepared.spec) ? serializeStart(start) : undefined;
+    const repositoryStart = 'spec' in prepared && canAsk(prepared.spec) ? serializeStart(start) : undefined;
     const startedHere = Date.now();
     const started = await retryStore(
       async () =>
@@ -90,7 +90,7 @@ export async function executeOrder(
   }
 }
 
-/** The span of the order is the parent of that of its run. */
+/** Makes the span of the order the parent of its run's span. */
 function addTraceparent<T extends Injection | { readonly startError: string }>(
   prepared: T,
   traceparent: string | undefined,
@@ -99,13 +99,13 @@ function addTraceparent<T extends Injection | { readonly startError: string }>(
   return { ...prepared, spec: { ...prepared.spec, traceparent } };
 }
 
-/** Whether its agent may wait for a person: then the order can be resumed by another worker. */
-function mayAsk({ permissions, mode }: RunSpec): boolean {
+/** Whether the agent may wait for a person. If so, another worker can resume the order. */
+function canAsk({ permissions, mode }: RunSpec): boolean {
   return permissions === 'ask' || mode === 'interactive';
 }
 
-/** Where the work of an order begins: a retry in a worktree continues from the commit that was reviewed, if it is still there. */
-async function beginAt(
+/** Chooses where the work of an order starts: a retry in a worktree continues from the reviewed commit, if it still exists. */
+async function chooseStart(
   start: RepositoryStart | { readonly why: string },
   order: Pick<WorkOrder, 'start_commit'> | undefined,
 ): Promise<RepositoryStart | { readonly why: string }> {
@@ -117,7 +117,7 @@ async function beginAt(
   return found.code === 0 ? { ...start, head: found.stdout.trim() } : start;
 }
 
-/** The worktree of an order that works in one, by its request or by default. */
+/** Returns the worktree of an order; undefined if it works in the repository itself. */
 export async function chooseWorktree(
   { lead, runs }: WorkContext,
   { order, run }: OrderRecord,
@@ -126,7 +126,7 @@ export async function chooseWorktree(
   try {
     ({ type } = findWrapper(order.worker, lead.wrappers));
   } catch {
-    // Preparing the order says what is wrong.
+    // `prepareOrder` reports the error.
   }
   return (await chooseIsolation(order, { type })) === 'worktree'
     ? findWorktree(runs.data, order, run, lead.filters)
@@ -134,17 +134,17 @@ export async function chooseWorktree(
 }
 
 /**
- * Lets a retry continue in the session of the run that was reviewed. Only on the machine that has it, with the same engine, and
- * with one that can resume.
+ * Lets a retry continue in the session of the reviewed run: only on the machine that has the session, with the same engine,
+ * and only if that engine can resume.
  */
 async function resumeSession<T extends Injection | { readonly startError: string }>(
   context: WorkContext,
-  { start_run: before }: WorkOrder,
+  { start_run: reviewedRun }: WorkOrder,
   prepared: T,
 ): Promise<T> {
-  if (before === undefined || !('spec' in prepared)) return prepared;
+  if (reviewedRun === undefined || !('spec' in prepared)) return prepared;
   const { spec } = prepared;
-  const reviewed = await retryStore(async () => context.store.findRun(before), context);
+  const reviewed = await retryStore(async () => context.store.findRun(reviewedRun), context);
   const session = reviewed?.result?.session_id;
   const isHere = reviewed?.owner?.host === hostname() && reviewed.spec.engine === spec.engine;
   const canResume = listLaunchers(context.runs.agents)[spec.engine]?.canResume === true;
@@ -152,12 +152,12 @@ async function resumeSession<T extends Injection | { readonly startError: string
   return { ...prepared, spec: { ...spec, session } };
 }
 
-/** The form of a session id in a spec. */
+/** The format of a session id in a spec. */
 const SESSION = new RegExp(runSpecSchema.properties.session.pattern);
 
-const POINTERS = 'the agent finds pointers of Git LFS instead of files; name "lfs" in git.filters to change that';
+const POINTERS = 'the worktree has Git LFS pointers instead of files; add "lfs" to git.filters to get the files';
 
-/** Everything that must be in place before the agent starts; a message if something cannot be. */
+/** Prepares everything that the agent needs to start; returns a message if that fails. */
 async function prepareOrder(
   { lead, runs, logger }: WorkContext,
   { record: { order, run }, startError }: LocatedOrder,
@@ -170,14 +170,14 @@ async function prepareOrder(
     const wrapper = findWrapper(order.worker, lead.wrappers);
     const injection = injectOrder(wrapper, order, runDir, worktree?.folder);
     if (worktree !== undefined) {
-      const { error } = await createWorktree(worktree, 'why' in start || start.isEmpty ? 'HEAD' : start.head);
+      const { error } = await createWorktree(worktree, 'why' in start || start.isEmpty ? undefined : start);
       if (error !== undefined) return { startError: error };
-      if (await holdsPointers(worktree)) logger.warn(POINTERS, { run_id: run, repo: order.repo ?? order.repo_dir });
+      if (await hasPointers(worktree)) logger.warn(POINTERS, { run_id: run, repo: order.repo ?? order.repo_dir });
     }
     await makeFolder(runs.data);
     await makeFolderBelow(runDir, runs.data);
-    // Each file is there whole or not at all. The agent that reads them does not survive a power failure either.
-    const options = { below: runs.data, isDurable: false };
+    // Each file is written completely or not at all. It need not survive a power failure: the agent does not either.
+    const options = { trustedRoot: runs.data, isDurable: false };
     await Promise.all(injection.files.map(async ({ path, text }) => replaceFile(join(runDir, path), text, options)));
     return injection;
   } catch (error) {

@@ -17,25 +17,25 @@ import type { ExecuteCheck } from './proof/run-checks.js';
 import { removeWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
 
-/** The exit of a process that was not observed, or that never started. */
+/** The exit of a process that never started or whose exit is unknown. */
 export const EXIT_UNKNOWN = { exitCode: null, signal: null } as const;
 
-/** An order being executed: where, and the state of its repository before. */
+/** An order being executed, its worktree, and the state of its repository before. */
 export interface RunningOrder {
   readonly record: OrderRecord;
   readonly worktree: Worktree | undefined;
   readonly start: RepositoryStart | { readonly why: string };
-  /** When it was started, by the clock of this machine; absent where another worker started it. */
+  /** When it was started, by the clock of this machine; absent if another worker started it. */
   readonly startedHere?: number;
 }
 
-/** Settles an order. A result must not be lost because the store is unavailable for a moment; settling twice is harmless. */
+/** Settles an order. Retries while the store is unavailable, so that no result is lost; settling twice is harmless. */
 export async function settleOrder(context: WorkContext, order: WorkOrder, end: WorkerEnd): Promise<void> {
   const { issue_ref: issueRef, run_id: runId } = order;
   await retryStore(async () => context.lead.settle({ issueRef, runId, ...end }), context);
 }
 
-/** Takes an order from the end of its agent to its decision: reads the result, proves it, publishes its commit, removes the worktree, settles. */
+/** Completes an order after its agent has ended: reads and proves the result, publishes the commit, removes the worktree, settles. */
 export async function finishOrder(
   context: WorkContext,
   { record, worktree, start, startedHere: filesSince }: RunningOrder,
@@ -52,26 +52,26 @@ export async function finishOrder(
   const proof = await prove(context, { record, reading, worktree, start }, claim, executeCheck);
   const { isCommitted, ...proven } = proof;
   const published = worktree === undefined ? proven : await publishCommit(context, record, worktree, proven);
-  const left = await removeWorktree(worktree, { isCommitted });
-  const note = ['note' in published ? published.note : undefined, left.note].filter(Boolean).join(' ');
+  const removal = await removeWorktree(worktree, { isCommitted });
+  const note = ['note' in published ? published.note : undefined, removal.note].filter(Boolean).join(' ');
   await settleOrder(context, order, { ...end, ...proven, ...published, ...(note === '' ? {} : { note }) });
 }
 
-/** Reads what the agent left: its result as a file or as its answer, what it printed, and how its process ended. */
+/** Reads the agent's result from its file or its answer, its output, and how its process ended. */
 async function readEnd(data: string, id: string, result: RunResult): Promise<WorkerEnd> {
   const runDir = getRunFolderPath(data, id);
   const { file, ...rejected } = collectResult(result);
   if (file !== undefined) await writeUnlessPresent(data, runDir, file);
-  const { stdout, stderr } = await readLastAttempt(runDir, STREAM_BYTES, { below: data });
+  const { stdout, stderr } = await readLastAttempt(runDir, STREAM_BYTES, { trustedRoot: data });
   return { ...readExit(result), stdout, stderr, runResult: result, ...rejected };
 }
 
-/** A result that the agent wrote itself counts. */
+/** Writes a result file, unless the agent wrote one itself. */
 async function writeUnlessPresent(data: string, runDir: string, file: PackFile): Promise<void> {
   for (const name of RESULT_FILES) {
     if (await isPresent(join(runDir, name))) return;
   }
-  await replaceFile(join(runDir, file.path), file.text, { below: data, isDurable: false });
+  await replaceFile(join(runDir, file.path), file.text, { trustedRoot: data, isDurable: false });
 }
 
 /** Reads how the agent's process ended, as the run recorded it. */
@@ -85,13 +85,13 @@ export function readExit(result: RunResult): WorkerEnd {
   // A process that Sluice stopped may still exit with 0: it counts as stopped.
   const wasStopped = error?.category === 'canceled' || error?.category === 'timeout' || error?.category === 'limit';
   return {
-    // The run has ended everything that belonged to its process.
+    // The run has ended all processes of the agent.
     hasEnded: true,
     exitCode: wasStopped ? null : exit_code,
     signal: wasStopped ? (signal ?? 'SIGTERM') : signal,
     command,
     workerVersion: version,
-    // Exit code and signal already say that a process exited or was killed.
+    // A category `process` adds nothing to exit code and signal.
     ...(error === undefined || error.category === 'process' ? {} : { runError: error.message }),
   };
 }

@@ -13,13 +13,13 @@ it.each(['sha1', 'sha256'])('makes a bare repository in the object format %s tha
   expect(read).toMatchObject({ code: 0, stdout: 'text' });
 });
 
-it('keeps where the history of a shallow clone ends', async () => {
+it('stores where the history of a shallow clone ends', async () => {
   const gitDir = await makeFolder({});
   await makeGitDir(gitDir, 'sha1', `${'a'.repeat(40)}\n`);
   const ask = ['rev-parse', '--is-shallow-repository'];
   expect(await runGit(gitDir, ask, { gitDir })).toMatchObject({ code: 0, stdout: 'true\n' });
 });
 
-it('refuses an object format that it does not know', async () => {
+it('refuses an unknown object format', async () => {
   await expect(makeGitDir(await makeFolder({}), 'md5')).rejects.toThrow('unknown object format md5');
 });

@@ -2,8 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Makes a private git directory in an empty folder, in which nothing is configured. It is what `git init --bare` makes, without
- * starting a process for it: every order needs several.
+ * Creates a private git directory without any configuration in an empty folder. The result is that of `git init --bare`, but
+ * without a process: every order needs several such directories.
  */
 export async function makeGitDir(folder: string, format: string, shallow: string | null = null): Promise<void> {
   const extensions = FORMATS.get(format);

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { findPointer, holdsPointers } from './git-lfs.js';
+import { findPointer, hasPointers } from './git-lfs.js';
 import { createWorktree } from './worktree.js';
 
 const POINTER = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 5000\n`;
@@ -25,7 +25,7 @@ async function makeRepository(attributes: string) {
   return { repoDir, git, commit, worktree: { repoDir, folder: join(root, 'one'), branch: 'sluice/one' } };
 }
 
-describe('files that Git LFS keeps', () => {
+describe('files in Git LFS', () => {
   it.each([
     ['*.bin filter=lfs diff=lfs merge=lfs -text\n', {}, true],
     ['*.bin filter=lfs diff=lfs merge=lfs -text\n', { 'filter.lfs.smudge': 'cat' }, false],
@@ -33,19 +33,19 @@ describe('files that Git LFS keeps', () => {
   ])('are pointers in a worktree, %j with the filters %j: %s', async (attributes, filters, expected) => {
     const { worktree } = await makeRepository(attributes);
     expect(await createWorktree({ ...worktree, filters })).toEqual({});
-    expect(await holdsPointers({ ...worktree, filters })).toBe(expected);
+    expect(await hasPointers({ ...worktree, filters })).toBe(expected);
   });
 
-  it('keep a worktree from being made if their content is missing, with what to do', async () => {
+  it('prevent a worktree if their content is missing, with advice', async () => {
     const { worktree, repoDir } = await makeRepository('*.bin filter=lfs\n');
     const filters = { 'filter.lfs.smudge': 'false', 'filter.lfs.clean': 'cat', 'filter.lfs.required': 'true' };
     expect((await createWorktree({ ...worktree, filters })).error).toBe(
-      `the content of "a.bin" is kept by Git LFS and is not on this machine, and Sluice downloads none. ` +
+      `the content of "a.bin" is stored by Git LFS and is not on this machine; Sluice does not download it. ` +
         `Run "git lfs fetch --all" in "${repoDir}", or remove "lfs" from "git.filters" to work with pointers`,
     );
   });
 
-  it('are found among what a commit changed', async () => {
+  it('are found among the changes of a commit', async () => {
     const { repoDir, git, commit } = await makeRepository('');
     const first = git('rev-parse', 'HEAD');
     const find = async (hash: string) => findPointer(join(repoDir, '.git'), hash);

@@ -19,7 +19,7 @@ describe('a worker with a command', () => {
     command: ['node', '{run_dir}/../x.mjs', '--order={work_order}', '{repo_dir}{role}', '{odd}'],
   };
 
-  test('gets its placeholders filled in', () => {
+  test('gets its placeholders replaced', () => {
     const { spec } = injectOrder(script, order, runDir);
     expect(spec).toEqual({
       engine: 'command',
@@ -38,7 +38,7 @@ describe('a worker with a command', () => {
     ]);
   });
 
-  test('nothing of the request becomes part of the command by itself', () => {
+  test('no part of the request becomes part of the command automatically', () => {
     const hostile = { ...order, instructions: '--dangerous; rm -rf /', worker: 'x' };
     expect(injectOrder({ type: 'script', command: ['worker'] }, hostile, runDir).spec.command).toEqual(['worker']);
   });
@@ -94,7 +94,7 @@ describe('a worker with a command', () => {
 
 describe('an agent', () => {
   test.each(Object.entries(WORKER_TYPES).filter(([, engine]) => engine !== 'command'))(
-    '%s is run by engine %s, may edit the repository, and owes a work result',
+    '%s is run by engine %s, may edit the repository, and must return a work result',
     (type, engine) => {
       const { spec } = injectOrder({ type }, order, runDir);
       expect(spec).toMatchObject({
@@ -111,7 +111,7 @@ describe('an agent', () => {
   test('gets a prompt with its order, its files and how to report', () => {
     const full = { ...order, constraints: ['No new dependencies.'], spec_snapshot: '# Basket' };
     expect(injectOrder({ type: 'codex-cli' }, full, runDir).spec.prompt).toBe(
-      `You do the work of one work order, in the role backend, in the repository /srv/shop.
+      `Execute one work order, in the role backend, in the repository /srv/shop.
 
 Issue: acme/shop#12
 Run: 2026-11-15-backend-0001
@@ -126,20 +126,20 @@ Fix the basket.
 - ${runDir}/spec_snapshot.md
 - ${runDir}/constraints.md
 
-Read them before you begin and keep to the constraints, if there are any.
+Read them before you begin, and respect the constraints, if there are any.
 
 ## Report
 
 Your report is one JSON object, the work result. Its issue_ref is "acme/shop#12" and its run_id is "2026-11-15-backend-0001".
 - status is ok if the work is done, fail if it could not be done, blocked if somebody else must do something first.
 - ok and fail need the pull request or the commit you made in changes, and tests: the command you ran and its result (pass, fail or n/a), or "n/a" if there are none.
-- Report only what is there: commits are looked up, and a report that says more than was done is refused.
+- Report only what you did: commits are looked up, and a report that claims more than was done is refused.
 
-Write it to ${runDir}/work_result.json as your last step. Your last message ends with the same object; it counts where the file cannot be written.`,
+Write it to ${runDir}/work_result.json as your last step. Your last message ends with the same object; it counts if the file cannot be written.`,
     );
   });
 
-  test('is asked to leave its changes in a worktree, and to keep to the paths it may touch', () => {
+  test('is instructed to leave its changes in a worktree, and to change only the allowed paths', () => {
     const prompt = (changes: object, folder?: string) =>
       injectOrder({ type: 'codex-cli' }, { ...order, ...changes }, runDir, folder).spec.prompt;
     expect(prompt({}, '/data/worktrees/1')).toContain('Leave your changes in this folder: they are committed for you');
@@ -152,7 +152,7 @@ Write it to ${runDir}/work_result.json as your last step. Your last message ends
     expect(spec.prompt).toContain('Run: 2026-11-15-backend-0001\n\n## Files of the order');
   });
 
-  test('takes model and permissions from its wrapper', () => {
+  test('gets model and permissions from its wrapper', () => {
     const { spec } = injectOrder({ type: 'claude-code', model: 'm', permissions: 'safe' }, order, runDir);
     expect(spec).toMatchObject({ engine: 'claude', model: 'm', permissions: 'safe' });
   });

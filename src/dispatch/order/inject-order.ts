@@ -5,17 +5,17 @@ import type { Wrapper } from '../../orders/index.js';
 import { WORK_RESULT_SCHEMA } from '../../records/index.js';
 import type { RunSpec, WorkOrder } from '../../records/index.js';
 
-/** Everything that is needed to start a worker on an order. */
+/** Everything needed to start an agent on an order. */
 export interface Injection {
   readonly spec: RunSpec;
-  /** Variables for the worker besides those that `spec.env` names. */
+  /** Variables for the agent, in addition to those that `spec.env` names. */
   readonly env: Readonly<Record<string, string>>;
   /** Files to create in the run folder before the start. */
   readonly files: readonly PackFile[];
 }
 
 /**
- * Prepares what a wrapper passes to its worker. `workDir` is the working folder if it is not `repo_dir`: a worktree.
+ * Prepares everything that a wrapper passes to its agent. `workDir` is the working folder if it is not `repo_dir`: a worktree.
  *
  * @example
  * injectOrder({ type: 'script', command: ['node', 'worker.mjs'], inject: 'args' }, order, '/data/runs/01K…').spec.command
@@ -28,9 +28,9 @@ export function injectOrder(
   workDir: string = order.repo_dir,
 ): Injection {
   const isWorktree = workDir !== order.repo_dir;
-  const given = { ...order, repo_dir: workDir };
-  const files = listContextPack(given);
-  const env = createEnvironment(wrapper, given, runDir);
+  const workerOrder = { ...order, repo_dir: workDir };
+  const files = listContextPack(workerOrder);
+  const env = createEnvironment(wrapper, workerOrder, runDir);
   const common = {
     workdir: workDir,
     mode: 'auto',
@@ -38,7 +38,7 @@ export function injectOrder(
     ...omitUndefined({ limits: wrapper.limits, sandbox: wrapper.sandbox, network: wrapper.network }),
   } as const;
   if (wrapper.command !== undefined) {
-    const command = fillIn(wrapper.command, wrapper.inject ?? 'file', listPlaceholders(given, runDir));
+    const command = fillPlaceholders(wrapper.command, wrapper.inject ?? 'file', listPlaceholders(workerOrder, runDir));
     return { spec: { ...common, engine: 'command', command }, env, files };
   }
   const engine = findAgentEngine(wrapper.type);
@@ -51,7 +51,7 @@ export function injectOrder(
   const spec: RunSpec = {
     ...common,
     engine,
-    prompt: renderPrompt(given, runDir, files, isWorktree),
+    prompt: renderPrompt(workerOrder, runDir, files, isWorktree),
     contract: { schema: WORK_RESULT_SCHEMA, profile: 'tagged' },
     permissions: wrapper.permissions ?? 'workspace',
     ...(wrapper.model === undefined ? {} : { model: wrapper.model }),
@@ -88,8 +88,8 @@ function listPlaceholders(order: WorkOrder, runDir: string): ReadonlyMap<string,
 
 const PLACEHOLDER = /\{(?:work_order|run_dir|repo_dir|issue_ref|run_id|role)\}/g;
 
-/** One pass: what was filled in is not examined again. */
-function fillIn(
+/** Replaces placeholders in one pass: inserted values are not searched for placeholders. */
+function fillPlaceholders(
   command: readonly string[],
   inject: NonNullable<Wrapper['inject']>,
   values: ReadonlyMap<string, string>,
@@ -100,13 +100,13 @@ function fillIn(
   return [...filled, ...(inject === 'args' && !hasPlaceholder ? [path] : [])];
 }
 
-/** A file for the run folder, its name relative to it. */
+/** A file for the run folder; its path is relative to that folder. */
 export interface PackFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** Lists the files for a worker's run folder: the order, and its attachments if there are any. */
+/** Lists the files for an order's run folder: the order, and its attachments if there are any. */
 function listContextPack(order: WorkOrder): readonly PackFile[] {
   const links = [
     ...(order.spec_ref === undefined ? [] : [`Specification: ${order.spec_ref}`]),
@@ -117,20 +117,20 @@ function listContextPack(order: WorkOrder): readonly PackFile[] {
   return [
     { path: 'work_order.json', text: `${JSON.stringify(order, null, 2)}\n` },
     ...(order.spec_snapshot === undefined ? [] : [{ path: 'spec_snapshot.md', text: order.spec_snapshot }]),
-    ...listFile('constraints.md', order.constraints ?? []),
-    ...listFile('links.md', links),
+    ...toListFile('constraints.md', order.constraints ?? []),
+    ...toListFile('links.md', links),
   ];
 }
 
-function listFile(path: string, entries: readonly string[]): readonly PackFile[] {
+function toListFile(path: string, entries: readonly string[]): readonly PackFile[] {
   if (entries.length === 0) return [];
   return [{ path, text: `${entries.map((entry) => `- ${entry.replaceAll('\n', '\n  ')}`).join('\n')}\n` }];
 }
 
-/** The prompt of an agent: its order, where its files are, and how to report. */
+/** Renders the prompt of an agent: its order, the paths of its files, and how to report. */
 function renderPrompt(order: WorkOrder, runDir: string, pack: readonly PackFile[], isWorktree: boolean): string {
   const files = pack.map(({ path }) => `- ${join(runDir, path)}`).join('\n');
-  return `You do the work of one work order, in the role ${order.role}, in the repository ${order.repo_dir}.
+  return `Execute one work order, in the role ${order.role}, in the repository ${order.repo_dir}.
 
 Issue: ${order.issue_ref}
 Run: ${order.run_id}
@@ -139,16 +139,16 @@ ${order.instructions === '' ? '' : `\n## Instructions\n\n${order.instructions}\n
 
 ${files}
 
-Read them before you begin and keep to the constraints, if there are any.
+Read them before you begin, and respect the constraints, if there are any.
 
 ## Report
 
 Your report is one JSON object, the work result. Its issue_ref is ${JSON.stringify(order.issue_ref)} and its run_id is ${JSON.stringify(order.run_id)}.
 - status is ok if the work is done, fail if it could not be done, blocked if somebody else must do something first.
 - ${describeChanges(order, isWorktree)} the command you ran and its result (pass, fail or n/a), or "n/a" if there are none.${describePaths(order)}
-- Report only what is there: commits are looked up, and a report that says more than was done is refused.
+- Report only what you did: commits are looked up, and a report that claims more than was done is refused.
 
-Write it to ${join(runDir, 'work_result.json')} as your last step. Your last message ends with the same object; it counts where the file cannot be written.`;
+Write it to ${join(runDir, 'work_result.json')} as your last step. Your last message ends with the same object; it counts if the file cannot be written.`;
 }
 
 function describeChanges({ expects }: WorkOrder, isWorktree: boolean): string {

@@ -5,6 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { runGit } from '../../orders/evidence/run-git.js';
+import type { WorkResult } from '../../records/work-result.js';
+import { commitLeftovers } from './proof/commit-leftovers.js';
+import { examineCommit } from './proof/examine-commit.js';
+import { recordStart } from './proof/repository.js';
 import { createWorktree, removeWorktree } from './worktree.js';
 
 const IDENTITY = ['-c', 'user.name=x', '-c', 'user.email=x@example.org'];
@@ -119,7 +123,7 @@ describe('a worktree of a hostile repository', () => {
   });
 
   it.each(Object.entries(TRICKS))(
-    'runs nothing through %s, made, changed, committed and removed',
+    'runs nothing through %s when it is created, changed, committed and removed',
     async (_, prepare) => {
       const repository = await makeRepository();
       const { worktree, wasRun } = repository;
@@ -163,16 +167,47 @@ async function countGit(root: string): Promise<() => Promise<number>> {
 }
 
 describe('a worktree', () => {
-  it('takes four processes of git, since an order waits for each', async () => {
+  it('needs only three git processes, because an order waits for each', async () => {
     const { worktree, root, repoDir } = await makeRepository();
-    // The first call of a process also asks whom the user trusts.
+    // The first call of a process also reads which folders the user trusts.
     await runGit(repoDir, ['--version']);
     const countCalls = await countGit(root);
     expect(await createWorktree(worktree)).toEqual({});
-    expect(await countCalls()).toBe(4);
+    expect(await countCalls()).toBe(3);
   });
 
-  it('is made again where an earlier try left it, or only its registration', async () => {
+  it('needs few git processes from the start of an order to the proof of its changes', async () => {
+    const { worktree, root, repoDir } = await makeRepository();
+    await runGit(repoDir, ['--version']);
+    const countCalls = await countGit(root);
+    const counts: number[] = [];
+    const start = await recordStart(repoDir);
+    if ('why' in start) throw new Error(start.why);
+    counts.push(await countCalls());
+    expect(await createWorktree(worktree, start)).toEqual({});
+    counts.push(await countCalls());
+    await writeFile(join(worktree.folder, 'a.txt'), 'other\n');
+    const order = { worker: 'w', run_id: 'r', issue_ref: 'local#1' };
+    const result = { status: 'ok', summary: 'Done.', issue_ref: 'local#1', run_id: 'r', changes: {} } as WorkResult;
+    const left = await commitLeftovers({ start, worktree, order, result, maskText: (text) => text });
+    if (left.state !== 'committed') throw new Error(left.state);
+    counts.push(await countCalls());
+    const { head: base } = start;
+    const facts = await examineCommit(start, { commit: left.commit, base, from: base, made: left.made });
+    counts.push(await countCalls());
+    expect(await removeWorktree(worktree, { isCommitted: true })).toEqual({});
+    counts.push(await countCalls());
+    expect(counts.map((count, index) => count - (counts[index - 1] ?? 0))).toEqual([2, 2, 9, 5, 1]);
+    expect(facts).toMatchObject({
+      found: 'change',
+      change: { commits: 1, lines: 2, authors: ['sluice'], isBackdated: false, madeBySluice: true },
+    });
+    // The same findings as for a commit that Sluice did not make, apart from who made it.
+    const claimed = await examineCommit(start, { commit: left.commit, base, from: base });
+    expect(claimed).toEqual({ ...facts, change: { ...('change' in facts ? facts.change : {}), madeBySluice: false } });
+  });
+
+  it('is created again if an earlier try left it, or only its registration', async () => {
     const { worktree } = await makeRepository();
     await createWorktree(worktree);
     expect(await createWorktree(worktree)).toEqual({});
@@ -196,7 +231,7 @@ describe('a worktree', () => {
     expect(git('rev-parse', worktree.branch).trim()).toBe(commit);
   });
 
-  it('that only ignored files were added to goes, and its branch without commits too', async () => {
+  it('with only ignored files is removed, and so is its branch without commits', async () => {
     const { worktree, git, repoDir } = await makeRepository();
     await appendFile(join(repoDir, '.git', 'info', 'exclude'), 'cache/\n');
     await createWorktree(worktree);

@@ -1,14 +1,15 @@
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { isPresent, makeFolder } from '../../files/index.js';
+import { isPresent, makeFolder, readSmallFile } from '../../files/index.js';
 import { getRepositoryFolder, runGit } from '../../orders/index.js';
 import { makeGitDir } from './git-dir.js';
 import { explainMissingContent } from './git-lfs.js';
 import type { GitEnd, GitFilters, GitOptions } from '../../orders/index.js';
 import type { WorkOrder } from '../../records/index.js';
+import type { RepositoryStart } from './proof/repository.js';
 
-/** A folder for one order alone, on its own branch of the repository. */
+/** A folder for a single order, on its own branch of the repository. */
 export interface Worktree {
   readonly repoDir: string;
   readonly folder: string;
@@ -17,7 +18,7 @@ export interface Worktree {
   readonly filters?: GitFilters;
 }
 
-/** The worktree of an order that has one; a retry uses the path of the run before it, on a new branch. */
+/** Returns the worktree of an order; a retry uses the path of the previous run, on a new branch. */
 export function findWorktree(
   data: string,
   order: Pick<WorkOrder, 'repo' | 'repo_dir' | 'run_id' | 'start_folder'>,
@@ -32,26 +33,27 @@ export function findWorktree(
   };
 }
 
-/** Checking out a large repository takes its time. */
+/** Checking out a large repository takes time. */
 const LONG = { timeLimitMs: 300_000 };
 
-/** Makes a worktree, on a new branch from a commit; a message if that cannot be done. */
-export async function createWorktree(worktree: Worktree, commit = 'HEAD'): Promise<{ readonly error?: string }> {
+/** Creates a worktree on a new branch from the start of the work; returns a message if that fails. */
+export async function createWorktree(
+  worktree: Worktree,
+  start?: KnownRepository,
+): Promise<{ readonly error?: string }> {
   const { repoDir, folder } = worktree;
+  const commit = start?.head ?? 'HEAD';
   await makeFolder(dirname(folder));
   const isNew = !(await isPresent(folder));
-  const made = isNew ? await addWorktree(worktree, commit) : undefined;
-  // Where something is left of an earlier try, that is removed first.
-  const error = made?.code === 0 ? undefined : await replaceWorktree(worktree, commit);
+  const added = isNew ? await addWorktree(worktree, commit) : undefined;
+  // Leftovers of an earlier try are removed first.
+  const error = added?.code === 0 ? undefined : await replaceWorktree(worktree, commit);
   if (error !== undefined) return { error };
-  const filled = await withOwnGitDir(worktree, async (call) => {
-    const read = await call(['read-tree', 'HEAD']);
-    return read.code === 0 ? call(['checkout-index', '--all', '--force', '--quiet', '--index']) : read;
-  });
+  const filled = await withPrivateGitDir(worktree, async (call) => call(['read-tree', '--reset', '-u', 'HEAD']), start);
   return filled.code === 0 ? {} : { error: describeFailure(repoDir, filled) };
 }
 
-/** Without files: writing them here would run the filters that the repository configures. */
+/** Adds the worktree without files: writing them here would run the filters that the repository configures. */
 async function addWorktree(
   { repoDir, folder, branch }: Worktree,
   commit: string,
@@ -61,7 +63,7 @@ async function addWorktree(
   return runGit(repoDir, ['worktree', 'add', '--quiet', '--no-checkout', ...target], LONG);
 }
 
-/** A claim that was released before its process started may have left a worktree; no agent has worked there. */
+/** Replaces a worktree that was left by a claim released before its process started: no agent has worked there. */
 async function replaceWorktree(worktree: Worktree, commit: string): Promise<string | undefined> {
   const { repoDir, folder, branch } = worktree;
   await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
@@ -73,8 +75,8 @@ async function replaceWorktree(worktree: Worktree, commit: string): Promise<stri
     ),
   );
   if (tip?.code === 0 && tip.stdout !== wanted?.stdout) return `the branch ${branch} exists already`;
-  const made = await addWorktree(worktree, commit, { hasBranch: tip?.code === 0 });
-  return made.code === 0 ? undefined : describeFailure(repoDir, made);
+  const added = await addWorktree(worktree, commit, { hasBranch: tip?.code === 0 });
+  return added.code === 0 ? undefined : describeFailure(repoDir, added);
 }
 
 function describeFailure(repoDir: string, { code, stderr }: GitEnd): string {
@@ -88,25 +90,25 @@ function describeFailure(repoDir: string, { code, stderr }: GitEnd): string {
 }
 
 /**
- * Removes a worktree, unless it holds uncommitted changes. Commits stay in the repository, on the branch; a branch without
+ * Removes a worktree, unless it contains uncommitted changes. Commits stay in the repository, on the branch; a branch without
  * new commits is removed too.
  */
 async function removeIfUnchanged(worktree: Worktree, isCommitted: boolean): Promise<'removed' | 'kept'> {
   const { repoDir, folder, branch } = worktree;
   if (!(await isPresent(folder))) return 'removed';
-  if (!isCommitted && (await holdsChanges(worktree))) return 'kept';
-  // By force: without it git would look for changes itself, through the filters that the repository configures.
+  if (!isCommitted && (await hasChanges(worktree))) return 'kept';
+  // With force, because git would otherwise look for changes itself, through the filters that the repository configures.
   const removed = await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
   if (removed.code !== 0) return 'kept';
-  // Without force: git refuses where the branch has commits that no other branch has.
-  await runGit(repoDir, ['branch', '--quiet', '--delete', '--', branch]);
+  // Without force, so that git refuses if the branch has commits that no other branch has; it always has one after Sluice committed.
+  if (!isCommitted) await runGit(repoDir, ['branch', '--quiet', '--delete', '--', branch]);
   return 'removed';
 }
 
-async function holdsChanges(worktree: Worktree): Promise<boolean> {
+async function hasChanges(worktree: Worktree): Promise<boolean> {
   const { folder } = worktree;
-  const status = await withOwnGitDir(worktree, async (call) => {
-    // Git would ask a repository inside the worktree for its state, by its own configuration.
+  const status = await withPrivateGitDir(worktree, async (call) => {
+    // Git would query the state of a repository inside the worktree with that repository's own configuration.
     const [nested] = await findNestedRepositories(call, folder, 'HEAD');
     const flags = ['--porcelain', '--untracked-files=normal', '--ignore-submodules=all'];
     return nested === undefined ? call(['status', ...flags]) : { code: 0, stdout: nested, stderr: '' };
@@ -114,7 +116,7 @@ async function holdsChanges(worktree: Worktree): Promise<boolean> {
   return status.code !== 0 || status.stdout.trim() !== '';
 }
 
-/** Submodules of a commit that have a repository in the worktree. */
+/** Finds the submodules of a commit that have a repository in the worktree. */
 export async function findNestedRepositories(
   call: CallGit,
   folder: string,
@@ -130,7 +132,7 @@ export async function findNestedRepositories(
 }
 
 /**
- * Removes the worktree of an order that has ended; the note is for a person if it was kept. A worktree in which everything
+ * Removes the worktree of an order that has ended; returns a note for a person if it was kept. A worktree in which everything
  * is committed is not searched again.
  */
 export async function removeWorktree(
@@ -145,26 +147,59 @@ export type CallGit = (args: readonly string[], options?: GitOptions) => Promise
 
 /**
  * Calls git on the files of a worktree with a private git directory: the repository's objects, the worktree's index and
- * commit, and no configuration but ours. So no filter, hook or monitor of the repository can run, only the filters of the worktree.
+ * commit, and only our configuration. So no filter, hook or monitor of the repository can run, only the filters of the worktree.
  */
-export async function withOwnGitDir(
+export async function withPrivateGitDir(
   { folder, filters = {} }: Pick<Worktree, 'folder' | 'filters'>,
   work: (call: CallGit) => Promise<GitEnd>,
+  known?: KnownRepository,
 ): Promise<GitEnd> {
-  const paths = ['objects', 'index', 'info/exclude'].flatMap((path) => ['--git-path', path]);
-  const found = await runGit(folder, ['rev-parse', ...paths, '--show-object-format', 'HEAD']);
-  const [objects = '', index = '', exclude = '', format = '', head = ''] = found.stdout.trim().split('\n');
-  if (found.code !== 0 || head === '') return found;
+  const found = (await locateKnown(folder, known)) ?? (await locate(folder));
+  if ('code' in found) return found;
+  const { objects, index, exclude, format, head } = found;
   const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
   try {
     await makeGitDir(gitDir, format);
-    await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${await realpath(resolve(folder, objects))}\n`);
+    await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
     await writeFile(join(gitDir, 'HEAD'), `${head}\n`);
-    const options = { ...LONG, gitDir, workTree: folder, indexFile: resolve(folder, index), filters };
+    const options = { ...LONG, gitDir, workTree: folder, indexFile: index, filters };
     // The exclude file is a list of patterns and runs nothing.
-    const ignored = ['-c', `core.excludesFile=${resolve(folder, exclude)}`];
+    const ignored = exclude === undefined ? [] : ['-c', `core.excludesFile=${exclude}`];
     return await work(async (args, more = {}) => runGit(folder, [...ignored, ...args], { ...options, ...more }));
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }
 }
+
+/** The repository of a new worktree, as recorded before the worktree was created. */
+type KnownRepository = Pick<RepositoryStart, 'objects' | 'format' | 'head' | 'exclude'>;
+
+/** A worktree's commit, and absolute paths. */
+interface WorktreePaths extends KnownRepository {
+  readonly index: string;
+}
+
+/** Locates the files of a worktree by calling git. */
+async function locate(folder: string): Promise<WorktreePaths | GitEnd> {
+  const paths = ['objects', 'index', 'info/exclude'].flatMap((path) => ['--git-path', path]);
+  const found = await runGit(folder, ['rev-parse', ...paths, '--show-object-format', 'HEAD']);
+  const [objects = '', index = '', exclude = '', format = '', head = ''] = found.stdout.trim().split('\n');
+  if (found.code !== 0 || head === '') return found;
+  return {
+    objects: await realpath(resolve(folder, objects)),
+    index: resolve(folder, index),
+    exclude: resolve(folder, exclude),
+    format,
+    head,
+  };
+}
+
+/** Locates the index of a new worktree from the `.git` file that git has just written, which saves a git process. */
+async function locateKnown(folder: string, known: KnownRepository | undefined): Promise<WorktreePaths | undefined> {
+  if (known === undefined) return undefined;
+  const link = await readSmallFile(join(folder, '.git'), LINK_BYTES).catch(() => undefined);
+  const gitDir = /^gitdir: (?<path>.+)\n$/.exec(link ?? '')?.groups?.['path'];
+  return gitDir === undefined ? undefined : { ...known, index: join(resolve(folder, gitDir), 'index') };
+}
+
+const LINK_BYTES = 16 * 1024;

@@ -9,10 +9,10 @@ import type { RunFile } from '../../run-folder/index.js';
 const MAX_FILES = 1000;
 const FILE_BYTES = 16 * 1024 * 1024;
 const TOTAL_BYTES = 64 * 1024 * 1024;
-/** File systems that count in whole seconds round. */
+/** Some file systems round times to seconds. */
 const SLACK_MS = 2000;
 
-/** The files that a run created or changed, as it left them: one that was changed after the end of the run is not its work. */
+/** Lists the files that a run created or changed, without those that were changed after the end of the run. */
 export async function* listArtifactFiles({ result, ended_at: endedAt, spec }: RunRecord): AsyncGenerator<RunFile> {
   if (result === null || endedAt === null) return;
   const until = Date.parse(endedAt) + SLACK_MS;

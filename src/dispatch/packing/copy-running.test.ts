@@ -22,7 +22,7 @@ async function openMachine(address = 's3://runs/a', options: Pick<PackingOptions
   const logger = { debug() {}, info() {}, warn: (text: string) => void warnings.push(text), error() {} };
   let now = Date.now();
   const start = async () => {
-    const archive = await s3.open({ address, retry: { tries: 1, firstPauseMs: 1 } });
+    const archive = await s3.open({ address, retry: { maxAttempts: 1, firstPauseMs: 1 } });
     return startPacking({ store, data, archive, settings: { afterMs: 0 }, clock: () => now, logger, ...options });
   };
   let packing = await start();
@@ -63,7 +63,7 @@ async function openMachine(address = 's3://runs/a', options: Pick<PackingOptions
 }
 
 describe('a run that is still running', () => {
-  it('is copied every half minute, and packed and uploaded whole after its end', async () => {
+  it('is copied every half minute, and packed and uploaded after its end', async () => {
     const machine = await openMachine();
     await machine.print('one\n');
     await machine.pass(0);
@@ -99,7 +99,7 @@ describe('a run that is still running', () => {
     expect(await machine.listObjects()).toEqual([]);
   });
 
-  it('is copied further by the next process of its machine, without copied parts', async () => {
+  it('is copied further by the next process of its machine, which skips the copied parts', async () => {
     const machine = await openMachine();
     await machine.print('one\n');
     await machine.pass(0);
@@ -139,12 +139,12 @@ describe('a run that is still running', () => {
   it.each([
     ['refuses', { status: 403, code: 'AccessDenied' }],
     ['does not answer', 'silence'],
-  ] as const)('keeps no process from ending if the archive %s', async (_, fault) => {
+  ] as const)('does not keep its process from ending if the archive %s', async (_, fault) => {
     const machine = await openMachine('s3://runs/a', { lastCopyMs: 200 });
     await machine.print('one\n');
     machine.s3.fault = () => fault;
     await machine.stop();
-    expect(machine.warnings).toEqual(['cannot copy all that was recorded to the archive before the end']);
+    expect(machine.warnings).toEqual(['cannot copy all recorded bytes to the archive before the process ends']);
   });
 
   it('waits while the archive cannot be used, and is copied later', async () => {
@@ -175,7 +175,7 @@ describe('a run that is still running', () => {
     expect(off.s3.seen).toEqual([]);
   });
 
-  it('is copied also after its end where its folder is too large to be packed', async () => {
+  it('is copied also after its end if its folder is too large to be packed', async () => {
     const machine = await openMachine();
     await machine.print('one\n');
     await machine.pass(0);

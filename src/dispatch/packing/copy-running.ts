@@ -19,16 +19,16 @@ export interface CopyOptions {
 
 /** Copies of runs that are still growing. */
 export interface RunningCopies {
-  /** Copies a run also after its end: it cannot be packed. */
+  /** Continues to copy a run after its end, because it cannot be packed. */
   include(runId: string): void;
-  /** Copies what is due, until a moment; returns how many runs had something new. Throws if the archive cannot be used. */
+  /** Copies the runs that are due, until `isOver` returns true; returns how many had new bytes. Throws if the archive cannot be used. */
   sweep(isOver: () => boolean): Promise<number>;
-  /** The same before this process ends: all runs that are not packed, due or not, also those that have ended since. */
+  /** Copies all runs that are not packed, due or not, before this process ends; also those that have ended since. */
   sweepLast(isOver: () => boolean): Promise<number>;
 }
 
-const AT_ONCE = 4;
-/** Folders that are looked at; a machine executes far fewer runs at a time. */
+const CONCURRENCY = 4;
+/** The maximum number of folders to search; a machine executes far fewer runs at the same time. */
 const MAX_RUNS = 2000;
 
 interface Sweep {
@@ -42,8 +42,8 @@ interface Growing {
 }
 
 /**
- * Copies the recorded bytes of runs to the archive while they grow, so that a server elsewhere can read them and a lost disk
- * loses at most what was recorded since the last copy. A run that has ended before its first copy is left to packing.
+ * Copies the recorded bytes of runs to the archive while they grow. A server on another machine can then read them, and
+ * if the disk is lost, only the bytes since the last copy are lost. A run that ends before its first copy is left to packing.
  */
 export function createRunningCopies({ archive, store, data, clock, logger }: CopyOptions): RunningCopies {
   const everyMs = archive.copyEveryMs ?? Number.POSITIVE_INFINITY;
@@ -55,20 +55,20 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
     try {
       const record = await store.findRun(id);
       if (record === undefined || (await store.findRunsWithoutEvents([id])).length > 0) return false;
-      // It is on its way into the archive as a whole.
+      // It is packed, and the packed file is uploaded.
       if (await isPresent(getPackedRunPath(data, id))) return false;
-      const isLeft = record.state === 'ended' && !isLast && !included.has(id);
-      if (isLeft && !(await growing.copy.hasParts())) return false;
+      const isLeftToPacking = record.state === 'ended' && !isLast && !included.has(id);
+      if (isLeftToPacking && !(await growing.copy.hasParts())) return false;
       const parts = await growing.copy.update(
-        await listAuditFiles(getRunFolderPath(data, id), { below: data }),
+        await listAuditFiles(getRunFolderPath(data, id), { trustedRoot: data }),
         isOver,
       );
-      // Forgotten while it was copied: the process that did that found nothing to remove.
+      // Deleted while it was copied: the process that deleted it found nothing in the archive to remove.
       if (parts > 0 && (await store.findRunsWithoutEvents([id])).length > 0) await archive.remove(id);
       return parts > 0;
     } catch (error) {
       if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') throw error;
-      // Packed meanwhile: the packed file is uploaded.
+      // Packed in the meantime: the packed file is uploaded.
       if (getErrorCode(error) === 'RUN_FOLDER_NOT_FOUND') return false;
       logger.warn('cannot copy a running run, trying again', { run_id: id, error: getErrorMessage(error) });
       return false;
@@ -88,11 +88,11 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
   async function sweep({ isOver, isLast }: Sweep): Promise<number> {
     if (archive.copyEveryMs === undefined) return 0;
     const listed = await list();
-    // Of the newest run the archive has the least.
+    // Newest first: the archive has the least of them.
     const due = isLast ? listed.toReversed() : listed.filter(([, { dueAt }]) => dueAt <= clock());
     let copied = 0;
-    for (let at = 0; at < due.length && !isOver(); at += AT_ONCE) {
-      const group = due.slice(at, at + AT_ONCE);
+    for (let at = 0; at < due.length && !isOver(); at += CONCURRENCY) {
+      const group = due.slice(at, at + CONCURRENCY);
       const outcomes = await Promise.all(group.map(async ([id, growing]) => copyOne(id, growing, { isOver, isLast })));
       copied += outcomes.filter(Boolean).length;
     }

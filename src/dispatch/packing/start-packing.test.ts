@@ -25,7 +25,7 @@ async function openPacking(given: { readonly now?: number } = {}) {
   const data = await makeFolder({});
   const store = await openSite('memory:');
   const warnings: unknown[] = [];
-  const logger = { debug() {}, info() {}, warn: (...said: unknown[]) => void warnings.push(said), error() {} };
+  const logger = { debug() {}, info() {}, warn: (...entry: unknown[]) => void warnings.push(entry), error() {} };
   let now = given.now ?? NOW + 100_000;
   const packing = startPacking({ store, data, settings: { afterMs: 60_000 }, clock: () => now, logger });
   onTestFinished(async () => packing.stop());
@@ -34,7 +34,7 @@ async function openPacking(given: { readonly now?: number } = {}) {
 }
 
 describe('packing', () => {
-  it('packs runs a while after their end, and leaves all others alone', async () => {
+  it('packs runs some time after their end, and no others', async () => {
     const { data, store, packing, advance } = await openPacking();
     await addRun(store, data, 'ended', NOW);
     await addRun(store, data, 'young', NOW + 50_000);

@@ -17,7 +17,7 @@ export interface PackingOptions {
   /** The data folder; each machine packs its own. */
   readonly data: string;
   readonly settings?: PackingSettings;
-  /** Where packed runs are uploaded to; with it they also hold the files that the run changed. */
+  /** Where packed runs are uploaded. With an archive, packed runs also contain the files that the run changed. */
   readonly archive?: Archive | undefined;
   /** How often it looks for runs; every 15 seconds by default. */
   readonly everyMs?: number;
@@ -29,39 +29,39 @@ export interface PackingOptions {
 
 /** When run folders are packed. */
 export interface PackingSettings {
-  /** False: run folders stay as they are. */
+  /** Whether run folders are packed; true by default. */
   readonly isOn?: boolean | undefined;
   /** How long after its end a run is packed; a minute by default, so that a caller that waited for it finds its folder. */
   readonly afterMs?: number | undefined;
 }
 
-/** Packing, under way. */
+/** Packing that was started: it continues until it is stopped. */
 export interface Packing {
-  /** Packs now what is due, within bounds; returns how many runs were packed. */
+  /** Packs the runs that are due, for a limited time; returns how many were packed. */
   sweep(): Promise<number>;
-  /** Packs nothing more, and copies to the archive what running runs have recorded since their last copy, within bounds. */
+  /** Stops packing, and copies the new bytes of running runs to the archive, for a limited time. */
   stop(): Promise<void>;
 }
 
 const EVERY_MS = 15_000;
 const AFTER_MS = 60_000;
 /** Names in one query to the store. */
-const NAMES_AT_ONCE = 500;
-/** A sweep ends after so long: the rest is due at the next, and a stop waits no longer. */
+const NAMES_PER_QUERY = 500;
+/** A sweep ends after this time, so that a stop does not wait longer; the rest is left for the next sweep. */
 const SWEEP_MS = 10_000;
 const UPLOAD_MS = 60_000;
-/** A service manager waits about half a minute for a process to end, and the worker has had its share before. */
+/** A service manager waits about half a minute for a process to end, and the worker has already used part of that. */
 const LAST_COPY_MS = 10_000;
 /** Leftovers of a killed process are removed once no process can be writing to them. */
 const STALE_MS = 60 * 60 * 1000;
-/** Folders that could not be packed, with when they are tried again; more of them are forgotten and tried sooner. */
+/** The maximum number of folders remembered as postponed; beyond that, the oldest are forgotten and retried sooner. */
 const MAX_POSTPONED = 10_000;
 const POSTPONED_MS = 60 * 60 * 1000;
 
 /**
- * Packs the folders of ended runs, one file each, a little at a time. Only folders whose run the store knows as ended and
- * settled are touched. What cannot be packed stays a folder and is tried again an hour later. With an archive, packed runs
- * are uploaded there, and running ones are copied while they grow.
+ * Packs the folders of ended runs, one file each, in short sweeps. Only the folders of runs that have ended and are settled in the
+ * store are touched. A folder that cannot be packed is retried an hour later. With an archive, packed runs are uploaded there,
+ * and running ones are copied while they grow.
  *
  * @example
  * const packing = startPacking({ store, data })
@@ -88,7 +88,7 @@ export function startPacking(options: PackingOptions): Packing {
     const until = Date.now() + SWEEP_MS;
     let packed = 0;
     await removeStale(join(data, PACKED_FOLDER, TEMPORARY_FOLDER));
-    for await (const names of listNames(join(data, 'runs'), NAMES_AT_ONCE, chooseFolder)) {
+    for await (const names of listNames(join(data, 'runs'), NAMES_PER_QUERY, chooseFolder)) {
       const waiting = names.filter((name) => (postponed.get(name) ?? 0) <= clock());
       if (waiting.length === 0) continue;
       for (const id of await store.findSettledRuns({ ids: waiting, endedBefore: clock() - afterMs })) {
@@ -134,7 +134,7 @@ export function startPacking(options: PackingOptions): Packing {
 }
 
 async function removeStale(folder: string): Promise<void> {
-  for await (const names of listNames(folder, NAMES_AT_ONCE, ({ name }) => name)) {
+  for await (const names of listNames(folder, NAMES_PER_QUERY, ({ name }) => name)) {
     for (const name of names) {
       const path = join(folder, name);
       const found = await stat(path).catch(() => undefined);

@@ -33,7 +33,7 @@ async function openUploads(): Promise<Site> {
   const logger = { debug() {}, info() {}, warn: (text: string) => void warnings.push(text), error() {} };
   let now = Date.now() + 100_000;
   const sweep = async (address = 's3://runs/a'): Promise<void> => {
-    const archive = await s3.open({ address, retry: { tries: 1, firstPauseMs: 1 } });
+    const archive = await s3.open({ address, retry: { maxAttempts: 1, firstPauseMs: 1 } });
     const packing = startPacking({ store, data, archive, settings: { afterMs: 0 }, clock: () => now, logger });
     await packing.sweep();
     await packing.stop();
@@ -139,7 +139,7 @@ describe('a packed run', () => {
 });
 
 describe('the retention of an archive', () => {
-  it('removes forgotten runs, and notes how far it has come', async () => {
+  it('removes forgotten runs, and records its progress', async () => {
     const site = await openUploads();
     for (const id of ['one', 'two']) await addRun(site, id);
     await site.sweep();

@@ -22,38 +22,38 @@ export interface UploadOptions {
 }
 
 /**
- * Runs being uploaded to the archive: in parts while they grow, then packed. A note next to a packed run marks it; it is
- * removed when the archive provably has the run.
+ * Runs being uploaded to the archive: in parts while they grow, then packed. A note file marks a run as not yet uploaded; it
+ * is removed when the archive provably has the run.
  */
 export interface Uploads {
-  /** Notes that a run is to be uploaded; called before its packed file gets its name, so that a crash forgets none. */
+  /** Notes that a run must be uploaded; called before its packed file gets its name, so that a crash loses no run. */
   add(runId: string): Promise<void>;
-  /** Says that an ended run cannot be packed: its parts stay in the archive, and the rest of it is copied. */
+  /** Records that an ended run cannot be packed: its parts stay in the archive, and the rest of it is copied. */
   keepParts(runId: string): void;
-  /** Copies what has grown and uploads what waits, until a moment; returns how many runs were uploaded. */
+  /** Copies growing runs and uploads waiting ones, until `until` returns true; returns how many were uploaded. */
   sweep(until: () => boolean): Promise<number>;
-  /** Copies what has grown before this process ends, and waits for another process that does the same; never throws. */
+  /** Copies growing runs before this process ends, and waits for another process that does the same; never throws. */
   finish(withinMs: number): Promise<void>;
 }
 
-const AT_ONCE = 4;
-/** Notes that one sweep looks at. */
+const CONCURRENCY = 4;
+/** Notes that one sweep reads. */
 const MAX_NOTES = 2000;
-/** After a failure of the archive the next try waits, longer each time. */
+/** The pause after a failure of the archive; it doubles with each further failure. */
 const FIRST_PAUSE_MS = 15_000;
 const MAX_PAUSE_MS = 10 * 60_000;
 const NOTE = /^(?<id>.+)\.json$/u;
 const SHARDS = 4096;
 
 /**
- * Uploads runs, several at a time, from one process of a data folder at a time. An archive that cannot be used delays
- * everything, with growing pauses; a run that cannot be uploaded delays nothing else. The local file stays until the archive
- * provably has the same bytes.
+ * Uploads runs, several at a time; only one process per data folder uploads at a time. If the archive cannot be used, all
+ * uploads pause, longer each time; a run that cannot be uploaded delays no other. The local file stays until the archive provably
+ * has the same bytes.
  */
 export function createUploads(options: UploadOptions): Uploads {
   const { archive, store, data, clock, logger } = options;
   const folder = join(data, PACKED_FOLDER, 'upload');
-  const placeNote = (id: string): string => join(folder, `${id}.json`);
+  const getNotePath = (id: string): string => join(folder, `${id}.json`);
   const postponed = new Map<string, number>();
   const copies = createRunningCopies(options);
   let pauseMs = 0;
@@ -62,18 +62,18 @@ export function createUploads(options: UploadOptions): Uploads {
   async function add(id: string): Promise<void> {
     await makeFolder(folder);
     // An existing note may contain the progress of an upload.
-    await writeFile(placeNote(id), '{}', { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+    await writeFile(getNotePath(id), '{}', { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
       if (getErrorCode(error) !== 'EEXIST') throw error;
     });
   }
 
   async function finish(withinMs: number): Promise<void> {
     const signal = AbortSignal.timeout(withinMs);
-    // A request that hangs must not keep the process: what it leaves half done is continued at the next start.
-    const late = once(signal, 'abort').then(() => `not done after ${withinMs} ms`);
-    const outcome = await Promise.race([copyLast(signal).catch(getErrorMessage), late]);
+    // A hanging request must not keep the process alive: an incomplete upload is continued at the next start.
+    const timeout = once(signal, 'abort').then(() => `not done after ${withinMs} ms`);
+    const outcome = await Promise.race([copyLast(signal).catch(getErrorMessage), timeout]);
     if (typeof outcome === 'string') {
-      logger.warn('cannot copy all that was recorded to the archive before the end', { error: outcome });
+      logger.warn('cannot copy all recorded bytes to the archive before the process ends', { error: outcome });
     } else if (outcome > 0) logger.info('running runs copied to the archive', { runs: outcome });
   }
 
@@ -111,8 +111,8 @@ export function createUploads(options: UploadOptions): Uploads {
   async function uploadWaiting(isOver: () => boolean): Promise<number> {
     const ids = (await listNotes(folder)).filter((id) => (postponed.get(id) ?? 0) <= clock());
     let uploaded = 0;
-    for (let at = 0; at < ids.length && !isOver(); at += AT_ONCE) {
-      const group = ids.slice(at, at + AT_ONCE);
+    for (let at = 0; at < ids.length && !isOver(); at += CONCURRENCY) {
+      const group = ids.slice(at, at + CONCURRENCY);
       const forgotten = new Set(await store.findRunsWithoutEvents(group));
       const outcomes = await Promise.all(group.map(async (id) => uploadOne(id, forgotten.has(id))));
       uploaded += outcomes.filter((outcome) => outcome === 'uploaded').length;
@@ -132,57 +132,57 @@ export function createUploads(options: UploadOptions): Uploads {
     logger.warn('cannot upload to the archive, trying again', { code, error: message, pause_ms: pauseMs });
   }
 
-  async function uploadOne(id: string, isForgotten: boolean): Promise<'uploaded' | 'left' | ArchiveError> {
+  async function uploadOne(id: string, isForgotten: boolean): Promise<'uploaded' | 'not_uploaded' | ArchiveError> {
     try {
       if (isForgotten) {
         await archive.remove(id);
         await removePackedRun(data, id);
-        await rm(placeNote(id), { force: true });
-        return 'left';
+        await rm(getNotePath(id), { force: true });
+        return 'not_uploaded';
       }
       const file = await openForReading(getPackedRunPath(data, id));
       if (file === undefined) {
-        // Noted, and then its process was killed before the packed file got its name.
-        if (!(await isPresent(getRunFolderPath(data, id)))) await rm(placeNote(id), { force: true });
-        return 'left';
+        // The process was killed after it had written the note and before the packed file got its name.
+        if (!(await isPresent(getRunFolderPath(data, id)))) await rm(getNotePath(id), { force: true });
+        return 'not_uploaded';
       }
       try {
-        const progress = readProgress(await readFile(placeNote(id), 'utf8'));
-        const onProgress = async (now: UploadProgress) => replaceFile(placeNote(id), JSON.stringify(now));
+        const progress = readProgress(await readFile(getNotePath(id), 'utf8'));
+        const onProgress = async (latest: UploadProgress) => replaceFile(getNotePath(id), JSON.stringify(latest));
         await archive.upload(id, file, { progress, onProgress });
       } finally {
         await file.close();
       }
-      // Forgotten while it was uploaded: the process that did that found nothing to remove.
+      // Deleted while it was uploaded: the process that deleted it found nothing in the archive to remove.
       if ((await store.findRunsWithoutEvents([id])).length > 0) await archive.remove(id);
       if (!archive.keepsLocal) await removePackedRun(data, id);
-      await rm(placeNote(id), { force: true });
+      await rm(getNotePath(id), { force: true });
       return 'uploaded';
     } catch (error) {
       if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') return error;
       postponed.set(id, clock() + MAX_PAUSE_MS);
       if (postponed.size > MAX_NOTES) postponed.delete(postponed.keys().next().value ?? id);
       logger.warn('cannot upload a run, trying again later', { run_id: id, error: getErrorMessage(error) });
-      return 'left';
+      return 'not_uploaded';
     }
   }
 
   /**
-   * Notes the runs that were packed before this archive was configured, a folder at a time, whenever no more than a few are
-   * waiting. A file says how far this has come.
+   * Notes the runs that were packed before this archive was configured, a folder at a time, whenever only a few runs are
+   * waiting. A file records the progress.
    */
   async function addEarlierRuns(): Promise<void> {
     const path = join(data, PACKED_FOLDER, 'archived.json');
-    const found = readEarlier(await readFile(path, 'utf8').catch(() => '{}'));
-    let next = found?.place === archive.place ? found.next : 0;
-    if (next >= SHARDS || (await listNotes(folder)).length > AT_ONCE) return;
+    const found = readPosition(await readFile(path, 'utf8').catch(() => '{}'));
+    let next = found?.place === archive.location ? found.next : 0;
+    if (next >= SHARDS || (await listNotes(folder)).length > CONCURRENCY) return;
     for (let left = MAX_NOTES; next < SHARDS && left > 0; next += 1) {
       const shard = join(data, PACKED_FOLDER, next.toString(16).padStart(3, '0'));
       const names = await readdir(shard).catch(() => []);
       for (const name of names.filter((zip) => zip.endsWith('.zip'))) await add(name.slice(0, -'.zip'.length));
       left -= names.length;
     }
-    await replaceFile(path, JSON.stringify({ place: archive.place, next }));
+    await replaceFile(path, JSON.stringify({ place: archive.location, next }));
   }
 
   return { add, sweep, finish, keepParts: (id) => copies.include(id) };
@@ -197,15 +197,15 @@ function readProgress(text: string): UploadProgress | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!('upload_id' in value && 'part_bytes' in value && 'etags' in value)) return undefined;
   const { upload_id, part_bytes, etags } = value;
-  if (typeof upload_id !== 'string' || typeof part_bytes !== 'number' || !isTexts(etags)) return undefined;
+  if (typeof upload_id !== 'string' || typeof part_bytes !== 'number' || !isStrings(etags)) return undefined;
   return { upload_id, part_bytes, etags };
 }
 
-function isTexts(list: unknown): list is string[] {
+function isStrings(list: unknown): list is string[] {
   return Array.isArray(list) && list.every((item) => typeof item === 'string');
 }
 
-function readEarlier(text: string): { readonly place: string; readonly next: number } | undefined {
+function readPosition(text: string): { readonly place: string; readonly next: number } | undefined {
   const value = parseJson(text);
   if (typeof value !== 'object' || value === null || !('place' in value && 'next' in value)) return undefined;
   const { place, next } = value;

@@ -10,13 +10,13 @@ const WATCH_MS = 500;
 /** About 250,000 branches and tags. */
 const MAX_LISTING = 64 * 1024 * 1024;
 
-/** A call of git that reaches the repository of a URL. */
+/** Calls git with access to the remote repository. */
 export type CallRemote = (args: readonly string[], options?: GitOptions) => Promise<GitEnd>;
 
 /**
- * Calls git with the URL of a repository, on the objects of its mirror, through a private git directory: an agent that has
- * worked in the mirror may have left a configuration there that leads elsewhere, and would be sent the password. References
- * of the mirror are copied, so that only what is new is fetched.
+ * Lets `work` call git with the URL of a repository, on the objects of its mirror, through a private git directory: an agent
+ * that has worked in the mirror may have changed its configuration to send the password to another server. References of the
+ * mirror are copied, so that only new objects are fetched.
  */
 export async function withRemote<T>(
   repo: Repo,
@@ -25,7 +25,7 @@ export async function withRemote<T>(
 ): Promise<T> {
   const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
   try {
-    const made = await runGit(gitDir, [
+    const created = await runGit(gitDir, [
       'init',
       '--quiet',
       '--bare',
@@ -33,8 +33,8 @@ export async function withRemote<T>(
       `--object-format=${mirror.format}`,
       '.',
     ]);
-    if (made.code !== 0)
-      throw new Error(`cannot initialize a temporary git repository: ${made.stderr.trim().slice(-200)}`);
+    if (created.code !== 0)
+      throw new Error(`cannot initialize a temporary git repository: ${created.stderr.trim().slice(-200)}`);
     const refs = await listRefs(mirror.folder);
     if (refs.size > 0) {
       const lines = [...refs].map(([name, hash]) => `${hash} ${name}\n`);
@@ -47,7 +47,7 @@ export async function withRemote<T>(
   }
 }
 
-/** Calls git with what the repository of a URL needs: its protocol alone, its password, and checks of what it sends. */
+/** Calls git with access to a remote repository: only over its protocol, with its password, and verifying received objects. */
 export async function callRemote(repo: Repo, args: readonly string[], options: GitOptions = {}): Promise<GitEnd> {
   return runGit(tmpdir(), args, {
     timeLimitMs: TIMEOUT_MS,
@@ -70,13 +70,13 @@ const SAFE_GIT_CONFIG = {
   'fetch.fsck.zeroPaddedFilemode': 'ignore',
   'fetch.fsck.missingSpaceBeforeDate': 'ignore',
   'fetch.fsck.badTimezone': 'ignore',
-  // Always a pack: it is checked as a whole, and one file is easier to watch than thousands.
+  // Objects always stay packed: a pack is verified in one step, and one file is easier to watch than thousands.
   'fetch.unpackLimit': '1',
   'fetch.writeCommitGraph': 'false',
 } as const;
 
 function createAuthConfig({ url, credentials }: Repo): Readonly<Record<string, string>> {
-  // Only over https, because others on the network could read it otherwise; within this machine no network is used.
+  // Only over https, because others on the network could read the password otherwise; localhost uses no network.
   const { protocol, hostname } = new URL(url);
   const isLocal = protocol === 'http:' && /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
   if (credentials === undefined || !(protocol === 'https:' || isLocal)) return {};
@@ -89,7 +89,7 @@ function readProtocol(url: string): 'https' | 'http' | 'ssh' | 'file' {
   return protocol === 'https:' ? 'https' : protocol === 'http:' ? 'http' : protocol === 'ssh:' ? 'ssh' : 'file';
 }
 
-/** The references of a git directory, by name. */
+/** Lists the references of a git directory, by name. */
 export async function listRefs(gitDir: string): Promise<ReadonlyMap<string, string>> {
   const listed = await runGit(gitDir, ['for-each-ref', '--format=%(objectname) %(refname)'], {
     gitDir,
@@ -102,19 +102,19 @@ export async function listRefs(gitDir: string): Promise<ReadonlyMap<string, stri
   return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]));
 }
 
-/** Aborts when the packs of a mirror are larger than allowed; git itself has no such limit. */
+/** Watches the size of a mirror and aborts the signal when its packs are larger than allowed; git itself has no such limit. */
 export function watchSize(folder: string, maxBytes: number): { readonly signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
-  const look = async (): Promise<void> => {
-    if ((await measure(join(folder, 'objects', 'pack'))) > maxBytes) controller.abort();
+  const check = async (): Promise<void> => {
+    if ((await measureFolder(join(folder, 'objects', 'pack'))) > maxBytes) controller.abort();
   };
-  const timer = setInterval(() => void look(), WATCH_MS);
+  const timer = setInterval(() => void check(), WATCH_MS);
   timer.unref();
   return { signal: controller.signal, stop: () => clearInterval(timer) };
 }
 
-/** The size of the files of a folder; files that are just renamed may be missed. */
-export async function measure(folder: string): Promise<number> {
+/** Returns the total size of the files in a folder; files that are just being renamed may be missed. */
+export async function measureFolder(folder: string): Promise<number> {
   const names = await readdir(folder).catch((): string[] => []);
   const sizes = await Promise.all(
     names.map(async (name) => (await stat(join(folder, name)).catch(() => undefined))?.size),

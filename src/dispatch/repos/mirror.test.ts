@@ -19,7 +19,7 @@ function read(settings: unknown, env: Record<string, string> = {}) {
 }
 
 describe('a mirror', () => {
-  it('has the branches and tags of its repository, and points to the commit where work begins', async () => {
+  it('has the branches and tags of its repository, and points to the commit where work starts', async () => {
     const { url, clone, bare, first, commit } = await makeRepository();
     git(clone, 'tag', 'v1');
     git(clone, 'push', '--quiet', bare, 'v1', 'HEAD:refs/heads/topic');
@@ -38,7 +38,7 @@ describe('a mirror', () => {
     expect(await readdir(join(data, 'mirrors'))).toHaveLength(2);
   });
 
-  it('begins from the branch of the configuration', async () => {
+  it('starts from the branch of the configuration', async () => {
     const { url, clone, bare, first } = await makeRepository();
     git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'Next');
     git(clone, 'push', '--quiet', bare, 'HEAD:next');
@@ -64,7 +64,7 @@ describe('a mirror', () => {
     const folder = await fetchMirror(data, read({ url, token_env: 'SHOP_TOKEN' }, { SHOP_TOKEN: TOKEN }));
     expect(git(folder, 'rev-parse', 'HEAD')).toBe(first);
     expect(await readFile(join(folder, 'config'), 'utf8')).not.toContain('url');
-    // Only what is new is fetched again.
+    // Only new objects are fetched again.
     const before = server.requests.length;
     await fetchMirror(data, read({ url, token_env: 'SHOP_TOKEN' }, { SHOP_TOKEN: TOKEN }));
     expect(server.requests.slice(before).every((line) => line.endsWith(BASIC))).toBe(true);
@@ -75,12 +75,12 @@ describe('a mirror', () => {
     await expect(refused).rejects.toThrow(url);
   });
 
-  it('is fetched and pushed over ssh, without questions and without secrets of the server', async () => {
+  it('is fetched and pushed over ssh, without prompts and without secrets of the server', async () => {
     vi.stubEnv('SLUICE_TOKENS', 'correct-horse-battery:decide');
     const { bare, clone, commit } = await makeRepository();
     const ssh = await installSsh();
     const data = await makeFolder({});
-    const repo = read(ssh.urlFor(bare));
+    const repo = read(ssh.createUrl(bare));
     const folder = await fetchMirror(data, repo);
     await writeFile(join(clone, 'more.txt'), 'more');
     const second = commit('More');
@@ -92,7 +92,7 @@ describe('a mirror', () => {
     expect(calls).toMatch(/^-oBatchMode=yes\n-oStrictHostKeyChecking=yes\n/);
     expect(calls).toContain('\n-p\n2222\ngit@git.example.org\n');
     expect(calls).not.toContain(TOKEN);
-    const missing = fetchMirror(data, read(ssh.urlFor('/nowhere/at/all.git')), ONCE);
+    const missing = fetchMirror(data, read(ssh.createUrl('/nowhere/at/all.git')), ONCE);
     expect(await catchCode(missing)).toBe('REPO_UNAVAILABLE');
   });
 
@@ -166,7 +166,7 @@ describe('a mirror', () => {
     expect(await readdir(data)).not.toContain('executed');
   });
 
-  it('does not take objects that could attack a program that checks them out', async () => {
+  it('refuses objects that could attack a program that checks them out', async () => {
     const { url, bare, clone } = await makeRepository();
     // A folder named .git; git's own commands refuse to make such a tree, so it is written as an object.
     const inner = Buffer.from(git(clone, 'rev-parse', 'HEAD^{tree}'), 'hex');
@@ -200,11 +200,11 @@ describe('a push', () => {
 
 describe('readRepos', () => {
   it.each([
-    ['https://ada:secret@git.example.org/shop.git', 'leave user and password out'],
+    ['https://ada:secret@git.example.org/shop.git', 'leave out user and password'],
     ['ext::sh -c touch% /tmp/x', 'use https, http, ssh or file'],
     ['git://git.example.org/shop.git', 'use https, http, ssh or file'],
     ['git@git.example.org:shop.git', 'use a URL such as'],
-    ['https://git.example.org/shop.git?x=1', 'leave out what follows'],
+    ['https://git.example.org/shop.git?x=1', 'leave out the query and the fragment'],
     ['ssh://-oProxyCommand=x/shop.git', 'invalid'],
     [{ url: 'https://git.example.org/shop.git', branch: '--upload-pack=x' }, 'branch'],
     [{ url: 'https://git.example.org/shop.git', pull: true }, 'pull'],

@@ -6,13 +6,13 @@ import { isPresent, makeFolder } from '../../files/index.js';
 import { getRepositoryFolder, runGit } from '../../orders/index.js';
 import type { GitEnd, Repo } from '../../orders/index.js';
 import { lockFolder } from '../../runs/index.js';
-import { callRemote, listRefs, measure, watchSize, withRemote } from './git-remote.js';
+import { callRemote, listRefs, measureFolder, watchSize, withRemote } from './git-remote.js';
 import type { CallRemote } from './git-remote.js';
 
 /** Error codes of configured repositories. A closed list: `docs/errors.md` says what to do about each. */
 export const REPO_ERROR_CODES = ['REPO_UNAVAILABLE', 'REPO_TOO_LARGE', 'REPO_PUSH_FAILED'] as const;
 
-/** A code of `RepoError`. */
+/** The code of an error of a repository. */
 export type RepoErrorCode = (typeof REPO_ERROR_CODES)[number];
 
 /**
@@ -25,26 +25,26 @@ export class RepoError extends SluiceError<RepoErrorCode> {
   override readonly name = 'RepoError';
 }
 
-/** Location and credentials of a mirror. */
+/** Options for fetching and pushing. */
 export interface MirrorOptions {
   readonly signal?: AbortSignal;
   /** Pauses between tries, in milliseconds. */
   readonly pauses?: readonly number[];
-  /** Takes secrets out of what git prints. */
+  /** Masks secrets in the output of git. */
   readonly maskText?: (text: string) => string;
 }
 
-/** A server that is restarted is back by then. */
+/** Long enough for a server to restart. */
 const PAUSES_MS = [1000, 5000];
 const LOCK_MS = 900_000;
-/** Pushed commits, by the name of their branch: they also exist elsewhere. */
+/** Pushed commits, by the name of their branch: they also exist in the remote repository. */
 export const PUSHED_REFS = 'refs/sluice/pushed/';
-/** More packs than that make every look-up slow. */
+/** More packs than this make every lookup slow. */
 const MAX_PACKS = 50;
 
 /**
  * Fetches a repository into its mirror in the data folder, one process at a time, and returns the mirror's folder. Branches of the
- * repository are in `refs/remotes/origin`, those of orders in `refs/heads/sluice`, and `HEAD` is where work begins.
+ * repository are in `refs/remotes/origin`, those of orders in `refs/heads/sluice`, and `HEAD` is the commit where work starts.
  *
  * @example
  * await fetchMirror('/data', findRepo(order.repo, lead.repos)) // '/data/mirrors/4f0c….git'
@@ -57,17 +57,17 @@ export async function fetchMirror(data: string, repo: Repo, options: MirrorOptio
       await createMirror(folder, format, repo);
       await fetchInto(folder, format, repo, options);
       const known = await runGit(folder, ['cat-file', '-e', `${head.commit}^{commit}`], { gitDir: folder });
-      if (known.code !== 0) throw unavailable(repo, `it does not have its ${head.name}`);
+      if (known.code !== 0) throw createUnavailableError(repo, `the commit of its ${head.name} was not received`);
       const moved = await runGit(folder, ['update-ref', '--no-deref', 'HEAD', head.commit], { gitDir: folder });
-      if (moved.code !== 0) throw unavailable(repo, describe(moved, options));
-      await repack(folder);
+      if (moved.code !== 0) throw createUnavailableError(repo, describeFailure(moved, options));
+      await repackIfNeeded(folder);
       return folder;
     }),
   );
 }
 
 /**
- * Pushes a commit to a new branch of the repository; nothing there is replaced. Repeating it is harmless.
+ * Pushes a commit to a new branch of the repository. Nothing there is replaced, and a repeat is harmless.
  */
 export async function pushCommit(
   data: string,
@@ -87,7 +87,7 @@ export async function pushCommit(
     }
     throw new RepoError(
       'REPO_PUSH_FAILED',
-      `Cannot push the branch "${branch}" to "${repo.url}": ${describe(pushed, options)}. Check that its token may write, or set "push": false.`,
+      `Cannot push the branch "${branch}" to "${repo.url}": ${describeFailure(pushed, options)}. Check that its token may write, or set "push": false.`,
     );
   });
 }
@@ -116,14 +116,14 @@ async function withMirrorLock<T>(
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   const folder = getRepositoryFolder(data, { repo: repo.url, repo_dir: repo.url });
-  const place = `${folder}.lock`;
-  await makeFolder(place);
-  const late = AbortSignal.timeout(LOCK_MS);
-  const lock = await lockFolder(join(data, 'locks'), place, {
+  const lockPath = `${folder}.lock`;
+  await makeFolder(lockPath);
+  const timeout = AbortSignal.timeout(LOCK_MS);
+  const lock = await lockFolder(join(data, 'locks'), lockPath, {
     wait: true,
-    signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
   }).catch((error: unknown) => {
-    throw unavailable(repo, `its mirror is locked: ${getErrorMessage(error)}`);
+    throw createUnavailableError(repo, `its mirror is locked: ${getErrorMessage(error)}`);
   });
   try {
     await touch(folder);
@@ -133,14 +133,14 @@ async function withMirrorLock<T>(
   }
 }
 
-/** Notes that the mirror is in use. */
+/** Records that the mirror is in use. */
 async function touch(folder: string): Promise<void> {
   const now = new Date();
   await makeFolder(`${folder}.lock`);
   await utimes(`${folder}.lock`, now, now);
 }
 
-/** The commit that work begins from. */
+/** Finds the commit from which work starts. */
 async function findHead(
   repo: Repo,
   options: MirrorOptions,
@@ -150,38 +150,39 @@ async function findHead(
     timeLimitMs: 60_000,
     ...pickSignal(options),
   });
-  if (listed.code !== 0) throw unavailable(repo, describe(listed, options));
+  if (listed.code !== 0) throw createUnavailableError(repo, describeFailure(listed, options));
   const commit =
     listed.stdout
       .split('\n')
       .find((line) => line.endsWith(`\t${name}`))
       ?.split('\t')[0] ?? '';
   if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) {
-    throw unavailable(repo, repo.branch === undefined ? 'it has no commits' : `it has no branch "${repo.branch}"`);
+    const why = repo.branch === undefined ? 'it has no commits' : `it has no branch "${repo.branch}"`;
+    throw createUnavailableError(repo, why);
   }
   return { name: repo.branch === undefined ? 'default branch' : `branch "${repo.branch}"`, commit };
 }
 
-/** It gets its name when it is complete. */
+/** Creates the mirror under a temporary name, so that only a complete one gets its final name. */
 async function createMirror(folder: string, format: string, repo: Repo): Promise<void> {
   if (await isPresent(folder)) return requireFormat(folder, format, repo);
   await makeFolder(dirname(folder));
   const part = `${folder}.part`;
   await rm(part, { recursive: true, force: true });
   await makeFolder(part);
-  const made = await runGit(part, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '.']);
-  if (made.code !== 0) throw new Error(`git could not create a mirror: ${made.stderr.trim().slice(-200)}`);
+  const created = await runGit(part, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '.']);
+  if (created.code !== 0) throw new Error(`git could not create a mirror: ${created.stderr.trim().slice(-200)}`);
   await rename(part, folder);
 }
 
-/** Objects of two formats in one folder would damage the mirror. */
+/** Refuses another object format: objects of two formats in one folder would damage the mirror. */
 async function requireFormat(folder: string, format: string, repo: Repo): Promise<void> {
   const found = await runGit(folder, ['rev-parse', '--show-object-format'], { gitDir: folder });
   const earlier = found.stdout.trim();
   if (found.code !== 0 || earlier === format) return;
-  throw unavailable(
+  throw createUnavailableError(
     repo,
-    `its object format is now ${format}, and that of its mirror "${folder}" is ${earlier}; keep what you need of the mirror, and remove it`,
+    `its object format is now ${format}, but that of its mirror "${folder}" is ${earlier}; save what you need from the mirror, then remove it`,
   );
 }
 
@@ -204,7 +205,7 @@ async function fetchInto(folder: string, format: string, repo: Repo, options: Mi
       const fetched = await call(['fetch', ...flags, '--', repo.url, ...REFSPECS], {
         signal: AbortSignal.any([signal, size.signal]),
       });
-      if (size.signal.aborted || (await measure(packs)) > repo.maxBytes) {
+      if (size.signal.aborted || (await measureFolder(packs)) > repo.maxBytes) {
         await removePartial(packs);
         throw new RepoError(
           'REPO_TOO_LARGE',
@@ -213,33 +214,33 @@ async function fetchInto(folder: string, format: string, repo: Repo, options: Mi
       }
       if (fetched.code !== 0) {
         await removePartial(packs);
-        throw unavailable(repo, describe(fetched, options));
+        throw createUnavailableError(repo, describeFailure(fetched, options));
       }
-      await takeRefs(folder, call, repo);
+      await copyRefs(folder, call, repo);
     } finally {
       size.stop();
     }
   });
 }
 
-/** Removes what an aborted git call has left behind; no other process fetches at the same time. */
+/** Removes the leftovers of an aborted git call; no other process fetches at the same time. */
 async function removePartial(packs: string): Promise<void> {
   const names = await readdir(packs).catch((): string[] => []);
   for (const name of names.filter((each) => each.startsWith('tmp_'))) await rm(join(packs, name), { force: true });
 }
 
-/** Copies what was fetched into the references of the mirror; branches of orders stay. */
-async function takeRefs(folder: string, call: CallRemote, repo: Repo): Promise<void> {
+/** Copies the fetched references from the private git directory of `withRemote` into the mirror; branches of orders stay. */
+async function copyRefs(folder: string, call: CallRemote, repo: Repo): Promise<void> {
   const listed = await call(['for-each-ref', '--format=%(objectname) %(refname)', 'refs/remotes/origin', 'refs/tags']);
-  if (listed.code !== 0) throw unavailable(repo, 'its branches could not be listed');
+  if (listed.code !== 0) throw createUnavailableError(repo, 'its branches could not be listed');
   const lines = listed.stdout.split('\n').filter(Boolean);
   const fetched = new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]));
   const known = new Map(
     [...(await listRefs(folder))].filter(([name]) => /^refs\/(?:remotes\/origin|tags)\//.test(name)),
   );
-  const gone = [...known.keys()].filter((name) => !fetched.has(name)).map((name) => `delete ${name}\n`);
+  const deletions = [...known.keys()].filter((name) => !fetched.has(name)).map((name) => `delete ${name}\n`);
   const moved = [...fetched].filter(([name, hash]) => known.get(name) !== hash);
-  const input = [...gone, ...moved.map(([name, hash]) => `update ${name} ${hash}\n`)].join('');
+  const input = [...deletions, ...moved.map(([name, hash]) => `update ${name} ${hash}\n`)].join('');
   if (input === '') return;
   const updated = await runGit(folder, ['update-ref', '--no-deref', '--stdin'], {
     gitDir: folder,
@@ -249,26 +250,26 @@ async function takeRefs(folder: string, call: CallRemote, repo: Repo): Promise<v
   if (updated.code !== 0) throw new Error(`git cannot update a mirror: ${updated.stderr.trim().slice(-200)}`);
 }
 
-/** Joins packs when there are many. A failure costs only time. */
-async function repack(folder: string): Promise<void> {
+/** Combines packs if there are many. A failure is ignored: it costs only time. */
+async function repackIfNeeded(folder: string): Promise<void> {
   const packs = (await readdir(join(folder, 'objects', 'pack'))).filter((name) => name.endsWith('.pack'));
   if (packs.length <= MAX_PACKS) return;
   await runGit(folder, ['repack', '-d', '--geometric=2', '--quiet'], { gitDir: folder, timeLimitMs: 600_000 });
 }
 
-function unavailable(repo: Repo, why: string): RepoError {
+function createUnavailableError(repo: Repo, why: string): RepoError {
   return new RepoError(
     'REPO_UNAVAILABLE',
     `Cannot fetch "${repo.url}": ${why}. Check the URL, the network and its token.`,
   );
 }
 
-function describe({ code, stderr }: GitEnd, { maskText = (text) => text }: MirrorOptions): string {
+function describeFailure({ code, stderr }: GitEnd, { maskText = (text) => text }: MirrorOptions): string {
   if (code === 'no_git') return 'git is not installed';
   const lines = stderr
     .split('\n')
     .map((line) => line.replace(/^(?:fatal|error|remote): /, '').trim())
     .filter((line) => line !== '' && !/^To |^failed to push some refs/.test(line));
   const last = lines.slice(-3).join('; ');
-  return maskText(last).slice(0, 300) || 'git did not answer in time';
+  return maskText(last).slice(0, 300) || 'git did not finish in time';
 }

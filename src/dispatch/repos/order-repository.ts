@@ -6,14 +6,14 @@ import type { Worktree } from '../order/worktree.js';
 import type { WorkContext } from '../worker-options.js';
 import { fetchMirror, pushCommit } from './mirror.js';
 
-/** An order with the folder of its repository on this machine. */
+/** An order and its repository's folder on this machine. */
 export interface LocatedOrder {
   readonly record: OrderRecord;
-  /** Why its repository is not here. */
+  /** Why its repository could not be fetched. */
   readonly startError?: string;
 }
 
-/** Brings the repository of an order to this machine, if the order names it by its URL. */
+/** Fetches the repository of an order to this machine, if the order names it by its URL. */
 export async function locateOrder({ lead, runs, signal }: WorkContext, record: OrderRecord): Promise<LocatedOrder> {
   const { order } = record;
   if (order.repo === undefined) return { record };
@@ -27,15 +27,15 @@ export async function locateOrder({ lead, runs, signal }: WorkContext, record: O
   }
 }
 
-/** The evidence about a result, and a note for people on where its commit is. */
+/** The reading of a result, and a note for people on where its commit is. */
 interface Published {
   readonly reading: Reading;
   readonly note?: string;
 }
 
 /**
- * Pushes the confirmed commit of an order to the repository that its URL names, on the order's own branch: there everybody can
- * review it. A commit that could not be pushed needs a person, since only this machine has it.
+ * Pushes the confirmed commit of an order to the repository of its URL, on the order's own branch, where it can be reviewed. A
+ * commit that could not be pushed needs a person, because only this machine has it.
  */
 export async function publishCommit(
   { lead, runs, signal }: WorkContext,
@@ -47,24 +47,24 @@ export async function publishCommit(
   const isConfirmed = evidence.some(({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed');
   if (order.repo === undefined || commit === undefined || !isConfirmed) return { reading };
   const repo = lead.repos.find(({ url }) => url === order.repo);
-  const kept = `Its commit is only on the branch ${branch} of the mirror "${getRepositoryFolder(runs.data, order)}".`;
-  if (repo?.push !== true) return { reading, note: kept };
+  const localNote = `Its commit is only on the branch ${branch} of the mirror "${getRepositoryFolder(runs.data, order)}".`;
+  if (repo?.push !== true) return { reading, note: localNote };
   try {
     const maskText = (text: string): string => lead.maskText(text);
     await pushCommit(runs.data, repo, { commit, branch }, { signal, maskText });
     const pointer = await findPointer(getRepositoryFolder(runs.data, order), commit);
-    const left = pointer === undefined ? '' : ` ${describeLeft(pointer)}`;
-    return { reading, note: `Its commit is on the branch ${branch} of ${order.repo}.${left}` };
+    const missing = pointer === undefined ? '' : ` ${describeMissingContent(pointer)}`;
+    return { reading, note: `Its commit is on the branch ${branch} of ${order.repo}.${missing}` };
   } catch (error) {
     const problem = { code: 'COMMIT_NOT_PUSHED', message: getErrorMessage(error), path: 'changes.commit' };
     return {
       reading: { ...reading, problems: [...reading.problems, problem] },
-      note: kept,
+      note: localNote,
     };
   }
 }
 
-/** A note on content that a checkout elsewhere would miss. */
-function describeLeft(pointer: string): string {
-  return `What Git LFS keeps of it, such as "${pointer.slice(0, 200)}", was not pushed: upload it with git lfs push.`;
+/** Describes content that would be missing from a checkout on another machine. */
+function describeMissingContent(pointer: string): string {
+  return `Files in Git LFS, such as "${pointer.slice(0, 200)}", were not pushed: upload them with git lfs push.`;
 }

@@ -88,7 +88,7 @@ describe('an order of a repository with a URL', { timeout: 120_000 }, () => {
 
   it('is executed and proven in a repository with sha256 commits that is reached over ssh', async () => {
     const { bare, first } = await makeRepository({ 'work.txt': 'begin\n' }, 'sha256');
-    const url = (await installSsh()).urlFor(bare);
+    const url = (await installSsh()).createUrl(bare);
     const { root, lead, repos, execute } = await openFleet([url]);
     const record = await execute('local#1', 'machine-a', { repo: url });
     expect(record).toMatchObject({ base_commit: first, decision: { action: 'advance' } });
@@ -101,7 +101,7 @@ describe('an order of a repository with a URL', { timeout: 120_000 }, () => {
     expect(await readChange(context, record)).toMatchObject({ source: 'commit', files: [{ path: 'work.txt' }] });
   });
 
-  it('begins from what the repository has when it starts', async () => {
+  it('starts from the current commit of the repository', async () => {
     const { url, bare, clone, commit } = await makeRepository({ 'work.txt': 'begin\n' });
     const { execute } = await openFleet([url]);
     await execute('local#1', 'machine-a', { repo: url });
@@ -151,7 +151,7 @@ describe('an order of a repository with a URL', { timeout: 120_000 }, () => {
     expect(decision?.reason).toContain(`Cannot fetch "${url}"`);
   });
 
-  it('goes to a person if its commit cannot be pushed, with the place of the commit', async () => {
+  it('goes to a person if its commit cannot be pushed, with the location of the commit', async () => {
     const { url, bare } = await makeRepository({ 'work.txt': 'begin\n' });
     await writeFile(join(bare, 'hooks', 'pre-receive'), '#!/bin/sh\necho "no pushes today" >&2\nexit 1\n', {
       mode: 0o755,
@@ -165,15 +165,15 @@ describe('an order of a repository with a URL', { timeout: 120_000 }, () => {
     expect(git(mirror, 'show', `sluice/${record.order.run_id}-${record.run}:work.txt`)).toContain(record.order.run_id);
   });
 
-  it('says that what Git LFS keeps was not pushed', async () => {
+  it('reports that files in Git LFS were not pushed', async () => {
     const { url } = await makeRepository({ 'work.txt': 'begin\n' });
     const { execute } = await openFleet([url]);
     const next = async (issue: string) => (await execute(issue, 'machine-a', { repo: url })).decision?.next;
-    expect(await next('local#lfs')).toContain('such as "a.bin", was not pushed: upload it with git lfs push.');
+    expect(await next('local#lfs')).toContain('such as "a.bin", were not pushed: upload them with git lfs push.');
     expect(await next('local#plain')).not.toContain('LFS');
   });
 
-  it('keeps its commit in the mirror if the configuration says so', async () => {
+  it('keeps its commit in the mirror if so configured', async () => {
     const { url, bare } = await makeRepository({ 'work.txt': 'begin\n' });
     const { execute } = await openFleet([{ url, push: false }]);
     const record = await execute('local#1', 'machine-a', { repo: url });

@@ -44,7 +44,7 @@ describe('the mirror of a repository', () => {
     expect(await fetchMirror(data, repo)).toBe(mirror);
   });
 
-  it('stays while an order works there, or someone fetches into it', async () => {
+  it('stays while an order works there, or a process fetches into it', async () => {
     const { data, mirror, sweep } = await openMirror();
     const folder = join(data, 'worktrees', 'one');
     expect(await createWorktree({ repoDir: mirror, folder, branch: 'sluice/one' })).toEqual({});

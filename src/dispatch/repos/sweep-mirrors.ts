@@ -22,7 +22,7 @@ export interface MirrorSweepOptions {
   readonly logger?: Logger;
 }
 
-/** Mirrors that are removed, in progress. */
+/** The repeated removal of mirrors. */
 export interface MirrorSweep {
   /** Removes the mirrors that are due; returns how many. */
   sweep(): Promise<number>;
@@ -31,13 +31,13 @@ export interface MirrorSweep {
 
 const EVERY_MS = 60 * 60 * 1000;
 const UNUSED_MS = 30 * 86_400_000;
-/** Mirrors that one sweep looks at; there are as many as URLs were ever configured. */
+/** Mirrors that one sweep examines; there is one for every URL that was ever configured. */
 const MAX_MIRRORS = 1000;
 const MIRROR = /^[0-9a-f]{32}\.git$/u;
 
 /**
  * Removes the mirrors of repositories that the configuration no longer names, some time after their last use. A mirror is
- * kept while a worktree uses it, and while it has a commit of an order that is not known to be in another repository.
+ * kept while a worktree uses it, and while it may have the only copy of a commit of an order.
  *
  * @example
  * const mirrors = startMirrorSweep({ data, repos: lead.repos })
@@ -65,10 +65,10 @@ export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
     return removed;
   }
 
-  /** Under its lock, so that no process fetches into it meanwhile; one that waits for the lock makes a new mirror. */
+  /** Removes a mirror under its lock, so that no process fetches into it; a process that waits for the lock creates a new mirror. */
   async function removeUnused(folder: string): Promise<boolean> {
-    const place = `${folder}.lock`;
-    const lock = await lockFolder(join(data, 'locks'), place).catch((error: unknown) => {
+    const lockPath = `${folder}.lock`;
+    const lock = await lockFolder(join(data, 'locks'), lockPath).catch((error: unknown) => {
       if (isSluiceError(error) && error.code === 'WORKING_FOLDER_BUSY') return undefined;
       throw error;
     });
@@ -76,12 +76,12 @@ export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
     try {
       const isUsed = clock() - (await findLastUse(folder)) < unusedMs || (await hasWorktrees(folder));
       if (isUsed || (await hasOwnCommits(folder))) return false;
-      // At once: a mirror that is half removed must not have its name.
-      const gone = `${folder}.removed`;
-      await rm(gone, { recursive: true, force: true });
-      await rename(folder, gone);
-      await rm(gone, { recursive: true, force: true });
-      await rm(place, { recursive: true, force: true });
+      // Renamed first, because a partly removed mirror must not have the name of a complete one.
+      const removedPath = `${folder}.removed`;
+      await rm(removedPath, { recursive: true, force: true });
+      await rename(folder, removedPath);
+      await rm(removedPath, { recursive: true, force: true });
+      await rm(lockPath, { recursive: true, force: true });
       return true;
     } finally {
       await lock.release();
@@ -102,13 +102,13 @@ function chooseMirror(entry: Dirent): string | undefined {
   return MIRROR.test(entry.name) ? chooseFolder(entry) : undefined;
 }
 
-/** Returns when a mirror was last used: every fetch and push touches the folder of the lock. */
+/** Returns when a mirror was last used: every fetch and push touches the lock's folder. */
 async function findLastUse(folder: string): Promise<number> {
   const found = await stat(`${folder}.lock`).catch(async () => stat(folder));
   return found.mtimeMs;
 }
 
-/** Of orders that are executed, and of those that left changes for a person. */
+/** Whether orders in progress, or changes left for a person, use the mirror. */
 async function hasWorktrees(folder: string): Promise<boolean> {
   return (await readdir(join(folder, 'worktrees')).catch((): string[] => [])).length > 0;
 }

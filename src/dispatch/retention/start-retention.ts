@@ -1,4 +1,4 @@
-import { setImmediate as giveWay } from 'node:timers/promises';
+import { setImmediate as yieldToEvents } from 'node:timers/promises';
 import { silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { Forgetting, Upkeep } from '../../store/index.js';
@@ -18,33 +18,33 @@ export interface RetentionOptions {
   readonly logger?: Logger;
 }
 
-/** How long finished things are kept, in milliseconds; what has no age here is kept forever. */
+/** How long data is kept, in milliseconds; without a setting, it is kept forever. */
 export interface RetentionSettings {
-  /** The folders and events of runs, from their end on. */
+  /** The folders and events of runs, after their end. */
   readonly runsMs?: number | undefined;
-  /** The records of runs, with their orders, executions and resolved inbox items, from their end on; not less than `runsMs`. */
+  /** The records of runs, with their orders, executions and resolved inbox items, after their end; not less than `runsMs`. */
   readonly recordsMs?: number | undefined;
-  /** Delivered comments in the outbox, from the moment they were written. */
+  /** Delivered comments in the outbox, after they were written. */
   readonly deliveredMs?: number | undefined;
   /** Cached results. */
   readonly resultsMs?: number | undefined;
-  /** Mirrors of repositories that the configuration no longer names, from their last use on; 30 days by default. */
+  /** Mirrors of repositories that the configuration no longer names, after their last use; 30 days by default. */
   readonly mirrorsMs?: number | undefined;
 }
 
-/** Retention, in progress. */
+/** Running retention. */
 export interface Retention {
   /** Deletes old data from the store: one process does it for all. Undefined if nothing is deleted. */
   readonly duty: Duty | undefined;
-  /** Deletes from the store what is due now; returns how much. */
+  /** Deletes the data that is due from the store; returns how much. */
   sweepStore(signal?: AbortSignal): Promise<Forgotten>;
   /** Removes the folders of forgotten runs on this machine; returns how many. */
   sweepFolders(): Promise<number>;
-  /** Resolves when nothing is being removed any more. */
+  /** Stops removing; resolves when the current removal has ended. */
   stop(): Promise<void>;
 }
 
-/** The number of deleted entries of one sweep. */
+/** The number of entries that one sweep deleted. */
 export interface Forgotten {
   readonly runs: number;
   readonly records: number;
@@ -53,19 +53,19 @@ export interface Forgotten {
 }
 
 const EVERY_MS = 60_000;
-/** A sweep of the store ends after this time; the rest is due at the next. */
+/** A sweep of the store ends after this time; the rest is left for the next sweep. */
 const SWEEP_MS = 50_000;
 /** Runs deleted in one transaction: few enough not to block other transactions. */
-const RUNS_AT_ONCE = 100;
-const ROWS_AT_ONCE = 1000;
-/** Records stay for a day after a run was forgotten: folders are removed by the machines that have them, while the store knows. */
+const RUNS_PER_STEP = 100;
+const ROWS_PER_STEP = 1000;
+/** Records stay for a day after a run was forgotten, so that each machine can find and remove the run's folder. */
 const FOLDERS_MS = 86_400_000;
-/** Records that cannot be deleted yet are examined again after so long. */
+/** Records that cannot be deleted yet are examined again after this time. */
 const RECORDS_EVERY_MS = 60 * 60 * 1000;
 
 /**
- * Deletes what is older than the settings say, a little at a time. Nothing that waits is touched: runs that have not ended,
- * orders not settled, what a person is asked about, comments on their way.
+ * Deletes data that is older than the settings allow, in small steps. Unfinished work is never touched: runs that have not
+ * ended, orders that are not settled, open inbox items, undelivered comments.
  *
  * @example
  * const retention = startRetention({ store, data, settings: { runsMs: 30 * 86_400_000 } })
@@ -79,16 +79,16 @@ export function startRetention(options: RetentionOptions): Retention {
 
   async function sweepStore(signal?: AbortSignal): Promise<Forgotten> {
     const until = performance.now() + SWEEP_MS;
-    const mayGoOn = (): boolean => performance.now() < until && signal?.aborted !== true;
+    const mayContinue = (): boolean => performance.now() < until && signal?.aborted !== true;
     const now = clock();
-    const runs = runsMs === undefined ? 0 : await forgetRuns(store, { endedBefore: now - runsMs, clock, mayGoOn });
+    const runs = runsMs === undefined ? 0 : await forgetRuns(store, { endedBefore: now - runsMs, clock, mayContinue });
     const drop = async (ageMs: number | undefined, forget: Forgetting['forgetDelivered']): Promise<number> =>
-      ageMs === undefined ? 0 : dropAll(async () => forget({ before: now - ageMs, limit: ROWS_AT_ONCE }), mayGoOn);
+      ageMs === undefined ? 0 : dropAll(async () => forget({ before: now - ageMs, limit: ROWS_PER_STEP }), mayContinue);
     const forgotten = {
       runs,
-      records: recordsMs === undefined ? 0 : await records.sweep(now - recordsMs, mayGoOn),
-      delivered: await drop(deliveredMs, async (wanted) => store.forgetDelivered(wanted)),
-      results: await drop(resultsMs, async (wanted) => store.forgetResults(wanted)),
+      records: recordsMs === undefined ? 0 : await records.sweep(now - recordsMs, mayContinue),
+      delivered: await drop(deliveredMs, async (filter) => store.forgetDelivered(filter)),
+      results: await drop(resultsMs, async (filter) => store.forgetResults(filter)),
     };
     if (Object.values(forgotten).some((count) => count > 0)) logger.info('old data deleted', forgotten);
     return forgotten;
@@ -119,45 +119,45 @@ export function startRetention(options: RetentionOptions): Retention {
 
 async function forgetRuns(
   store: Forgetting,
-  wanted: { readonly endedBefore: number; readonly clock: () => number; readonly mayGoOn: () => boolean },
+  wanted: { readonly endedBefore: number; readonly clock: () => number; readonly mayContinue: () => boolean },
 ): Promise<number> {
-  const { endedBefore, clock, mayGoOn } = wanted;
+  const { endedBefore, clock, mayContinue } = wanted;
   let forgotten = 0;
   let isDone = false;
-  while (!isDone && mayGoOn()) {
-    const step = await store.forgetRuns({ endedBefore, runs: RUNS_AT_ONCE, rows: ROWS_AT_ONCE, now: clock() });
+  while (!isDone && mayContinue()) {
+    const step = await store.forgetRuns({ endedBefore, runs: RUNS_PER_STEP, rows: ROWS_PER_STEP, now: clock() });
     forgotten += step.ids.length;
     isDone = step.isDone;
-    await giveWay();
+    await yieldToEvents();
   }
   return forgotten;
 }
 
-async function dropAll(drop: () => Promise<number>, mayGoOn: () => boolean): Promise<number> {
+async function dropAll(drop: () => Promise<number>, mayContinue: () => boolean): Promise<number> {
   let total = 0;
-  let dropped = ROWS_AT_ONCE;
-  while (dropped >= ROWS_AT_ONCE && mayGoOn()) {
+  let dropped = ROWS_PER_STEP;
+  while (dropped >= ROWS_PER_STEP && mayContinue()) {
     dropped = await drop();
     total += dropped;
-    await giveWay();
+    await yieldToEvents();
   }
   return total;
 }
 
-/** Goes through the forgotten runs in bounded steps; those whose records must stay are not examined again and again. */
+/** Goes through the forgotten runs in bounded steps. After a pass, runs whose records must stay are left alone for an hour. */
 function createRecordSweep(store: Forgetting, clock: () => number) {
   let cursor: string | undefined;
   let nextPass = 0;
   return {
-    async sweep(endedBefore: number, mayGoOn: () => boolean): Promise<number> {
+    async sweep(endedBefore: number, mayContinue: () => boolean): Promise<number> {
       let total = 0;
-      while (clock() >= nextPass && mayGoOn()) {
-        const wanted = { endedBefore, forgottenBefore: clock() - FOLDERS_MS, limit: RUNS_AT_ONCE, cursor };
-        const { deleted, next_cursor } = await store.forgetRecords(wanted);
+      while (clock() >= nextPass && mayContinue()) {
+        const step = { endedBefore, forgottenBefore: clock() - FOLDERS_MS, limit: RUNS_PER_STEP, cursor };
+        const { deleted, next_cursor } = await store.forgetRecords(step);
         total += deleted;
         cursor = next_cursor ?? undefined;
         if (next_cursor === null) nextPass = clock() + RECORDS_EVERY_MS;
-        await giveWay();
+        await yieldToEvents();
       }
       return total;
     },

@@ -11,15 +11,15 @@ export interface FolderSweepOptions {
   readonly clock: () => number;
 }
 
-/** Names in one query to the store, and ids in one of its answers. */
-const NAMES_AT_ONCE = 500;
-/** A run is marked before its transaction is committed, by the clock of another process. */
+/** Names in one query to the store, and ids on one page of its results. */
+const NAMES_PER_QUERY = 500;
+/** A run may become visible after the time with which it is marked: its transaction commits later, and clocks differ. */
 const OVERLAP_MS = 120_000;
 
 /**
- * Removes the folders and packed files of forgotten runs on this machine. The first sweep compares all of them with the store; the next ones ask
- * which runs were forgotten since, so that without any they read nothing else. A folder whose run the store does not know
- * belongs to someone else, and stays.
+ * Removes the folders and packed files of forgotten runs on this machine. The first sweep compares all of them with the store;
+ * later sweeps only query which runs have been forgotten since. A folder whose run is not in the store belongs to something
+ * else and stays.
  */
 export function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
   let since: number | undefined;
@@ -47,7 +47,7 @@ export function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
     while (cursor !== null && !signal.aborted) {
       const page = await store.listForgottenRuns({
         since: from,
-        limit: NAMES_AT_ONCE,
+        limit: NAMES_PER_QUERY,
         ...(cursor === undefined ? {} : { cursor }),
       });
       removed += await removeAll(page.items);
@@ -58,9 +58,9 @@ export function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
 
   return {
     async sweep(): Promise<number> {
-      const began = clock();
+      const startedAt = clock();
       const removed = since === undefined ? await sweepListed() : await sweepSince(since);
-      if (!signal.aborted) since = began - OVERLAP_MS;
+      if (!signal.aborted) since = startedAt - OVERLAP_MS;
       return removed;
     },
     stop(): void {
@@ -81,13 +81,13 @@ async function removeFiles(data: string, id: string): Promise<boolean> {
   }
 }
 
-/** The ids of all runs that have a folder or a packed file here, in groups. */
+/** Lists the ids of all runs that have a folder or a packed file here, in groups. */
 async function* listRuns(data: string): AsyncGenerator<readonly string[]> {
-  yield* listNames(join(data, 'runs'), NAMES_AT_ONCE, chooseFolder);
+  yield* listNames(join(data, 'runs'), NAMES_PER_QUERY, chooseFolder);
   const packed = join(data, PACKED_FOLDER);
-  for await (const shards of listNames(packed, NAMES_AT_ONCE, ({ name }) => (SHARD.test(name) ? name : undefined))) {
+  for await (const shards of listNames(packed, NAMES_PER_QUERY, ({ name }) => (SHARD.test(name) ? name : undefined))) {
     for (const shard of shards) {
-      yield* listNames(join(packed, shard), NAMES_AT_ONCE, ({ name }) =>
+      yield* listNames(join(packed, shard), NAMES_PER_QUERY, ({ name }) =>
         name.endsWith(PACKED_ENDING) ? name.slice(0, -PACKED_ENDING.length) : undefined,
       );
     }

@@ -93,7 +93,7 @@ describe('the change of an order', () => {
     expect(await read({ result })).toMatchObject({ source: 'commit', commit, files: renamed });
   });
 
-  it('keeps names that could be taken for something else', async () => {
+  it('shows unusual file names correctly', async () => {
     const { worktree, read } = await startOrder();
     const names = ['"quoted".txt', '-option', 'diff --git a b', 'line\nbreak', 'tab\there', 'ü <b>.txt'];
     for (const name of names) await writeFile(join(worktree.folder, name), `+++ b/${name}\n@@ -1 +1 @@\n`);

@@ -7,14 +7,14 @@ import type { FileChange, GitEnd, GitFilters, GitOptions, ListedFile, Repo } fro
 import type { Change, OrderRecord } from '../../records/index.js';
 import { fetchMirror } from '../repos/mirror.js';
 import { recordStart, withObjects } from '../order/proof/repository.js';
-import { findNestedRepositories, findWorktree, withOwnGitDir } from '../order/worktree.js';
+import { findNestedRepositories, findWorktree, withPrivateGitDir } from '../order/worktree.js';
 import type { Worktree } from '../order/worktree.js';
 
 /** Options for reading a change. */
 export interface ChangeContext {
   /** The folder of run folders and worktrees. */
   readonly data: string;
-  /** Takes secrets out of what is shown. */
+  /** Masks secrets in the change. */
   readonly maskText: (text: string) => string;
   /** Repositories that orders name by their URL; a commit that another machine has pushed is fetched. */
   readonly repos?: readonly Repo[];
@@ -25,29 +25,29 @@ export interface ChangeContext {
 const FILES_SHOWN = 300;
 const MAX_LISTING = 1024 * 1024;
 const MAX_PATCH = 4 * 1024 * 1024;
-/** A person waits for it. */
+/** Short, because a person is waiting for the change. */
 const TIME = { timeLimitMs: 30_000 };
 
 type ShownChange = Pick<Change, 'source' | 'commit' | 'files' | 'truncated' | 'why'>;
 
 /**
- * Reads what an order has changed since its work began: a confirmed commit, else its worktree, where that is still there,
- * else the commit that its result or its branch names. The files and the repository are an agent's: git runs nothing that they name.
+ * Reads the change of an order: its confirmed commit, otherwise its worktree if that still exists, otherwise the commit that
+ * its branch or its result names. An agent can write the files and the repository: git runs none of the programs that they name.
  *
  * @example
  * const { files } = await readChange({ data, maskText }, record)
  */
 export async function readChange(context: ChangeContext, record: OrderRecord): Promise<Change> {
   const { order, base_commit: base } = record;
-  const about = { issue_ref: order.issue_ref, run_id: order.run_id, base_commit: base };
+  const subject = { issue_ref: order.issue_ref, run_id: order.run_id, base_commit: base };
   if (base === null) {
     const why =
       record.started_at === null ? 'The work has not started.' : 'The folder of the order is not a git repository.';
-    return { ...about, ...nothing(why) };
+    return { ...subject, ...createEmptyChange(why) };
   }
   try {
     const worktree = findWorktree(context.data, order, record.run, context.filters);
-    // A confirmed commit is the whole change, and a retry may stand at the same path by now.
+    // A confirmed commit is the entire change, and the worktree may already be that of a retry.
     const isConfirmed = record.decision?.evidence?.some(
       ({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed',
     );
@@ -55,40 +55,40 @@ export async function readChange(context: ChangeContext, record: OrderRecord): P
       isConfirmed !== true && (await isFolder(worktree.folder))
         ? await readWorktree(context, worktree, base)
         : await readCommit(context, worktree, record, base);
-    return { ...about, ...shown };
+    return { ...subject, ...shown };
   } catch (error) {
     return {
-      ...about,
-      ...nothing(`Git cannot show the change: ${context.maskText(getErrorMessage(error)).slice(0, 300)}`),
+      ...subject,
+      ...createEmptyChange(`Git cannot show the change: ${context.maskText(getErrorMessage(error)).slice(0, 300)}`),
     };
   }
 }
 
-function nothing(why: string): ShownChange {
+function createEmptyChange(why: string): ShownChange {
   return { source: 'none', commit: null, files: [], truncated: false, why };
 }
 
-/** A link in its place would lead to the files of others. */
+/** Whether a path is a folder and not a link, which would lead to other files. */
 async function isFolder(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isDirectory() === true;
 }
 
-/** The files as they are, through a private git directory and index: neither the repository nor its index is changed. */
+/** Reads the current files through a private git directory and index: neither the repository nor its index is changed. */
 async function readWorktree(context: ChangeContext, worktree: Worktree, base: string): Promise<ShownChange> {
   const { folder } = worktree;
   const scratch = await mkdtemp(join(tmpdir(), 'sluice-index-'));
-  let shown = nothing('Git cannot read the worktree.');
+  let shown = createEmptyChange('Git cannot read the worktree.');
   try {
-    await withOwnGitDir(worktree, async (call) => {
-      const own = { ...TIME, indexFile: join(scratch, 'index') };
-      const read = await call(['read-tree', 'HEAD'], own);
-      // Git would ask a repository inside the worktree for its state, by its own configuration.
+    await withPrivateGitDir(worktree, async (call) => {
+      const options = { ...TIME, indexFile: join(scratch, 'index') };
+      const read = await call(['read-tree', 'HEAD'], options);
+      // Git would query the state of a repository inside the worktree with that repository's own configuration.
       const [nested] = await findNestedRepositories(call, folder, 'HEAD');
-      if (nested !== undefined) shown = nothing('The worktree contains a nested repository.');
+      if (nested !== undefined) shown = createEmptyChange('The worktree contains a nested repository.');
       if (read.code !== 0 || nested !== undefined) return read;
-      const added = await call(['add', '--all', '--', '.'], own);
+      const added = await call(['add', '--all', '--', '.'], options);
       if (added.code !== 0) return added;
-      const files = await compare(context, async (args, more) => call(args, { ...own, ...more }), [
+      const files = await compare(context, async (args, more) => call(args, { ...options, ...more }), [
         'diff-index',
         '--cached',
         base,
@@ -108,16 +108,17 @@ async function readCommit(
   { order, result }: OrderRecord,
   base: string,
 ): Promise<ShownChange> {
-  const wanted = result?.changes.commit;
-  if (order.repo !== undefined && wanted !== undefined) await fetchMissing(context, order.repo, repoDir, wanted);
+  const claimed = result?.changes.commit;
+  if (order.repo !== undefined && claimed !== undefined) await fetchMissing(context, order.repo, repoDir, claimed);
   const start = await recordStart(repoDir);
-  if ('why' in start) return nothing(`Nothing to compare: ${start.why}.`);
+  if ('why' in start) return createEmptyChange(`Nothing to compare: ${start.why}.`);
   const tip = await runGit(repoDir, ['rev-parse', '--quiet', '--verify', `refs/heads/${branch}^{commit}`]);
-  const named = tip.code === 0 ? tip.stdout.trim() : (result?.changes.commit ?? '');
-  if (!/^[0-9a-f]{4,64}$/.test(named)) return nothing('Nothing was committed, and there is no worktree.');
+  const commitName = tip.code === 0 ? tip.stdout.trim() : (claimed ?? '');
+  if (!/^[0-9a-f]{4,64}$/.test(commitName))
+    return createEmptyChange('Nothing was committed, and there is no worktree.');
   return withObjects(start, async (call): Promise<ShownChange> => {
-    const found = await call(['rev-parse', '--quiet', '--verify', `${named}^{commit}`], TIME);
-    if (found.code !== 0) return nothing(`The commit ${named.slice(0, 12)} is not in the repository.`);
+    const found = await call(['rev-parse', '--quiet', '--verify', `${commitName}^{commit}`], TIME);
+    if (found.code !== 0) return createEmptyChange(`The commit ${commitName.slice(0, 12)} is not in the repository.`);
     const commit = found.stdout.trim();
     const files = await compare(context, async (args, more) => call(args, { ...TIME, ...more }), [
       'diff-tree',
@@ -129,7 +130,7 @@ async function readCommit(
   });
 }
 
-/** Fetches a commit that another machine has pushed; one try, since a person waits. */
+/** Fetches a commit that another machine has pushed. Only one try, because a person is waiting. */
 async function fetchMissing(
   { data, repos = [], maskText }: ChangeContext,
   url: string,
@@ -144,26 +145,26 @@ async function fetchMissing(
   await fetchMirror(data, repo, { pauses: [], maskText, signal: AbortSignal.timeout(TIME.timeLimitMs) });
 }
 
-type Ask = (args: readonly string[], options: GitOptions) => Promise<GitEnd>;
+type CallGit = (args: readonly string[], options: GitOptions) => Promise<GitEnd>;
 
-// As text, whatever the attributes say: an agent could call its files binary to keep them from being seen.
+// Files are compared as text, regardless of their attributes: an agent could declare its files binary to hide them.
 const PLAIN = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all', '-M'];
 
 async function compare(
   { maskText }: ChangeContext,
-  ask: Ask,
+  call: CallGit,
   [command = '', ...compared]: readonly string[],
 ): Promise<Pick<Change, 'files' | 'truncated'>> {
-  const listing = await ask([command, ...PLAIN, '--raw', '-z', '--no-abbrev', ...compared], { maxBytes: MAX_LISTING });
+  const listing = await call([command, ...PLAIN, '--raw', '-z', '--no-abbrev', ...compared], { maxBytes: MAX_LISTING });
   if (typeof listing.code === 'number' && listing.code !== 0) throw new Error(listing.stderr.trim().slice(-200));
   const changes = parseChanges(listing.stdout);
-  const listed = changes.slice(0, FILES_SHOWN).map(listFile);
-  const patch = await ask([command, ...PLAIN, '--patch', ...compared], { maxBytes: MAX_PATCH });
+  const listed = changes.slice(0, FILES_SHOWN).map(toListedFile);
+  const patch = await call([command, ...PLAIN, '--patch', ...compared], { maxBytes: MAX_PATCH });
   const files = parsePatch(maskText(patch.stdout), listed, patch.code === 0);
   return { files, truncated: listing.code !== 0 || changes.length > FILES_SHOWN };
 }
 
-function listFile({ kind, path, oldPath, oldMode, newMode }: FileChange): ListedFile {
+function toListedFile({ kind, path, oldPath, oldMode, newMode }: FileChange): ListedFile {
   const types = [oldMode, newMode].map((mode) => mode.slice(0, 2)).filter((type) => type !== '00');
   const file = { path, change: kind, ...(oldPath === undefined ? {} : { old_path: oldPath }) };
   return { file, sections: new Set(types).size === 2 ? 2 : 1 };

@@ -7,8 +7,8 @@ import type { ChangeContext } from './read-change.js';
 const ORDERS_READ = 100;
 
 /**
- * Reads what the runs of an issue's last race have changed, side by side; without a race, what its newest order has.
- * Undefined if the issue has no order.
+ * Reads the changes of all runs of an issue's last race; without a race, the change of its newest order. Undefined if the issue
+ * has no order.
  *
  * @example
  * const { winner, runs } = await readRace({ store, data, maskText }, 'acme/shop#12')
@@ -39,7 +39,7 @@ export async function readRace(
   return { issue_ref: issueRef, group, winner: isDecided ? issue.active_run_id : null, runs };
 }
 
-/** The undecided race of an issue, or the one that its active run took part in. */
+/** Finds the undecided race of an issue, or the race of its active run. */
 function findGroup(
   activeGroup: string | undefined,
   activeRunId: string | null,

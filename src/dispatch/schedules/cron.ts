@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/index.js';
 
-/** Whether a schedule is due in the minute of a time, in milliseconds since 1970, UTC. */
+/** Returns whether a schedule is due in the minute of a time, in milliseconds since 1970, UTC. */
 export type CronMatch = (time: number) => boolean;
 
 const FIELDS = [
@@ -12,18 +12,19 @@ const FIELDS = [
 ] as const;
 
 /**
- * Reads a cron expression of five fields: numbers, `*`, ranges (`1-5`), steps (every 15: `0-59/15`) and lists of them. Times
- * are UTC, so that no hour is missing or there twice. As everywhere, if both days are restricted, either is enough.
+ * Parses a cron expression of five fields: numbers, `*`, ranges (`1-5`), steps (every 15: `0-59/15`) and lists of them. Times
+ * are UTC, so that no hour is skipped or repeated. As usual in cron, if both day fields are restricted, either match is enough.
  *
  * @example
  * const isDue = parseCron('0 3 * * 1-5')
  * isDue(Date.parse('2026-11-16T03:00:00Z')) // true, a Monday
  */
 export function parseCron(expression: string): CronMatch {
-  const words = expression.trim().split(/\s+/);
-  if (words.length !== FIELDS.length) throw invalid(expression, 'it has five fields: minute hour day month weekday');
+  const fields = expression.trim().split(/\s+/);
+  if (fields.length !== FIELDS.length)
+    throw createCronError(expression, 'it must have five fields: minute hour day month weekday');
   const [minutes, hours, days, months, weekdays] = FIELDS.map((field, index) =>
-    readField(words[index] ?? '', field, expression),
+    readField(fields[index] ?? '', field, expression),
   ) as [Field, Field, Field, Field, Field];
   return (time) => {
     const date = new Date(time);
@@ -47,20 +48,20 @@ function readField(word: string, { name, first, last }: (typeof FIELDS)[number],
   const values = new Set<number>();
   for (const part of word.split(',')) {
     const match = PART.exec(part);
-    if (match === null) throw invalid(expression, `the ${name} "${part}" cannot be read`);
+    if (match === null) throw createCronError(expression, `the ${name} "${part}" is invalid`);
     const [, from, to, step] = match;
     const start = from === undefined ? first : Number(from);
     // `5/15` means from 5 on, as `5-59/15` does.
     const end = to === undefined ? (from === undefined || step !== undefined ? last : start) : Number(to);
     const width = step === undefined ? 1 : Number(step);
     if (start < first || end > last || start > end || width < 1)
-      throw invalid(expression, `the ${name} "${part}" is not within ${first} and ${last}`);
+      throw createCronError(expression, `the ${name} "${part}" is not between ${first} and ${last}`);
     for (let value = start; value <= end; value += width) values.add(value);
   }
   return { isAny: word.startsWith('*'), has: (value) => values.has(value) };
 }
 
-function invalid(expression: string, why: string): SluiceError {
+function createCronError(expression: string, why: string): SluiceError {
   return new SluiceError(
     'INVALID_SCHEDULE',
     `Invalid cron expression "${expression.slice(0, 100)}": ${why}. Correct "schedules" in the configuration.`,

@@ -6,7 +6,7 @@ import type { Duty } from '../run-by-one-process.js';
 import { parseCron } from './cron.js';
 import type { CronMatch } from './cron.js';
 
-/** An order on a schedule. */
+/** An order that is submitted on a schedule. */
 export interface Schedule {
   /** Five fields, UTC. */
   readonly cron: string;
@@ -23,16 +23,16 @@ export interface ScheduleOptions {
 }
 
 const MINUTE_MS = 60_000;
-/** A tick that was missed by less, while no process was running, is made up for. Older ones are not. */
-const LATE_MS = 10 * MINUTE_MS;
+/** A tick that was missed while no process was running is fired at most this late. */
+const MAX_LATE_MS = 10 * MINUTE_MS;
 const EVERY_MS = 15_000;
 
 /**
- * The duty that submits orders on their schedules. Each tick has its own request id: however many processes fire it,
- * and however often, there is one order. Throws `INVALID_SCHEDULE` for an expression that cannot be read.
+ * Creates the duty that submits orders on their schedules. Each tick has its own request id, so that it causes only one
+ * order, even if several processes fire it. Throws `INVALID_SCHEDULE` for an invalid expression.
  */
 export function createScheduleDuty(options: ScheduleOptions): Duty {
-  const due = Object.entries(options.schedules).map(([name, schedule]) => ({
+  const schedules = Object.entries(options.schedules).map(([name, schedule]) => ({
     name,
     schedule,
     isDue: parseCron(schedule.cron),
@@ -43,7 +43,7 @@ export function createScheduleDuty(options: ScheduleOptions): Duty {
     everyMs: EVERY_MS,
     async work() {
       const now = options.store.now();
-      for (const { name, schedule, isDue } of due) {
+      for (const { name, schedule, isDue } of schedules) {
         const tick = findTick(isDue, now);
         if (tick === undefined || fired.get(name) === tick) continue;
         await fire(options, { name, schedule, tick });
@@ -53,10 +53,10 @@ export function createScheduleDuty(options: ScheduleOptions): Duty {
   };
 }
 
-/** The last minute that was due, if it is not too long ago. */
+/** Finds the last minute that was due, if it is recent enough. */
 export function findTick(isDue: CronMatch, now: number): number | undefined {
   const minute = now - (now % MINUTE_MS);
-  for (let tick = minute; tick > now - LATE_MS; tick -= MINUTE_MS) if (isDue(tick)) return tick;
+  for (let tick = minute; tick > now - MAX_LATE_MS; tick -= MINUTE_MS) if (isDue(tick)) return tick;
   return undefined;
 }
 
@@ -74,9 +74,9 @@ async function fire(
     const { issue_ref, run_id } = record.order;
     if (!repeated) logger.info('schedule fired', { schedule: name, at, issue_ref, run_id });
   } catch (error) {
-    // Changed between two processes: the tick has its order already.
+    // The schedule differs between two processes: the tick already has its order.
     if (isSluiceError(error) && error.code === 'REQUEST_ID_REUSED') return;
-    // One schedule that is wrong does not stop the others; a store that is unavailable is tried again.
+    // A failing schedule does not stop the others; an unavailable store is retried.
     if (isSluiceError(error) && error.code.startsWith('STORE_')) throw error;
     logger.error('schedule failed', { schedule: name, at, error: String(error) });
   }

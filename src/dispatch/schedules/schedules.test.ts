@@ -40,7 +40,7 @@ describe('a cron expression', () => {
   });
 });
 
-it('a tick is made up for within ten minutes, and then is not', () => {
+it('a missed tick is fired within ten minutes, but not later', () => {
   const isDue = parseCron('0 3 * * *');
   expect(findTick(isDue, at('2026-11-16T03:00:00'))).toBe(at('2026-11-16T03:00:00'));
   expect(findTick(isDue, at('2026-11-16T03:09:59'))).toBe(at('2026-11-16T03:00:00'));
@@ -83,7 +83,7 @@ describe('schedules', () => {
     expect(await list()).toHaveLength(2);
   });
 
-  it('one that is wrong does not stop the others', async () => {
+  it('a failing schedule does not stop the others', async () => {
     const { fire, list, nightly } = await openSite();
     await fire({ broken: { cron: '0 3 * * *', request: { issue_ref: 'nonsense' } }, nightly });
     expect(await list()).toHaveLength(1);

@@ -21,11 +21,11 @@ describe('the done marker', () => {
     ['without quotes', '__SKILL_DONE__: true'],
     ['in a skill that is quoted', `I follow <skill_content>${DONE}</skill_content>`],
     ['in a skill whose quote never ends', `I follow <skill_content>${DONE}`],
-  ])('is not one %s', (_, text) => {
+  ])('is not found %s', (_, text) => {
     expect(hasDoneMarker(text)).toBe(false);
   });
 
-  it("counts only in the agent's own words", () => {
+  it("counts only in the agent's own messages", () => {
     const output = { id: 'i', type: 'command_execution', command: DONE, aggregated_output: DONE, exit_code: 0 };
     const stdout = [
       { type: 'item.completed', item: { id: 'r', type: 'reasoning', text: DONE } },

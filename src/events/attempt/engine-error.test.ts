@@ -12,9 +12,12 @@ describe('details an engine omits from its error', () => {
     expect(toEngineErrorData({ message })).toMatchObject({ http_status: status });
   });
 
-  it.each(['exit code 400', '"encode":400', 'line 404 of a file', '"code":4000'])('is no status in %s', (message) => {
-    expect(toEngineErrorData({ message })).not.toHaveProperty('http_status');
-  });
+  it.each(['exit code 400', '"encode":400', 'line 404 of a file', '"code":4000'])(
+    'is not a status in %s',
+    (message) => {
+      expect(toEngineErrorData({ message })).not.toHaveProperty('http_status');
+    },
+  );
 
   it.each([
     ['{"code":429}', false, 'ENGINE_RATE_LIMIT_HINT'],
@@ -26,7 +29,7 @@ describe('details an engine omits from its error', () => {
     expect(toEngineErrorData({ message, retrying })).toMatchObject({ code, retrying });
   });
 
-  it('is shortened if an engine prints a whole response', () => {
+  it('is shortened if an engine prints an entire response', () => {
     expect(toEngineErrorData({ message: 'x'.repeat(10_000) }).message).toHaveLength(4097);
   });
 });

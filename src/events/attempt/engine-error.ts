@@ -4,12 +4,12 @@ import type { RaspData } from '../protocol/rasp-event.js';
 import { boundDetail } from '../mapping/bound-detail.js';
 import { omitMissing } from '../reading/record-fields.js';
 
-/** Longest message passed on; engines print whole responses there. */
+/** The maximum length of a message in an event; some engines print entire HTTP responses as a message. */
 const MAX_MESSAGE = 4096;
 
 const HTTP_STATUS = /(?:\b(?:status(?:[ _]code)?["']?:?|HTTP(?:\/[\d.]+)?)|"code":)\s*([45]\d\d)\b/iu;
 
-/** An engine's error as the data of its event. Missing fields are guessed from its message. */
+/** Converts an engine's error to the data of its event. Missing fields are guessed from the message. */
 export function toEngineErrorData(error: EngineErrorReport): RaspData<'diagnostic.engine.error'> {
   const message = shorten(error.message);
   const status = error.httpStatus ?? findStatus(message);
@@ -28,7 +28,7 @@ export function toEngineErrorData(error: EngineErrorReport): RaspData<'diagnosti
   };
 }
 
-/** The message, short enough to be shown. */
+/** Truncates a message to a length that can be displayed. */
 export function shorten(message: string): string {
   return message.length <= MAX_MESSAGE ? message : `${truncate(message, MAX_MESSAGE)}…`;
 }
@@ -57,7 +57,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * The first characters of a text, as a copy: a slice would keep the whole text in memory.
+ * Returns the first characters of a text as a copy: a slice would keep the entire text in memory.
  *
  * @example
  * truncate('abc', 2) // 'ab'

@@ -4,10 +4,10 @@ import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { DriftSummary } from '../protocol/translator-output.js';
 import { truncate } from './engine-error.js';
 
-/** Longest text a raw event shows; its `raw_ref` has all of it. */
+/** The maximum length of the text in a raw event; its `raw_ref` refers to all of the bytes. */
 const MAX_RAW_TEXT = 64 * 1024;
 
-/** Longest name of an unknown type or field that is repeated. */
+/** The maximum length of the name of an unknown type or field in a message. */
 const MAX_NAME = 200;
 
 /** The confidence of a frame that could not be read. */
@@ -19,7 +19,7 @@ const PROBLEM_CODES = {
   too_long: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW',
 } as const;
 
-/** Tracks which bytes are being read, and reports what is independent of the engine: raw events, warnings, drift. */
+/** Tracks which bytes are being read, and emits the events that do not depend on the engine: raw events, warnings, drift. */
 export class FrameEvents {
   readonly #writer: EventWriter;
   readonly drift = new DriftCounter();
@@ -30,7 +30,7 @@ export class FrameEvents {
   isHandled = true;
   /** Fields of the frame's record that no event contains. */
   #rest: Record<string, unknown> | null = null;
-  /** Whether the frame was reported as raw: once is enough, however many of its records are not known. */
+  /** Whether the frame was already reported as raw; a frame with several unknown records is reported once. */
   #isRaw = false;
 
   constructor(writer: EventWriter) {
@@ -49,15 +49,15 @@ export class FrameEvents {
     this.#isRaw = false;
   }
 
-  /** Nothing is dropped: a frame that the reader did not report becomes raw with a warning. */
+  /** Ends a frame. If the reader did not report it, it becomes raw with a warning, so that nothing is lost. */
   close(frame: Frame): void {
     if (!this.isHandled) this.unparsed(undefined, undefined);
     if (this.#rest !== null && !this.#isRaw) this.#writer.addDetail(this.#rest);
     if (frame.kind === 'json' && frame.encoding === 'binary') this.#writer.warn('INVALID_UTF8');
   }
 
-  /** Ends the reference to bytes: later reports were not read from any. */
-  leave(): void {
+  /** Clears the reference to bytes, because later events are not based on any. */
+  clearReference(): void {
     this.#frame = null;
     this.#writer.rawRef = null;
     this.#writer.confidence = 1;
@@ -68,7 +68,7 @@ export class FrameEvents {
     this.#refer(first, last, first.encoding === 'binary' ? 'binary' : last.encoding);
   }
 
-  /** The bytes being read, shown as a text. */
+  /** Emits the bytes being read as a raw event. */
   raw(text: string): void {
     this.isHandled = true;
     const stream = this.#writer.rawRef?.stream;
@@ -79,7 +79,7 @@ export class FrameEvents {
     if (!isShort) this.#writer.warn('RAW_TEXT_SHORTENED');
   }
 
-  /** The frame as raw, without a warning. */
+  /** Emits the frame as raw, without a warning. */
   noise(): void {
     if (this.#frame !== null) this.raw(this.#frame.text);
   }
@@ -94,12 +94,12 @@ export class FrameEvents {
     if (!this.#isRaw) this.raw(frame.text);
     this.#isRaw = true;
     this.#endsUnparsed[frame.stream] = true;
-    // Of neighbouring lines that cannot be read only the first is warned about.
+    // Of consecutive lines that cannot be read, only the first gets a warning.
     if (!this.#followsUnparsed || reason !== 'UNPARSED_CONTENT_FELL_BACK_TO_RAW') {
       this.#writer.warn(reason, message, { confidence: RAW_CONFIDENCE });
       if (frame.kind === 'text' && frame.encoding === 'binary') this.#writer.warn('INVALID_UTF8');
     }
-    // A frame may hold other records, which are read as surely as ever.
+    // Other records of the same frame keep their confidence.
     this.#writer.confidence = confidence;
   }
 
@@ -115,11 +115,11 @@ export class FrameEvents {
     }
   }
 
-  keepRest(record: object, used: ReadonlySet<string>, place?: string): void {
+  keepRest(record: object, used: ReadonlySet<string>, path?: string): void {
     for (const key in record) {
       if (used.has(key)) continue;
       this.#rest ??= {};
-      this.#rest[place === undefined ? key : `${place}.${key}`] = (record as Readonly<Record<string, unknown>>)[key];
+      this.#rest[path === undefined ? key : `${path}.${key}`] = (record as Readonly<Record<string, unknown>>)[key];
     }
   }
 
@@ -141,10 +141,10 @@ export class FrameEvents {
   }
 }
 
-/** Different types and paths that are counted; a hostile program could print a new one with every line. */
+/** Limit on distinct types and paths that are counted; a hostile program could print a new one with every line. */
 const MAX_NAMES = 1000;
 
-/** Counts what this version does not know, so that a change of a program's format shows. */
+/** Counts unknown types and fields, so that a change in a program's format is noticed. */
 class DriftCounter {
   readonly #types = new Map<string, number>();
   readonly #fields = new Map<string, number>();
@@ -153,24 +153,24 @@ class DriftCounter {
     count(this.#types, type);
   }
 
-  /** True the first time this path is met. */
+  /** Returns true the first time this path occurs. */
   addField(path: string): boolean {
     return count(this.#fields, path) === 1;
   }
 
-  /** The counts; null if nothing was met. */
-  summary(about: Pick<DriftSummary, 'run_id' | 'attempt_number' | 'engine' | 'engine_version'>): DriftSummary | null {
+  /** Returns the counts; null if everything was known. */
+  summary(attempt: Pick<DriftSummary, 'run_id' | 'attempt_number' | 'engine' | 'engine_version'>): DriftSummary | null {
     if (this.#types.size === 0 && this.#fields.size === 0) return null;
     return {
       summary: 'drift',
-      ...about,
+      ...attempt,
       unknown_types: Object.fromEntries(this.#types),
       unknown_fields: Object.fromEntries(this.#fields),
     };
   }
 }
 
-/** Counts occurrences of the name; names over the limit are not counted and never new. */
+/** Counts an occurrence of a name and returns the count; 0 for a new name over the limit. */
 function count(names: Map<string, number>, name: string): number {
   const before = names.get(name) ?? 0;
   if (before === 0 && names.size >= MAX_NAMES) return 0;

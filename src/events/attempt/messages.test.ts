@@ -19,7 +19,7 @@ function translate(engine: 'gemini' | 'claude', records: readonly object[]) {
 const texts = (events: ReturnType<typeof translate>, type: string) =>
   events.flatMap((event) => (event.type === type ? [(event.data as { text: string }).text] : []));
 
-describe('a message in pieces without end', () => {
+describe('a message with endless pieces', () => {
   it('is split into several with all of its text, if Gemini prints it', () => {
     const delta = { type: 'message', timestamp, role: 'assistant', content: piece, delta: true };
     const events = translate('gemini', [

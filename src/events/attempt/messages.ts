@@ -9,19 +9,19 @@ interface OpenMessage {
   text: string;
 }
 
-/** Messages that may be open at once; a program that opens more loses the oldest to its final. */
+/** Limit on open messages; if a program opens more, the oldest is closed. */
 const MAX_OPEN = 256;
 
-/** Text of all open messages together; then the one being written ends, and what follows is another. */
+/** Limit on the text of all open messages; beyond it the current message is closed, and later text starts a new one. */
 const MAX_OPEN_LENGTH = 2 * MAX_MESSAGE_LENGTH;
 
-/** Gives every message an id, ends each exactly once, and listens for the done marker in the agent's own words. */
+/** Gives every message an id, ends each exactly once, and looks for the done marker in the agent's own messages. */
 export class Messages {
   readonly #writer: EventWriter;
   readonly #open = new Map<string, OpenMessage>();
   #openLength = 0;
   #count = 0;
-  /** The agent's last whole message: what it asks, if it asks. */
+  /** The agent's last complete message, which may be a question. */
   last = '';
   #doneMarkers = 0;
 
@@ -30,17 +30,17 @@ export class Messages {
   }
 
   /** Whether the agent has printed a message. */
-  get any(): boolean {
+  get hasAny(): boolean {
     return this.#count > 0;
   }
 
-  /** How many messages carried the done marker. */
+  /** The number of messages with the done marker. */
   get doneMarkers(): number {
     return this.#doneMarkers;
   }
 
   delta(text: string, options: MessageOptions | undefined): void {
-    const message = this.#opened(options);
+    const message = this.#getOrOpen(options);
     message.text += text;
     this.#openLength += text.length;
     this.#writer.write(
@@ -63,7 +63,7 @@ export class Messages {
     this.#finish(open.id, open.text, open.parent);
   }
 
-  /** Ends what the engine left open, in the order in which it was opened. */
+  /** Ends the messages that the engine left open, in the order in which they were opened. */
   closeAll(): void {
     for (const key of this.#open.keys()) this.close({ key });
   }
@@ -78,7 +78,7 @@ export class Messages {
     return open;
   }
 
-  #opened(options: MessageOptions | undefined): OpenMessage {
+  #getOrOpen(options: MessageOptions | undefined): OpenMessage {
     const key = options?.key ?? '';
     const open = this.#open.get(key);
     if (open !== undefined) return open;
@@ -115,42 +115,42 @@ function withParent({ parent }: { readonly parent: string | null }): { parent_to
 /** A fenced block that begins like JSON. */
 const FENCED_JSON = /```(?:json|jsonc|json5)?[ \t]*\r?\n\s*[{[]/iu;
 
-/** Longer messages are not searched: readers who want their value have the text. */
+/** Longer messages are not searched; their text is still in the event. */
 const MAX_LENGTH = 4 * 1024 * 1024;
 
 /**
- * The JSON object or array a message holds: the whole text, a `<json>` block or a fenced one; undefined if there is
- * none. Every message passes here and most are plain text, so only those that show one are read.
+ * Returns the JSON object or array in a message: the entire text, a `<json>` block or a fenced block; undefined if there is
+ * none. This runs for every message and most are plain text, so only those that look like JSON are parsed.
  *
  * @example
  * readStructuredPayload('Done.\n```json\n{"ok":true}\n```') // { ok: true }
  */
 export function readStructuredPayload(text: string): unknown {
-  return mayHoldPayload(text) ? findPayload(text) : undefined;
+  return mayContainPayload(text) ? findPayload(text) : undefined;
 }
 
-/** The same for a text that may have its JSON anywhere, also glued to the words before it. */
+/** Returns the JSON value in a text, which may be anywhere, even directly after a word. */
 export function findPayload(text: string): unknown {
   if (text.length > MAX_LENGTH || !/[{[]/u.test(text)) return undefined;
-  // Strictly: a payload is shown next to the text, and a wrong one is worse than none.
+  // Parsed strictly: a payload is shown next to the text, and a wrong one is worse than none.
   const result = parse(text, undefined, { profile: text.includes('<json>') ? 'tagged' : 'generic' });
   return result.ok && typeof result.value === 'object' && result.value !== null ? result.value : undefined;
 }
 
-function mayHoldPayload(text: string): boolean {
+function mayContainPayload(text: string): boolean {
   const first = text.trimStart().charAt(0);
   if (first === '{' || first === '[') return true;
   return text.includes('<json>') || (text.includes('```') && FENCED_JSON.test(text));
 }
 
-/** The marker as JSON, and as JSON inside of a JSON string. Old agents print it in lower case. */
+/** The marker as JSON, and as JSON inside a JSON string. Old agents print it in lower case. */
 const MARKER = /\\?"__(?:SKILL_DONE|skill_done)__\\?"\s*:\s*true\b/u;
 
-/** An agent that shows the skill it follows quotes the marker without meaning it; an unclosed quote reaches to the end. */
+/** Skill instructions, which may quote the marker: an agent that prints them has not finished. An unclosed block extends to the end. */
 const QUOTED_SKILL = /<skill_content\b[^]*?(?:<\/skill_content>|$)/gu;
 
 /**
- * Whether the agent says in this text that it has finished. Give it only the agent's own words.
+ * Whether the agent reports in this text that it has finished. Pass only the agent's own messages.
  *
  * @example
  * hasDoneMarker('{"__SKILL_DONE__": true}') // true

@@ -25,18 +25,18 @@ import { ToolCalls } from './tool-calls.js';
 import { UsageTotals } from './usage-totals.js';
 import { FrameEvents } from './frame-events.js';
 
-/** The state that the end of an attempt depends on: the last report of each kind. */
+/** The last report of each kind, from which the end of an attempt is judged. */
 interface Outcome {
   readonly endSignal: EndSignal | null;
   readonly runtimeError: string | null;
-  /** Whether that error means that the engine's credentials were refused. */
+  /** Whether `runtimeError` means that the engine's credentials were refused. */
   readonly isAuthError: boolean;
   readonly lastError: string | null;
   readonly lastMessage: string;
   readonly usage: Usage | null;
 }
 
-/** Turns what a reader reports about an attempt into events, and keeps the evidence of how it ends. */
+/** Turns a reader's reports about an attempt into events, and collects the evidence of how it ended. */
 export class ReportWriter implements Report {
   readonly #writer: EventWriter;
   readonly #frames: FrameEvents;
@@ -82,19 +82,19 @@ export class ReportWriter implements Report {
     this.#usage = new UsageTotals(outcome.usage);
   }
 
-  /** The version of the program, if it says it. */
+  /** The version of the program, if it prints it. */
   get version(): string | null {
     return this.#version;
   }
 
-  /** Whether the program prints no records but plain text, which has no end signal. */
+  /** Whether the program prints plain text instead of records; plain text has no end signal. */
   get isPlainText(): boolean {
     return this.#isPlainText;
   }
 
   /** Whether the agent itself has printed a message or called a tool. */
-  get hasSpoken(): boolean {
-    return this.messages.any || this.tools.any || this.#hasActed;
+  get hasActivity(): boolean {
+    return this.messages.hasAny || this.tools.hasAny || this.#hasActed;
   }
 
   status(status: StatusReport): void {
@@ -105,7 +105,7 @@ export class ReportWriter implements Report {
 
   session(id: string | null): void {
     if (id === null || (id === this.#writer.sessionId && this.conversation.isStarted)) return;
-    this.conversation.reveal(id);
+    this.conversation.announce(id);
   }
 
   engineVersion(version: string | null): void {
@@ -187,8 +187,8 @@ export class ReportWriter implements Report {
     this.#writer.write('interaction.permission.replied', data, { interaction_id: interactionId });
   }
 
-  keepRest(record: object, used: ReadonlySet<string>, place?: string): void {
-    this.#frames.keepRest(record, used, place);
+  keepRest(record: object, used: ReadonlySet<string>, path?: string): void {
+    this.#frames.keepRest(record, used, path);
   }
 
   step({ model, usage }: { readonly model: string | null; readonly usage: Usage | null }): void {
@@ -292,22 +292,22 @@ export class Attempt {
     this.#frames.close(frame);
   }
 
-  /** A blank line: no event, but readers that put text together again want it. */
+  /** Passes a blank line to the reader. It is not an event, but readers that join lines of text need it. */
   readBlank(frame: BlankFrame): void {
     this.#reader.blank?.(frame);
   }
 
-  /** A frame that does not concern the engine: kept as raw, without a warning. */
+  /** Reports a frame that is not the engine's output as raw, without a warning. */
   setAside(frame: Frame): void {
     this.#frames.open(frame);
     this.#frames.noise();
   }
 
-  /** All frames were read. */
+  /** Ends reading after the last frame. */
   endReading(exit: ProcessExit): void {
     this.#reader.end(exit);
     this.report.messages.closeAll();
-    this.#frames.leave();
+    this.#frames.clearReference();
     this.report.tools.endAll();
   }
 }

@@ -3,7 +3,7 @@ import type { EventWriter } from '../mapping/event-writer.js';
 import { boundDetail } from '../mapping/bound-detail.js';
 import type { RaspData } from '../protocol/rasp-event.js';
 
-/** Longer values are not session ids; they would be repeated in every event. */
+/** Longer values do not count as session ids, because they would be repeated in every event. */
 const MAX_ID = 512;
 
 /** Tracks the session of an attempt: starts the conversation once, and warns when the session changes. */
@@ -31,12 +31,12 @@ export class Session {
     if (before !== null && before !== id) this.#warnChanged(before, id);
   }
 
-  /** Names the session from a record that is not a status. */
-  reveal(id: string): void {
+  /** Reports the session of a record that is not a status. */
+  announce(id: string): void {
     if (dropInvalidId(id) !== null) this.status({ status: 'session', session_id: id }, null);
   }
 
-  /** Reports that the conversation has started, once an attempt. */
+  /** Reports that the conversation has started, once per attempt. */
   start(id: string | null, model?: string | null): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
@@ -44,12 +44,12 @@ export class Session {
   }
 
   #warnChanged(before: string, id: string): void {
-    const message = `The session was ${before} and is ${id} now; the latest counts.`;
+    const message = `The session id changed from ${before} to ${id}; the latest one is used.`;
     this.#writer.warn('SESSION_ID_CHANGED', message, { subject: id });
   }
 }
 
-/** Field by field: some engines print nothing but statuses, and spreading costs more than parsing. */
+/** Copies field by field: some engines print almost only statuses, and spreading costs more than parsing. */
 function toStatusData(status: StatusReport, id: string | null, engineVersion: string | null) {
   const data: { -readonly [Key in keyof RaspData<'lifecycle.run.status'>]: RaspData<'lifecycle.run.status'>[Key] } = {
     status: status.status,

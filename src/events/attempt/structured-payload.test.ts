@@ -17,11 +17,11 @@ describe('the payload of a message', () => {
     ['code', '```js\nconst a = { b: 1 };\n```'],
     ['torn JSON', '{"ok":tr'],
     ['a bare value', '"ok"'],
-  ])('is nothing in %s', (_, text) => {
+  ])('is undefined in %s', (_, text) => {
     expect(readStructuredPayload(text)).toBeUndefined();
   });
 
-  it('is not looked for in very long messages', () => {
+  it('is not searched for in very long messages', () => {
     expect(readStructuredPayload(`{"a":"${'x'.repeat(5 * 1024 * 1024)}"}`)).toBeUndefined();
   });
 });

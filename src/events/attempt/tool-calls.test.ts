@@ -39,7 +39,7 @@ describe('tool calls', () => {
     expect(warnings).not.toContain('TOOL_CALL_START_MISSING');
   });
 
-  it('that are never ended are forgotten one by one', () => {
+  it('that never end are dropped one by one', () => {
     const stdout = Array.from({ length: 4100 }, (_, index) => codex.command('started', `c${index}`));
     const { emitted, warnings } = translateLines({ stdout });
     expect(warnings.filter((code) => code === 'TOOL_CALL_UNFINISHED')).toHaveLength(4100);

@@ -11,28 +11,28 @@ interface OpenCall {
   readonly paths: readonly string[];
 }
 
-/** Calls that may be open at once; more are forgotten, oldest first, and reported as unfinished. */
+/** Limit on open calls; beyond it the oldest is dropped and reported as unfinished. */
 const MAX_OPEN = 4096;
 
 const NO_DIFF: readonly FileDiff[] = [];
 const NO_PATHS: readonly string[] = [];
 
-/** A result without its start may not say whose it is. */
-const UNNAMED = 'unknown';
+/** The name of a call whose result was printed without its start and without a name. */
+const UNKNOWN_NAME = 'unknown';
 
 /** Pairs the starts and ends of tool calls by id, so that every end has exactly one start. */
 export class ToolCalls {
   readonly #writer: EventWriter;
   readonly #open = new Map<string, OpenCall>();
   readonly touches = new FileTouches();
-  #any = false;
+  #hasAny = false;
 
   constructor(writer: EventWriter) {
     this.#writer = writer;
   }
 
-  get any(): boolean {
-    return this.#any;
+  get hasAny(): boolean {
+    return this.#hasAny;
   }
 
   start(call: ToolReport): void {
@@ -40,14 +40,14 @@ export class ToolCalls {
     const opened = merge(known, call);
     this.#open.set(call.id, opened);
     if (known?.input === undefined) this.#touch(call, opened.name);
-    // Repeated while it is open: engines repeat a start when they fill in its input.
+    // Some engines repeat a start when they complete its input.
     if (known !== undefined) return;
-    this.#any = true;
-    if (this.#open.size > MAX_OPEN) this.#forget();
+    this.#hasAny = true;
+    if (this.#open.size > MAX_OPEN) this.#dropOldest();
     this.#writer.write('tool.call.started', toCallData(call.id, opened), { tool_call_id: call.id });
   }
 
-  /** Returns what is known of a call, merged with the new details; for a permission request. */
+  /** Returns the details of a call for a permission request, merged with earlier reports. */
   describe(call: ToolReport): Pick<CallData, 'name' | 'input' | 'diff' | 'locations'> {
     const {
       tool_call_id: _,
@@ -69,7 +69,7 @@ export class ToolCalls {
     this.#writer.write('tool.call.failed', { ...data, error: call.error }, { tool_call_id: call.id });
   }
 
-  /** Warns about calls whose end never came. */
+  /** Warns about calls that never ended. */
   endAll(): void {
     for (const [id, { name }] of this.#open) this.#warnUnfinished(id, name);
     this.#open.clear();
@@ -91,7 +91,7 @@ export class ToolCalls {
     this.touches.add({ toolCallId: call.id, name, paths: call.paths ?? [], input: call.input });
   }
 
-  #forget(): void {
+  #dropOldest(): void {
     const [oldest] = this.#open;
     if (oldest === undefined) return;
     this.#open.delete(oldest[0]);
@@ -109,10 +109,10 @@ export class ToolCalls {
   }
 }
 
-/** Merges a further report about a call into what is known of it. */
+/** Merges another report about a call with the earlier ones. */
 function merge(known: OpenCall | undefined, call: ToolReport): OpenCall {
   return {
-    name: call.name ?? known?.name ?? UNNAMED,
+    name: call.name ?? known?.name ?? UNKNOWN_NAME,
     input: call.input ?? known?.input,
     parent: call.parent ?? known?.parent ?? null,
     diff: call.diff ?? known?.diff ?? NO_DIFF,
@@ -158,21 +158,21 @@ function addResult(data: EndData, { output, exitCode }: ToolEndReport): void {
 export interface Touch {
   readonly toolCallId: string;
   readonly name: string;
-  /** Files the call names as its own. */
+  /** Files that the call names as its target. */
   readonly paths: readonly string[];
   /** Other text of the call that may contain a path: a shell command. */
   readonly mention: string;
 }
 
-/** Calls and characters kept for the end, when it is known which files changed; older calls are forgotten. */
+/** Limits on the calls and characters stored until the end, when the changed files are known; older calls are dropped. */
 const MAX_TOUCHES = 2000;
 const MAX_MENTION = 4096;
 
-/** Remembers which tool calls mention which files. */
+/** Stores the tool calls that mention files. */
 export class FileTouches {
   #touches: Touch[] = [];
 
-  /** The remembered calls, oldest first. */
+  /** The stored calls, oldest first. */
   get all(): readonly Touch[] {
     return this.#touches;
   }
@@ -180,22 +180,27 @@ export class FileTouches {
   add(call: { toolCallId: string; name: string; paths: readonly string[]; input: unknown }): void {
     const mention = collectMention(call.input);
     if (call.paths.length === 0 && mention === '') return;
-    this.#touches.push({ toolCallId: call.toolCallId, name: call.name, paths: call.paths.map(slashes), mention });
+    this.#touches.push({
+      toolCallId: call.toolCallId,
+      name: call.name,
+      paths: call.paths.map(toForwardSlashes),
+      mention,
+    });
     if (this.#touches.length > 2 * MAX_TOUCHES) this.#touches = this.#touches.slice(-MAX_TOUCHES);
   }
 }
 
-/** The strings of an input, one level deep: tools take their commands and paths there. */
+/** Joins the strings of an input, one level deep: tools have their commands and paths there. */
 function collectMention(input: unknown): string {
-  if (typeof input === 'string') return slashes(truncate(input, MAX_MENTION));
+  if (typeof input === 'string') return toForwardSlashes(truncate(input, MAX_MENTION));
   if (typeof input !== 'object' || input === null) return '';
   let mention = '';
   for (const value of Object.values(input)) {
     if (typeof value === 'string') mention += `${mention === '' ? '' : '\n'}${truncate(value, MAX_MENTION)}`;
   }
-  return slashes(truncate(mention, MAX_MENTION));
+  return toForwardSlashes(truncate(mention, MAX_MENTION));
 }
 
-function slashes(path: string): string {
+function toForwardSlashes(path: string): string {
   return path.replaceAll('\\', '/');
 }

@@ -11,7 +11,7 @@ const COUNTS = [
 ] as const;
 
 /**
- * Adds up what an attempt has used. A total reported by the engine counts as it is; otherwise the turns are added up.
+ * Adds up the usage of an attempt. A total reported by the engine is used unchanged; otherwise the turns are added up.
  */
 export class UsageTotals {
   #total: Usage | null = null;
@@ -39,7 +39,7 @@ export function sumUsage(one: Usage, other: Usage): Usage {
   const added: { -readonly [Key in keyof Usage]: Usage[Key] } = { ...one };
   for (const key of COUNTS) {
     const value = other[key];
-    // A sum beyond all numbers could not be written as JSON.
+    // An infinite sum could not be written as JSON.
     if (value !== undefined) added[key] = Math.min((one[key] ?? 0) + value, Number.MAX_VALUE);
   }
   return added;

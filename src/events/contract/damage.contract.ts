@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Fixture, RecordedPush } from './engine-fixture.contract.js';
 
-/** One harm done to a recording. Positions are shares of its length, so they fit every recording. */
+/** One corruption of a recording. Positions are fractions of its length, so they fit every recording. */
 type Damage =
   | { readonly kind: 'truncate'; readonly at: number }
   | { readonly kind: 'delete'; readonly at: number; readonly length: number }
@@ -25,7 +25,7 @@ export const cutByLine: Cut = (bytes) => {
   return pieces;
 };
 
-/** Cuts into pieces of sizes that repeat. */
+/** Cuts into pieces with a repeating sequence of sizes. */
 export function arbitraryCut(): fc.Arbitrary<Cut> {
   const sizes = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 8 });
   return sizes.map((lengths) => (bytes: Uint8Array) => {
@@ -39,7 +39,7 @@ export function arbitraryCut(): fc.Arbitrary<Cut> {
   });
 }
 
-/** One to four damages. Garbage is made of the bytes that matter to a framer, and of any others. */
+/** One to four corruptions. Inserted bytes are random, and often special to the framer. */
 export function arbitraryDamage(): fc.Arbitrary<readonly Damage[]> {
   const at = fc.double({ min: 0, max: 1, noNaN: true });
   const length = fc.integer({ min: 1, max: 300 });
@@ -103,11 +103,11 @@ function damageBytes(bytes: Uint8Array, at: number, damage: Exclude<Damage, { ki
 }
 
 function join(...parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
-    whole.set(part, at);
+    joined.set(part, at);
     at += part.length;
   }
-  return whole;
+  return joined;
 }

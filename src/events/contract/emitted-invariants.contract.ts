@@ -18,7 +18,7 @@ export function selectFcmp(emitted: readonly Emitted[]): readonly FcmpEvent[] {
   return emitted.flatMap((one) => (one.protocol === 'fcmp' ? [one.event] : []));
 }
 
-/** Every event is valid against its schema, after a round trip through JSON. */
+/** Asserts that every event is valid against its schema, after a round trip through JSON. */
 export function expectValid(emitted: readonly Emitted[]): void {
   for (const { protocol, event } of emitted) {
     const onTheWire: unknown = JSON.parse(JSON.stringify(event));
@@ -27,14 +27,14 @@ export function expectValid(emitted: readonly Emitted[]): void {
   }
 }
 
-/** No byte is lost, and none is reported twice. */
+/** Asserts that no byte is lost, and none is reported twice. */
 export function expectCovered(coverage: Coverage): void {
   for (const [stream, { bytes, claimed, unclaimed, doubled }] of Object.entries(coverage)) {
     expect({ stream, claimed, unclaimed, doubled }).toEqual({ stream, claimed: bytes, unclaimed: [], doubled: [] });
   }
 }
 
-/** Asserts the invariants of the events of one whole attempt, whatever the bytes were. */
+/** Asserts the invariants of the events of one attempt, which hold for any bytes. */
 export function expectOrderly(emitted: readonly Emitted[], fcmpSeq = 0): void {
   const rasp = selectRasp(emitted);
   const fcmp = selectFcmp(emitted);

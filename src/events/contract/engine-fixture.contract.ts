@@ -6,7 +6,7 @@ import type { Emitted } from '../protocol/translator-output.js';
 import { createTranslator } from '../translator.js';
 import type { Translator, TranslatorOptions } from '../translator.js';
 
-/** Bytes that came on a stream at a time. */
+/** Bytes that arrived on a stream at one time. */
 export interface RecordedPush {
   readonly stream: 'stdout' | 'stderr' | 'stdin';
   readonly bytes: Uint8Array;
@@ -98,7 +98,7 @@ function readSignal(meta: Record<string, string | number | null>): string | null
   return typeof meta['signal'] === 'string' ? meta['signal'] : null;
 }
 
-/** The offsets of a timing are hints: what counts is the order and the number of bytes. */
+/** Uses only the order and the number of bytes from the timing; its offsets are hints. */
 function readPushes(folder: string, number: number, startMs: number): readonly RecordedPush[] {
   const rest = {
     stdin: readBytes(`${folder}/stdin.${number}.log`),

@@ -10,7 +10,7 @@ import { renderTranscript } from './transcript.contract.js';
 
 import fc from 'fast-check';
 
-/** Random damages an engine has to bear; `npm run torture` has the long form. */
+/** The number of random corruptions per engine; `npm run torture` uses more. */
 const DAMAGE_RUNS = Number(process.env['DAMAGE_RUNS'] ?? 60);
 
 /** Writes the transcripts instead of comparing with them. Read them before you commit them. */
@@ -31,7 +31,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
         for (const translator of translateFixture(fixture, engine).translators) expectCovered(translator.coverage());
       });
 
-      it('gives valid events in order', () => {
+      it('emits valid events in order', () => {
         const { emitted } = translateFixture(fixture, engine);
         expectValid(emitted);
         for (const [number, events] of byAttempt(emitted)) {
@@ -40,19 +40,19 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
         }
       });
 
-      it('gives the same events whole, by line and by byte', () => {
+      it('emits the same events from one chunk, by line and by byte', () => {
         const { emitted } = translateFixture(fixture, engine);
         expect(translateFixture(fixture, engine, cutByLine).emitted).toEqual(emitted);
         expect(translateFixture(fixture, engine, cutByByte).emitted).toEqual(emitted);
       });
 
-      it('is taken for no other engine', () => {
+      it('is not detected as another engine', () => {
         const engines = new Set(selectFcmp(translateFixture(fixture, 'auto').emitted).map((event) => event.engine));
         engines.delete('generic');
         expect([...engines].filter((name) => name !== engine)).toEqual([]);
       });
 
-      it('claims every byte of a terminal too, with the streams and alone', () => {
+      it('claims every byte of a terminal, with and without the other streams', () => {
         for (const { number, pushes, terminal, end } of fixture.attempts) {
           for (const streams of [pushes, []]) {
             const translator = createTranslator({ engine, runId: 'r', attempt: number, clock: () => 0 });
@@ -65,17 +65,17 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
         }
       });
 
-      it('gives the events of its transcript', () => {
+      it('emits the events of its transcript', () => {
         const transcript = renderTranscript(translateFixture(fixture, engine).emitted);
         const file = `${fixture.folder}/transcript.txt`;
         if (UPDATES_GOLDEN) writeFileSync(file, transcript);
-        expect(existsSync(file), `${file} is missing: run with UPDATE_GOLDEN=1 and read what it wrote`).toBe(true);
+        expect(existsSync(file), `${file} is missing: run with UPDATE_GOLDEN=1 and review the new file`).toBe(true);
         expect(transcript).toBe(readFileSync(file, 'utf8'));
       });
     });
 
     it(
-      'gives the same events for every cut',
+      'emits the same events for every split into chunks',
       () => {
         fc.assert(
           fc.property(fc.constantFrom(...fixtures), arbitraryCut(), (fixture, cut) => {
@@ -114,7 +114,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
       ['brackets', new TextEncoder().encode('[{"a":'.repeat(2000))],
       ['deep nesting', new TextEncoder().encode(`${'['.repeat(5000)}${']'.repeat(5000)}\n`)],
       ['another program', new TextEncoder().encode('{"hello":"world"}\nplain text\n"string"\n42\nnull\n')],
-    ])('bears %s', (_, bytes) => {
+    ])('tolerates %s', (_, bytes) => {
       const translator = createTranslator({ engine, runId: 'r', attempt: 1, clock: () => 0 });
       const emitted = [...translator.push('stdout', bytes), ...translator.push('stderr', bytes)];
       emitted.push(...translator.end({ exitCode: 0, signal: null }));

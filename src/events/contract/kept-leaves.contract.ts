@@ -5,24 +5,24 @@ import type { Emitted } from '../protocol/translator-output.js';
 import { selectRasp } from './emitted-invariants.contract.js';
 import type { Fixture } from './engine-fixture.contract.js';
 
-/** A value of a record that none of the events of its bytes has. */
+/** A value of a record that is missing from all events of its bytes. */
 export interface LostLeaf {
-  /** `<type of the record>: <path>`, with `*` for places in lists. */
+  /** `<type of the record>: <path>`, with `*` for list indexes. */
   readonly path: string;
   readonly value: string | number | boolean;
 }
 
 /**
- * Compares every value of every record of a recording with the events of the same bytes. A text counts as kept where an
- * event holds it, in part of a longer text too; true and false and short numbers count where the field of an event has the same
- * name, since they are everywhere.
+ * Compares every value of every record of a recording with the events of the same bytes. A text counts as kept if an event
+ * contains it, even as part of a longer text. Booleans and one-digit numbers are too common, so they must be in a field with the
+ * same name.
  */
 export function findLostLeaves(fixture: Fixture, engine: Engine, emitted: readonly Emitted[]): readonly LostLeaf[] {
   const lost: LostLeaf[] = [];
   for (const attempt of fixture.attempts) {
     const events = selectRasp(emitted).filter(({ attempt_number }) => attempt_number === attempt.number);
     for (const stream of ['stdout', 'stderr'] as const) {
-      const take = (frame: JsonFrame): void => {
+      const compareFrame = (frame: JsonFrame): void => {
         const near = events.filter(
           ({ raw_ref: ref }) => ref?.stream === stream && ref.byte_from <= frame.from && ref.byte_to >= frame.to,
         );
@@ -32,8 +32,8 @@ export function findLostLeaves(fixture: Fixture, engine: Engine, emitted: readon
       const framer = createFramer({
         stream,
         framing: engine.framing,
-        recognises: (value) => engine.detect(value) > 0,
-        onFrame: (frame) => void (frame.kind === 'json' && take(frame)),
+        recognizes: (value) => engine.detect(value) > 0,
+        onFrame: (frame) => void (frame.kind === 'json' && compareFrame(frame)),
       });
       for (const push of attempt.pushes) if (push.stream === stream) framer.push(push.bytes);
       framer.end();
@@ -45,7 +45,7 @@ export function findLostLeaves(fixture: Fixture, engine: Engine, emitted: readon
 function compare(value: object, events: readonly object[]): LostLeaf[] {
   const kept = events.flatMap((event) => listLeaves(event, ''));
   const texts = kept.flatMap((leaf) => (typeof leaf.value === 'string' ? [leaf.value] : []));
-  const isCut = texts.some((text) => text.includes('…')) || kept.some(({ path }) => path.includes('…'));
+  const isTruncated = texts.some((text) => text.includes('…')) || kept.some(({ path }) => path.includes('…'));
   const records = Array.isArray(value) ? (value as readonly unknown[]) : [value];
   return records.flatMap((record) => {
     const type = nameRecord(record);
@@ -54,19 +54,19 @@ function compare(value: object, events: readonly object[]): LostLeaf[] {
         typeof leaf === 'string'
           ? texts.some((text) => text.includes(leaf))
           : kept.some(
-              (other) => other.value === leaf && (isDistinctive(leaf) || lastKey(other.path) === lastKey(path)),
+              (other) => other.value === leaf && (isDistinctive(leaf) || getLastKey(other.path) === getLastKey(path)),
             );
-      return isKept || isCut ? [] : [{ path: `${type}: ${path}`, value: leaf }];
+      return isKept || isTruncated ? [] : [{ path: `${type}: ${path}`, value: leaf }];
     });
   });
 }
 
-/** Whether a value is rare enough to be found by itself. */
+/** Whether a value is rare enough to be identified without its field name. */
 function isDistinctive(leaf: string | number | boolean): boolean {
   return typeof leaf === 'number' && Math.abs(leaf) > 9;
 }
 
-function lastKey(path: string): string {
+function getLastKey(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1);
 }
 

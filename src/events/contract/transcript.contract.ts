@@ -1,9 +1,9 @@
 import type { Emitted } from '../protocol/translator-output.js';
 
 /**
- * Events as a text that a person can review, with every field and value. A RASP event starts a block: its number, the bytes
- * it was read from, its type, and its data. Its FCMP event follows behind an arrow. Fields that an event repeats from the
- * one before are left out; everything else is included, so two different lists of events have different transcripts.
+ * Renders events as text that a person can review, with every field and value. A RASP event starts a block: its number, the bytes
+ * it was read from, its type, and its data. Its FCMP event follows after an arrow. Fields that an event repeats from the
+ * previous one are left out; everything else is included, so two different lists of events have different transcripts.
  *
  * @example
  * renderTranscript(emitted)
@@ -26,29 +26,29 @@ export function renderTranscript(emitted: readonly Emitted[]): string {
       lines.push(`#${one.event.seq}${bytes} ${one.event.event.type}`);
       const isHeadEnough = one.event.raw_ref === null || isShown(one.event.raw_ref, one.event.attempt_number);
       const category = one.event.event.type.split('.')[0];
-      const expected = { ...inherited(rasp), seq, 'event.category': category, 'event.type': one.event.event.type };
-      lines.push(...difference(expected, isHeadEnough ? withoutRawRef(shown) : shown, '    '));
+      const expected = { ...pickInherited(rasp), seq, 'event.category': category, 'event.type': one.event.event.type };
+      lines.push(...renderDifference(expected, isHeadEnough ? dropRawRef(shown) : shown, '    '));
       rasp = shown;
     } else {
       lines.push(`    → #${one.event.seq} ${one.event.type}`);
       const expected = {
-        ...inherited(fcmp),
+        ...pickInherited(fcmp),
         seq,
         type: one.event.type,
         ts: rasp['ts'],
         ...pick(rasp, ['data.', 'correlation.', 'raw_ref']),
       };
-      lines.push(...difference(expected, shown, '        '));
+      lines.push(...renderDifference(expected, shown, '        '));
       fcmp = shown;
     }
   }
   return `${lines.join('\n')}\n`;
 }
 
-/** An event as paths and JSON values; small objects and arrays stay in one piece. */
+/** An event as paths and JSON values; small objects and arrays are not split. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Longest value on a line; a longer one is shown member by member. */
+/** The maximum length of a value on a line; a longer one is shown member by member. */
 const MAX_VALUE = 100;
 
 function toFields(event: object): Fields {
@@ -67,7 +67,7 @@ function toFields(event: object): Fields {
 }
 
 /** Returns the fields that every event of a protocol repeats. */
-function inherited(before: Fields): Fields {
+function pickInherited(before: Fields): Fields {
   return pick(before, [
     'protocol_version',
     'run_id',
@@ -86,16 +86,16 @@ function pick(fields: Fields, prefixes: readonly string[]): Fields {
   );
 }
 
-/** Whether the head of a block says all about these bytes. */
+/** Whether the first line of a block already has everything about these bytes. */
 function isShown(rawRef: { readonly attempt_number: number; readonly encoding: string }, attempt: number): boolean {
   return rawRef.encoding === 'utf-8' && rawRef.attempt_number === attempt;
 }
 
-function withoutRawRef(fields: Fields): Fields {
+function dropRawRef(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([path]) => !path.startsWith('raw_ref')));
 }
 
-function difference(expected: Fields, shown: Fields, indent: string): string[] {
+function renderDifference(expected: Fields, shown: Fields, indent: string): string[] {
   const lines: string[] = [];
   for (const [path, value] of Object.entries(shown)) {
     if (!(path in expected) || JSON.stringify(expected[path]) !== JSON.stringify(value))

@@ -8,13 +8,13 @@ const { emitted } = translateLines({
   end: { exitCode: 3, fsDiff: { created: ['a.md'], modified: [], deleted: [] } },
 });
 
-/** Every place in the events that holds a value, with the event it belongs to. */
+/** Lists the paths of all values in an event. */
 function listLeaves(value: unknown, path: readonly (string | number)[]): (readonly (string | number)[])[] {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [path];
   return Object.entries(value).flatMap(([key, member]) => listLeaves(member, [...path, key]));
 }
 
-/** The events with another value in one place, or with none. */
+/** Returns the events with another value at a path, or without that value. */
 function change(path: readonly (string | number)[], value: unknown): readonly Emitted[] {
   const copy = structuredClone(emitted) as unknown as Record<string | number, unknown>;
   const parent = path.slice(0, -1).reduce((part, key) => part[key] as typeof part, copy);
@@ -27,7 +27,7 @@ function change(path: readonly (string | number)[], value: unknown): readonly Em
 describe('a transcript', () => {
   const leaves = emitted.flatMap(({ event }, index) => listLeaves(event, [index, 'event']));
 
-  it('shows every field and value: another one anywhere gives another transcript', () => {
+  it('shows every field and value: any change results in another transcript', () => {
     const before = renderTranscript(emitted);
     expect(leaves.length).toBeGreaterThan(100);
     const isOptional = (path: readonly (string | number)[]) =>
@@ -38,7 +38,7 @@ describe('a transcript', () => {
     expect(unseen).toEqual([]);
   });
 
-  it('has a block an event, with its bytes and what it became', () => {
+  it('has a block per event, with its bytes and its FCMP event', () => {
     expect(renderTranscript(emitted)).toContain('\n#2 stdout 0–49 lifecycle.run.status\n');
     expect(renderTranscript(emitted)).toContain('\n    → #1 conversation.started\n');
   });

@@ -16,7 +16,7 @@ export interface Scenario extends Partial<TranslatorOptions> {
   readonly end?: Partial<AttemptEnd>;
 }
 
-/** The events of a scenario, and ways to look at them. */
+/** The events of a scenario, and selections of them. */
 export interface Translated {
   readonly emitted: readonly Emitted[];
   readonly translator: Translator;
@@ -32,7 +32,7 @@ export interface Translated {
 
 const encoder = new TextEncoder();
 
-/** Objects become lines of JSON, strings stay as they are; every line ends with a newline. */
+/** Encodes objects as lines of JSON and strings unchanged; every line ends with a newline. */
 export function toBytes(lines: readonly (object | string)[]): Uint8Array {
   return encoder.encode(lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''));
 }

@@ -31,7 +31,7 @@ describe('artifacts', () => {
     expect(madeBy(stdout, { created: ['out/a.md'] }).makers).toEqual([['out/a.md', 'c1']]);
   });
 
-  it('prefer the call that names the file as its own', () => {
+  it('prefer the call that names the file as its target', () => {
     const stdout = [codex.command('completed', 'c1', 'ls out/a.md'), change('c2', ['out/a.md'])];
     expect(madeBy(stdout, { created: ['out/a.md'] }).makers).toEqual([['out/a.md', 'c2']]);
   });

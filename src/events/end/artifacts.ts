@@ -13,9 +13,9 @@ export type FsDiff = FromSchema<typeof fsDiffSchema>;
 
 const CHANGES = ['created', 'modified', 'deleted'] as const;
 
-/** Finds which files the attempt changed, and which tool call did it. Sluice's own files are no artifacts. */
+/** Reports which files the attempt changed, and which tool call did it. Sluice's own files are not artifacts. */
 export function writeArtifacts(writer: EventWriter, touches: FileTouches, fsDiff: FsDiff): void {
-  const changes = CHANGES.flatMap((change) => fsDiff[change].map((path) => ({ change, path: plain(path) })));
+  const changes = CHANGES.flatMap((change) => fsDiff[change].map((path) => ({ change, path: normalizePath(path) })));
   const artifacts = changes.filter(({ path }) => path !== '' && !path.split('/').includes('.audit'));
   const findMaker = findMakers(touches.all, new Set(artifacts.map(({ path }) => path)));
   for (const { change, path } of artifacts) {
@@ -25,41 +25,43 @@ export function writeArtifacts(writer: EventWriter, touches: FileTouches, fsDiff
   }
 }
 
-function plain(path: string): string {
+function normalizePath(path: string): string {
   return path.replaceAll('\\', '/').replace(/^\.\//u, '');
 }
 
-/** The creator of a file. */
+/** The tool call that created or changed a file. */
 interface MadeBy {
   readonly tool_call_id: string;
   readonly name: string;
 }
 
-/** Longer paths are not compared: every suffix of a path is looked up. */
-const MAX_OWN_PATH = 1024;
+/** Longer paths are not compared, because every suffix of a path is looked up. */
+const MAX_TARGET_PATH = 1024;
 
-/** Texts searched for all files together: a hostile agent could mention every part of every path in every call. */
+/** Limit on the texts searched for all files: a hostile agent could mention every part of every path in every call. */
 const MAX_SEARCHES = 1_000_000;
 
-/** Characters of a name: a path counts as mentioned if none of these surrounds it. */
+/** Characters of a file name: a path counts as mentioned only if none of these is directly before or after it. */
 const NAME_PART = /[\w.-]/u;
 const WORDS = /[\w.-]+/gu;
 
 /**
  * Finds which call changed each of these files. A call that names the file as its target takes precedence over one that only
- * mentions it: the first such call for a new file, the last for others. Of the calls that mention it the first counts; later ones
- * may only read it. There may be thousands of calls and files, so an index is used instead of comparing all pairs.
+ * mentions it: the first such call for a new file, the last for others. Of the calls that only mention it, the first is used;
+ * later ones may only read it. There may be thousands of calls and files, so an index is used instead of comparing all pairs.
  */
 export function findMakers(
   touches: readonly Touch[],
   paths: ReadonlySet<string>,
 ): (path: string, change: keyof FsDiff) => MadeBy | null {
-  const owners = findOwners(touches, paths);
-  const speakers = findSpeakers(touches, paths);
+  const targetCalls = findTargetCalls(touches, paths);
+  // Created when first needed: most files are the target of a call, and indexing takes longer than everything else at the end.
+  let callsByWord: ReadonlyMap<string, Touch[]> | undefined;
   let searches = MAX_SEARCHES;
 
-  function findMention(path: string): Touch | undefined {
-    for (const touch of findRarest(path, speakers) ?? touches) {
+  function findMentioningCall(path: string): Touch | undefined {
+    callsByWord ??= indexCallsByWord(touches, paths);
+    for (const touch of findRarest(path, callsByWord) ?? touches) {
       searches -= 1;
       if (searches < 0) return undefined;
       if (mentions(touch.mention, path)) return touch;
@@ -68,44 +70,44 @@ export function findMakers(
   }
 
   return (path, change) => {
-    const own = owners.get(path);
-    const maker = (change === 'created' ? own?.first : own?.last) ?? findMention(path);
+    const calls = targetCalls.get(path);
+    const maker = (change === 'created' ? calls?.first : calls?.last) ?? findMentioningCall(path);
     return maker === undefined ? null : { tool_call_id: maker.toolCallId, name: maker.name };
   };
 }
 
-/** The first and the last call that name a file as their target, by the whole path or by its end. */
-function findOwners(
+/** Finds the first and the last call that name a file as their target, by the full path or by its end. */
+function findTargetCalls(
   touches: readonly Touch[],
   paths: ReadonlySet<string>,
 ): ReadonlyMap<string, { readonly first: Touch; readonly last: Touch }> {
-  const owners = new Map<string, { readonly first: Touch; readonly last: Touch }>();
+  const calls = new Map<string, { readonly first: Touch; readonly last: Touch }>();
   for (const touch of touches) {
-    for (const own of touch.paths) {
-      if (own.length > MAX_OWN_PATH) continue;
+    for (const target of touch.paths) {
+      if (target.length > MAX_TARGET_PATH) continue;
       for (let start = 0, slash = 0; slash >= 0; start = slash + 1) {
-        const path = own.slice(start);
-        if (paths.has(path)) owners.set(path, { first: owners.get(path)?.first ?? touch, last: touch });
-        slash = own.indexOf('/', start);
+        const path = target.slice(start);
+        if (paths.has(path)) calls.set(path, { first: calls.get(path)?.first ?? touch, last: touch });
+        slash = target.indexOf('/', start);
       }
     }
   }
-  return owners;
+  return calls;
 }
 
-/** The calls that contain each word of the paths. */
-function findSpeakers(touches: readonly Touch[], paths: ReadonlySet<string>): ReadonlyMap<string, Touch[]> {
-  const speakers = new Map<string, Touch[]>();
-  for (const path of paths) for (const word of splitWords(path)) speakers.set(word, []);
-  for (const touch of touches) for (const word of splitWords(touch.mention)) speakers.get(word)?.push(touch);
-  return speakers;
+/** Lists the calls that contain each word of the paths. */
+function indexCallsByWord(touches: readonly Touch[], paths: ReadonlySet<string>): ReadonlyMap<string, Touch[]> {
+  const callsByWord = new Map<string, Touch[]>();
+  for (const path of paths) for (const word of splitWords(path)) callsByWord.set(word, []);
+  for (const touch of touches) for (const word of splitWords(touch.mention)) callsByWord.get(word)?.push(touch);
+  return callsByWord;
 }
 
-/** The calls that contain the rarest word of a path, which every mention of the path must contain; undefined if it has no words. */
-function findRarest(path: string, speakers: ReadonlyMap<string, Touch[]>): readonly Touch[] | undefined {
+/** Returns the calls with the rarest word of a path, which every mention of the path must contain; undefined if it has no words. */
+function findRarest(path: string, callsByWord: ReadonlyMap<string, Touch[]>): readonly Touch[] | undefined {
   let fewest: readonly Touch[] | undefined;
   for (const word of splitWords(path)) {
-    const calls = speakers.get(word) ?? [];
+    const calls = callsByWord.get(word) ?? [];
     if (fewest === undefined || calls.length < fewest.length) fewest = calls;
   }
   return fewest;
@@ -115,7 +117,7 @@ function splitWords(text: string): ReadonlySet<string> {
   return new Set(text.match(WORDS));
 }
 
-/** The path stands in the text as a whole: `a.md` is not in `data.md`, but in `/w/a.md`. */
+/** Whether the text contains the path as a complete name: `a.md` is in `/w/a.md`, but not in `data.md`. */
 function mentions(text: string, path: string): boolean {
   for (let at = text.indexOf(path); at >= 0; at = text.indexOf(path, at + 1)) {
     if (!NAME_PART.test(text.charAt(at - 1)) && !NAME_PART.test(text.charAt(at + path.length))) return true;

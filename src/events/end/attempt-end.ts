@@ -10,19 +10,19 @@ import type { Judgement } from './completion.js';
 
 /** Facts that are known when the process has ended. */
 export interface AttemptEnd {
-  /** Null if it was ended by a signal, or is not known. */
+  /** Null if the process was ended by a signal, or if the code is unknown. */
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly fsDiff?: FsDiff | undefined;
-  /** Facts about the attempt that the bytes do not show. */
+  /** The caller's verdict on the attempt, which cannot be derived from the bytes. */
   readonly verdict?: Verdict | undefined;
-  /** Explains that verdict: which limit, what could not be started, what the schema rejected. */
+  /** Explains the verdict: the exceeded limit, the program that could not be started, the value that the schema rejected. */
   readonly reason?: string | undefined;
   /** Warnings of the caller about the bytes, for example that their interleaving is unknown. */
   readonly warnings?: readonly { readonly code: DiagnosticCode; readonly message: string }[] | undefined;
 }
 
-interface Circumstances {
+interface EndContext {
   readonly engine: Engine;
   readonly mode: 'auto' | 'interactive';
   readonly end: AttemptEnd;
@@ -50,8 +50,8 @@ const STOPPED: ReadonlySet<Verdict> = new Set([
 ]);
 
 /** Reports how the attempt ended: unfinished items, artifacts, the verdict, and exactly one last event. */
-export function endAttempt(report: ReportWriter, writer: EventWriter, circumstances: Circumstances): void {
-  const { end, mode } = circumstances;
+export function endAttempt(report: ReportWriter, writer: EventWriter, context: EndContext): void {
+  const { end, mode } = context;
   const { endSignal, runtimeError, isAuthError, lastError } = report.outcome;
   const evidence = {
     doneMarker: report.messages.doneMarkers > 0,
@@ -66,7 +66,7 @@ export function endAttempt(report: ReportWriter, writer: EventWriter, circumstan
   };
   if (end.fsDiff !== undefined) writeArtifacts(writer, report.tools.touches, end.fsDiff);
   for (const { code, message } of end.warnings ?? []) writer.warn(code, message);
-  for (const code of listLooseEnds(report, circumstances)) writer.warn(code);
+  for (const code of listWarnings(report, context)) writer.warn(code);
   const judgement = judge(mode, evidence);
   writer.write('lifecycle.completion.state', {
     state: judgement.state,
@@ -85,17 +85,17 @@ export function endAttempt(report: ReportWriter, writer: EventWriter, circumstan
     const message = `The attempt is judged ${judgement.state} (${judgement.reason}), but: ${judgement.conflict}`;
     writer.warn('TERMINAL_STATUS_COMPLETION_CONFLICT', message);
   }
-  writeLast(report, writer, judgement, end);
+  writeLastEvent(report, writer, judgement, end);
 }
 
-/** All bytes have arrived. The agent produced output but no session: the conversation still counts as started. */
-export function startUnnamed(report: ReportWriter, writer: EventWriter, engine: Engine): void {
-  if (report.conversation.isStarted || !report.hasSpoken) return;
+/** Starts the conversation if the agent produced output but never named its session. Called after the last byte. */
+export function startWithoutSession(report: ReportWriter, writer: EventWriter, engine: Engine): void {
+  if (report.conversation.isStarted || !report.hasActivity) return;
   report.conversation.start(writer.sessionId);
   if (engine.promises.session !== 'never') writer.warn('SESSION_ID_MISSING');
 }
 
-function listLooseEnds(report: ReportWriter, { engine, end, bytes, silenceMs }: Circumstances): DiagnosticCode[] {
+function listWarnings(report: ReportWriter, { engine, end, bytes, silenceMs }: EndContext): DiagnosticCode[] {
   const codes: DiagnosticCode[] = [];
   const isStopped = end.verdict !== undefined && STOPPED.has(end.verdict);
   const { endSignal, runtimeError } = report.outcome;
@@ -108,7 +108,7 @@ function listLooseEnds(report: ReportWriter, { engine, end, bytes, silenceMs }: 
   return codes;
 }
 
-function writeLast(report: ReportWriter, writer: EventWriter, judgement: Judgement, end: AttemptEnd): void {
+function writeLastEvent(report: ReportWriter, writer: EventWriter, judgement: Judgement, end: AttemptEnd): void {
   const { usage: total, lastMessage } = report.outcome;
   writer.usage = total;
   const usage = total === null ? undefined : { usage: total };

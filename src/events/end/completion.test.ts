@@ -162,13 +162,13 @@ describe('the last event of an attempt', () => {
     ['not_started', 'PROCESS_NOT_STARTED'],
     ['session_lost', 'SESSION_LOST'],
     ['not_validated', 'OUTPUT_NOT_VALIDATED'],
-  ] as const)('gives the reason for %s', (verdict, code) => {
+  ] as const)('has the reason for %s', (verdict, code) => {
     const { of, warnings } = translateLines({ mode: 'auto', end: { verdict, exitCode: null, reason: 'because' } });
     expect(of('conversation.failed')).toMatchObject([{ error: { code, message: 'because' } }]);
     expect(warnings).toEqual(verdict === 'not_validated' ? ['NO_OUTPUT'] : []);
   });
 
-  it('is a warning if the agent is asked again', () => {
+  it('is a warning if the output is retried', () => {
     const end = { verdict: 'retry', reason: 'line is missing' } as const;
     const { fcmp, emitted } = translateLines({ mode: 'auto', stdout: [codex.message('{}'), codex.completed()], end });
     expect(fcmp.at(-1)).toMatchObject({
@@ -208,7 +208,7 @@ describe('the last event of an attempt', () => {
   });
 });
 
-describe('parts left open at the end', () => {
+describe('items left open at the end', () => {
   it('causes a warning if the output stops early', () => {
     expect(translateLines({ stdout: [codex.thread(), codex.turn] }).warnings).toContain('EARLY_END_OF_STREAM');
     expect(translateLines({ stdout: [codex.completed()] }).warnings).not.toContain('EARLY_END_OF_STREAM');
@@ -220,7 +220,7 @@ describe('parts left open at the end', () => {
     expect(translateLines({}).warnings).toContain('NO_OUTPUT');
   });
 
-  it('causes a warning if the process runs on without output after its end signal', () => {
+  it('causes a warning if the process keeps running without output after its end signal', () => {
     const lives = (ms: number) => {
       const times = [0, ms];
       return translateLines({ stdout: [codex.completed()], clock: () => times.shift() ?? ms }).warnings;

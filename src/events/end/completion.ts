@@ -8,9 +8,9 @@ export interface Evidence {
   readonly endSignal: EndSignal | null;
   /** The engine's message about the error that ended its work. */
   readonly runtimeError: string | null;
-  /** Whether that error means that the engine's credentials were refused. */
+  /** Whether `runtimeError` means that the engine's credentials were refused. */
   readonly isAuthError: boolean;
-  /** Its last message about any other error: it explains an exit code, but does not affect the outcome. */
+  /** The engine's last message about any other error: it explains an exit code, but does not affect the outcome. */
   readonly lastError: string | null;
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -30,10 +30,10 @@ export type Judgement = {
 );
 
 /**
- * Judges an attempt by the order of precedence: what Sluice itself did to it, then in `auto` the verdict on the
- * output, then the done marker, the engine's end signal, an interruption, and the verdict where there is no other evidence.
- * Evidence against the outcome does not change it, but is reported. An agent that reports itself done with output that
- * the contract rejects has failed: there would be no value.
+ * Judges an attempt by this order of precedence: Sluice ended it, then in `auto` the verdict on the output, then the done
+ * marker, the engine's end signal, an interruption, and the verdict if there is no other evidence. Evidence against the outcome
+ * does not change it, but is reported. If the agent printed the done marker, but the contract rejects its output, the attempt
+ * has failed, because there is no value.
  */
 export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgement {
   const stopped = judgeStop(evidence);
@@ -43,22 +43,22 @@ export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgeme
   if (evidence.verdict === 'worker_lost') return LOST;
   if (mode === 'auto') return judgeOutput(evidence);
   if (evidence.doneMarker && evidence.verdict === 'not_validated') return judgeNotValidated(evidence);
-  if (evidence.doneMarker) return completed(markerReason(evidence.verdict), 0.96, evidence);
+  if (evidence.doneMarker) return createCompleted(chooseMarkerReason(evidence.verdict), 0.96, evidence);
   if (evidence.endSignal !== null) {
     return {
       state: 'awaiting_user_input',
       reason: 'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER',
       confidence: 0.92,
-      conflict: findTrouble(evidence)?.message ?? null,
+      conflict: findFailure(evidence)?.message ?? null,
     };
   }
-  return interrupted(evidence) ?? judgeVerdict(evidence) ?? UNKNOWN;
+  return findInterruption(evidence) ?? judgeVerdict(evidence) ?? UNKNOWN;
 }
 
-/** The verdict alone, for programs that have no end signal. */
+/** Judges by the verdict alone, for programs that have no end signal. */
 function judgeVerdict(evidence: Evidence): Judgement | null {
-  if (evidence.verdict === 'validated') return completed('OUTPUT_VALIDATED', 1, evidence);
-  return evidence.verdict === 'comment' ? completed('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence) : null;
+  if (evidence.verdict === 'validated') return createCompleted('OUTPUT_VALIDATED', 1, evidence);
+  return evidence.verdict === 'comment' ? createCompleted('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence) : null;
 }
 
 const UNKNOWN: Judgement = {
@@ -99,55 +99,60 @@ const STOPS: Partial<Record<Verdict, Failure>> = {
 
 function judgeOutput(evidence: Evidence): Judgement {
   const { verdict } = evidence;
-  if (verdict === 'validated') return completed('OUTPUT_VALIDATED', 1, evidence);
+  if (verdict === 'validated') return createCompleted('OUTPUT_VALIDATED', 1, evidence);
   // The output of a failed process is not a comment: it was not intended as an answer.
-  if (verdict === 'comment') return interrupted(evidence) ?? completed('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence);
+  if (verdict === 'comment')
+    return findInterruption(evidence) ?? createCompleted('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence);
   if (verdict === 'no_contract') {
     const isClean = evidence.exitCode === 0 || evidence.endSignal !== null;
-    return interrupted(evidence) ?? (isClean ? completed('CLEAN_END', 0.92, evidence) : UNKNOWN);
+    return findInterruption(evidence) ?? (isClean ? createCompleted('CLEAN_END', 0.92, evidence) : UNKNOWN);
   }
   return judgeNotValidated(evidence);
 }
 
 function judgeNotValidated(evidence: Evidence): Judgement {
-  const trouble = findTrouble(evidence);
+  const processFailure = findFailure(evidence);
   const message = evidence.reason ?? FAILURE_CODES.OUTPUT_NOT_VALIDATED;
   const failure: Failure = {
     category: 'output',
     code: 'OUTPUT_NOT_VALIDATED',
-    message: trouble === null ? message : `${message} ${trouble.message}`,
+    message: processFailure === null ? message : `${message} ${processFailure.message}`,
   };
   const conflict = evidence.doneMarker ? 'the done marker was found' : null;
   return { state: 'interrupted', reason: failure.code, confidence: 1, failure, conflict };
 }
 
-function markerReason(verdict: Verdict | null): CompletedReason {
+function chooseMarkerReason(verdict: Verdict | null): CompletedReason {
   if (verdict === 'validated') return 'OUTPUT_VALIDATED';
   return verdict === 'comment' ? 'OUTPUT_DEGRADED_TO_COMMENT' : 'DONE_MARKER_FOUND';
 }
 
-function completed(reason: CompletedReason, confidence: number, evidence: Evidence): Judgement {
-  return { state: 'completed', reason, confidence, conflict: findTrouble(evidence)?.message ?? null };
+function createCompleted(reason: CompletedReason, confidence: number, evidence: Evidence): Judgement {
+  return { state: 'completed', reason, confidence, conflict: findFailure(evidence)?.message ?? null };
 }
 
-function interrupted(evidence: Evidence): Judgement | null {
-  const failure = findTrouble(evidence);
+function findInterruption(evidence: Evidence): Judgement | null {
+  const failure = findFailure(evidence);
   if (failure === null) return null;
   return { state: 'interrupted', reason: failure.code, confidence: 0.9, failure, conflict: null };
 }
 
-/** The evidence of a failure; the most informative kind is checked first. */
-function findTrouble({ runtimeError, isAuthError, lastError, exitCode, signal }: Evidence): Failure | null {
-  const because = lastError === null ? '' : ` Its last error: ${lastError}`;
+/** Returns the failure that the evidence shows; the most informative kind is checked first. */
+function findFailure({ runtimeError, isAuthError, lastError, exitCode, signal }: Evidence): Failure | null {
+  const lastErrorText = lastError === null ? '' : ` Its last error: ${lastError}`;
   if (runtimeError !== null) {
     const code = isAuthError ? 'ENGINE_AUTH_FAILED' : 'ENGINE_RUNTIME_ERROR';
     return { category: 'engine', code, message: runtimeError };
   }
   if (signal !== null) {
-    return { category: 'process', code: 'PROCESS_SIGNALED', message: `The process was ended by ${signal}.${because}` };
+    return {
+      category: 'process',
+      code: 'PROCESS_SIGNALED',
+      message: `The process was ended by ${signal}.${lastErrorText}`,
+    };
   }
   if (exitCode !== null && exitCode !== 0) {
-    const message = `The process ended with exit code ${exitCode}.${because}`;
+    const message = `The process ended with exit code ${exitCode}.${lastErrorText}`;
     return { category: 'process', code: 'PROCESS_EXIT_NON_ZERO', message };
   }
   return null;

@@ -21,7 +21,7 @@ const PARROT: Engine = {
 };
 
 describe('checkEngine', () => {
-  it('passes a sound engine', () => {
+  it('passes a correct engine', () => {
     expect(checkEngine(PARROT, [{ stdout: 'tweet\nsquawk Hello\n', stderr: 'x\n', exitCode: 1 }])).toEqual([]);
   });
 
@@ -30,14 +30,14 @@ describe('checkEngine', () => {
     expect(checkEngine(codexEngine, [{ stdout }])).toEqual([]);
   });
 
-  it('reports a reader that depends on the cut of the pushes, as clocks and counters do', () => {
+  it('reports a reader that depends on how the bytes are split, as clocks and counters do', () => {
     let made = 0;
     const createReader: Engine['createReader'] = (report) => {
       made += 1;
       return { ...PARROT.createReader(report), text: ({ text }) => report.message(`${made} ${text}`) };
     };
     const problems = checkEngine({ ...PARROT, createReader }, [{ stdout: 'a\n' }]);
-    expect(problems).toContain('recording 0: its events depend on how the bytes were cut (pieces of 1)');
+    expect(problems).toContain('recording 0: its events depend on how the bytes are split into chunks (of 1 bytes)');
   });
 
   it('accepts a recording whose only event is an error of the program', () => {
@@ -48,19 +48,19 @@ describe('checkEngine', () => {
     expect(checkEngine({ ...PARROT, createReader }, [{ stderr: 'no seeds\n', exitCode: 1 }])).toEqual([]);
   });
 
-  it('reports an engine that understands nothing, one that throws, and that there was nothing to check', () => {
+  it('reports an engine that recognizes nothing, one that throws, and a missing recording', () => {
     expect(checkEngine(PARROT, [{ stdout: 'tweet\n' }])).toEqual([
-      'recording 0: nothing in it was understood: every frame is raw',
+      'recording 0: nothing in it was recognized: every frame is raw',
     ]);
     const text = (): never => {
       throw new Error('broken wing');
     };
     const broken: Engine = { ...PARROT, createReader: (report) => ({ ...PARROT.createReader(report), text }) };
-    expect(checkEngine(broken, [{ stdout: 'a\n' }])).toEqual(['recording 0: it threw an error: broken wing']);
+    expect(checkEngine(broken, [{ stdout: 'a\n' }])).toEqual(['recording 0: the engine threw an error: broken wing']);
     expect(checkEngine(defineEngine(broken), [{ stdout: 'a\n' }])).toEqual([
       'recording 0: The reader threw an error: broken wing',
-      'recording 0: nothing in it was understood: every frame is raw',
+      'recording 0: nothing in it was recognized: every frame is raw',
     ]);
-    expect(checkEngine(PARROT, [])).toEqual(['No recordings to check it with.']);
+    expect(checkEngine(PARROT, [])).toEqual(['No recordings to check the engine with.']);
   });
 });

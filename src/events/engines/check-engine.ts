@@ -8,30 +8,30 @@ import type { Engine } from './engine.js';
 export interface EngineRecording {
   readonly stdout?: string | Uint8Array;
   readonly stderr?: string | Uint8Array;
-  /** 0 if not given. */
+  /** 0 by default. */
   readonly exitCode?: number | null;
 }
 
-/** Bytes of a recording that are also fed one by one: more takes long and shows no more. */
+/** The maximum size of a recording that is also read byte by byte; longer ones take too long and show nothing more. */
 const MAX_BYTES = 64 * 1024;
-/** Damaged copies of each recording. */
-const DAMAGED = 40;
+/** The number of damaged copies of each recording. */
+const DAMAGED_COPIES = 40;
 
 /**
- * The contract every engine must keep, checked with recordings of its program: every byte is claimed once, the events do not depend on
- * chunking, something is understood, and damaged input does not make it throw. Returns what is wrong; an empty list is a pass.
+ * Checks an engine against its contract, with recordings of its program: every byte is claimed once, the events do not depend on
+ * chunking, some of the output is recognized, and damaged input does not make it throw. Returns the problems; an empty list is a pass.
  *
  * @example
  * checkEngine(parrot, [{ stdout: 'squawk Hello\\n' }]) // []
  */
 export function checkEngine(engine: Engine, recordings: readonly EngineRecording[]): string[] {
-  const problems = recordings.length === 0 ? ['No recordings to check it with.'] : [];
+  const problems = recordings.length === 0 ? ['No recordings to check the engine with.'] : [];
   for (const [index, recording] of recordings.entries()) {
     const add = (problem: string): number => problems.push(`recording ${index}: ${problem}`);
     try {
       for (const problem of checkRecording(engine, recording)) add(problem);
     } catch (error) {
-      add(`it threw an error: ${getErrorMessage(error)}`);
+      add(`the engine threw an error: ${getErrorMessage(error)}`);
     }
   }
   return problems;
@@ -40,26 +40,26 @@ export function checkEngine(engine: Engine, recordings: readonly EngineRecording
 function* checkRecording(engine: Engine, recording: EngineRecording): Generator<string> {
   const bytes = { stdout: toBytes(recording.stdout), stderr: toBytes(recording.stderr) };
   const exitCode = recording.exitCode ?? 0;
-  const whole = translate(engine, bytes, exitCode, Number.POSITIVE_INFINITY);
-  yield* listGaps(whole.coverage);
-  const understood = whole.emitted.some(
+  const complete = translate(engine, bytes, exitCode, Number.POSITIVE_INFINITY);
+  yield* listGaps(complete.coverage);
+  const isRecognized = complete.emitted.some(
     ({ protocol, event }) =>
       protocol === 'rasp' && event.raw_ref !== null && !/^(?:raw|diagnostic(?!\.engine))\./u.test(event.event.type),
   );
-  const thrown = whole.emitted.flatMap(({ protocol, event }) =>
+  const thrown = complete.emitted.flatMap(({ protocol, event }) =>
     protocol === 'fcmp' && event.type === 'diagnostic.warning' && event.data.message.startsWith(READER_THREW)
       ? [event.data.message]
       : [],
   );
   yield* new Set(thrown);
-  if (!understood) yield 'nothing in it was understood: every frame is raw';
+  if (!isRecognized) yield 'nothing in it was recognized: every frame is raw';
   const isSmall = bytes.stdout.length + bytes.stderr.length <= MAX_BYTES;
   for (const size of isSmall ? [1, 7, 4096] : [4096]) {
     const cut = translate(engine, bytes, exitCode, size);
-    if (JSON.stringify(cut.emitted) !== JSON.stringify(whole.emitted))
-      yield `its events depend on how the bytes were cut (pieces of ${size})`;
+    if (JSON.stringify(cut.emitted) !== JSON.stringify(complete.emitted))
+      yield `its events depend on how the bytes are split into chunks (of ${size} bytes)`;
   }
-  for (let seed = 1; seed <= DAMAGED; seed += 1) {
+  for (let seed = 1; seed <= DAMAGED_COPIES; seed += 1) {
     const damaged = translate(engine, { ...bytes, stdout: damage(bytes.stdout, seed) }, exitCode, 4096);
     const [gap] = listGaps(damaged.coverage);
     if (gap !== undefined) {
@@ -88,12 +88,12 @@ function* listGaps({ stdout, stderr }: Coverage): Generator<string> {
   for (const [name, { unclaimed, doubled }] of Object.entries({ stdout, stderr })) {
     const [gap] = unclaimed;
     const [twice] = doubled;
-    if (gap !== undefined) yield `bytes ${gap.join('–')} of ${name} are in no event`;
-    if (twice !== undefined) yield `bytes ${twice.join('–')} of ${name} are claimed twice`;
+    if (gap !== undefined) yield `bytes ${gap.join('–')} of ${name} are not in any frame`;
+    if (twice !== undefined) yield `bytes ${twice.join('–')} of ${name} are in more than one frame`;
   }
 }
 
-/** A copy with one piece cut out, repeated or overwritten; which one depends on the seed alone. */
+/** Returns a copy with one piece removed, repeated or overwritten; the seed determines which. */
 function damage(bytes: Uint8Array, seed: number): Uint8Array {
   const length = bytes.length;
   const from = Math.floor((((seed * 2_654_435_761) % 4_294_967_296) / 4_294_967_296) * length);

@@ -33,7 +33,7 @@ const LINES = [
 ];
 
 describe('defineEngine', () => {
-  it('makes an engine that is read like a built-in one', () => {
+  it('creates an engine that works like a built-in one', () => {
     const { emitted, of, fcmp, rasp } = translateLines({
       engine: 'parrot',
       engines: [defineEngine(PARROT)],
@@ -49,14 +49,14 @@ describe('defineEngine', () => {
     expect(rasp('lifecycle.completion.state')).toMatchObject([{ evidence: { end_signal: 'PARROT_NESTED' } }]);
   });
 
-  it('takes part in detection', () => {
+  it('is included in detection', () => {
     const { fcmp } = translateLines({ engine: 'auto', engines: [defineEngine(PARROT)], stdout: LINES });
     expect(fcmp[0]?.engine).toBe('parrot');
     const other = translateLines({ engine: 'auto', engines: [defineEngine(PARROT)], stdout: [codex.thread()] });
     expect(other.fcmp[0]?.engine).toBe('codex');
   });
 
-  it('keeps a frame its reader threw at as raw, with a warning, and continues', () => {
+  it('keeps a frame as raw, with a warning, if its reader throws, and continues', () => {
     const lines = [{ bird: 'parrot', says: 'boom' }, ...LINES];
     const engines = [defineEngine(PARROT)];
     const { of, emitted, translator } = translateLines({ engine: 'parrot', engines, stdout: lines });

@@ -6,11 +6,12 @@ import type { Report } from './report.js';
 const NAME = new RegExp(engineName.pattern, 'u');
 /** The start of a warning about an exception in the code of an engine. */
 export const READER_THREW = 'The reader threw an error: ';
-/** Words that have another meaning where an engine is named. */
-const TAKEN = ['auto', 'command'];
+/** Names that have another meaning. */
+const RESERVED = ['auto', 'command'];
 
 /**
- * Checks a custom engine, and guards it: if its code throws, the frame becomes raw with a warning, and the run continues. Pass it to `createTranslator`, `startRun` or `replayRunFolder` as `engines`.
+ * Checks a custom engine, and guards it: if its code throws, the frame becomes raw with a warning, and the run continues. Pass the
+ * result to `createTranslator`, `startRun` or `replayRunFolder` as `engines`.
  *
  * @example
  * const parrot = defineEngine({
@@ -27,9 +28,14 @@ const TAKEN = ['auto', 'command'];
  */
 export function defineEngine(engine: Engine): Engine {
   const { name, parser } = engine;
-  if (!NAME.test(name) || TAKEN.includes(name)) throw invalid(name, 'its name must be a word of a-z, 0-9, _ and -');
-  if (isEngineName(name)) throw invalid(name, 'a built-in engine has this name');
-  if (!NAME.test(parser)) throw invalid(name, 'its parser must be a word of a-z, 0-9, _ and -');
+  if (!NAME.test(name) || RESERVED.includes(name))
+    throw createEngineError(
+      name,
+      'its name must start with a letter, consist of a-z, 0-9, _ and -, and must not be "auto" or "command"',
+    );
+  if (isEngineName(name)) throw createEngineError(name, 'a built-in engine has this name');
+  if (!NAME.test(parser))
+    throw createEngineError(name, 'its parser must start with a letter and consist of a-z, 0-9, _ and -');
   return {
     ...engine,
     detect: (value) => guard(() => engine.detect(value), 0),
@@ -63,6 +69,6 @@ function guard<T>(run: () => T, fallback: T): T {
   }
 }
 
-function invalid(name: string, why: string): SluiceError {
-  return new SluiceError('INVALID_ENGINE', `Invalid engine ${JSON.stringify(name)}: ${why}.`);
+function createEngineError(name: string, reason: string): SluiceError {
+  return new SluiceError('INVALID_ENGINE', `Invalid engine ${JSON.stringify(name)}: ${reason}.`);
 }

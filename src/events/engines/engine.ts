@@ -9,53 +9,53 @@ export interface ProcessExit {
 }
 
 /**
- * Reads the output of one agent program. An engine only knows the records of its program: framing, numbering, pairing,
- * completion and FCMP belong to the core. `README.md` shows how to add one.
+ * Reads the output of one agent program. An engine handles only the records of its program: framing, numbering, pairing,
+ * completion and FCMP events are common to all engines. `README.md` shows how to add one.
  */
 export interface Engine {
   readonly name: EngineName | (string & {});
   /** The parser's name on the wire, unless the reader names another with `report.parser`. */
   readonly parser: ParserName | (string & {});
-  /** Raised with every change of the mapping, so that old events can be distinguished from new ones. */
+  /** Increased with every change of the mapping, so that old events can be distinguished from new ones. */
   readonly parserVersion: string;
   /** `json`: records and documents, with noise between them. `text`: line by line. */
   readonly framing: 'json' | 'text';
   /**
-   * Output that a successful program always prints: its absence at the end causes a warning. If a session is named `early`,
-   * while the program runs, the first message is published after it. If the tokens of a step are reported only after it,
-   * the last message or call of a step waits for them or for the next event.
+   * The output that a successful program always prints; if it is missing at the end, there is a warning. An `early` session is
+   * printed while the program runs; the first message is published once the session is known. `usage: 'after step'` means that
+   * the tokens of a step are printed after it: its last message or call waits for them or for the next event.
    */
   readonly promises: {
     readonly session: 'early' | 'late' | 'never';
     readonly endSignal: boolean;
     readonly usage?: 'after step';
   };
-  /** Whether its reader also wants what was sent to the program: frames of the stream `stdin`. */
+  /** Whether its reader also needs the input of the program: frames of the stream `stdin`. */
   readonly readsInput?: true;
   /**
    * Returns the confidence that this program printed a JSON value, from 0 (impossible) to 1 (no other program prints this).
-   * Decides `engine: 'auto'`; above 0, the value is cut out of the text around it.
+   * Used for `engine: 'auto'`; above 0, the value is separated from the text around it.
    */
   detect(value: object): number;
-  /** The same for a line of text. */
+  /** Returns the confidence that this program printed a line of text. */
   detectText?(line: string): number;
-  /** The session a record names, without reading it: a terminal is merged only if its session is the same. */
+  /** Returns the session of a record without reading the rest: a terminal is merged only if its session is the same. */
   readSession(value: object): string | null;
   createReader(report: Report): Reader;
 }
 
 /**
- * Reads the frames of one attempt in the order in which they came and says what they mean. A reader never throws and
- * keeps no more than what is open (a message being written, a block being collected). What it says nothing about
- * becomes raw with a warning.
+ * Reads the frames of one attempt in order of arrival and reports their meaning. A reader never throws, and stores only
+ * unfinished items (a message being streamed, a block being collected). A frame that it does not report becomes raw with a
+ * warning.
  */
 export interface Reader {
-  /** A JSON object or array, on whichever stream. */
+  /** Reads a JSON object or array, on any stream. */
   json(frame: JsonFrame): void;
-  /** A line that is not JSON; with `framing: 'text'` every line, blank ones too. */
+  /** Reads a line that is not JSON; with `framing: 'text'` every line, including blank ones. */
   text(frame: TextFrame): void;
-  /** A blank line, for readers that put text together again: say nothing about it. */
+  /** Reads a blank line, for readers that join lines of text. It must not be reported. */
   blank?(frame: BlankFrame): void;
-  /** All bytes have come; report what was being collected. Messages left open are closed by the core. */
+  /** Called after the last byte: reports unfinished items. Open messages are closed automatically. */
   end(exit: ProcessExit): void;
 }

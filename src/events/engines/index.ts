@@ -10,7 +10,7 @@ import { iflowEngine } from './iflow/iflow-engine.js';
 import { opencodeEngine } from './opencode/opencode-engine.js';
 import { qwenEngine } from './qwen/qwen-engine.js';
 
-/** Every engine, one line each. */
+/** All built-in engines. */
 export const ENGINES: Readonly<Record<EngineName, Engine>> = {
   codex: codexEngine,
   claude: claudeEngine,

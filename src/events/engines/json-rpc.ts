@@ -1,9 +1,9 @@
 import { getField, isRecord, getName, getObject } from '../reading/record-fields.js';
 
-/** The id of a request: agents number them or name them. */
+/** The id of a request. */
 export type RpcId = string | number;
 
-/** A JSON-RPC message, by what it is. */
+/** A JSON-RPC message by its kind. */
 export type RpcMessage =
   | { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: object }
   | { readonly kind: 'notification'; readonly method: string; readonly params: object }
@@ -13,7 +13,7 @@ export type RpcMessage =
 const NO_PARAMS = {};
 
 /**
- * Reads a JSON value as a JSON-RPC message; null if it is not one. `jsonrpc` is not required: some agents leave it out.
+ * Reads a JSON value as a JSON-RPC message; null if it is not one. `jsonrpc` is not required: some agents omit it.
  *
  * @example
  * readRpcMessage({ jsonrpc: '2.0', id: 0, result: {} }) // { kind: 'result', id: 0, result: {} }
@@ -31,8 +31,8 @@ export function readRpcMessage(value: object): RpcMessage | null {
   return id !== null && 'result' in value ? { kind: 'result', id, result: getField(value, 'result') } : null;
 }
 
-/** The result as an object: agents answer with null if there is no result. */
-export function resultFields(result: unknown): object {
+/** Returns the result as an object, an empty one if the agent responded with null. */
+export function getResultFields(result: unknown): object {
   return isRecord(result) ? result : NO_PARAMS;
 }
 

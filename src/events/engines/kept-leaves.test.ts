@@ -43,7 +43,7 @@ const LEFT_OUT: readonly { readonly why: string; readonly paths: RegExp }[] = [
 describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen', 'copilot'] as const)('the records of %s', (engine) => {
   const fixtures = readFixtures(new URL(`./${engine}/fixtures/`, import.meta.url));
 
-  it('lose no value but those that are left out on purpose', () => {
+  it('lose no values except those that are left out on purpose', () => {
     const lost = fixtures.flatMap((fixture) =>
       findLostLeaves(fixture, ENGINES[engine], translateFixture(fixture, engine).emitted),
     );

@@ -2,7 +2,7 @@ import { createFramer } from '../framing/framer.js';
 import type { EngineName } from '../protocol/engine-names.js';
 import { ENGINES } from './index.js';
 
-/** Finds the records in what an agent prints on stdout. */
+/** Finds the records in the stdout of an agent. */
 export interface RecordReader {
   push(bytes: Uint8Array): void;
 }
@@ -19,7 +19,7 @@ export function createRecordReader(engine: EngineName, onRecord: (record: object
   const framer = createFramer({
     stream: 'stdout',
     framing: reading.framing,
-    recognises: (value) => reading.detect(value) > 0,
+    recognizes: (value) => reading.detect(value) > 0,
     onFrame: (frame) => {
       if (frame.kind === 'json') onRecord(frame.value);
       else if (frame.kind === 'text') onRecord(null);

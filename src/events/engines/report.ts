@@ -6,51 +6,51 @@ import type { FileDiff, PlanEntry, Usage } from '../protocol/event-parts.js';
 
 /** Optional fields of a status event. */
 export interface StatusReport {
-  /** The engine's own word: `thread.started`, `step_finish`, `init`. */
+  /** The engine's name for the status: `thread.started`, `step_finish`, `init`. */
   readonly status: string;
-  /** Reveals the session, back-fills it into what follows and starts the conversation. */
+  /** The session id, which starts the conversation and is added to later events. */
   readonly session_id?: string | null;
   readonly model?: string | null;
   readonly usage?: Usage | null;
   readonly reason?: string | null;
-  /** Anything else worth keeping, as the engine printed it. */
+  /** Other fields worth keeping, unchanged. */
   readonly detail?: unknown;
 }
 
-/** Identifies a message. Engines that write one at a time need neither field. */
+/** Identifies a message. Engines with only one open message at a time need neither `key` nor `parent`. */
 export interface MessageOptions {
   /** Distinguishes messages that are open at the same time: the engine's own message id. */
   readonly key?: string;
-  /** The tool call whose sub-agent speaks: its words are not the agent's answer. */
+  /** The tool call whose sub-agent wrote the message, which is then not part of the agent's answer. */
   readonly parent?: string | null;
-  /** The JSON value the message holds, where the reader knows it; otherwise the text is searched for one. */
+  /** The JSON value in the message, if the reader has it; otherwise it is searched for in the text. */
   readonly payload?: unknown;
 }
 
 export interface ReasoningOptions {
   readonly id?: string;
-  /** A piece of a longer thought; the whole follows under the same id. */
+  /** A piece of a longer thought; the full text follows under the same id. */
   readonly partial?: boolean;
   readonly parent?: string | null;
 }
 
-/** A tool call. The core pairs starts and ends by `id` and remembers name and input for the end. */
+/** A tool call. Starts and ends are paired by `id`; name and input of the start are used for the end. */
 export interface ToolReport {
   readonly id: string;
   /** May be left out at the end of a call whose start was reported. */
   readonly name?: string | null;
   readonly input?: unknown;
   readonly parent?: string | null;
-  /** The change made by the call, as far as the engine shows it. */
+  /** The change made by the call, as far as the engine prints it. */
   readonly diff?: readonly FileDiff[];
-  /** Files the call says it touches: joined with the file differences, they show which call made an artifact. */
+  /** Files that the call names as its targets; used to find which call created an artifact. */
   readonly paths?: readonly string[];
 }
 
 export interface ToolEndReport extends ToolReport {
   readonly output?: unknown;
   readonly exitCode?: number | null;
-  /** The engine never prints starts: one is derived from this frame, without a warning. */
+  /** For engines that do not print starts: the start is derived from this frame, without a warning. */
   readonly startDerived?: boolean;
 }
 
@@ -82,13 +82,13 @@ export interface PermissionAnswer {
   readonly why?: string;
 }
 
-/** Trouble the engine reports. It decides nothing: an error that ended the work is reported with `runtimeError` too. */
+/** An error that the engine printed. It does not affect the outcome: an error that ended the run is also reported with `runtimeError`. */
 export interface EngineErrorReport {
   readonly message: string;
-  /** The engine tries again: never a failure. */
+  /** The engine retries, so this is not a failure. */
   readonly retrying?: boolean;
   readonly severity?: 'warning' | 'error';
-  /** Guessed from the message if not given. */
+  /** By default guessed from the message. */
   readonly code?: DiagnosticCode;
   readonly httpStatus?: number | null;
   readonly attempt?: number | null;
@@ -96,17 +96,17 @@ export interface EngineErrorReport {
   readonly detail?: unknown;
 }
 
-/** The reports a reader can make about the current frame. Every event gets that frame's `raw_ref`. */
+/** The reports that a reader can make about the current frame. Every event gets the `raw_ref` of that frame. */
 export interface Report {
-  /** `lifecycle.run.status`. */
+  /** Emits `lifecycle.run.status`. */
   status(status: StatusReport): void;
-  /** Names the session if the record is not a status: the core then reports a status itself, once. */
+  /** Reports the session of a record that is not a status; a status event is then emitted once. */
   session(id: string | null): void;
   engineVersion(version: string | null): void;
 
-  /** A piece of a message. */
+  /** Reports a piece of a message. */
   messageDelta(text: string, options?: MessageOptions): void;
-  /** A whole message; ends the one that is open under the same key. */
+  /** Reports a complete message, and ends the open one with the same key. */
   message(text: string, options?: MessageOptions): void;
   /** Ends an open message whose text consists of its deltas; does nothing if none is open. */
   closeMessage(options?: MessageOptions): void;
@@ -116,51 +116,51 @@ export interface Report {
   toolCompleted(call: ToolEndReport): void;
   toolFailed(call: ToolFailureReport): void;
 
-  /** The agent's plan, whole; an engine that writes it with a tool reports the call too. */
+  /** Reports the agent's complete plan; if the plan is written by a tool, the call is reported too. */
   plan(entries: readonly PlanEntry[], options?: { readonly call?: string; readonly parent?: string | null }): void;
 
-  /** The agent asks for a permission; returns the id of the question. A call that was not started is, by its question. */
+  /** Reports a permission request and returns its interaction id. The call is reported as started, if it was not yet. */
   permissionRequired(question: PermissionQuestion): string;
-  /** The answer that was sent to the agent. */
+  /** Reports the answer that was sent to the agent. */
   permissionReplied(interactionId: string, answer: PermissionAnswer): void;
 
   engineError(error: EngineErrorReport): void;
-  /** An error that ended the engine's work: without a done marker and end signal the attempt counts as interrupted. */
+  /** Reports an error that ended the run: without a done marker and end signal the attempt counts as interrupted. */
   runtimeError(message: string): void;
-  /** A new turn begins: end signal and runtime error of the one before do not count any more. */
+  /** Reports a new turn: the end signal and the runtime error of the previous one no longer count. */
   turnStarted(): void;
-  /** The engine says that this invocation has ended well. */
+  /** Reports that the invocation has ended successfully. */
   endSignal(signal: EndSignal): void;
 
-  /** Expected chatter: raw without a warning. */
+  /** Emits the frame as raw without a warning: expected, but irrelevant output. */
   noise(): void;
-  /** The frame is a part of something reported later, with `spanning`; nothing is reported now. */
+  /** Marks the frame as part of something that is reported later, with `spanning`. */
   hold(): void;
-  /** Raw with a warning: the frame is not what the engine prints. */
+  /** Emits the frame as raw with a warning: it is not valid output of the engine. */
   unparsed(code?: DiagnosticCode, message?: string): void;
-  /** Raw with a warning: a type that this reader does not know. Counted as drift. */
+  /** Emits the frame as raw with a warning about an unknown type, which is counted as drift. */
   unknownType(type: string): void;
-  /** Warns once per path and attempt about fields that are not in `known`. Counted as drift. */
+  /** Warns once per path and attempt about fields that are not in `known`; they are counted as drift. */
   checkFields(record: object, known: ReadonlySet<string>, path: string): void;
   /**
-   * Keeps the fields of a record that the reader does not use as `detail` of the frame's first event, bounded. `place` is
-   * where the record stands in the frame's value; the fields of the value itself have none.
+   * Adds the fields of a record that the reader does not use to the frame's first event, as a bounded `detail`. `path` is the path
+   * of the record in the frame's value; omit it for the value itself.
    */
-  keepRest(record: object, used: ReadonlySet<string>, place?: string): void;
-  /** The model and the tokens of the step whose messages and calls are reported next; published with the first of them. */
+  keepRest(record: object, used: ReadonlySet<string>, path?: string): void;
+  /** Sets the model and the tokens of the step whose messages and calls are reported next; they are added to the first of these. */
   step(step: { readonly model: string | null; readonly usage: Usage | null }): void;
-  /** The step that was reported has ended and used this: published with the last message or call of it. */
+  /** Ends a step and reports its usage, which is added to its last message or call. */
   stepEnded(usage: Usage): void;
   warning(code: DiagnosticCode, message: string, options?: { readonly subject?: string }): void;
 
-  /** Makes later reports refer to a frame that was held before, or to the current one again. */
+  /** Makes later reports refer to a frame that was held, or to the current one again. */
   about(frame: Frame): void;
   /** Makes later reports refer to all bytes from one frame to another of the same stream. */
   spanning(first: Frame, last: Frame): void;
   /** Sets the confidence of this frame; 1 by default. */
   confidence(value: number): void;
-  /** Marks the report as a guess (confidence under 0.5): the text it was read from is added as raw, with a warning. */
+  /** Marks a report as a guess (confidence below 0.5): its source text is added as raw, with a warning. */
   lowConfidence(text: string): void;
-  /** Another parser of the same engine reads from here on. */
+  /** Sets the name of the parser from here on, for engines with several formats. */
   parser(name: ParserName | (string & {})): void;
 }

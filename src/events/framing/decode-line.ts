@@ -2,7 +2,7 @@ import type { CapturedStream } from '../protocol/event-parts.js';
 import { createOriginalCursor, stripEscapes } from './terminal-escapes.js';
 import type { PlainText } from './terminal-escapes.js';
 
-/** From this length on a line is read whole or not at all: the way back from its characters to its bytes is not kept. */
+/** A line of at least this length is read as one frame: its characters are not mapped to its bytes. */
 export const LONG_LINE_BYTES = 512 * 1024;
 
 /** The text of a line, and how it was decoded. */
@@ -10,11 +10,11 @@ export interface DecodedLine {
   readonly text: string;
   /** Whether the bytes are UTF-8. A long line that contains the replacement character itself is treated as damaged. */
   readonly isUtf8: boolean;
-  /** The bytes, where they are needed to find the way back: a short line that is not UTF-8. */
+  /** The bytes of a short line that is not UTF-8: they are needed to map its characters to bytes. */
   readonly bytes: Uint8Array | null;
 }
 
-/** A line of a stream; its text is without its line feed, but with a carriage return before that. */
+/** A line of a stream; its text excludes the line feed, but includes a carriage return before it. */
 export interface Line extends DecodedLine {
   readonly from: number;
   /** After the line feed. */
@@ -23,19 +23,19 @@ export interface Line extends DecodedLine {
   readonly tooLong: boolean;
 }
 
-const SUBSTITUTE = '\uFFFD';
+const REPLACEMENT_CHARACTER = '\uFFFD';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
 
 /** Decodes the bytes of one line. */
 export function decodeLine(bytes: Uint8Array): DecodedLine {
-  return judgeLine(decoder.decode(bytes), bytes);
+  return describeLine(decoder.decode(bytes), bytes);
 }
 
 /** Describes a line whose text is already decoded. */
-export function judgeLine(text: string, bytes: Uint8Array): DecodedLine {
-  if (!text.includes(SUBSTITUTE)) return { text, isUtf8: true, bytes: null };
+export function describeLine(text: string, bytes: Uint8Array): DecodedLine {
+  if (!text.includes(REPLACEMENT_CHARACTER)) return { text, isUtf8: true, bytes: null };
   if (bytes.length >= LONG_LINE_BYTES) return { text, isUtf8: false, bytes: null };
   const isValid = isUtf8(bytes);
   return { text, isUtf8: isValid, bytes: isValid ? null : bytes };
@@ -50,14 +50,14 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** A line, or the rest of one, seen as plain text with the way back to its bytes. */
+/** A line, or the rest of one, as plain text that can be mapped to its bytes. */
 export class LinePiece {
   readonly #line: Line;
   readonly #stripped: PlainText;
-  #places: Places | null = null;
-  /** Without escape sequences and carriage return at the end. */
+  #cursorPair: Cursors | null = null;
+  /** The text without escape sequences and without a carriage return at the end. */
   readonly plain: string;
-  /** How often the piece was held back for a value that came to nothing. */
+  /** How many times the piece was held back for a value that turned out to be invalid. */
   readonly holds: number;
 
   constructor(line: Line, holds: number) {
@@ -80,21 +80,21 @@ export class LinePiece {
     return this.#line.to - this.#line.from;
   }
 
-  /** The place of a frame that reaches from one position of the plain text to another; positions never decrease. */
+  /** Returns the bytes of a frame between two positions of the plain text; positions must not decrease. */
   span(stream: CapturedStream, start: number, end: number) {
     const encoding = this.isUtf8 ? ('utf-8' as const) : ('binary' as const);
     const from = this.#byteAt(start);
-    // An empty piece still owns its line end: position 0 is both its start and its end.
+    // An empty piece still includes its line end: position 0 is both its start and its end.
     const to = end >= this.plain.length ? this.#line.to : this.#byteAt(end);
     return { stream, from, to, encoding };
   }
 
-  /** Offset of the byte that follows the character before a position; escape sequences in between come later. */
+  /** Returns the offset of the first byte after the character before a position. Escape sequences there belong to the next frame. */
   #byteAt(position: number): number {
-    return position <= 0 ? this.#line.from : this.#line.from + this.#walk().bytes.byteAt(this.#originalAt(position));
+    return position <= 0 ? this.#line.from : this.#line.from + this.#cursors().bytes.byteAt(this.#originalAt(position));
   }
 
-  /** The piece from a position on. */
+  /** Returns the piece from a position on. */
   rest(position: number): LinePiece {
     if (position <= 0) return this;
     const from = this.#byteAt(position);
@@ -103,43 +103,42 @@ export class LinePiece {
     return new LinePiece({ ...this.#line, text, from, bytes }, this.holds);
   }
 
-  /** The same piece with another number of holds. */
+  /** Returns the same piece with another number of holds. */
   withHolds(holds: number): LinePiece {
     return new LinePiece(this.#line, holds);
   }
 
   #originalAt(position: number): number {
-    return this.#walk().originals(position - 1) + 1;
+    return this.#cursors().originals(position - 1) + 1;
   }
 
-  /** Most lines are one frame and need no walk. */
-  #walk(): Places {
-    this.#places ??= {
+  /** Created only if needed: most lines are one frame. */
+  #cursors(): Cursors {
+    this.#cursorPair ??= {
       originals: createOriginalCursor(this.#stripped),
       bytes: createByteCursor(this.#line.text, this.#line.bytes),
     };
-    return this.#places;
+    return this.#cursorPair;
   }
 }
 
-/** The way from positions of the plain text to the original, and on to its bytes. */
-interface Places {
+/** Maps positions of the plain text to the original text, and these to bytes. */
+interface Cursors {
   readonly originals: (position: number) => number;
   readonly bytes: ByteCursor;
 }
 
 /**
- * Walks along a decoded line and knows the byte of each position. Positions must not decrease, so a line with a
- * million values costs one walk.
+ * Maps positions of a decoded line to bytes. Positions must not decrease, so a line with a million values is walked only once.
  */
 interface ByteCursor {
-  /** How many bytes stand before a position. */
+  /** Returns the number of bytes before a position. */
   byteAt(position: number): number;
 }
 
 /**
- * `invalid` are the line's bytes where the decoder had to substitute some. There the ASCII characters, which never
- * take part in a substitution, are counted on both sides: exact if one of them stands before or at the position.
+ * `invalid` are the bytes of a line that is not UTF-8. For such a line, ASCII characters, which the decoder never replaces, are
+ * counted in the text and in the bytes: the result is exact if there is an ASCII character directly before or at the position.
  */
 function createByteCursor(text: string, invalid: Uint8Array | null): ByteCursor {
   return invalid === null ? createUtf8Cursor(text) : createCountingCursor(text, invalid);
@@ -164,7 +163,7 @@ function createUtf8Cursor(text: string): ByteCursor {
 function createCountingCursor(text: string, bytes: Uint8Array): ByteCursor {
   let index = 0;
   let byte = 0;
-  /** ASCII characters seen in the text and not yet in the bytes. */
+  /** The number of ASCII characters found in the text but not yet in the bytes. */
   let ahead = 0;
   return {
     byteAt(position) {

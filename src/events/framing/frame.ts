@@ -1,18 +1,18 @@
 import type { CapturedStream, RAW_ENCODINGS } from '../protocol/event-parts.js';
 
-/** Why a piece of text that began like a value is not one. */
+/** The reason why text that begins like a JSON value is not one. */
 export type FrameProblem = 'truncated' | 'too_deep' | 'too_long';
 
 interface Span {
   readonly stream: CapturedStream;
   /** First byte of the frame. Frames of a stream follow each other without a gap. */
   readonly from: number;
-  /** First byte after it; terminators, escape sequences and blank bytes around belong to the frame. */
+  /** First byte after it; line ends, escape sequences and blanks around it belong to the frame. */
   readonly to: number;
   readonly encoding: (typeof RAW_ENCODINGS)[number];
 }
 
-/** A whole JSON object or array. `text` is its source, without escape sequences. */
+/** A complete JSON object or array. `text` is its source, without escape sequences. */
 export interface JsonFrame extends Span {
   readonly kind: 'json';
   readonly value: object;

@@ -14,7 +14,7 @@ function frames(
   const framer = createFramer({
     stream: 'stdout',
     framing: options.framing ?? 'json',
-    recognises: (value) => 'type' in value,
+    recognizes: (value) => 'type' in value,
     onFrame: (frame) => found.push(frame),
     ...(options.maxLineBytes === undefined ? {} : { maxLineBytes: options.maxLineBytes }),
   });
@@ -32,7 +32,7 @@ function said(input: string | Uint8Array): unknown[] {
 }
 
 describe('a stream of JSON lines', () => {
-  it('is one frame a line, terminators included', () => {
+  it('is one frame per line, including terminators', () => {
     expect(frames('{"type":"a"}\n{"type":"b"}\r\n')).toMatchObject([
       { kind: 'json', from: 0, to: 13, value: { type: 'a' }, text: '{"type":"a"}' },
       { kind: 'json', from: 13, to: 27, value: { type: 'b' }, text: '{"type":"b"}' },
@@ -58,14 +58,14 @@ describe('a stream of JSON lines', () => {
     ]);
   });
 
-  it('may have physical newlines inside of strings', () => {
+  it('may have line breaks inside strings', () => {
     expect(said('{"type":"a","text":"one\ntwo {}\r\nthree"}\n{"type":"b"}\n')).toEqual([
       { type: 'a', text: 'one\ntwo {}\nthree' },
       { type: 'b' },
     ]);
   });
 
-  it('may have a value right behind one that ends in the middle of a line', () => {
+  it('may have a value directly after one that ends in the middle of a line', () => {
     expect(said('{\n"type":"a"\n} {"type":"b"}{"type":\n"c"} tail\n')).toEqual([
       { type: 'a' },
       { type: 'b' },
@@ -79,11 +79,11 @@ describe('a stream of JSON lines', () => {
     expect(frames(line)).toMatchObject([{ kind: 'json', from: 0, to: line.length, value: { type: 'a' } }]);
   });
 
-  it('may have colours inside of a value', () => {
+  it('may have colours inside a value', () => {
     expect(said('{"type":\u001b[1m"a"\u001b[0m,"x":"\u001b[31mred\u001b[0m"}\n')).toEqual([{ type: 'a', x: 'red' }]);
   });
 
-  it('is read behind an escape sequence that never ends', () => {
+  it('is read after an escape sequence that never ends', () => {
     expect(said('\u001b]0;torn title{"type":"a"}\n')).toEqual(['0;torn title', { type: 'a' }]);
   });
 
@@ -101,7 +101,7 @@ describe('a stream of JSON lines', () => {
     expect(said(recording)).toEqual(['script', { type: 'a' }, 'blank', 'script']);
   });
 
-  it('may have NUL bytes around and inside of values', () => {
+  it('may have NUL bytes around and inside values', () => {
     expect(said('\u0000\u0000{"type":"a"}\u0000\n{"type":"b\u0000c"}\n\u0000\u0000')).toEqual([
       { type: 'a' },
       { type: 'b\u0000c' },
@@ -125,7 +125,7 @@ describe('a stream of JSON lines', () => {
 });
 
 describe('text', () => {
-  it('is one frame a line', () => {
+  it('is one frame per line', () => {
     expect(said('Reading input...\n[INFO] hello\n{ status: 429 }\n')).toEqual([
       'Reading input...',
       '[INFO] hello',
@@ -133,7 +133,7 @@ describe('text', () => {
     ]);
   });
 
-  it('keeps a value that is quoted in it, unless the engine recognises it', () => {
+  it('keeps a value that is quoted in it, unless the engine recognizes it', () => {
     expect(said('failed: {"error":{"code":429}}\n')).toEqual(['failed: {"error":{"code":429}}']);
     expect(said('progress 50%\r{"type":"a"} done\n')).toEqual(['progress 50%\r', { type: 'a' }, ' done']);
   });
@@ -155,7 +155,7 @@ describe('text', () => {
     ]);
   });
 
-  it('has every line unchanged, blank ones too, if the engine prints text', () => {
+  it('has every line unchanged, including blank ones, if the engine prints text', () => {
     expect(frames('a\r\n\n{"type":"a"}', { framing: 'text' })).toMatchObject([
       { kind: 'text', text: 'a', from: 0, to: 3 },
       { kind: 'text', text: '', from: 3, to: 4 },
@@ -190,7 +190,7 @@ describe('text', () => {
   });
 });
 
-describe('a torn value', () => {
+describe('an incomplete value', () => {
   it.each([
     ['in a string', '{"type":"item.comp'],
     ['in a key', '{"type":"a","it'],
@@ -200,7 +200,7 @@ describe('a torn value', () => {
     ['in a number', '{"a":12'],
     ['in a nested value', '{"a":[{"b":"c'],
     ['as a lone bracket', '['],
-  ])('%s touches no other line', (_, torn) => {
+  ])('%s does not affect other lines', (_, torn) => {
     expect(said(`{"type":"x"}\n${torn}\n{"type":"b"}\n{"type":"c"}\n`)).toEqual([
       { type: 'x' },
       torn,
@@ -217,7 +217,7 @@ describe('a torn value', () => {
     ]);
   });
 
-  it('is reported as truncated, line by line, if the document itself is torn', () => {
+  it('is reported as truncated, line by line, if the document itself is incomplete', () => {
     expect(frames('{\n "a": 1,\n "b": tru\n{"type":"x"}\n')).toMatchObject([
       { kind: 'text', text: '{', problem: 'truncated' },
       { kind: 'text', text: ' "a": 1,' },
@@ -233,7 +233,7 @@ describe('a torn value', () => {
     ]);
   });
 
-  it('is reported as too deep if it is nested without end', () => {
+  it('is reported as too deep if it is nested endlessly', () => {
     expect(frames(`${'['.repeat(3000)}${']'.repeat(3000)}\n`)).toMatchObject([{ kind: 'text', problem: 'too_deep' }]);
     expect(frames(`{"type":${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}}\n`)).toMatchObject([
       { kind: 'text', problem: 'too_deep' },
@@ -241,7 +241,7 @@ describe('a torn value', () => {
   });
 });
 
-/** Lines a framer has to do with, and random bytes. */
+/** Lines that are typical or difficult for a framer, and random bytes. */
 const lines = fc.array(
   fc.oneof(
     fc.constantFrom(
@@ -285,7 +285,7 @@ describe('every stream', () => {
     );
   });
 
-  it('has the same frames however it is cut', () => {
+  it('has the same frames however it is split', () => {
     fc.assert(
       fc.property(
         streams,
@@ -300,7 +300,7 @@ describe('every stream', () => {
     );
   });
 
-  it('keeps every record a damaged byte does not touch', () => {
+  it('keeps every record that a damaged byte does not affect', () => {
     const records = Array.from({ length: 12 }, (_, index) => `{"type":"t${index}","text":"a \\"quoted\\" {word}"}\n`);
     const whole = encoder.encode(records.join(''));
     fc.assert(
@@ -308,7 +308,7 @@ describe('every stream', () => {
         const damaged = whole.slice();
         damaged[at] = byte;
         const kept = new Set(frames(damaged).map(({ text }) => text));
-        // A damaged line end touches the line behind it as well.
+        // A damaged line end also affects the next line.
         const untouched = frames(whole).filter(({ from, to }) => at < from - 1 || at >= to);
         expect(untouched.filter(({ text }) => !kept.has(text))).toEqual([]);
       }),

@@ -9,24 +9,24 @@ import type { JsonScanner } from './json-scanner.js';
 /** Options for splitting a stream into frames. */
 interface FramerOptions {
   readonly stream: CapturedStream;
-  /** `json`: values and what is between them. `text`: one frame a line, whatever it holds. */
+  /** `json`: values and the text between them. `text`: one frame per line. */
   readonly framing: 'json' | 'text';
-  /** Whether a value found inside of other text is one of the engine's records. */
-  readonly recognises: (value: object) => boolean;
+  /** Whether a value inside other text is one of the engine's records. */
+  readonly recognizes: (value: object) => boolean;
   readonly onFrame: (frame: Frame) => void;
-  /** Longest line read whole; for tests. */
+  /** The maximum length of a line that is not split; for tests. */
   readonly maxLineBytes?: number;
 }
 
-/** Cuts one stream into frames. */
+/** Splits a stream into frames. */
 export interface Framer {
   push(bytes: Uint8Array): void;
   end(): void;
 }
 
 /**
- * A chunk is held back for at most this many incomplete values, which bounds the work per byte. A torn record before a
- * document needs one.
+ * How often a piece may be held back for a multi-line value that turns out to be invalid; this bounds the work per byte. An
+ * incomplete record before a multi-line document needs one hold.
  */
 const MAX_HOLDS = 8;
 
@@ -35,22 +35,22 @@ const SCRIPT_LINE = /^Script (?:started|done) on .*\d\d:\d\d:\d\d/u;
 const OPENING_BRACE = 0x7b;
 
 /**
- * Cuts a stream into frames so that every byte is in exactly one of them. Frames are emitted at line ends only
- * and depend only on the bytes, not on how they are chunked.
+ * Splits a stream into frames; every byte is in exactly one. Frames are emitted only at line ends and depend only on the bytes,
+ * not on how they are chunked.
  *
  * @example
- * const framer = createFramer({ stream: 'stdout', framing: 'json', recognises: () => true, onFrame: console.log })
+ * const framer = createFramer({ stream: 'stdout', framing: 'json', recognizes: () => true, onFrame: console.log })
  * framer.push(bytes)
  * framer.end()
  */
 export function createFramer(options: FramerOptions): Framer {
-  const { stream, framing, recognises, onFrame } = options;
+  const { stream, framing, recognizes, onFrame } = options;
   let open: MultiLineValue | null = null;
 
   function frameLine(line: Line): void {
     if (framing === 'text') return emitLineAsText(line);
     if (isIndivisible(line)) {
-      giveUpOpen();
+      abandonOpen();
       if (line.tooLong || !emitWholeLine(line)) emitLineAsText(line);
       return;
     }
@@ -58,7 +58,7 @@ export function createFramer(options: FramerOptions): Framer {
     readPieces([new LinePiece(line, 0)]);
   }
 
-  /** The plain case, and the fast one: the line is a JSON object. */
+  /** Emits a line that is a JSON object: the most common case, and the fastest. */
   function emitWholeLine(line: Line): boolean {
     const { from, to } = line;
     if (line.text.charCodeAt(0) !== OPENING_BRACE) return false;
@@ -84,7 +84,7 @@ export function createFramer(options: FramerOptions): Framer {
     onFrame({ kind: 'text', stream, from, to, encoding, text: plain, problem: line.tooLong ? 'too_long' : null });
   }
 
-  /** Reads pieces in order; those of a value that came to nothing are put back in front. */
+  /** Reads pieces in order; those of a value that turned out to be invalid are read again. */
   function readPieces(pieces: readonly LinePiece[]): void {
     const stack = pieces.toReversed();
     for (let piece = stack.pop(); piece !== undefined; piece = stack.pop()) {
@@ -98,7 +98,7 @@ export function createFramer(options: FramerOptions): Framer {
       open = null;
       if (step === 'broken') {
         stack.push(piece);
-        for (const again of markGivenUp(held).toReversed()) stack.push(again);
+        for (const again of markAbandoned(held).toReversed()) stack.push(again);
         continue;
       }
       const end = isBlank(piece.plain, step.end) ? piece.plain.length : step.end;
@@ -114,7 +114,7 @@ export function createFramer(options: FramerOptions): Framer {
     if (isBlank(plain)) return onFrame({ kind: 'blank', ...piece.span(stream, 0, plain.length), text: '' });
     if (SCRIPT_LINE.test(plain))
       return onFrame({ kind: 'script', ...piece.span(stream, 0, plain.length), text: plain });
-    const line = segmentLine(plain, recognises, piece.holds < MAX_HOLDS);
+    const line = segmentLine(plain, recognizes, piece.holds < MAX_HOLDS);
     for (const segment of line.segments) {
       const span = piece.span(stream, segment.start, segment.end);
       if (segment.kind === 'json') onFrame({ kind: 'json', ...span, value: segment.value, text: segment.text });
@@ -129,12 +129,12 @@ export function createFramer(options: FramerOptions): Framer {
     }
   }
 
-  /** The end of a value never came: the pieces held back for it are read on their own. */
-  function giveUpOpen(): void {
+  /** Abandons a value that never ended: reads its pieces again, one by one. */
+  function abandonOpen(): void {
     while (open !== null) {
       const { pieces } = open;
       open = null;
-      readPieces(markGivenUp(pieces));
+      readPieces(markAbandoned(pieces));
     }
   }
 
@@ -144,24 +144,27 @@ export function createFramer(options: FramerOptions): Framer {
     push: (bytes) => splitter.push(bytes),
     end() {
       splitter.end();
-      giveUpOpen();
+      abandonOpen();
     },
   };
 }
 
-/** A piece of an endless line; and a long one with damaged bytes, whose values cannot be mapped to bytes. */
+/**
+ * Whether a line cannot be split: a part of an overlong line, or a long line with invalid bytes, whose values cannot be mapped to
+ * bytes.
+ */
 function isIndivisible({ tooLong, isUtf8, bytes }: Line): boolean {
   return tooLong || (!isUtf8 && bytes === null);
 }
 
-/** The pieces of a value that came to nothing: the first cannot begin one again, the others may. */
-function markGivenUp(pieces: readonly LinePiece[]): readonly LinePiece[] {
+/** Marks the pieces of an abandoned value: the first cannot begin a value again, the others may. */
+function markAbandoned(pieces: readonly LinePiece[]): readonly LinePiece[] {
   return pieces.map((piece, index) => piece.withHolds(index === 0 ? MAX_HOLDS : piece.holds + 1));
 }
 
 /**
- * A string that spans more lines than this counts as torn. Until then everything after a torn
- * string that has no quote in it waits.
+ * A string that spans more lines than this counts as unterminated. Up to this limit, the lines after its opening quote are held
+ * back until one contains a closing quote.
  */
 const MAX_STRING_LINES = 10_000;
 
@@ -173,7 +176,7 @@ class MultiLineValue {
   #bytes: number;
   #stringLines = 0;
 
-  /** The value begins at a position of the first piece, and `scanner` has read that. */
+  /** The value begins at a position of the first piece, which `scanner` has already read. */
   constructor(first: LinePiece, valueStart: number, scanner: JsonScanner) {
     this.#pieces.push(first);
     this.#valueStart = valueStart;
@@ -181,7 +184,7 @@ class MultiLineValue {
     this.#scanner = scanner;
   }
 
-  /** The pieces read so far, the first one being where the value began. */
+  /** The pieces read so far; the value begins in the first one. */
   get pieces(): readonly LinePiece[] {
     return this.#pieces;
   }
@@ -191,8 +194,8 @@ class MultiLineValue {
   }
 
   /**
-   * Continues reading. `open`: more is needed. `broken`: this is not a value, and the piece was not consumed. Otherwise the value,
-   * its text, and where in the piece it ends.
+   * Continues reading. `open`: more is needed. `broken`: this is not a value, and the piece was not consumed. Otherwise returns the
+   * value, its text, and the position in the piece after it.
    */
   add(piece: LinePiece): 'open' | 'broken' | { value: object; text: string; end: number } {
     this.#bytes += piece.bytes;

@@ -5,7 +5,7 @@ import { JsonScanner } from './json-scanner.js';
 const containers = fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue()));
 
 describe('a scanner', () => {
-  it('finds the end of every object and array, wherever it is cut', () => {
+  it('finds the end of every object and array, wherever it is split', () => {
     fc.assert(
       fc.property(containers, fc.constantFrom(0, 2), fc.nat(), (value, indent, cut) => {
         const text = JSON.stringify(value, null, indent);
@@ -41,7 +41,7 @@ describe('a scanner', () => {
     '[+]',
     'true',
     '"a"',
-  ])('notices at once that %s is not JSON', (text) => {
+  ])('detects immediately that %s is not JSON', (text) => {
     expect(new JsonScanner().scan(text, 0).kind).toBe('broken');
   });
 });

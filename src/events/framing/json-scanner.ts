@@ -1,4 +1,4 @@
-/** Deepest value that is read: deeper ones would break downstream programs, whose serialisers recurse. */
+/** The maximum depth of a value: deeper ones would break programs with a recursive serializer. */
 export const MAX_DEPTH = 1000;
 
 /** The result of a scan. `end` is the position after the value. */
@@ -26,9 +26,9 @@ const COMMA = 0x2c;
 const ESCAPED = '"\\/bfnrtu';
 
 /**
- * Scans one JSON object or array over any number of lines and stops at the first character that makes it invalid, so that
- * a torn value does not swallow the lines after it. Strings may hold
- * physical newlines; numbers and literals are only distinguished from punctuation, the parser checks them.
+ * Scans one JSON object or array over any number of lines and stops at the first character that makes it invalid, so that an
+ * incomplete value does not include the lines after it. Strings may contain line breaks. Numbers and literals are only
+ * distinguished from punctuation; the parser checks them.
  */
 export class JsonScanner {
   readonly #containers: number[] = [];
@@ -38,12 +38,12 @@ export class JsonScanner {
   #afterBackslash = false;
   #inWord = false;
 
-  /** The scan stopped inside a string: the next line would be a part of it. */
+  /** Whether the scan stopped inside a string: the next line would be a part of it. */
   get inString(): boolean {
     return this.#inString;
   }
 
-  /** Reads on from a position. Call again with the next text while the answer is `open`. */
+  /** Continues the scan from a position. Call it again with the next text while the result is `open`. */
   scan(text: string, start: number): Scan {
     for (let index = start; index < text.length; index++) {
       const char = text.charCodeAt(index);
@@ -77,18 +77,18 @@ export class JsonScanner {
       this.#inWord = false;
       return 'open';
     }
-    const wantsValue = this.#expect === 'value' || this.#expect === 'value-or-end';
+    const expectsValue = this.#expect === 'value' || this.#expect === 'value-or-end';
     switch (char) {
       case QUOTE:
         this.#inWord = false;
         if (this.#containers.length === 0) return 'broken';
-        if (!wantsValue && this.#expect !== 'key' && this.#expect !== 'key-or-end') return 'broken';
+        if (!expectsValue && this.#expect !== 'key' && this.#expect !== 'key-or-end') return 'broken';
         this.#inString = true;
-        this.#isKey = !wantsValue;
+        this.#isKey = !expectsValue;
         return 'open';
       case OPEN_BRACE:
       case OPEN_BRACKET:
-        if (!wantsValue) return 'broken';
+        if (!expectsValue) return 'broken';
         this.#containers.push(char);
         this.#expect = char === OPEN_BRACE ? 'key-or-end' : 'value-or-end';
         return 'open';
@@ -106,13 +106,13 @@ export class JsonScanner {
         this.#expect = this.#containers.at(-1) === OPEN_BRACE ? 'key' : 'value';
         return 'open';
       default:
-        return this.#scanWord(char, wantsValue);
+        return this.#scanWord(char, expectsValue);
     }
   }
 
-  #scanWord(char: number, wantsValue: boolean): 'open' | 'broken' {
+  #scanWord(char: number, expectsValue: boolean): 'open' | 'broken' {
     if (this.#inWord) return isWordPart(char) ? 'open' : 'broken';
-    if (!wantsValue || this.#containers.length === 0 || !isWordStart(char)) return 'broken';
+    if (!expectsValue || this.#containers.length === 0 || !isWordStart(char)) return 'broken';
     this.#inWord = true;
     this.#expect = 'comma-or-end';
     return 'open';

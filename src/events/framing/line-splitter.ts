@@ -1,17 +1,17 @@
-import { judgeLine, LONG_LINE_BYTES, decodeLine } from './decode-line.js';
+import { describeLine, LONG_LINE_BYTES, decodeLine } from './decode-line.js';
 import type { DecodedLine, Line } from './decode-line.js';
 
-/** Twice the longest line that must be read whole; what is longer comes in pieces of this size. */
+/** The maximum length of a line, twice what must be supported; a longer line is split into pieces of this size. */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
-/** Lines are decoded together up to this size: decoding them one by one costs more than parsing them. */
+/** Lines are decoded in blocks of up to this size: decoding them one by one costs more than parsing them. */
 const BLOCK_BYTES = 64 * 1024;
 
 const LINE_FEED = 0x0a;
-const SUBSTITUTE = '\uFFFD';
+const REPLACEMENT_CHARACTER = '\uFFFD';
 
 /**
- * Splits a stream of bytes into decoded lines. Only whole lines are reported, so the result does not depend on the chunks.
+ * Splits a stream of bytes into decoded lines. Only complete lines are emitted, so the result does not depend on the chunks.
  *
  * @example
  * const splitter = createLineSplitter((line) => console.log(line.text))
@@ -25,16 +25,16 @@ export function createLineSplitter(
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const pending = new PendingLine();
   let offset = 0;
-  /** Set after a piece of an overlong line was cut off: the rest, up to its line feed, is not a line either. */
+  /** Set after a piece of an overlong line was emitted: the rest, up to its line feed, is not a complete line either. */
   let insideTooLong = false;
   let wasAscii = true;
 
-  /** Whole lines, together no longer than a block or a single one. */
+  /** Emits complete lines: a block of them, or a single longer one. */
   function emitLines(block: Uint8Array): void {
-    // A block ends with a line feed, so both ways give the same; which one is faster depends on the script.
+    // A block ends with a line feed, so both modes return the same text; which one is faster depends on the text.
     const text = decoder.decode(block, { stream: !wasAscii });
-    const mayBeInvalid = text.includes(SUBSTITUTE);
-    // One character a byte: then positions in the text are positions in the bytes.
+    const mayBeInvalid = text.includes(REPLACEMENT_CHARACTER);
+    // With one character per byte, positions in the text are positions in the bytes.
     wasAscii = text.length === block.length;
     const base = offset;
     offset += block.length;
@@ -46,7 +46,7 @@ export function createLineSplitter(
       const from = base + byte;
       const to = base + byteEnd + 1;
       const line = text.slice(char, charEnd);
-      if (mayBeInvalid) onLine({ ...judgeLine(line, block.slice(byte, byteEnd)), from, to, tooLong: false });
+      if (mayBeInvalid) onLine({ ...describeLine(line, block.slice(byte, byteEnd)), from, to, tooLong: false });
       else onLine({ text: line, isUtf8: true, bytes: null, from, to, tooLong: false });
       char = charEnd + 1;
       byte = byteEnd + 1;
@@ -60,8 +60,8 @@ export function createLineSplitter(
     onLine({ ...pending.take(), from, to: offset, tooLong: insideTooLong });
   }
 
-  /** Bytes of a line whose end has not come yet. */
-  function keep(bytes: Uint8Array): void {
+  /** Stores bytes of a line whose end has not arrived yet. */
+  function store(bytes: Uint8Array): void {
     let rest = bytes;
     while (pending.length + rest.length > maxLineBytes) {
       const head = maxLineBytes - pending.length;
@@ -74,7 +74,7 @@ export function createLineSplitter(
   }
 
   function endLine(bytes: Uint8Array): void {
-    keep(bytes);
+    store(bytes);
     emitPending(1);
     insideTooLong = false;
   }
@@ -84,7 +84,7 @@ export function createLineSplitter(
       let position = 0;
       if (pending.length > 0 || insideTooLong) {
         const lineFeed = bytes.indexOf(LINE_FEED);
-        if (lineFeed < 0) return keep(bytes);
+        if (lineFeed < 0) return store(bytes);
         endLine(bytes.subarray(0, lineFeed));
         position = lineFeed + 1;
       }
@@ -92,7 +92,7 @@ export function createLineSplitter(
         const reach = position + Math.min(BLOCK_BYTES, maxLineBytes);
         let lineFeed = bytes.lastIndexOf(LINE_FEED, Math.min(reach, bytes.length) - 1);
         if (lineFeed < position) lineFeed = reach < bytes.length ? bytes.indexOf(LINE_FEED, reach) : -1;
-        if (lineFeed < 0) return keep(bytes.subarray(position));
+        if (lineFeed < 0) return store(bytes.subarray(position));
         if (lineFeed - position > maxLineBytes) endLine(bytes.subarray(position, lineFeed));
         else emitLines(bytes.subarray(position, lineFeed + 1));
         position = lineFeed + 1;
@@ -107,8 +107,8 @@ export function createLineSplitter(
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * A line whose end has not arrived yet. A long one is decoded as it arrives: then a line of any length is in memory once as
- * text, and once more when its chunks are joined.
+ * A line whose end has not arrived yet. A long line is decoded as it arrives, so that it is in memory only once as text, and
+ * once more while its pieces are joined.
  */
 export class PendingLine {
   readonly #bytes = new PendingBytes();
@@ -124,7 +124,7 @@ export class PendingLine {
     this.#bytes.append(bytes);
     if (this.#bytes.length < LONG_LINE_BYTES) return;
     const block = this.#bytes.take();
-    // Neither with a streaming decoder nor in large blocks: in Node.js both make two bytes of every ASCII character.
+    // A streaming decoder and large blocks are avoided: in Node.js both use two bytes for every ASCII character.
     const end = findCharacterBoundary(block);
     this.#pieces.push(decoder.decode(block.subarray(0, end)));
     this.#decoded += end;
@@ -143,7 +143,7 @@ export class PendingLine {
   }
 }
 
-/** Finds where bytes can be split without splitting a character: before an incomplete one at the end. */
+/** Returns the position before an incomplete character at the end, where the bytes can be split. */
 function findCharacterBoundary(bytes: Uint8Array): number {
   for (let index = bytes.length - 1; index >= bytes.length - 3; index--) {
     const byte = bytes[index] ?? 0;
@@ -156,8 +156,8 @@ function findCharacterBoundary(bytes: Uint8Array): number {
 const PENDING_BLOCK_BYTES = 64 * 1024;
 
 /**
- * The bytes of a line whose end has not come yet. Small pushes share blocks, so a stream that comes byte by byte
- * costs no more than one that comes whole; nothing is copied twice before {@link PendingBytes.take}.
+ * The bytes of a line whose end has not arrived yet. Small chunks share blocks, so a stream that arrives byte by byte costs no
+ * more than a stream in large chunks; nothing is copied twice before {@link PendingBytes.take}.
  */
 class PendingBytes {
   #blocks: Uint8Array[] = [];
@@ -190,16 +190,16 @@ class PendingBytes {
   /** Returns everything as one array and resets. */
   take(): Uint8Array {
     const blocks = this.#blocks;
-    const whole = new Uint8Array(this.#length);
+    const joined = new Uint8Array(this.#length);
     let at = 0;
     for (const [index, block] of blocks.entries()) {
       const used = index === blocks.length - 1 ? block.subarray(0, this.#lastUsed) : block;
-      whole.set(used, at);
+      joined.set(used, at);
       at += used.length;
     }
     this.#blocks = [];
     this.#lastUsed = 0;
     this.#length = 0;
-    return whole;
+    return joined;
   }
 }

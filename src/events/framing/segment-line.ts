@@ -12,32 +12,32 @@ type Segment =
     }
   | { readonly kind: 'text'; readonly start: number; readonly end: number; readonly problem: FrameProblem | null };
 
-/** A line cut into its parts, without a gap. `open` is the part with a value that the line does not finish. */
+/** A line split into parts without gaps. `open` is the part with a value that does not end on this line. */
 interface SegmentedLine {
   readonly segments: readonly Segment[];
   readonly open: { readonly start: number; readonly valueStart: number; readonly scanner: JsonScanner } | null;
 }
 
-/** A prefix some programs put before a document they print as an error; it is taken as a part of the document. */
+/** A prefix that some programs print before an error document; it becomes part of the document's frame. */
 const LOG_PREFIX = /\[[A-Z]{3,8}\]\s+(?=[{[])/uy;
 
 /** Blanks, and characters without text: NUL and the byte order mark. */
 const BLANK = new RegExp(String.raw`[\s\u0000\ufeff]*`, 'uy');
 
-/** How often the search for a value may fail in one line: each time may cost a scan to the line's end. */
+/** Limit on failed searches for a value per line, because each may scan to the end of the line. */
 const MAX_FAILURES = 16;
 
-/** Whether there is nothing to read from a position on. */
+/** Whether a text is blank from a position on. */
 export function isBlank(text: string, start = 0): boolean {
   return skip(BLANK, text, start) === text.length;
 }
 
 /**
- * Finds the values in a line. At its start, after a log prefix and after another value every object or array
- * counts; inside of other text only what the engine recognises, because error messages quote JSON too.
- * `mayContinue` says whether a value that the line does not finish may continue on the next one.
+ * Finds the values in a line. At its start, after a log prefix and after another value, every object or array counts;
+ * inside other text only records of the engine, because error messages quote JSON too. `mayContinue` allows a value to continue
+ * on the next line.
  */
-export function segmentLine(text: string, recognises: (value: object) => boolean, mayContinue: boolean): SegmentedLine {
+export function segmentLine(text: string, recognizes: (value: object) => boolean, mayContinue: boolean): SegmentedLine {
   const segments: Segment[] = [];
   let problem: FrameProblem | null = null;
   let covered = 0;
@@ -53,17 +53,17 @@ export function segmentLine(text: string, recognises: (value: object) => boolean
         return { segments, open: { start: covered, valueStart: start, scanner } };
       if (scan.kind === 'open') problem = 'truncated';
       else if (scan.kind === 'broken') problem = scan.tooDeep ? 'too_deep' : problem;
-      else found = read(text, start, scan.end);
+      else found = readValue(text, start, scan.end);
       if (found === null) budget.failures -= 1;
     }
     if (found === null) {
-      found = findEmbedded(text, start + 1, recognises, budget);
+      found = findEmbedded(text, start + 1, recognizes, budget);
       const end = found?.start ?? text.length;
       segments.push({ kind: 'text', start: covered, end, problem });
       covered = end;
     }
     if (found !== null) {
-      // Blanks up to the line's end get no frame.
+      // Blanks at the end of the line do not get a separate frame.
       const end = isBlank(text, found.end) ? text.length : found.end;
       segments.push({
         kind: 'json',
@@ -84,7 +84,7 @@ interface Found {
   readonly value: object;
 }
 
-function read(text: string, start: number, end: number): Found | null {
+function readValue(text: string, start: number, end: number): Found | null {
   const source = text.slice(start, end);
   const value = readJson(source);
   return value === null || isTooDeep(value, source) ? null : { start, end, value };
@@ -93,14 +93,14 @@ function read(text: string, start: number, end: number): Found | null {
 function findEmbedded(
   text: string,
   from: number,
-  recognises: (value: object) => boolean,
+  recognizes: (value: object) => boolean,
   budget: { failures: number },
 ): Found | null {
   let start = text.indexOf('{"', from);
   for (; start >= 0 && budget.failures > 0; budget.failures--) {
     const scan = new JsonScanner().scan(text, start);
-    const found = scan.kind === 'complete' ? read(text, start, scan.end) : null;
-    if (found !== null && recognises(found.value)) return found;
+    const found = scan.kind === 'complete' ? readValue(text, start, scan.end) : null;
+    if (found !== null && recognizes(found.value)) return found;
     start = text.indexOf('{"', start + 1);
   }
   return null;
@@ -116,7 +116,7 @@ const DEEP_LENGTH = 2 * MAX_DEPTH;
 
 /**
  * Reads a JSON object or array; null if the text is not one. Control characters inside strings (physical newlines, NUL), which
- * the standard forbids and programs print, are read as if they had been escaped.
+ * the standard forbids but programs print, are read as if they had been escaped.
  *
  * @example
  * readJson('{"text":"one\ntwo"}') // { text: 'one\ntwo' }
@@ -125,7 +125,7 @@ export function readJson(text: string): object | null {
   return tryParse(text) ?? tryParse(escapeControls(text));
 }
 
-/** Whether a value is nested deeper than may be passed on. Only long ones are looked at. */
+/** Whether a value is nested too deeply. Only long values are checked. */
 export function isTooDeep(value: object, text: string): boolean {
   return text.length > DEEP_LENGTH && exceeds(value, MAX_DEPTH);
 }
@@ -149,7 +149,7 @@ function tryParse(text: string): object | null {
   }
 }
 
-/** Only characters inside of strings: the scanner has already refused them elsewhere. */
+/** Escapes control characters inside strings; elsewhere the scanner has already rejected them. */
 function escapeControls(text: string): string {
   let inString = false;
   return text.replaceAll(CONTROL_OR_STRING_MARK, (match) => {

@@ -12,7 +12,7 @@ describe('escape sequences', () => {
     ['character sets', '\u001b(Bx', 'x'],
     ['single bytes', '\u009b31mred', 'red'],
     ['none at all', 'plain [31m', 'plain [31m'],
-  ])('are taken out: %s', (_, text, plain) => {
+  ])('are removed: %s', (_, text, plain) => {
     expect(stripEscapes(text).text).toBe(plain);
   });
 
@@ -20,7 +20,7 @@ describe('escape sequences', () => {
     expect(stripEscapes('\u001b]0;torn {"a":1}').text).toBe('0;torn {"a":1}');
   });
 
-  it('do not hide where a character stood', () => {
+  it('do not affect the original position of a character', () => {
     const pieces = fc.array(fc.constantFrom('a', 'b', '\u001b[0m', '\u001b]0;t\u0007'), { maxLength: 12 });
     fc.assert(
       fc.property(pieces, (parts) => {

@@ -1,13 +1,13 @@
-/** A text without its escape sequences, and where they stood in the original. */
+/** A text without its escape sequences, and where they were in the original. */
 export interface PlainText {
   readonly text: string;
-  /** Position in the original and length of what was taken out, in order. */
+  /** The position in the original and the length of each removed sequence, in order. */
   readonly removed: readonly (readonly [position: number, length: number])[];
 }
 
 /*
- * CSI, OSC (title, links), DCS and the like, then the two-byte ones. A sequence without its end loses only its
- * first two characters, so that a torn one cannot swallow the JSON after it.
+ * CSI, OSC (title, links), DCS and similar sequences, then those of two bytes. Of a sequence without its end, only the first two
+ * characters are removed, so that the JSON after it is not removed with it.
  */
 const ESCAPES = new RegExp(
   [
@@ -21,7 +21,7 @@ const ESCAPES = new RegExp(
 );
 
 /**
- * Takes the escape sequences of terminals out of a text.
+ * Removes terminal escape sequences from a text.
  *
  * @example
  * stripEscapes('\u001b[32mgreen\u001b[0m').text // 'green'
@@ -36,7 +36,7 @@ export function stripEscapes(text: string): PlainText {
   return { text: plain, removed };
 }
 
-/** Finds where characters of the plain text stood in the original, for positions that do not decrease. */
+/** Returns a function that maps positions of the plain text to the original; positions must not decrease. */
 export function createOriginalCursor({ removed }: PlainText): (position: number) => number {
   let shift = 0;
   let next = 0;

@@ -3,7 +3,7 @@ import type { Leaf } from './flatten.js';
 
 type Path = readonly (string | number)[];
 
-/** Values that follow each other; a pair stands for a value that is repeated. */
+/** Consecutive values, run-length encoded: a pair is a value and the number of its occurrences. */
 type Runs<T extends Leaf> = readonly (T | readonly [value: T, times: number])[];
 
 /** The values at one path from the second event on: differences of integers or of times in milliseconds, or the values themselves. */
@@ -12,7 +12,7 @@ export type Column =
   | { readonly path: Path; readonly ms: Runs<number> }
   | { readonly path: Path; readonly values: Runs<Leaf> };
 
-/** The column for the values of a path in all events; undefined if they are all the same. */
+/** Creates the column for the values of a path in all events; undefined if they are all equal. */
 export function createColumn(path: Path, values: readonly Leaf[]): Column | undefined {
   const [first] = values;
   if (first === undefined || values.every((value) => value === first)) return undefined;
@@ -24,25 +24,26 @@ export function createColumn(path: Path, values: readonly Leaf[]): Column | unde
   return { path, values: toRuns(values.slice(1)) };
 }
 
-/** Gives the values of a column one by one. */
+/** Returns the values of a column one by one. */
 export interface ColumnReader {
   readonly path: Path;
   /** The value of the next event; undefined if there are no more. */
   next(): Leaf | undefined;
 }
 
-/** Reads a column of an event; null if it is not one, or names a path that the event does not have. */
+/** Reads a column of an event; null if it is invalid, or has a path that the event does not have. */
 export function readColumn(column: unknown, event: object): ColumnReader | null {
   if (!isRecord(column)) return null;
   const { path, add, ms, values } = column as Readonly<Record<string, unknown>>;
   if (!Array.isArray(path) || path.length === 0) return null;
   const first = findLeaf(event, path);
   if (first === undefined) return null;
-  const own = path as Path;
-  if (Array.isArray(values)) return { path: own, next: readRuns(values) };
-  if (Array.isArray(add)) return typeof first === 'number' ? { path: own, next: sum(first, add, toWhole) } : null;
+  const validPath = path as Path;
+  if (Array.isArray(values)) return { path: validPath, next: readRuns(values) };
+  if (Array.isArray(add))
+    return typeof first === 'number' ? { path: validPath, next: sum(first, add, toInteger) } : null;
   const time = readTime(first);
-  if (Array.isArray(ms)) return time === null ? null : { path: own, next: sum(time, ms, toTime) };
+  if (Array.isArray(ms)) return time === null ? null : { path: validPath, next: sum(time, ms, toTime) };
   return null;
 }
 
@@ -50,7 +51,7 @@ function computeDifferences(values: readonly number[]): number[] {
   return values.slice(1).map((value, index) => value - (values[index] ?? 0));
 }
 
-/** A pair takes as much room as three short values. */
+/** The minimum length of a run that is encoded as a pair, which takes as much space as three short values. */
 const MIN_RUN_LENGTH = 4;
 
 function toRuns<T extends Leaf>(values: readonly T[]): Runs<T> {
@@ -93,11 +94,11 @@ function sum(first: number, runs: readonly unknown[], toLeaf: (value: number) =>
   };
 }
 
-function toWhole(value: number): number | undefined {
+function toInteger(value: number): number | undefined {
   return Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** The last moment a date can stand for. */
+/** The latest time that a `Date` can represent, in milliseconds. */
 const LAST_TIME = 8.64e15;
 
 function toTime(ms: number): string | undefined {
@@ -106,7 +107,7 @@ function toTime(ms: number): string | undefined {
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u;
 
-/** Milliseconds since 1970, for a time in the format of events; null otherwise. */
+/** Returns the milliseconds since 1970 of a time in the format of events; null for any other value. */
 function readTime(value: Leaf): number | null {
   if (typeof value !== 'string' || !TIME.test(value)) return null;
   const ms = Date.parse(value);
@@ -117,7 +118,7 @@ function findLeaf(event: object, path: readonly unknown[]): Leaf | undefined {
   let value: unknown = event;
   for (const key of path) {
     if (typeof value !== 'object' || value === null) return undefined;
-    // An array has a length too, and an object a prototype: neither is a leaf.
+    // Excludes `length` of an array and the prototype of an object.
     const isKey = Array.isArray(value) ? typeof key === 'number' : typeof key === 'string' && key !== '__proto__';
     if (!isKey || !Object.hasOwn(value, key as string | number)) return undefined;
     value = Reflect.get(value, key as string | number);

@@ -2,26 +2,26 @@ import { getPosition } from '../log-position.js';
 import type { Emitted } from '../protocol/translator-output.js';
 import { decodeLine, encodeLines } from './series.js';
 
-/** Events of one protocol and attempt whose numbers have no gaps, as lines of a log. */
+/** Consecutive events of one protocol and attempt, as lines of a log. */
 export interface EventPack {
   readonly protocol: Emitted['protocol'];
-  /** 0 for FCMP, which counts through all attempts. */
+  /** 0 for FCMP, whose numbers continue over all attempts. */
   readonly attempt: number;
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** Each ended by a newline; see {@link encodeLines}. */
+  /** The lines, each with its newline; see {@link encodeLines}. */
   readonly lines: string;
 }
 
-/** A reader expands a whole pack, also for one event of it. */
+/** Limits of a pack: to read one event, a reader must expand the entire pack. */
 const MAX_EVENTS = 2048;
 const MAX_BYTES = 256 * 1024;
 
-/** The size of an event in addition to the bytes it was read from. */
+/** The estimated size of an event in addition to the bytes it was read from. */
 const ENVELOPE = 600;
 
 /**
- * Packs events, each protocol in its order. An event whose number is not the next one begins another pack.
+ * Packs events, each protocol in order. An event whose number is not the next one starts a new pack.
  *
  * @example
  * for (const { protocol, lines } of packEvents(events)) write(protocol, lines)
@@ -53,7 +53,7 @@ export function packEvents(events: readonly Emitted[]): EventPack[] {
 
 const PROTOCOLS = ['rasp', 'fcmp'] as const;
 
-/** The events of a pack; undefined if a line is damaged. */
+/** Returns the events of a pack; undefined if a line is damaged. */
 export function unpackEvents(protocol: Emitted['protocol'], lines: string): Emitted[] | undefined {
   const events: Emitted[] = [];
   for (let start = 0; start < lines.length;) {
@@ -61,7 +61,7 @@ export function unpackEvents(protocol: Emitted['protocol'], lines: string): Emit
     const end = newline < 0 ? lines.length : newline;
     const decoded = decodeLine(lines.slice(start, end));
     if (decoded === undefined) return undefined;
-    // Packed as events of this protocol.
+    // The cast is safe, because they were packed as events of this protocol.
     for (const event of decoded) events.push({ protocol, event } as Emitted);
     start = end + 1;
   }

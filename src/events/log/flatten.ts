@@ -1,7 +1,7 @@
 /** A scalar value. */
 export type Leaf = string | number | boolean | null;
 
-/** An event as a list of leaves. Two events of the same shape differ in leaves only. */
+/** An event as a list of leaves. Two events with the same shape differ only in their leaves. */
 export interface FlatEvent {
   /** The keys of all objects, in order. */
   readonly shape: string;
@@ -10,30 +10,30 @@ export interface FlatEvent {
 
 const MAX_LEAVES = 48;
 const MAX_TEXT_LENGTH = 128;
-const DEEPEST = 5;
+const MAX_DEPTH = 5;
 
-/** The leaves of a small event; null if it is large, or holds what a series cannot. */
+/** Returns the leaves of a small event; null if it is too large, or has a value that a series cannot represent. */
 export function flatten(event: object): FlatEvent | null {
-  const flat: Building = { shape: '', leaves: [] };
+  const flat: FlatBuilder = { shape: '', leaves: [] };
   return addMembers(flat, event, 0) ? flat : null;
 }
 
-interface Building {
+interface FlatBuilder {
   shape: string;
   readonly leaves: Leaf[];
 }
 
-function addMembers(flat: Building, value: object, depth: number): boolean {
-  if (depth > DEEPEST) return false;
+function addMembers(flat: FlatBuilder, value: object, depth: number): boolean {
+  if (depth > MAX_DEPTH) return false;
   const isArray = Array.isArray(value);
   flat.shape += isArray ? '[' : '{';
   for (const key of Object.keys(value)) {
     const member: unknown = Reflect.get(value, key);
-    // JSON leaves it out.
+    // JSON leaves out undefined members.
     if (member === undefined && !isArray) continue;
-    // Assigning to it would change what an object is.
+    // Assigning to this key would change the prototype of the object.
     if (key === '__proto__') return false;
-    // With its length, so that one key cannot be mistaken for two.
+    // The length makes the boundaries between keys unambiguous.
     if (!isArray) flat.shape += `${key.length}.${key}`;
     if (typeof member === 'object' && member !== null) {
       if (!addMembers(flat, member, depth + 1)) return false;
@@ -52,12 +52,12 @@ function isSmallLeaf(value: unknown): value is Leaf {
   return typeof value === 'boolean' || value === null || Number.isFinite(value);
 }
 
-/** The paths of the leaves of an event, in the order in which {@link flatten} lists them. */
-export function listPaths(value: object, above: readonly (string | number)[] = []): (readonly (string | number)[])[] {
+/** Returns the paths of the leaves of an event, in the order of {@link flatten}. */
+export function listPaths(value: object, prefix: readonly (string | number)[] = []): (readonly (string | number)[])[] {
   return Object.keys(value).flatMap((key) => {
     const member: unknown = Reflect.get(value, key);
     if (member === undefined) return [];
-    const path = [...above, Array.isArray(value) ? Number(key) : key];
+    const path = [...prefix, Array.isArray(value) ? Number(key) : key];
     return typeof member === 'object' && member !== null ? listPaths(member, path) : [path];
   });
 }

@@ -62,7 +62,7 @@ describe('the lines of a log', () => {
     expect(encodeLines(texts).split('\n')).toHaveLength(129);
   });
 
-  it('give back any events', () => {
+  it('return the original events', () => {
     const leaf = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 8 }),
       fc.constantFrom('2026-11-15T06:00:00.000Z', '2026-02-30T06:00:00.000Z', '__proto__', -0, 1e300, 0.1),
@@ -87,7 +87,7 @@ describe('the lines of a log', () => {
     );
   });
 
-  it.each(['codex', 'generic', 'acp'] as const)('take a few bytes for each short line of %s', (engine) => {
+  it.each(['codex', 'generic', 'acp'] as const)('need a few bytes for each short line of %s', (engine) => {
     const translator = createTranslator({ engine, runId: '01KA3ORDERASKED00000000000', attempt: 1, clock: () => 0 });
     const bytes = new TextEncoder().encode('{}\n'.repeat(2000));
     const events = [...translator.push('stdout', bytes)];
@@ -128,7 +128,7 @@ describe('a damaged line', () => {
     ['an object as a value', withColumn({ path: ['seq'], values: [{}] })],
     ['a difference that is not a number', withColumn({ path: ['seq'], add: [['1', 63]] })],
     ['a time beyond all dates', withColumn({ path: ['ts'], ms: [[1e300, 63]] })],
-  ])('with %s gives no events', (_, text) => {
+  ])('with %s has no events', (_, text) => {
     expect(decodeLine(text)).toBeUndefined();
   });
 

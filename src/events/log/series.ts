@@ -3,35 +3,35 @@ import { createColumn, readColumn, type Column, type ColumnReader } from './colu
 import { flatten, listPaths, type Leaf } from './flatten.js';
 
 /**
- * The lines of an event log. An event is a line of JSON. A long series of small events that are alike is one line: the first
- * event of each kind, and by path what changes from one to the next. A flood of one-letter lines would otherwise take four
- * hundred times its bytes.
+ * The lines of an event log. An event is a line of JSON. A long series of small, similar events is a single line: the first event
+ * of each kind, and the changes from one event to the next by path. Otherwise the events of thousands of one-letter lines would be
+ * four hundred times as large as the output.
  */
 
-/** Fewer events stay one per line: a log is for reading. */
+/** Shorter series are written as one event per line, so that people can read the log. */
 const MIN_SERIES_LENGTH = 64;
-/** A reader expands a whole series, also for one event of it. */
+/** Limit of a series: to read one event, a reader must expand the entire series. */
 const MAX_SERIES_LENGTH = 2048;
 const MAX_KINDS = 4;
-/** A series must be this much smaller than its events on separate lines. */
-const WORTHWHILE = 0.5;
+/** A series is used only if its size is at most this fraction of the size of its events on separate lines. */
+const MAX_SIZE_RATIO = 0.5;
 
 /** A line with many events. */
 interface SeriesLine {
   readonly series: 1;
   readonly count: number;
-  readonly kinds: readonly KindOfEvent[];
-  /** The kind of each event, a digit each; left out if there is one kind. */
+  readonly kinds: readonly EncodedKind[];
+  /** The kind of each event, one digit per event; left out if there is only one kind. */
   readonly order?: string;
 }
 
-interface KindOfEvent {
+interface EncodedKind {
   readonly event: object;
   readonly columns: readonly Column[];
 }
 
 /**
- * The lines for events in their order, each ended by a newline.
+ * Encodes events as lines, in order, each with a newline.
  *
  * @example
  * encodeLines([{ seq: 1, text: 'a' }]) // '{"seq":1,"text":"a"}\n'
@@ -40,7 +40,7 @@ export function encodeLines(events: readonly object[]): string {
   let lines = '';
   let start = 0;
   while (start < events.length) {
-    const series = events.length - start < MIN_SERIES_LENGTH ? null : gatherSeries(events, start);
+    const series = events.length - start < MIN_SERIES_LENGTH ? null : collectSeries(events, start);
     const line = series === null ? null : encodeSeries(series);
     const end = series === null ? events.length : start + Math.max(1, series.order.length);
     if (line !== null) lines += `${line}\n`;
@@ -50,7 +50,7 @@ export function encodeLines(events: readonly object[]): string {
   return lines;
 }
 
-/** The events of a line; undefined if it holds none. */
+/** Returns the events of a line; undefined if it is invalid. */
 export function decodeLine(text: string): readonly object[] | undefined {
   let value: unknown;
   try {
@@ -64,18 +64,18 @@ export function decodeLine(text: string): readonly object[] | undefined {
 
 interface Kind {
   readonly first: object;
-  /** Of each event. */
+  /** The leaves of each event. */
   readonly rows: (readonly Leaf[])[];
   readonly paths: readonly (readonly (string | number)[])[];
 }
 
-interface GatheredSeries {
+interface CollectedSeries {
   readonly kinds: readonly Kind[];
   readonly order: readonly number[];
 }
 
-/** The longest series that begins with an event, at least empty. */
-function gatherSeries(events: readonly object[], start: number): GatheredSeries {
+/** Collects the longest series that begins with an event; it may be empty. */
+function collectSeries(events: readonly object[], start: number): CollectedSeries {
   const kinds: Kind[] = [];
   const numbers = new Map<string, number>();
   const order: number[] = [];
@@ -98,7 +98,7 @@ function gatherSeries(events: readonly object[], start: number): GatheredSeries 
 }
 
 /** Encodes a series as a line; null if it has few events or would save little space. */
-function encodeSeries({ kinds, order }: GatheredSeries): string | null {
+function encodeSeries({ kinds, order }: CollectedSeries): string | null {
   if (order.length < MIN_SERIES_LENGTH) return null;
   const line: SeriesLine = {
     series: 1,
@@ -116,11 +116,11 @@ function encodeSeries({ kinds, order }: GatheredSeries): string | null {
     ...(kinds.length > 1 ? { order: order.join('') } : {}),
   };
   const text = JSON.stringify(line);
-  const single = kinds.reduce((sum, { first, rows }) => sum + rows.length * JSON.stringify(first).length, 0);
-  return text.length <= single * WORTHWHILE ? text : null;
+  const separateLength = kinds.reduce((sum, { first, rows }) => sum + rows.length * JSON.stringify(first).length, 0);
+  return text.length <= separateLength * MAX_SIZE_RATIO ? text : null;
 }
 
-/** The line may come from a folder that an agent can write to, so it is expanded only if the whole series is valid. */
+/** Expands a series, only if all of it is valid: the line may come from a folder that an agent can write to. */
 function expandSeries(line: object): readonly object[] | undefined {
   const { series, count, kinds, order } = line as Readonly<Partial<Record<keyof SeriesLine, unknown>>>;
   if (series !== 1 || typeof count !== 'number' || !(count >= 1 && count <= MAX_SERIES_LENGTH)) return undefined;
@@ -129,17 +129,17 @@ function expandSeries(line: object): readonly object[] | undefined {
   if (typeof numbers !== 'string' || numbers.length !== count || (order === undefined) !== (kinds.length === 1)) {
     return undefined;
   }
-  const makers = kinds.map(readKind);
+  const readers = kinds.map(readKind);
   const events: object[] = [];
   for (const digit of numbers) {
-    const event = makers[Number(digit)]?.();
+    const event = readers[Number(digit)]?.();
     if (event === undefined) return undefined;
     events.push(event);
   }
   return events;
 }
 
-/** Makes the next event of a kind; undefined if its columns do not fit. */
+/** Returns a function that creates the next event of a kind, or undefined if the columns have no more values. */
 function readKind(kind: unknown): (() => object | undefined) | null {
   if (!isRecord(kind)) return null;
   const { event, columns } = kind as Readonly<Record<string, unknown>>;
@@ -162,15 +162,15 @@ function readKind(kind: unknown): (() => object | undefined) | null {
   };
 }
 
-/** A copy with another leaf. What is the same in all events is shared by them. */
+/** Returns a copy with another leaf. Events share the objects that are equal in all of them. */
 function replaceAt(target: object, shared: object, path: ColumnReader['path'], depth: number, value: Leaf): object {
   const key = path[depth] ?? '';
   const copy: object =
     target === shared ? (Array.isArray(target) ? [...(target as unknown[])] : { ...target }) : target;
   const isLeaf = depth === path.length - 1;
-  const below = isLeaf
+  const member = isLeaf
     ? value
     : replaceAt(Reflect.get(target, key) as object, Reflect.get(shared, key) as object, path, depth + 1, value);
-  Reflect.set(copy, key, below);
+  Reflect.set(copy, key, member);
   return copy;
 }

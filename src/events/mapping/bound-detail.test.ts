@@ -19,11 +19,11 @@ describe('the detail of an event', () => {
     expect(bounded['…']).toBe(1000 - Object.keys(bounded).length + 1);
   });
 
-  it('cuts a long text', () => {
+  it('truncates a long text', () => {
     expect(boundDetail({ text: 'x'.repeat(10_000) })).toMatchObject({ text: expect.stringMatching(/^x+…$/u) });
   });
 
-  it('has at most 4 KiB, whatever it is', () => {
+  it('has at most 4 KiB for any value', () => {
     fc.assert(
       fc.property(
         fc.jsonValue(),

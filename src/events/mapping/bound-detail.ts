@@ -1,14 +1,14 @@
-/** Bytes of JSON that the detail of an event may have. */
+/** The maximum size of the JSON of an event's detail. */
 const MAX_DETAIL_BYTES = 4 * 1024;
 
-/** A value that leaves out what does not fit. */
-const CUT = '…';
+/** Marks the position at which something was left out. */
+const ELLIPSIS = '…';
 
 const encoder = new TextEncoder();
 
 /**
- * A value whose JSON has at most 4 KiB: the beginning of what was given. A text that does not fit is cut, with `…` at its
- * end; of lists and objects the first members are kept, and a member `…` says how many were left out.
+ * Shortens a value so that its JSON has at most 4 KiB. A text that does not fit is truncated, with `…` at its end. Lists and
+ * objects keep their first members; a member `…` has the number of members that were left out.
  *
  * @example
  * boundDetail({ model: 'm' }) // { model: 'm' }
@@ -22,7 +22,7 @@ export function boundDetail(value: unknown): unknown {
 function fit(value: unknown, budget: number): unknown {
   if (typeof value === 'string') return fitText(value, budget);
   if (typeof value !== 'object' || value === null) return value;
-  // Room for the brackets, and for the member that says how much is missing.
+  // Space for the brackets, and for the member with the number of missing ones.
   let left = budget - 24;
   const members: [string, unknown][] = Object.entries(value);
   const kept: [string, unknown][] = [];
@@ -37,18 +37,18 @@ function fit(value: unknown, budget: number): unknown {
   }
   const missing = members.length - kept.length;
   if (Array.isArray(value))
-    return [...kept.map(([, member]) => member), ...(missing === 0 ? [] : [`${CUT} ${missing}`])];
-  return Object.fromEntries(missing === 0 ? kept : [...kept, [CUT, missing]]);
+    return [...kept.map(([, member]) => member), ...(missing === 0 ? [] : [`${ELLIPSIS} ${missing}`])];
+  return Object.fromEntries(missing === 0 ? kept : [...kept, [ELLIPSIS, missing]]);
 }
 
-/** As much of a text as fits, however its characters are written in JSON. */
+/** Returns as much of a text as fits, after its characters are escaped in JSON. */
 function fitText(text: string, budget: number): string {
   let length = Math.min(text.length, budget);
   for (;;) {
     const last = text.charCodeAt(length - 1);
     // Half of a surrogate pair is not valid text.
     const end = last >= 0xd8_00 && last <= 0xdb_ff ? length - 1 : length;
-    const cut = `${text.slice(0, end)}${CUT}`;
+    const cut = `${text.slice(0, end)}${ELLIPSIS}`;
     const excess = measure(JSON.stringify(cut)) - budget;
     if (excess <= 0 || length === 0) return cut;
     length = Math.max(0, length - Math.max(1, Math.ceil(excess / 6)));

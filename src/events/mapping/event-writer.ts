@@ -9,22 +9,22 @@ import type { RaspData, RaspEvent, RaspSource, RaspType } from '../protocol/rasp
 import { isRecord } from '../reading/record-fields.js';
 import { boundDetail } from './bound-detail.js';
 import { toFcmp } from './fcmp-mapping.js';
-import type { FcmpFact } from './fcmp-mapping.js';
+import type { FcmpContent } from './fcmp-mapping.js';
 
-/** The one thing an event is about, besides its session. */
+/** The ids of an event in addition to its session. */
 type Subject = Omit<Correlation, 'session_id'>;
 
 const NO_SUBJECT: Subject = {};
 
-/** `event` of every type, shared by all events of it. */
-const EVENT_OF = Object.fromEntries(RASP_TYPES.map((type) => [type, { category: getCategory(type), type }]));
+/** The field `event` of every type, shared by all events of that type. */
+const EVENT_BY_TYPE = Object.fromEntries(RASP_TYPES.map((type) => [type, { category: getCategory(type), type }]));
 
-/** Facts and characters of their data that may wait for the session. */
+/** Limits on the events that wait for the session, and on the characters of their data. */
 const MAX_HELD_EVENTS = 64;
 const MAX_HELD_LENGTH = 64 * 1024;
 
-/** Events that a reader expects only after a conversation has started. */
-const STARTED_FIRST: ReadonlySet<FcmpType> = new Set([
+/** Events that must come after `conversation.started`. */
+const REQUIRES_START: ReadonlySet<FcmpType> = new Set([
   'assistant.message.delta',
   'assistant.message.final',
   'assistant.reasoning',
@@ -33,7 +33,7 @@ const STARTED_FIRST: ReadonlySet<FcmpType> = new Set([
   'permission.required',
 ]);
 
-/** Events that a person must answer never wait. */
+/** Events that a person must answer; they never wait. */
 const NEEDS_ANSWER: ReadonlySet<FcmpType> = new Set(['user.input.required', 'permission.required']);
 
 /** Whether an event can be the last of a step: it is published with the usage of the step. */
@@ -42,15 +42,15 @@ function endsStep(type: FcmpType, data: FcmpEvent['data']): boolean {
   return type === 'assistant.tool_call' && 'status' in data && data.status !== 'started';
 }
 
-/** Whether an event has a detail: those whose own fields say everything have none. */
+/** Whether an event can have a detail. */
 function hasDetail({ event }: RaspEvent): boolean {
   return event.category === 'agent' || event.category === 'tool' || DETAILED.has(event.type);
 }
 
 const DETAILED: ReadonlySet<RaspType> = new Set(['lifecycle.run.status', 'diagnostic.engine.error']);
 
-/** An FCMP event that has no number and no session yet. */
-interface HeldFact {
+/** An FCMP event that does not have a number and a session yet. */
+interface HeldEvent {
   readonly type: FcmpType;
   readonly data: FcmpEvent['data'];
   readonly subject: Subject;
@@ -67,7 +67,7 @@ interface WaitingEvent {
   readonly rawRef: RawRef | null;
 }
 
-/** Writes events: numbers them, stamps them, and reports each fact in both protocols. */
+/** Writes events: adds numbers and times, and emits each event in both protocols. */
 export class EventWriter {
   readonly #runId: string;
   readonly #attempt: number;
@@ -79,22 +79,22 @@ export class EventWriter {
   #out: Emitted[] = [];
   #ts = '';
   #source: RaspSource;
-  readonly #sureMeta: FcmpEvent['meta'];
+  readonly #certainMeta: FcmpEvent['meta'];
   #meta: FcmpEvent['meta'];
   #sessionId: string | null;
   #sessionOnly: Correlation;
-  /** Events that wait for the session; null if no event waits any more. */
-  #held: HeldFact[] | null;
+  /** Events that wait for the session; null once events no longer wait. */
+  #held: HeldEvent[] | null;
   #heldLength = 0;
-  /** The bytes the next events were read from; null for what no byte says. */
+  /** The bytes the next events were read from; null for events that are not based on bytes. */
   rawRef: RawRef | null = null;
-  /** The step whose first message or tool call comes next; FCMP says it with that. */
+  /** The step whose first message or tool call comes next; its model and usage are added to that FCMP event. */
   step: Pick<FcmpData<'assistant.message.final'>, 'model' | 'usage'> | null = null;
   readonly #usageEndsStep: boolean;
-  /** The message or call that may be the last of its step: it waits for the next event, or for what the step used. */
+  /** The message or call that may be the last of its step; it waits for the next event, or for the usage of the step. */
   #waiting: WaitingEvent | null = null;
   #marked = 0;
-  /** Reported with the FCMP events from here on: set for the last one of the attempt. */
+  /** Added to later FCMP events; set for the last event of the attempt. */
   usage: Usage | null = null;
 
   constructor(start: {
@@ -119,12 +119,12 @@ export class EventWriter {
     this.#fcmpSeq = start.fcmpSeq;
     this.#sessionId = start.sessionId;
     this.#sessionOnly = start.sessionId === null ? {} : { session_id: start.sessionId };
-    this.#source = this.#sourceWith(1);
-    this.#sureMeta =
+    this.#source = this.#createSource(1);
+    this.#certainMeta =
       start.cachedFrom === null
         ? { attempt: start.attempt }
         : { attempt: start.attempt, cached_from: start.cachedFrom };
-    this.#meta = this.#sureMeta;
+    this.#meta = this.#certainMeta;
   }
 
   get attempt(): number {
@@ -146,7 +146,7 @@ export class EventWriter {
 
   set parser(name: string) {
     this.#parser = name;
-    this.#source = this.#sourceWith(this.confidence);
+    this.#source = this.#createSource(this.confidence);
   }
 
   get confidence(): number {
@@ -155,11 +155,11 @@ export class EventWriter {
 
   set confidence(value: number) {
     if (value === this.#source.confidence) return;
-    this.#source = this.#sourceWith(value);
-    this.#meta = value === 1 ? this.#sureMeta : { ...this.#sureMeta, confidence: value };
+    this.#source = this.#createSource(value);
+    this.#meta = value === 1 ? this.#certainMeta : { ...this.#certainMeta, confidence: value };
   }
 
-  /** Reports a fact as RASP and, if FCMP has a type for it, as FCMP. */
+  /** Emits a RASP event and, if FCMP has a type for it, an FCMP event. */
   write<Type extends RaspType>(type: Type, data: RaspData<Type>, subject: Subject = NO_SUBJECT): void {
     const correlation = this.#correlate(subject);
     const event = {
@@ -169,7 +169,7 @@ export class EventWriter {
       seq: ++this.#seq,
       ts: this.#ts,
       source: this.#source,
-      event: EVENT_OF[type],
+      event: EVENT_BY_TYPE[type],
       data,
       correlation,
       raw_ref: this.rawRef,
@@ -177,23 +177,23 @@ export class EventWriter {
     this.#out.push({ protocol: 'rasp', event });
     const mapped = toFcmp(event);
     if (mapped === null) return;
-    const fcmpData = this.#complete(mapped);
-    if (this.#held !== null && (this.#held.length > 0 || STARTED_FIRST.has(mapped.type))) {
+    const fcmpData = this.#addFcmpFields(mapped);
+    if (this.#held !== null && (this.#held.length > 0 || REQUIRES_START.has(mapped.type))) {
       this.#hold(this.#held, { type: mapped.type, data: fcmpData, subject, meta: this.#meta, rawRef: this.rawRef });
     } else this.#pushFcmp(mapped.type, fcmpData, correlation);
   }
 
-  /** Reports a warning of the reading; the message is the code's own explanation unless another is given. */
+  /** Emits a warning; the default message is the explanation of its code. */
   warn(
     code: DiagnosticCode,
     message: string = DIAGNOSTIC_CODES[code],
-    about?: { readonly subject?: string; readonly confidence?: number },
+    options?: { readonly subject?: string; readonly confidence?: number },
     subject: Subject = NO_SUBJECT,
   ): void {
-    this.write('diagnostic.parser.warning', { code, message, ...about }, subject);
+    this.write('diagnostic.parser.warning', { code, message, ...options }, subject);
   }
 
-  /** Publishes that the conversation has started, then what waited for it. */
+  /** Publishes that the conversation has started, then the events that waited for it. */
   startConversation(sessionId: string | null, model: string | null): void {
     const named = model === null ? undefined : { model };
     const data: FcmpData<'conversation.started'> = { session_id: sessionId, ...named };
@@ -201,26 +201,26 @@ export class EventWriter {
     this.#release();
   }
 
-  /** The step has ended: its last message or call is published with what it used. */
+  /** Ends a step: its last message or call is published with the usage of the step. */
   endStep(usage: Usage): void {
     if (this.#waiting !== null) this.#waiting = { ...this.#waiting, data: { ...this.#waiting.data, usage } };
     this.publishWaiting();
   }
 
-  /** Publishes what waited for the end of its step. */
+  /** Publishes the event that waited for the end of its step. */
   publishWaiting(): void {
     const event = this.#waiting;
     this.#waiting = null;
     if (event !== null) this.#pushEvent(event);
   }
 
-  /** Makes later events refer to another frame. */
+  /** Marks the start of a new frame. */
   mark(): void {
     this.#marked = this.#out.length;
     this.step = null;
   }
 
-  /** Adds what a frame's record says beyond its events to the first of them. */
+  /** Adds the fields of a frame's record that no event contains to the frame's first event. */
   addDetail(rest: Readonly<Record<string, unknown>>): void {
     const index = this.#out.findIndex(
       (one, at) => at >= this.#marked && one.protocol === 'rasp' && hasDetail(one.event),
@@ -233,7 +233,7 @@ export class EventWriter {
     this.#out[index] = { protocol: 'rasp', event: { ...event, data } as unknown as RaspEvent };
   }
 
-  /** Returns what was written since the last time. */
+  /** Returns the events written since the last call. */
   take(): Emitted[] {
     const out = this.#out;
     this.#out = [];
@@ -241,16 +241,16 @@ export class EventWriter {
     return out;
   }
 
-  /** The first message waits for the session, and later events wait behind it while they are few. */
-  #hold(held: HeldFact[], fact: HeldFact): void {
-    this.#heldLength += JSON.stringify(fact.data).length;
-    held.push(fact);
+  /** Holds the first message until the session is known, and later events after it, up to a limit. */
+  #hold(held: HeldEvent[], event: HeldEvent): void {
+    this.#heldLength += JSON.stringify(event.data).length;
+    held.push(event);
     const isFull = held.length > MAX_HELD_EVENTS || this.#heldLength > MAX_HELD_LENGTH;
-    if (isFull || NEEDS_ANSWER.has(fact.type)) this.#release();
+    if (isFull || NEEDS_ANSWER.has(event.type)) this.#release();
   }
 
-  /** Adds the FCMP fields: the usage at the end, and the step of the first message or call. */
-  #complete({ type, data }: FcmpFact): FcmpEvent['data'] {
+  /** Adds the fields that only FCMP has: the usage at the end, and the step of the first message or call. */
+  #addFcmpFields({ type, data }: FcmpContent): FcmpEvent['data'] {
     if (this.usage !== null) return { ...data, usage: this.usage };
     if (this.step === null || (type !== 'assistant.message.final' && type !== 'assistant.tool_call')) return data;
     const { step } = this;
@@ -299,23 +299,24 @@ export class EventWriter {
     if (subject === NO_SUBJECT) return this.#sessionOnly;
     const session_id = this.#sessionId;
     if (session_id === null) return subject;
-    // The two that come with every other event are spelled out: spreading costs more.
+    // The two most common cases are written out, because spreading costs more.
     if (subject.message_id !== undefined) return { session_id, message_id: subject.message_id };
     if (subject.tool_call_id !== undefined && subject.interaction_id === undefined)
       return { session_id, tool_call_id: subject.tool_call_id };
     return { session_id, ...subject };
   }
 
-  #sourceWith(confidence: number): RaspSource {
+  #createSource(confidence: number): RaspSource {
     return { engine: this.#engine, parser: this.#parser, parser_version: this.#parserVersion, confidence };
   }
 }
 
-/** The last moment that has a year of four digits. */
+/** The latest time with a year of four digits. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * Formats a time for events. A clock may return any number: one outside the valid range gives the nearest valid time.
+ * Formats a time for events. A clock may return any number; a number outside the valid range is replaced with the nearest valid
+ * time.
  *
  * @example
  * toTimestamp(0) // '1970-01-01T00:00:00.000Z'

@@ -2,40 +2,40 @@ import type { FcmpData, FcmpEvent, FcmpType } from '../protocol/fcmp-event.js';
 import type { RaspData, RaspEvent } from '../protocol/rasp-event.js';
 
 /** An FCMP event without its envelope. */
-export interface FcmpFact {
+export interface FcmpContent {
   readonly type: FcmpType;
   readonly data: FcmpEvent['data'];
 }
 
 /**
- * Converts a RASP event to the FCMP event that people see; null if there is none. `conversation.started` is not here: it is
- * emitted once per attempt, by the session.
+ * Converts a RASP event to the FCMP event that people see; null if there is none. `conversation.started` is not created here, but
+ * once per attempt by `Session`.
  */
-export function toFcmp(event: RaspEvent): FcmpFact | null {
+export function toFcmp(event: RaspEvent): FcmpContent | null {
   const { type } = event.event;
   switch (type) {
     case 'agent.message.delta':
-      return withoutDetail('assistant.message.delta', event);
+      return dropDetail('assistant.message.delta', event);
     case 'agent.message.final':
-      return withoutDetail('assistant.message.final', event);
+      return dropDetail('assistant.message.final', event);
     case 'agent.reasoning.summary':
-      return withoutDetail('assistant.reasoning', event);
+      return dropDetail('assistant.reasoning', event);
     case 'agent.plan':
-      return withoutDetail('assistant.plan', event);
+      return dropDetail('assistant.plan', event);
     case 'interaction.permission.required':
-      return withoutDetail('permission.required', event);
+      return dropDetail('permission.required', event);
     case 'interaction.permission.replied':
-      return withoutDetail('permission.replied', event);
+      return dropDetail('permission.replied', event);
     case 'tool.call.started':
-      return toolCall('started', event);
+      return toToolCall('started', event);
     case 'tool.call.completed':
-      return toolCall('completed', event);
+      return toToolCall('completed', event);
     case 'tool.call.failed':
-      return toolCall('failed', event);
+      return toToolCall('failed', event);
     case 'interaction.user_input.required':
-      return same('user.input.required', event);
+      return copyData('user.input.required', event);
     case 'interaction.user_input.replied':
-      return same('user.input.replied', event);
+      return copyData('user.input.replied', event);
     case 'lifecycle.run.completed': {
       const { reason_code } = event.data as RaspData<typeof type>;
       return { type: 'conversation.completed', data: { state: 'completed', reason_code } as FcmpEvent['data'] };
@@ -44,21 +44,21 @@ export function toFcmp(event: RaspEvent): FcmpFact | null {
     case 'lifecycle.run.canceled':
       return { type: 'conversation.failed', data: { error: (event.data as RaspData<typeof type>).error } };
     case 'artifact.created':
-      return same('artifact.created', event);
+      return copyData('artifact.created', event);
     case 'artifact.modified':
-      return same('artifact.modified', event);
+      return copyData('artifact.modified', event);
     case 'artifact.deleted':
-      return same('artifact.deleted', event);
+      return copyData('artifact.deleted', event);
     case 'diagnostic.parser.warning':
     case 'diagnostic.parser.error':
-      return same('diagnostic.warning', event);
+      return copyData('diagnostic.warning', event);
     case 'diagnostic.engine.error': {
-      return withoutDetail('diagnostic.warning', event);
+      return dropDetail('diagnostic.warning', event);
     }
     case 'raw.stdout':
-      return same('raw.stdout', event);
+      return copyData('raw.stdout', event);
     case 'raw.stderr':
-      return same('raw.stderr', event);
+      return copyData('raw.stderr', event);
     case 'lifecycle.run.started':
     case 'lifecycle.run.status':
     case 'lifecycle.completion.state':
@@ -67,20 +67,20 @@ export function toFcmp(event: RaspEvent): FcmpFact | null {
   }
 }
 
-/** The data has the same shape in both protocols. */
-function same(type: FcmpType, event: RaspEvent): FcmpFact {
+/** Copies the data, which has the same shape in both protocols. */
+function copyData(type: FcmpType, event: RaspEvent): FcmpContent {
   return { type, data: event.data as FcmpEvent['data'] };
 }
 
-/** FCMP has no `detail`, which is only useful for examining the engine's output. */
-function withoutDetail(type: FcmpType, event: RaspEvent): FcmpFact {
-  if (!('detail' in event.data)) return same(type, event);
+/** Copies the data without `detail`, which FCMP does not have: it is only useful for examining the engine's output. */
+function dropDetail(type: FcmpType, event: RaspEvent): FcmpContent {
+  if (!('detail' in event.data)) return copyData(type, event);
   const { detail: _, ...data } = event.data;
   return { type, data: data as FcmpEvent['data'] };
 }
 
-/** Field by field: a rest pattern costs more than the rest of the translation. */
-function toolCall(status: 'started' | 'completed' | 'failed', event: RaspEvent): FcmpFact {
+/** Copies field by field: a rest pattern costs more than everything else in the translation. */
+function toToolCall(status: 'started' | 'completed' | 'failed', event: RaspEvent): FcmpContent {
   const call = event.data as RaspData<'tool.call.started'> & Partial<RaspData<'tool.call.failed'>>;
   const data: Writable<FcmpData<'assistant.tool_call'>> = { tool_call_id: call.tool_call_id, name: call.name, status };
   if (call.input !== undefined) data.input = call.input;

@@ -8,6 +8,6 @@ it.each([
   [Number.NaN, '1970-01-01T00:00:00.000Z'],
   [Number.POSITIVE_INFINITY, '1970-01-01T00:00:00.000Z'],
   [1e16, '9999-12-31T23:59:59.999Z'],
-])('a clock at %d gives %s', (ms, timestamp) => {
+])('a clock at %d is formatted as %s', (ms, timestamp) => {
   expect(toTimestamp(ms)).toBe(timestamp);
 });

@@ -9,12 +9,12 @@ const completed: Said = {
   data: { state: 'completed', reason_code: 'DONE_MARKER_FOUND' },
 };
 
-// So many closing events that, as the arguments of one call, they would overflow the stack.
+// So many closing events that they would overflow the stack as the arguments of one call.
 test.each([
   ['AG-UI', toAgUi, 70_000],
   ['ACP', toAcp, 140_000],
 ])(
-  '%s closes what a hostile attempt leaves open, however much it is',
+  '%s closes any number of items that a hostile attempt leaves open',
   (_, project, many) => {
     const started = Array.from({ length: many }, (_none, index): Said => ({
       type: 'assistant.tool_call',
@@ -25,7 +25,7 @@ test.each([
   30_000,
 );
 
-test('AG-UI closes what a hostile sub-agent leaves open, however much it is', { timeout: 30_000 }, () => {
+test('AG-UI closes any number of items that a hostile sub-agent leaves open', { timeout: 30_000 }, () => {
   const many = 70_000;
   const task = { tool_call_id: 'task', name: 'agent' };
   const inner = Array.from({ length: many }, (_none, index): Said => ({

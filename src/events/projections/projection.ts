@@ -1,8 +1,8 @@
 import type { FcmpEvent, FcmpData } from '../protocol/fcmp-event.js';
 
 /**
- * FCMP converted to another protocol, one event at a time. `push` gives what an event becomes, which may be
- * nothing; `end` closes what is still open once no more events will come.
+ * Converts FCMP events to another protocol, one at a time. `push` returns the events for one FCMP event, possibly none; `end`
+ * closes open items after the last event.
  */
 export interface Projection<Projected> {
   push(event: FcmpEvent): Projected[];
@@ -11,24 +11,24 @@ export interface Projection<Projected> {
 
 /** Applies a projection to a complete list of events. */
 export function projectAll<Projected>(projection: Projection<Projected>, events: Iterable<FcmpEvent>): Projected[] {
-  // Not spread into a call: a hostile attempt may leave so many items open that they exceed the argument limit of a call.
+  // Not spread into `push`: a hostile attempt may leave more items open than a call can have arguments.
   const projected: Projected[][] = [];
   for (const event of events) projected.push(projection.push(event));
   projected.push(projection.end());
   return projected.flat();
 }
 
-/** The part of a whole text that follows the deltas streamed before. */
+/** The part of a complete text that follows the deltas streamed before. */
 interface Remainder {
-  /** The part still to be reported; empty if the deltas contained everything. */
+  /** The part that was not reported yet; empty if the deltas contained everything. */
   readonly rest: string;
-  /** The whole text does not begin with the pieces, so they cannot be completed, only corrected. */
+  /** Whether the complete text differs from the deltas, so that they cannot be completed, only corrected. */
   readonly diverged: boolean;
 }
 
 /**
- * Remembers the texts that are being streamed, so that the whole text that follows is not reported twice. It holds the
- * text of open messages only.
+ * Stores the texts that are being streamed, so that the complete text that follows is not reported twice. Only the text of open
+ * messages is stored.
  *
  * @example
  * const texts = createStreamedTexts()
@@ -41,12 +41,12 @@ export function createStreamedTexts(): StreamedTexts {
     append(id, piece) {
       open.set(id, (open.get(id) ?? '') + piece);
     },
-    finish(id, whole) {
+    finish(id, complete) {
       const streamed = open.get(id) ?? '';
       open.delete(id);
-      if (whole.startsWith(streamed)) return { rest: whole.slice(streamed.length), diverged: false };
-      // Engines trim the whole text but not its pieces.
-      return { rest: '', diverged: whole.trim() !== streamed.trim() };
+      if (complete.startsWith(streamed)) return { rest: complete.slice(streamed.length), diverged: false };
+      // Engines trim the complete text but not its deltas.
+      return { rest: '', diverged: complete.trim() !== streamed.trim() };
     },
     clear() {
       open.clear();
@@ -56,16 +56,16 @@ export function createStreamedTexts(): StreamedTexts {
 
 interface StreamedTexts {
   append(id: string, piece: string): void;
-  finish(id: string, whole: string): Remainder;
+  finish(id: string, complete: string): Remainder;
   clear(): void;
 }
 
-/** Engines restart their numbering of calls in each attempt; a conversation needs unique ids. */
+/** Returns an id that is unique in a conversation: engines restart their numbering of calls in each attempt. */
 export function toToolCallId(id: string, attempt: number): string {
   return attempt === 1 ? id : `${attempt}:${id}`;
 }
 
-/** A thought that was not streamed has no id. */
+/** Returns an id for a thought: the engine's id, or the event number if it has none. */
 export function toReasoningId(
   { reasoning_id }: { readonly reasoning_id?: string },
   { attempt, seq }: { readonly attempt: number; readonly seq: number },

@@ -11,7 +11,7 @@ import type { FcmpEvent } from '../protocol/fcmp-event.js';
 import { toAcp } from './acp/acp.js';
 import type { AgUiEvent } from './ag-ui/ag-ui-event.js';
 import { toAgUi } from './ag-ui/ag-ui.js';
-import { brokenRules } from './ag-ui/fixtures/ag-ui-rules.js';
+import { listBrokenRules } from './ag-ui/fixtures/ag-ui-rules.js';
 
 const recordings = ENGINE_NAMES.flatMap((engine) =>
   readFixtures(new URL(`../engines/${engine}/fixtures/`, import.meta.url)).map(
@@ -49,14 +49,14 @@ function acpText(events: readonly FcmpEvent[]): string {
 }
 
 describe('the recordings of all engines', () => {
-  test('are there', () => {
+  test('exist', () => {
     expect(recordings.length).toBeGreaterThan(100);
   });
 
   test.each(recordings)('%s: legal AG-UI, valid ACP, every text once', (_, engine, fixture) => {
     const events = selectFcmp(translateFixture(fixture, engine).emitted);
     const translated = toAgUi(events);
-    expect(brokenRules(translated)).toEqual([]);
+    expect(listBrokenRules(translated)).toEqual([]);
     expect(translated.map((event) => EventSchemas.parse(event))).toEqual(translated);
     expect(agUiTexts(translated)).toEqual(finals(events));
     expect(toAcp(events).filter((notification) => !isAcp(notification))).toEqual([]);

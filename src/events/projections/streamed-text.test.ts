@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createStreamedTexts } from './projection.js';
 
-test('a whole text adds what its pieces lack', () => {
+test('a complete text adds what its pieces lack', () => {
   const texts = createStreamedTexts();
   texts.append('m', 'Hel');
   texts.append('n', 'Bye');
@@ -10,14 +10,14 @@ test('a whole text adds what its pieces lack', () => {
   expect(texts.finish('n', 'Bye')).toEqual({ rest: '', diverged: false });
 });
 
-test('a text without pieces is reported whole, also under an id that was finished before', () => {
+test('a text without pieces is reported in full, even under an id that was finished before', () => {
   const texts = createStreamedTexts();
   texts.append('m', 'Hello');
   texts.finish('m', 'Hello');
   expect(texts.finish('m', 'Hello')).toEqual({ rest: 'Hello', diverged: false });
 });
 
-test('white space around the whole does not make it another text, other words do', () => {
+test('surrounding white space does not count as a difference, other words do', () => {
   const texts = createStreamedTexts();
   texts.append('m', ' Hello\n');
   expect(texts.finish('m', 'Hello')).toEqual({ rest: '', diverged: false });
@@ -25,7 +25,7 @@ test('white space around the whole does not make it another text, other words do
   expect(texts.finish('m', 'Hello')).toEqual({ rest: '', diverged: true });
 });
 
-test('pieces and rest are the whole, however it is cut', () => {
+test('pieces and rest make up the complete text, however it is split', () => {
   fc.assert(
     fc.property(fc.array(fc.string()), fc.string(), (pieces, last) => {
       const texts = createStreamedTexts();

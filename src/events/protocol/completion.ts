@@ -4,7 +4,7 @@ export const COMPLETION_STATES = ['completed', 'awaiting_user_input', 'interrupt
 /** The state of an attempt that has ended. */
 export type CompletionState = (typeof COMPLETION_STATES)[number];
 
-/** Facts about an attempt that its bytes do not show. */
+/** Verdicts of a run on an attempt, which cannot be derived from its bytes alone. */
 export const VERDICTS = [
   'validated',
   'not_validated',
@@ -27,7 +27,7 @@ export const VERDICTS = [
 /** One of `VERDICTS`. */
 export type Verdict = (typeof VERDICTS)[number];
 
-/** Why an attempt counts as completed. */
+/** The reasons why an attempt counts as completed. */
 export const COMPLETED_REASONS = {
   DONE_MARKER_FOUND: 'The agent printed `"__SKILL_DONE__": true` in its answer.',
   OUTPUT_VALIDATED: 'The output passed the schema of the contract.',
@@ -35,7 +35,7 @@ export const COMPLETED_REASONS = {
   CLEAN_END: 'There is no contract, and the engine ended cleanly.',
 } as const;
 
-/** Why an attempt counts as failed: the `error.code` of `conversation.failed`. */
+/** The reasons why an attempt counts as failed: the `error.code` of `conversation.failed`. */
 export const FAILURE_CODES = {
   PROCESS_EXIT_NON_ZERO: 'The process ended with an exit code other than 0.',
   PROCESS_SIGNALED: 'The process was ended by a signal.',
@@ -45,35 +45,35 @@ export const FAILURE_CODES = {
   RUN_CANCELED: 'The run was canceled by its owner.',
   RUN_TIMED_OUT: 'The run exceeded its time limit.',
   PROCESS_NOT_STARTED: 'The agent could not be started.',
-  SANDBOX_UNAVAILABLE: 'The run requires a sandbox, and none is available.',
+  SANDBOX_UNAVAILABLE: 'The run requires a sandbox, but none is available.',
   SESSION_LOST: 'The run has no session to resume, so the answer cannot be passed to the agent.',
-  PROTOCOL_BROKEN: 'The agent did not keep to the protocol of the conversation.',
+  PROTOCOL_BROKEN: 'The agent violated the protocol of the conversation.',
   RUN_LIMIT_EXCEEDED: 'The run exceeded one of its limits (bytes, line length, tokens, cost).',
   RUN_STORAGE_EXCEEDED: 'The run exceeded its limit of stored events or bytes.',
   RUN_BUDGET_EXCEEDED: 'The run was stopped because a budget was used up.',
 } as const;
 
-/** Why an attempt is neither. */
+/** The reasons why an attempt counts as neither completed nor failed. */
 const OPEN_REASONS = {
   TERMINAL_SIGNAL_WITHOUT_DONE_MARKER: 'The engine ended its turn without the done marker: it waits for an answer.',
   OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
   PERMISSION_PENDING:
     'The agent asked for a permission and waits for an answer; its session is resumed with the answer.',
   WORKER_LOST: 'The worker was lost while the agent worked; its session is resumed in the next attempt.',
-  INSUFFICIENT_EVIDENCE: 'Unknown how the attempt ended.',
+  INSUFFICIENT_EVIDENCE: 'It is unknown how the attempt ended.',
 } as const;
 
 /** Every `reason_code`, with its meaning. */
 export const REASON_CODES = { ...COMPLETED_REASONS, ...OPEN_REASONS, ...FAILURE_CODES } as const;
 
 export type CompletedReason = keyof typeof COMPLETED_REASONS;
-/** Why an attempt ended as it did; `docs/errors.md` explains each. */
+/** The reason for the state in which an attempt ended; `docs/errors.md` explains each. */
 export type ReasonCode = keyof typeof REASON_CODES;
 
 /** The kinds of failure. */
 export const ERROR_CATEGORIES = ['canceled', 'timeout', 'limit', 'engine', 'process', 'output'] as const;
 
-/** The end signals of the built-in engines that have one; `evidence.end_signal` names the one that was seen. */
+/** The end signals of the built-in engines; `evidence.end_signal` is the one that was found. */
 const END_SIGNALS = [
   'CODEX_TURN_COMPLETED',
   'GEMINI_RESPONSE_OBJECT_FINISHED',
@@ -86,7 +86,7 @@ const END_SIGNALS = [
   'ACP_PROMPT_END_TURN',
 ] as const;
 
-/** The signal with which an engine ends a call: a built-in one, or that of a custom engine. */
+/** The signal with which an engine ends its turn: a built-in one, or that of a custom engine. */
 export type EndSignal = (typeof END_SIGNALS)[number] | (string & {});
 
 /** An end signal on the wire. */

@@ -1,17 +1,17 @@
 /** The codes of diagnostics about an agent's output, each with its meaning. A closed list. */
 export const DIAGNOSTIC_CODES = {
-  UNPARSED_CONTENT_FELL_BACK_TO_RAW: 'These bytes could not be read as the engine prints them; they are kept as raw.',
-  LOW_CONFIDENCE_PARSE: 'The reading is a guess; the confidence says how good.',
-  UNKNOWN_EVENT_TYPE: 'The engine printed a type this version does not know; it is kept as raw.',
-  UNKNOWN_FIELD: 'A known type carries a field this version does not know; the event is kept.',
+  UNPARSED_CONTENT_FELL_BACK_TO_RAW: 'These bytes are not valid output of the engine; they are kept as raw.',
+  LOW_CONFIDENCE_PARSE: 'This is a guess; the confidence says how reliable it is.',
+  UNKNOWN_EVENT_TYPE: 'The engine printed an unknown type; it is kept as raw.',
+  UNKNOWN_FIELD: 'A known type has an unknown field; the event is kept.',
   MALFORMED_RECORD: 'A known type does not have the fields it must have; it is kept as raw.',
   TRUNCATED_RECORD: 'A value was cut off in the middle.',
-  INVALID_UTF8: 'These bytes are not UTF-8; the text shows substitutes, the raw reference has the bytes.',
+  INVALID_UTF8: 'These bytes are not UTF-8; the text has replacement characters, the raw reference has the bytes.',
   RAW_TEXT_SHORTENED: 'The raw event shows only the beginning of its bytes; the raw reference has them all.',
   VALUE_TOO_DEEP: 'A value is nested deeper than the limit; it is kept as raw.',
 
   PTY_STREAM_MISMATCH: 'The terminal and stdout differ; the message reports what was restored or set aside.',
-  STREAM_DRIFT_OBSERVED: 'The engine’s document came on another stream than it should.',
+  STREAM_DRIFT_OBSERVED: 'The engine printed its output on an unexpected stream.',
   INTERLEAVING_UNKNOWN: 'No timing is recorded: stdout, stderr and terminal are read one after the other.',
   TIMING_INCONSISTENT: 'The recorded timing does not fit the recorded bytes; it is used as far as it fits.',
 
@@ -19,7 +19,7 @@ export const DIAGNOSTIC_CODES = {
   ENGINE_MISMATCH: 'The output does not look like that of the named engine.',
   NO_OUTPUT: 'The agent printed nothing.',
 
-  SESSION_ID_CHANGED: 'The session id is not the one seen before; the latest counts.',
+  SESSION_ID_CHANGED: 'The session id changed; the latest one is used.',
   SESSION_ID_MISSING: 'No session id was printed, so the session cannot be resumed.',
   TOOL_CALL_UNFINISHED: 'A tool call was started and its end was never printed.',
   TOOL_CALL_START_MISSING: 'A tool’s result was printed without its start.',
@@ -30,17 +30,17 @@ export const DIAGNOSTIC_CODES = {
   OUTPUT_AFTER_END: 'The engine printed more output after its end signal.',
   TERMINAL_STATUS_COMPLETION_CONFLICT:
     'Exit code, signal, marker and end signal contradict each other; the order of precedence decided.',
-  INCOMPLETE_STATE_CLASSIFICATION: 'Unknown how the attempt ended.',
+  INCOMPLETE_STATE_CLASSIFICATION: 'It is unknown how the attempt ended.',
   OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
   PERMISSION_PENDING:
-    'The process was ended because its permission request has no answer yet; it is resumed with the answer.',
+    'The process was ended because its permission request has no answer yet; its session is resumed with the answer.',
   WORKER_LOST: 'The worker was lost while the agent worked; its session is resumed in the next attempt.',
   DONE_MARKER_REPEATED: 'The done marker was printed more than once.',
 
   TOOL_CALL_DENIED: 'The engine refused a tool call that its permissions do not allow.',
   ENGINE_ERROR: 'The engine reported an error.',
   ENGINE_WARNING: 'The engine reported a problem and continued.',
-  ENGINE_RETRYING: 'The engine failed to reach its model and tries again.',
+  ENGINE_RETRYING: 'The engine failed to reach its model and retries.',
   ENGINE_RATE_LIMIT_HINT: 'The provider’s rate limit slowed the engine down.',
   ENGINE_AUTH_HINT: 'The provider refused the engine’s credentials. Check them.',
   ENGINE_DEPRECATION_WARNING: 'The engine reported that something it uses is deprecated.',

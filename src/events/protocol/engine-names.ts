@@ -1,8 +1,8 @@
 import { listKeys } from '../../base/index.js';
 
 /**
- * Every built-in engine with the parsers that may read it, the usual one first. On the wire `engine` and `source.parser` are open:
- * a program may add engines.
+ * Every built-in engine with its parsers, the default first. On the wire, `engine` and `source.parser` may have other values,
+ * because applications can add engines.
  */
 const ENGINE_PARSERS = {
   codex: ['codex_ndjson', 'codex_app_server', 'generic_text'],
@@ -19,21 +19,21 @@ const ENGINE_PARSERS = {
 /** The name of a built-in engine. */
 export type EngineName = keyof typeof ENGINE_PARSERS;
 
-/** The name of a parser, as `source.parser` carries it. */
+/** The name of a parser, the value of `source.parser`. */
 export type ParserName = (typeof ENGINE_PARSERS)[EngineName][number];
 
-/** The engines, in the order in which they are listed to people. */
+/** The names of the engines, in the order in which they are displayed. */
 export const ENGINE_NAMES = listKeys(ENGINE_PARSERS);
 
 /** The name of any engine or parser, built in or not. */
 export const engineName = { type: 'string', pattern: '^[a-z][a-z0-9_-]{0,63}$' } as const;
 
 /**
- * Whether a word names an engine.
+ * Whether a value is the name of a built-in engine.
  *
  * @example
  * isEngineName('codex') // true
  */
-export function isEngineName(word: unknown): word is EngineName {
-  return typeof word === 'string' && Object.hasOwn(ENGINE_PARSERS, word);
+export function isEngineName(value: unknown): value is EngineName {
+  return typeof value === 'string' && Object.hasOwn(ENGINE_PARSERS, value);
 }

@@ -4,22 +4,22 @@ import { ERROR_CATEGORIES, FAILURE_CODES } from './completion.js';
 import { DIAGNOSTIC_CODES } from './diagnostic-codes.js';
 
 /*
- * The parts of `data` that RASP and FCMP share. A sub-agent's events carry `parent_tool_call_id`, the call that
- * started it, so that its words are never taken for the agent's own answer.
+ * The parts of `data` that RASP and FCMP share. A sub-agent's events have `parent_tool_call_id`, the call that
+ * started it, so that its messages are never mistaken for the agent's own answer.
  */
 
 export const diagnosticCode = oneOf(listKeys(DIAGNOSTIC_CODES));
 
-/** A piece of a message that is still being written. */
+/** A piece of a message that is still being streamed. */
 export const messageDelta = object({ message_id: name, text }, { parent_tool_call_id: name });
 
-/** A whole message. `structured_payload` is the JSON value its text holds, if it holds one. */
+/** A complete message. `structured_payload` is the JSON value in its text, if there is one. */
 export const messageFinal = object(
   { message_id: name, text },
   { structured_payload: anything, parent_tool_call_id: name },
 );
 
-/** A thought the engine shows. `partial` marks a piece of a longer one: the whole follows under the same id. */
+/** A thought that the engine prints. `partial` marks a piece of a longer one: the full text follows under the same id. */
 export const reasoning = object({ text }, { reasoning_id: name, partial: flag, parent_tool_call_id: name });
 
 /** The agent has ended its turn and waits for a person. */
@@ -31,7 +31,7 @@ export const inputRequired = object(
 /** The person's answer, which opens the next attempt. */
 export const inputReplied = object({ interaction_id: name, text });
 
-/** Why a run failed. */
+/** The reason why a run failed. */
 export const failure = object({
   category: oneOf(ERROR_CATEGORIES),
   code: oneOf(listKeys(FAILURE_CODES)),
@@ -41,7 +41,7 @@ export const failure = object({
 /** See {@link failure}. */
 export type Failure = FromSchema<typeof failure>;
 
-/** A change of a file, as far as the engine shows it: a unified patch, or the text before and after (null: no file). */
+/** A change of a file, if the engine prints it: a unified patch, or the old and the new text (null: no file). */
 const fileDiff = object({ path: name }, { patch: text, old_text: { type: ['string', 'null'] }, new_text: text });
 
 /** The change made by a tool call. */
@@ -50,10 +50,10 @@ export const diffSchema = { type: 'array', items: fileDiff } as const;
 /** See {@link diffSchema}. */
 export type FileDiff = FromSchema<typeof fileDiff>;
 
-/** The files a tool call works on, and the line where it is known. */
+/** The files of a tool call, with the line if it is known. */
 export const locationsSchema = { type: 'array', items: object({ path: name }, { line: ordinal }) } as const;
 
-/** The agent's plan, whole: each one replaces the plan before it. */
+/** The agent's complete plan, which replaces the previous one. */
 export const planSchema = object(
   {
     entries: {
@@ -95,19 +95,19 @@ export const permissionReplied = object(
   { who: text, why: text },
 );
 
-/** A file of the working folder. `made_by` is the tool call that did it, null if none can be named. */
+/** A file of the working folder. `made_by` is the tool call that created or changed it, null if unknown. */
 export const artifact = object({
   path: name,
   made_by: { anyOf: [object({ tool_call_id: name, name }), { type: 'null' }] },
 });
 
-/** Bytes that are no event, as text. `shortened` says that only their beginning is shown. */
+/** Bytes that are not an event, as text. `shortened` means that the text is only their beginning. */
 export const raw = object({ text }, { shortened: flag });
 
-/** A diagnostic of the reader. `subject` is the type, field or id it is about. */
+/** A diagnostic about the output. `subject` is the type, field or id that it refers to. */
 export const diagnostic = object({ code: diagnosticCode, message: text }, { confidence, subject: text });
 
-/** The ids an event belongs to. A key that is unknown is absent. */
+/** The ids of the session, message, tool call and interaction that an event belongs to. Unknown ids are absent. */
 export const correlationSchema = object(
   {},
   {
@@ -118,10 +118,10 @@ export const correlationSchema = object(
   },
 );
 
-/** The ids an event belongs to: a session, a tool call, a message, a question. */
+/** See {@link correlationSchema}. */
 export type Correlation = FromSchema<typeof correlationSchema>;
 
-/** The streams of an agent whose bytes are kept, in the order in which they are read where no timing is known. */
+/** The output streams of an agent, in the order in which they are read if there is no timing. */
 export const STREAMS = ['stdout', 'stderr', 'pty'] as const;
 
 /** One of `STREAMS`. */
@@ -130,13 +130,13 @@ export type StreamName = (typeof STREAMS)[number];
 /** Encoding of the bytes that an event was read from: `binary` if they are not valid UTF-8, so the text has replacement characters. */
 export const RAW_ENCODINGS = ['utf-8', 'binary'] as const;
 
-/** The streams that events may refer to: also what was sent to the agent. */
+/** The streams that events may refer to, including the input of the agent. */
 export const RAW_STREAMS = [...STREAMS, 'stdin'] as const;
 
-/** One of `RAW_STREAMS`: a stream of the agent, or what was sent to it. */
+/** One of `RAW_STREAMS`: an output stream of the agent, or its input. */
 export type CapturedStream = (typeof RAW_STREAMS)[number];
 
-/** Where in which stream the bytes of an event's frame are: `byte_from` to `byte_to`, the end not included. */
+/** The bytes of an event's frame: the stream, `byte_from`, and `byte_to`, which is not included. */
 export const rawRefSchema = object({
   attempt_number: ordinal,
   stream: oneOf(RAW_STREAMS),
@@ -149,8 +149,8 @@ export const rawRefSchema = object({
 export type RawRef = FromSchema<typeof rawRefSchema>;
 
 /**
- * Tokens and money. `scope` says of what: one `turn`, or the `total` so far, which is that of the session if the engine
- * counts it and otherwise that of the attempt. `input_tokens` includes what came from a cache; `cost` is in US dollars as the engine reports it.
+ * Tokens and cost. `scope` is one `turn`, or the `total` so far: of the session if the engine reports it, otherwise of the
+ * attempt. `input_tokens` includes cached tokens; `cost` is in US dollars, as reported by the engine.
  */
 export const usageSchema = object(
   {
@@ -168,5 +168,5 @@ export const usageSchema = object(
   },
 );
 
-/** Tokens and cost, of a turn or so far. */
+/** Tokens and cost of a turn, or the total so far. */
 export type Usage = FromSchema<typeof usageSchema>;

@@ -34,7 +34,7 @@ import {
 } from './event-parts.js';
 import { engineName } from './engine-names.js';
 
-/** The last event of an attempt also reports what was used so far. */
+/** Adds the usage so far, for events that can be the last of an attempt. */
 function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
   schema: ObjectSchema<R, O>,
 ): ObjectSchema<R, O & { readonly usage: typeof usageSchema }> {
@@ -48,12 +48,12 @@ function withStep<R extends Readonly<Record<string, Schema>>, O extends Readonly
   return { ...schema, properties: { ...schema.properties, model: name, usage: usageSchema } };
 }
 
-/** The data of each type of FCMP event: the one place where types and their data are listed. */
+/** The data of each type of FCMP event. */
 const FCMP_DATA = {
-  /** `session_id` is null if the engine has not named one. */
+  /** `session_id` is null if the engine has not printed one. */
   'conversation.started': object({ session_id: { anyOf: [name, { type: 'null' }] } }, { model: name }),
   'assistant.message.delta': messageDelta,
-  /** `model` and `usage` of its step, if the engine reports them with it. */
+  /** `model` and `usage` are those of the message's step, if the engine reports them with the message. */
   'assistant.message.final': withStep(messageFinal),
   'assistant.reasoning': reasoning,
   'assistant.tool_call': object(
@@ -85,7 +85,7 @@ const FCMP_DATA = {
   'artifact.created': artifact,
   'artifact.modified': artifact,
   'artifact.deleted': artifact,
-  /** `severity`, `retrying` and the following fields are set if the engine itself reported it. */
+  /** `severity`, `retrying` and the following fields are set if the engine itself reported the problem. */
   'diagnostic.warning': withUsage(
     object(
       { code: diagnosticCode, message: text },
@@ -104,11 +104,11 @@ const FCMP_DATA = {
   'raw.stderr': raw,
 } as const;
 
-/** The version that is written. */
+/** The version of new events. */
 export const FCMP_VERSION = 'fcmp/1.1';
 
 const envelope = object({
-  /** 1.1 adds types and fields to 1.0, so what reads 1.1 reads both. */
+  /** 1.1 only adds types and fields to 1.0, so a reader of 1.1 can read both. */
   protocol_version: oneOf(['fcmp/1.0', FCMP_VERSION]),
   run_id: name,
   seq: ordinal,
@@ -129,7 +129,7 @@ export type FcmpType = keyof typeof FCMP_DATA;
 export type FcmpData<Type extends FcmpType> = FromSchema<(typeof FCMP_DATA)[Type]>;
 
 /**
- * One thing a person following the conversation wants to know. `type` narrows `data`.
+ * An event of the conversation, as shown to people. `type` narrows `data`.
  *
  * @example
  * if (event.type === 'assistant.message.final') console.log(event.data.text)
@@ -148,7 +148,7 @@ export const fcmpSchema = {
   title: 'FCMP 1.1 event',
   ...envelope,
   properties: { ...envelope.properties, type: oneOf(FCMP_TYPES) },
-  // One condition a type: a wrong `data` is reported against its own shape, not against all of them.
+  // One condition per type, so that invalid `data` is reported for the type of the event, not for all types.
   allOf: FCMP_TYPES.map((type) => ({
     if: { properties: { type: { const: type } } },
     then: { properties: { data: FCMP_DATA[type] } },

@@ -54,7 +54,7 @@ describe('the schema of RASP', () => {
     ]);
   });
 
-  test('admits an event, with or without bytes behind it', () => {
+  test('accepts an event, with or without a reference to bytes', () => {
     expect(validate(final)).toBe(true);
     expect(validate({ ...final, raw_ref: null })).toBe(true);
     expect(
@@ -88,7 +88,7 @@ describe('the schema of RASP', () => {
     expect(validate(JSON.parse(JSON.stringify(event)))).toBe(false);
   });
 
-  test('reports wrong data against the shape of its own type only', () => {
+  test('reports wrong data only against the schema of its own type', () => {
     validate({ ...final, data: { message_id: 'm_1_1' } });
     expect(validate.errors?.map((error) => `${error.instancePath} ${error.message}`)).toEqual([
       "/data must have required property 'text'",
@@ -104,7 +104,7 @@ describe('isRasp', () => {
     expect(isRasp(event, 'agent.message.final') && event.data.text).toBe('Done.');
   });
 
-  test('gives the exact type of nested data', () => {
+  test('infers the exact type of nested data', () => {
     type Evidence = RaspEvent<'lifecycle.completion.state'>['data']['evidence'];
     expectTypeOf<Evidence['exit_code']>().toEqualTypeOf<number | null>();
     expectTypeOf<RaspEvent<'artifact.created'>['data']['made_by']>().toEqualTypeOf<{

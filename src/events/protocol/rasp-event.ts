@@ -44,7 +44,7 @@ const toolCall = {
   diff: diffSchema,
   locations: locationsSchema,
 } as const;
-/** Other fields of the engine's record, unchanged; at most 4 KiB, the rest is in the raw bytes. */
+/** Adds `detail`: other fields of the engine's record, unchanged, at most 4 KiB; the rest is in the raw bytes. */
 const withDetail = <R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
   schema: ObjectSchema<R, O>,
 ): ObjectSchema<R, O & { readonly detail: typeof anything }> => ({
@@ -52,11 +52,11 @@ const withDetail = <R extends Readonly<Record<string, Schema>>, O extends Readon
   properties: { ...schema.properties, detail: anything },
 });
 
-/** The data of each type of RASP event: the one place where types and their data are listed. */
+/** The data of each type of RASP event. */
 const RASP_DATA = {
   /** `cached_from` is the run whose cached result this one repeats. */
   'lifecycle.run.started': object({ mode: oneOf(['auto', 'interactive']), resumed: flag }, { cached_from: name }),
-  /** `status` is the engine's own name for the event (`thread.started`, `step_finish`, `init`). */
+  /** `status` is the engine's name for the event (`thread.started`, `step_finish`, `init`). */
   'lifecycle.run.status': object(
     { status: name },
     { session_id: name, model: name, engine_version: name, usage: usageSchema, reason: text, detail: anything },
@@ -96,9 +96,9 @@ const RASP_DATA = {
   'artifact.modified': artifact,
   'artifact.deleted': artifact,
   'diagnostic.parser.warning': diagnostic,
-  /** Part of the protocol, but never emitted by Sluice: no input stops its readers. */
+  /** Part of the protocol, but never emitted by Sluice: its readers continue after any input. */
   'diagnostic.parser.error': diagnostic,
-  /** `retrying` distinguishes a retry from a failure; `http_status` and `attempt` where the engine says them. */
+  /** `retrying` distinguishes a retry from a failure; `http_status` and `attempt` are set if the engine reports them. */
   'diagnostic.engine.error': object(
     { code: diagnosticCode, message: text, severity: oneOf(['warning', 'error']), retrying: flag },
     { http_status: count, attempt: count, max_attempts: count, detail: anything },
@@ -116,11 +116,11 @@ const sourceSchema = object({
   confidence,
 });
 
-/** The version that is written. */
+/** The version of new events. */
 export const RASP_VERSION = 'rasp/1.1';
 
 const envelope = object({
-  /** 1.1 adds types and fields to 1.0, so what reads 1.1 reads both. */
+  /** 1.1 only adds types and fields to 1.0, so a reader of 1.1 can read both. */
   protocol_version: oneOf(['rasp/1.0', RASP_VERSION]),
   run_id: name,
   attempt_number: ordinal,
@@ -136,7 +136,7 @@ const envelope = object({
 /** A type of RASP event. */
 export type RaspType = keyof typeof RASP_DATA;
 
-type CategoryOf<Type> = Type extends `${infer Category}.${string}` ? Category : never;
+type Category<Type> = Type extends `${infer First}.${string}` ? First : never;
 
 /** The data of an event type: `RaspData<'agent.message.final'>['text']`. */
 export type RaspData<Type extends RaspType> = FromSchema<(typeof RASP_DATA)[Type]>;
@@ -145,12 +145,12 @@ export type RaspData<Type extends RaspType> = FromSchema<(typeof RASP_DATA)[Type
 export type RaspSource = FromSchema<typeof sourceSchema>;
 
 /**
- * One fact about a run, with the bytes it was read from. The type stands one level down, where TypeScript does not
- * narrow by itself: ask {@link isRasp}.
+ * An event of a run, with the bytes it was read from. The type is nested, so TypeScript does not narrow the event by it: use
+ * {@link isRasp}.
  */
 export type RaspEvent<Type extends RaspType = RaspType> = Type extends RaspType
   ? Omit<FromSchema<typeof envelope>, 'event' | 'data'> & {
-      readonly event: { readonly category: CategoryOf<Type>; readonly type: Type };
+      readonly event: { readonly category: Category<Type>; readonly type: Type };
       readonly data: RaspData<Type>;
     }
   : never;
@@ -168,9 +168,9 @@ export function isRasp<Type extends RaspType>(event: RaspEvent, type: Type): eve
   return event.event.type === type;
 }
 
-/** The category of a type: its first word. */
-export function getCategory<Type extends RaspType>(type: Type): CategoryOf<Type> {
-  return type.slice(0, type.indexOf('.')) as CategoryOf<Type>;
+/** Returns the category of a type: the part before the first dot. */
+export function getCategory<Type extends RaspType>(type: Type): Category<Type> {
+  return type.slice(0, type.indexOf('.')) as Category<Type>;
 }
 
 /** The JSON Schema (draft 2020-12) of RASP events, published as `sluice/schemas/rasp.json`. */
@@ -183,7 +183,7 @@ export const raspSchema = {
     ...envelope.properties,
     event: object({ category: oneOf([...new Set(RASP_TYPES.map(getCategory))]), type: oneOf(RASP_TYPES) }),
   },
-  // One condition a type: a wrong `data` is reported against its own shape, not against all of them.
+  // One condition per type, so that invalid `data` is reported for the type of the event, not for all types.
   allOf: RASP_TYPES.map((type) => ({
     if: { properties: { event: { type: 'object', properties: { type: { const: type } } } } },
     then: {

@@ -6,12 +6,12 @@ import type { EndSignal } from './completion.js';
 import type { CapturedStream, Usage } from './event-parts.js';
 import { engineName } from './engine-names.js';
 
-/** One event of a translation, tagged with its protocol. A fact is emitted as RASP first and then, if FCMP has a type for it, as FCMP. */
+/** An event, tagged with its protocol. It is emitted as RASP first and then, if FCMP has a type for it, as FCMP. */
 export type Emitted =
   | { readonly protocol: 'rasp'; readonly event: RaspEvent }
   | { readonly protocol: 'fcmp'; readonly event: FcmpEvent };
 
-/** The result of all bytes of an attempt, before its end is judged. */
+/** The state after all bytes of an attempt, before its end is judged. */
 export interface Drained {
   /** Events that were still pending. */
   readonly events: Emitted[];
@@ -26,7 +26,7 @@ export interface Drained {
 /** A range of bytes; the end is exclusive. */
 export type ByteRange = readonly [from: number, to: number];
 
-/** The claimed bytes of one stream. Nothing was lost if `unclaimed` and `doubled` are empty. */
+/** The claimed bytes of one stream. Every byte was claimed once if `unclaimed` and `doubled` are empty. */
 export interface StreamCoverage {
   readonly bytes: number;
   readonly claimed: number;
@@ -34,12 +34,12 @@ export interface StreamCoverage {
   readonly doubled: readonly ByteRange[];
 }
 
-/** The bytes of every stream that frames cover. */
+/** The covered bytes of every stream. */
 export type Coverage = Readonly<Record<CapturedStream, StreamCoverage>>;
 
 const counts = { type: 'object', additionalProperties: count } as const;
 
-/** How often each unknown type and field was met in one attempt; the last row of an attempt that met any. */
+/** The number of occurrences of each unknown type and field in an attempt; written after an attempt that had any. */
 export const driftSummarySchema = object({
   summary: { const: 'drift' },
   run_id: name,
@@ -50,5 +50,5 @@ export const driftSummarySchema = object({
   unknown_fields: counts,
 });
 
-/** Counts of types and fields that this version does not know. */
+/** Counts of unknown types and fields. */
 export type DriftSummary = FromSchema<typeof driftSummarySchema>;

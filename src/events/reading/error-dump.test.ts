@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ErrorDump } from './error-dump.js';
 
-describe('the dump behind an error', () => {
+describe('the dump after an error', () => {
   it('continues with indented lines and closing brackets', () => {
     const dump = new ErrorDump();
     dump.begin('stderr');
@@ -9,14 +9,14 @@ describe('the dump behind an error', () => {
     expect(lines.filter((line) => !dump.continues('stderr', line))).toEqual([]);
   });
 
-  it.each(['Next line', '{"type":"init"}', '', '} else {'])('ends with %j, for good', (line) => {
+  it.each(['Next line', '{"type":"init"}', '', '} else {'])('ends permanently with %j', (line) => {
     const dump = new ErrorDump();
     dump.begin('stderr');
     expect(dump.continues('stderr', line)).toBe(false);
     expect(dump.continues('stderr', '    at run')).toBe(false);
   });
 
-  it('belongs to its stream, and begins with an error only', () => {
+  it('belongs to its stream, and begins only with an error', () => {
     const dump = new ErrorDump();
     dump.begin('stderr');
     expect(dump.continues('stdout', '    indented words')).toBe(false);

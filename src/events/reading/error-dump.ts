@@ -1,16 +1,16 @@
 import type { CapturedStream } from '../protocol/event-parts.js';
 
-/** Indented, or the closing brackets of something indented. */
+/** An indented line, or the closing brackets after indented lines. */
 const CONTINUATION = /^(?:\s|[\])}]+[,;)]?\s*$)/u;
 
 /**
- * Follows the dump that programs written in JavaScript print after an error: its stack, its fields, the answer of
- * the server. Such lines belong to the error that was reported with its first line.
+ * Tracks the dump that programs written in JavaScript print after an error: its stack, its fields, the response of the server.
+ * These lines belong to the error that was reported with its first line.
  */
 export class ErrorDump {
   readonly #isOpen: Record<CapturedStream, boolean> = { stdout: false, stderr: false, pty: false, stdin: false };
 
-  /** The first line of an error was read. */
+  /** Starts a dump after the first line of an error. */
   begin(stream: CapturedStream): void {
     this.#isOpen[stream] = true;
   }
@@ -19,7 +19,7 @@ export class ErrorDump {
     return this.#isOpen[stream];
   }
 
-  /** Whether a line belongs to the dump; the first one that does not ends it. */
+  /** Whether a line belongs to the dump; the first line that does not ends the dump. */
   continues(stream: CapturedStream, text: string): boolean {
     this.#isOpen[stream] &&= CONTINUATION.test(text);
     return this.#isOpen[stream];

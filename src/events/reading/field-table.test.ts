@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createFieldTable } from './record-fields.js';
 
-it('gives each type its fields and those all have', () => {
+it('adds the common fields to those of each type', () => {
   const table = createFieldTable(['type'], { error: ['message'], ping: [] });
   expect([...(table['error'] ?? [])]).toEqual(['type', 'message']);
   expect([...(table['ping'] ?? [])]).toEqual(['type']);

@@ -1,27 +1,26 @@
 import type { Report } from '../engines/report.js';
 import type { TextFrame } from '../framing/frame.js';
 
-/** Longest message that is put together from pieces; a program that never stops talking gets several. */
+/** The maximum length of a message that is joined from pieces; endless output becomes several messages. */
 export const MAX_MESSAGE_LENGTH = 8 * 1024 * 1024;
 
-/** Under this a reading is a guess: its text is reported as raw too, with a warning. */
+/** Below this confidence a message is a guess: its text is also reported as raw, with a warning. */
 export const LOW_CONFIDENCE = 0.5;
 
-/** The judgement of a whole text. */
+/** The judgement of a complete text. */
 export interface MessageJudgement {
   /** The confidence that the text is the agent's message. */
   readonly confidence: number;
-  /** The JSON value the text holds, where that is known. */
+  /** The JSON value in the text, if known. */
   readonly payload?: unknown;
 }
 
 /**
- * A message that a program prints as plain lines, with nothing around them: reported line by line, and as a whole when it
- * is closed.
+ * A message that a program prints as plain lines: reported line by line, and in full when it is closed.
  *
  * @example
  * const message = new LineMessage(report, () => ({ confidence: 0.6 }))
- * message.say(frame, frame.text, 0.6)
+ * message.add(frame, frame.text, 0.6)
  * message.close()
  */
 export class LineMessage {
@@ -31,7 +30,7 @@ export class LineMessage {
   #first: TextFrame | null = null;
   #last: TextFrame | null = null;
   #text = '';
-  /** Line ends since the last word: reported with the next one, so that none are reported at the end. */
+  /** Line ends since the last text; they are added before the next text, so that the message has none at its end. */
   #gap = '';
 
   constructor(report: Report, judge: (text: string) => MessageJudgement, key = '') {
@@ -40,8 +39,8 @@ export class LineMessage {
     this.#key = key;
   }
 
-  /** The next line, or the part of it that is the agent's. */
-  say(frame: TextFrame, text: string, confidence: number): void {
+  /** Adds the next line, or the agent's part of it. */
+  add(frame: TextFrame, text: string, confidence: number): void {
     if (this.#first !== null && frame.to - this.#first.from > MAX_MESSAGE_LENGTH) this.close();
     this.#first ??= frame;
     this.#last = frame;
@@ -53,7 +52,7 @@ export class LineMessage {
     this.#report.messageDelta(piece, { key: this.#key });
   }
 
-  /** A line without a word. */
+  /** Adds a blank line. */
   skip(text: string): void {
     this.#report.hold();
     if (this.#first === null) return;
@@ -61,7 +60,7 @@ export class LineMessage {
     if (this.#text.length + this.#gap.length > MAX_MESSAGE_LENGTH) this.close();
   }
 
-  /** Ends the message; nothing if none is open. */
+  /** Ends the open message, if there is one. */
   close(): void {
     if (this.#first === null || this.#last === null) return;
     const text = this.#text;

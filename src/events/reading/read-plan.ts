@@ -1,11 +1,11 @@
 import type { PlanEntry } from '../protocol/event-parts.js';
 import { getBoolean, isRecord, getString } from './record-fields.js';
 
-/** Maximum number of entries kept of a plan; people do not read more. */
+/** The maximum number of entries of a plan; people do not read more. */
 const MAX_ENTRIES = 256;
 
 /**
- * Reads the entries of a plan in the format of any program. One without a text is left out; an unknown status counts as
+ * Reads the entries of a plan in the format of any engine. Entries without a text are left out; an unknown status counts as
  * pending.
  *
  * @example

@@ -1,10 +1,10 @@
 /*
- * Reading fields of records whose shape is not to be trusted. A field that is missing or of another type is null.
+ * Functions that read fields of untrusted records. A field that is missing or has another type is null.
  */
 
 /**
- * The value under a key. Records come from `JSON.parse`, where even `__proto__` is an ordinary key, so only the names
- * of `Object.prototype` are inherited: never ask for one of those.
+ * Returns the value of a key. Records come from `JSON.parse`, where even `__proto__` is an ordinary key. Do not pass the name of
+ * a member of `Object.prototype`, which is inherited.
  */
 export function getField(record: object, key: string): unknown {
   return (record as Readonly<Record<string, unknown>>)[key];
@@ -16,25 +16,25 @@ export function getString(record: object, key: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** A string that names something: empty counts as missing. */
+/** Returns a string; an empty one counts as missing. */
 export function getName(record: object, key: string): string | null {
   const value = getField(record, key);
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** A number that JSON can write again: it reads `1e999` as infinity, which it cannot. */
+/** Returns a finite number: `JSON.parse` reads `1e999` as infinity, which JSON cannot represent. */
 export function getNumber(record: object, key: string): number | null {
   const value = getField(record, key);
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** A whole number, as programs exit with. */
+/** Returns an integer. */
 export function getInteger(record: object, key: string): number | null {
   const value = getField(record, key);
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
 }
 
-/** A whole number that is not negative, as tokens are counted. */
+/** Returns an integer that is not negative. */
 export function getCount(record: object, key: string): number | null {
   const value = getField(record, key);
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
@@ -45,13 +45,13 @@ export function getBoolean(record: object, key: string): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
-/** An object that is not an array. */
+/** Returns an object that is not an array. */
 export function getObject(record: object, key: string): object | null {
   const value = getField(record, key);
   return isRecord(value) ? value : null;
 }
 
-/** A missing array is empty; its items are `unknown`. */
+/** Returns an array, an empty one if it is missing. */
 export function getArray(record: object, key: string): readonly unknown[] {
   const value = getField(record, key);
   return Array.isArray(value) ? value : [];
@@ -63,7 +63,7 @@ export function isRecord(value: unknown): value is object {
 }
 
 /**
- * The fields that have a value. On the wire a field that is not known is absent, never null.
+ * Returns the fields that have a value. On the wire an unknown field is absent, never null.
  *
  * @example
  * omitMissing({ model: 'm', reason: null }) // { model: 'm' }
@@ -79,11 +79,11 @@ export function omitMissing<Fields extends object>(
   return kept;
 }
 
-/** The fields each type of record may have; a hostile type like `constructor` finds nothing. */
+/** The fields that each type of record may have. The table has no prototype, so a hostile type like `constructor` is unknown. */
 export type FieldTable = Readonly<Record<string, ReadonlySet<string>>>;
 
 /**
- * Makes a table of the fields each type of record may have, besides those that all have.
+ * Creates a table of the fields that each type of record may have, in addition to the common ones.
  *
  * @example
  * createFieldTable(['type'], { error: ['message'] })['error'] // Set { 'type', 'message' }

@@ -15,7 +15,7 @@ describe('an answer in plain text', () => {
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'One\n\n\n  Two' }]);
   });
 
-  it('is read by another parser, which promises no end signal', () => {
+  it('is read by another parser, which has no end signal', () => {
     const translated = translateLines({ stdout: ['Hello.'], stderr: [SIGN] });
     const final = translated.emitted.find(
       ({ protocol, event }) => protocol === 'rasp' && 'event' in event && event.event.type === 'agent.message.final',
@@ -27,7 +27,7 @@ describe('an answer in plain text', () => {
     expect(translated.warnings).not.toContain('EARLY_END_OF_STREAM');
   });
 
-  it('is reported in parts if it is very long, so that memory stays flat', () => {
+  it('is reported in parts if it is very long, so that memory is bounded', () => {
     const translated = translateLines({ stdout: Array.from({ length: 3000 }, () => line) });
     const finals = translated.of('assistant.message.final');
     expect(finals.length).toBe(3);
@@ -57,7 +57,7 @@ describe('an answer in plain text', () => {
     expect(translated.of('conversation.started')).toMatchObject([{ session_id: 'g-1' }]);
   });
 
-  it('is not looked for any more after a record', () => {
+  it('is no longer searched for after a record', () => {
     const translated = translateLines({ stdout: [init, 'Hello.'], stderr: [SIGN] });
     expect(translated.of('assistant.message.final')).toEqual([]);
     expect(translated.of('raw.stdout')).toEqual([{ text: 'Hello.' }]);

@@ -3,13 +3,13 @@ import type { BlankFrame, Frame, JsonFrame, TextFrame } from '../framing/frame.j
 import { LOW_CONFIDENCE } from './line-message.js';
 import { getString } from './record-fields.js';
 
-/** Held at most; then what is held is settled as if the program had ended. */
+/** Limit on held output; beyond it, the decision is made as if the program had ended. */
 const MAX_HELD_BYTES = 1024 * 1024;
 
 /**
- * The text mode of a program that usually prints records. Lines of stdout that are not records are either the agent's
- * answer in plain text or damage, and only the rest of the output shows which: they are held until a record shows up
- * (damage: each becomes raw with a warning) or the output ends.
+ * Reads the text mode of a program that usually prints records. Lines of stdout that are not records are either the agent's
+ * answer in plain text or damage. They are held until a record appears (then they are damage, and each becomes a raw
+ * event with a warning) or the output ends.
  *
  * @example
  * const answer = new TextAnswer(report, () => 0.6)
@@ -23,7 +23,7 @@ export class TextAnswer {
   #heldBytes = 0;
   #isPossible = true;
 
-  /** `judge` says how sure it is that what begins with this frame is an answer; null if it is not one. */
+  /** `judge` returns the confidence that the text from this frame on is an answer; null if it is not one. */
   constructor(report: Report, judge: (first: TextFrame | JsonFrame) => number | null) {
     this.#report = report;
     this.#judge = judge;
@@ -36,16 +36,16 @@ export class TextAnswer {
 
   hold(frame: TextFrame | JsonFrame): void {
     this.#report.hold();
-    this.#keep(frame);
+    this.#add(frame);
   }
 
-  /** A blank line inside of what is held. */
+  /** Holds a blank line between held frames. */
   blank(frame: BlankFrame): void {
     const isInside = this.#held.length > 0 && frame.stream === this.#held[0]?.stream;
-    if (isInside) this.#keep(frame);
+    if (isInside) this.#add(frame);
   }
 
-  /** The frame being read shows that the program prints records: what is held is damage. */
+  /** Called when a frame shows that the program prints records: the held frames are damage. */
   ruleOut(current: Frame): void {
     if (!this.#isPossible) return;
     this.#isPossible = false;
@@ -54,7 +54,7 @@ export class TextAnswer {
     this.#report.about(current);
   }
 
-  /** The output has ended: decides whether what is held is the answer. */
+  /** Called at the end of the output: decides whether the held frames are the answer. */
   end(): void {
     const [first] = this.#held;
     if (first === undefined || first.kind === 'blank') return;
@@ -65,7 +65,7 @@ export class TextAnswer {
     } else this.#emit(first, confidence);
   }
 
-  #keep(frame: TextFrame | JsonFrame | BlankFrame): void {
+  #add(frame: TextFrame | JsonFrame | BlankFrame): void {
     this.#held.push(frame);
     this.#heldBytes += frame.to - frame.from;
     if (this.#heldBytes > MAX_HELD_BYTES) this.end();

@@ -1,7 +1,7 @@
 /**
  * Aligns two sequences so that as many elements as possible are paired with an equal one, in order. For each element of
  * `other` the result has the index of its partner in `main`, or -1. An element that occurs twice in both is paired twice.
- * Costs the product of the lengths, apart from equal beginnings and ends: pass windows, not streams.
+ * The cost is the product of the lengths without equal beginnings and ends, so pass sections of a stream, not all of it.
  *
  * @example
  * align(['a', 'c'], ['a', 'b', 'c']) // [0, -1, 1]
@@ -23,7 +23,7 @@ export function align(main: readonly string[], other: readonly string[]): number
   return partners;
 }
 
-/** Longest common subsequence. */
+/** Finds the longest common subsequence. */
 function alignMiddle(
   main: readonly string[],
   other: readonly string[],

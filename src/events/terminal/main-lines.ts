@@ -1,23 +1,23 @@
 import type { Frame } from '../framing/frame.js';
 
-/** Records kept to be compared with the terminal, by their keys; then the older half is forgotten. */
+/** Limit on records whose keys are stored for comparison with the terminal; beyond it the older half is dropped. */
 const MAX_RECORDS = 65_536;
-/** Records compared at once. */
+/** The number of records that are compared at a time. */
 const WINDOW = 4096;
-/** Other lines remembered. */
+/** Limit on other lines that are stored. */
 const MAX_TEXT_LINES = 20_000;
 
-/** Recent lines of stdout and stderr, as far as the terminal may still repeat them. */
+/** Recent lines of stdout and stderr that the terminal may still repeat. */
 export class MainLines {
   #records: string[] = [];
-  /** How often each key is among the records. */
+  /** The number of records with each key. */
   readonly #counts = new Map<string, number>();
-  /** Records that the terminal has passed without repeating them; one that it repeats later was not lost. */
-  readonly #passed = new Map<string, number>();
+  /** Records that the terminal skipped; it may still repeat them later. */
+  readonly #skipped = new Map<string, number>();
   readonly #texts = new Map<string, number>();
   #isEmpty = true;
-  /** Whether records were forgotten before the terminal could repeat them. */
-  hasForgotten = false;
+  /** Whether records were dropped before the terminal could repeat them. */
+  hasDropped = false;
 
   /** Whether the streams printed nothing at all. */
   get isEmpty(): boolean {
@@ -28,17 +28,17 @@ export class MainLines {
     return this.#records.length > 0;
   }
 
-  /** Whether a record with this key was printed that the terminal may still repeat. */
+  /** Whether the terminal may still repeat a record with this key. */
   hasRecord(key: string): boolean {
     return this.#counts.has(key);
   }
 
-  /** The keys of the oldest records, in order. */
+  /** Returns the keys of the oldest records, in order. */
   window(): readonly string[] {
     return this.#records.slice(0, WINDOW);
   }
 
-  /** How often each key occurs among the records that are not in `paired`, which are positions in the window. */
+  /** Counts the records with each key that are not in `paired`, which has positions in the window. */
   countOthers(paired: ReadonlySet<number>): Map<string, number> {
     const counts = new Map<string, number>();
     for (const [index, key] of this.#records.entries()) {
@@ -50,37 +50,37 @@ export class MainLines {
   add(frame: Frame): void {
     if (frame.kind !== 'json' && frame.kind !== 'text') return;
     this.#isEmpty = false;
-    const key = textKey(frame.text);
+    const key = hashText(frame.text);
     if (frame.kind === 'json') {
       this.#records.push(key);
       this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-      if (this.#records.length > MAX_RECORDS) this.#forget();
+      if (this.#records.length > MAX_RECORDS) this.#dropOlder();
     } else if (this.#texts.size < MAX_TEXT_LINES) this.#texts.set(key, (this.#texts.get(key) ?? 0) + 1);
   }
 
-  /** The terminal has got so far: older records will not be repeated, but for those it passed, which are not in `paired`. */
+  /** Drops records that the terminal has passed. Those not in `paired` were skipped and may still be repeated. */
   drop(count: number, paired: ReadonlySet<number> = NONE): void {
     for (const [index, key] of this.#records.slice(0, count).entries()) {
       takeOne(this.#counts, key);
-      if (!paired.has(index) && this.#passed.size < MAX_RECORDS)
-        this.#passed.set(key, (this.#passed.get(key) ?? 0) + 1);
+      if (!paired.has(index) && this.#skipped.size < MAX_RECORDS)
+        this.#skipped.set(key, (this.#skipped.get(key) ?? 0) + 1);
     }
     this.#records = this.#records.slice(count);
   }
 
-  /** The terminal repeats a record that it had passed: true once for each of them. */
-  repeatsPassed(key: string): boolean {
-    return takeOne(this.#passed, key);
+  /** Whether the terminal repeats a record that it had skipped; true once for each. */
+  takeSkipped(key: string): boolean {
+    return takeOne(this.#skipped, key);
   }
 
-  /** The terminal repeats this line: true once for each time the streams printed it. */
-  repeatsText(key: string): boolean {
+  /** Whether the terminal repeats this line; true once for each time the streams printed it. */
+  takeText(key: string): boolean {
     return takeOne(this.#texts, key);
   }
 
-  /** Older records are not known any more. */
-  #forget(): void {
-    this.hasForgotten = true;
+  /** Drops the older half of the records. */
+  #dropOlder(): void {
+    this.hasDropped = true;
     const count = this.#records.length >> 1;
     this.drop(count, new Set(Array.from({ length: count }, (_, index) => index)));
   }
@@ -97,10 +97,10 @@ export function takeOne(counts: Map<string, number>, key: string): boolean {
 }
 
 /**
- * A fingerprint of a text, so that long lines need not be kept to be compared. Two independent 32-bit hashes and the
- * length; an attacker gains nothing from a collision but that one of their own lines is reported once.
+ * Returns a fingerprint of a text, so that long lines can be compared without storing them: two independent 32-bit hashes and
+ * the length. An attacker who creates a collision only achieves that one of their own lines is reported once instead of twice.
  */
-export function textKey(text: string): string {
+export function hashText(text: string): string {
   const plain = text.trim();
   let one = 0x811c9dc5;
   let two = 0x9e3779b9;

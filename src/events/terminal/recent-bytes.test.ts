@@ -10,11 +10,11 @@ function lines(from: number, count: number): Uint8Array {
 }
 
 describe('recent bytes', () => {
-  it('are all bytes while they fit', () => {
+  it('are all bytes if they fit', () => {
     const recent = new RecentBytes();
     recent.add(lines(0, 10));
     recent.add(lines(10, 10_000));
-    expect(recent.isCut).toBe(false);
+    expect(recent.isTruncated).toBe(false);
     expect(Buffer.compare(recent.take(), lines(0, 10_010))).toBe(0);
   });
 
@@ -23,7 +23,7 @@ describe('recent bytes', () => {
     for (const size of [whole.length, 100_003, MIB]) {
       const recent = new RecentBytes();
       for (let at = 0; at < whole.length; at += size) recent.add(whole.subarray(at, at + size));
-      expect(recent.isCut).toBe(true);
+      expect(recent.isTruncated).toBe(true);
       const kept = recent.take();
       expect(kept.length).toBe(4 * MIB - 16);
       expect(Buffer.compare(kept, whole.subarray(whole.length - kept.length))).toBe(0);

@@ -1,15 +1,15 @@
-/** Bytes kept at most: a terminal that shows up late is compared with what stdout printed that recently. */
+/** Limit on stored bytes: a terminal that starts late is compared with this much recent output of a stream. */
 const CAPACITY = 4 * 1024 * 1024;
 const FIRST_SIZE = 64 * 1024;
 const LINE_FEED = 0x0a;
 
-/** The last bytes of a stream, in a ring: memory stays flat, and what is kept depends on the bytes alone. */
+/** The last bytes of a stream, in a ring buffer: memory is bounded, and the content does not depend on chunking. */
 export class RecentBytes {
   #ring = new Uint8Array(0);
   #written = 0;
 
-  /** Whether older bytes were forgotten. */
-  get isCut(): boolean {
+  /** Whether older bytes were dropped. */
+  get isTruncated(): boolean {
     return this.#written > CAPACITY;
   }
 
@@ -23,11 +23,11 @@ export class RecentBytes {
     this.#written += bytes.length;
   }
 
-  /** The bytes kept, oldest first, from the beginning of a line on; keeps nothing any more. */
+  /** Returns the stored bytes, oldest first, from the beginning of a line on, and clears the buffer. */
   take(): Uint8Array {
     const bytes = this.#unroll();
     this.#ring = new Uint8Array(0);
-    return this.isCut ? bytes.subarray(bytes.indexOf(LINE_FEED) + 1) : bytes;
+    return this.isTruncated ? bytes.subarray(bytes.indexOf(LINE_FEED) + 1) : bytes;
   }
 
   #unroll(): Uint8Array {
@@ -39,7 +39,7 @@ export class RecentBytes {
     return bytes;
   }
 
-  /** Doubles while all bytes still fit, so a short run never pays for a long one. */
+  /** Doubles the buffer up to its limit, so that a short run does not use the memory of a long one. */
   #grow(needed: number): void {
     if (this.#ring.length === CAPACITY || needed <= this.#ring.length) return;
     let size = Math.max(FIRST_SIZE, this.#ring.length);

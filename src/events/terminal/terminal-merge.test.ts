@@ -66,7 +66,7 @@ describe('a terminal that shows more than stdout', () => {
     expect(restored?.raw_ref?.stream).toBe('pty');
   });
 
-  it('restores it while the agent works, as soon as stdout has the next record', () => {
+  it('restores it while the agent is working, as soon as stdout has the next record', () => {
     const translator = createTranslator({ engine: 'codex', runId: 'run-1', attempt: 1, clock: () => 0 });
     const show = (stream: 'stdout' | 'pty', ...indexes: readonly number[]) =>
       selectFcmp(translator.push(stream, toBytes(SCENARIO.filter((_, index) => indexes.includes(index)))));
@@ -83,7 +83,7 @@ describe('a terminal that shows more than stdout', () => {
     expect(of('assistant.message.final')).toHaveLength(2);
   });
 
-  it('keeps the outcome: a late restore undoes nothing', () => {
+  it('keeps the outcome: a late restore does not change it', () => {
     const lost = without(SCENARIO, 1, 5);
     const { fcmp } = translateLines({ stdout: lost, pty: shown(SCENARIO) });
     expect(fcmp.at(-1)).toMatchObject({
@@ -113,7 +113,7 @@ describe('a terminal that shows more than stdout', () => {
     expect(translateLines({ pty: shown(SCENARIO) }).warnings).not.toContain('PTY_STREAM_MISMATCH');
   });
 
-  it('is read at once if it is the only stream, with the same events', () => {
+  it('is read immediately if it is the only stream, with the same events', () => {
     const options = { engine: 'codex', runId: 'run-1', attempt: 1, clock: () => 0 } as const;
     const translator = createTranslator({ ...options, terminalOnly: true });
     const live = translator.push('pty', toBytes(shown(SCENARIO)));
@@ -134,7 +134,7 @@ describe('a terminal that shows more than stdout', () => {
     expect(beside.rasp('diagnostic.engine.error')).toEqual([]);
   });
 
-  it.each(['codex', 'opencode', 'claude', 'qwen'] as const)('is chatter if %s prints no record', (engine) => {
+  it.each(['codex', 'opencode', 'claude', 'qwen'] as const)('is noise if %s prints no record', (engine) => {
     const { rasp, warnings } = translateLines({ engine, pty: ['a banner', 'another line'] });
     expect(rasp('raw.pty')).toHaveLength(2);
     expect(warnings).not.toContain('UNPARSED_CONTENT_FELL_BACK_TO_RAW');
@@ -154,7 +154,7 @@ describe('a terminal that shows more than stdout', () => {
     expect(types).not.toContain('raw.pty');
   });
 
-  it('is reported with a warning if its record is torn', () => {
+  it('is reported with a warning if its record is incomplete', () => {
     const { warnings } = translateLines({ stdout: SCENARIO, pty: shown(['{"type":"item.comp', ...SCENARIO]) });
     expect(warnings).toContain('TRUNCATED_RECORD');
   });
@@ -174,7 +174,7 @@ describe('a terminal of another session', () => {
     expectCovered(translator.coverage());
   });
 
-  it('is merged if one of the two names none', () => {
+  it('is merged if one of the two has no session', () => {
     const { of } = translateLines({ stdout: without(SCENARIO, 0, 5), pty: shown(SCENARIO) });
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
   });
@@ -210,7 +210,7 @@ describe('long recordings', () => {
     expectCovered(translator.coverage());
   });
 
-  it('are set aside, not reported twice, if stdout is too long to be remembered', () => {
+  it('are set aside, not reported twice, if stdout is too long to be stored', () => {
     const scenario = Array.from({ length: 600 }, (_, index) => codex.message(`${index} ${'x'.repeat(10_000)}`));
     const { of, warnings, rasp, translator } = translateLines({ stdout: without(scenario, 599), pty: shown(scenario) });
     expect(of('assistant.message.final')).toHaveLength(600);
@@ -221,7 +221,7 @@ describe('long recordings', () => {
 });
 
 describe('any two streams of the same scenario', () => {
-  it('give orderly events, all messages of both, and the same for every cut', () => {
+  it('produce ordered events with all messages of both, the same for every split', () => {
     const records = fc.array(fc.constantFrom(...SCENARIO, codex.message('x'), codex.message('y')), { maxLength: 12 });
     const drops = fc.array(fc.nat(11), { maxLength: 5 });
     fc.assert(

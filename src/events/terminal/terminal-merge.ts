@@ -5,16 +5,16 @@ import { EventWriter } from '../mapping/event-writer.js';
 import { readJson } from '../framing/segment-line.js';
 import type { Report } from '../engines/report.js';
 import { align } from './align.js';
-import { MainLines, takeOne, textKey } from './main-lines.js';
+import { MainLines, takeOne, hashText } from './main-lines.js';
 
-/** Frames and bytes of the terminal that may wait; then what can be reported is reported. */
+/** Limits on the waiting frames of the terminal and their bytes; beyond them, the oldest are reported. */
 const MAX_WAITING = 2048;
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 /**
- * Merges a terminal recording with stdout and stderr of the same attempt. The streams come first; the terminal fills in
- * what they lost. Both are aligned as sequences, so a message that was printed twice stays twice. Waiting frames are
- * bounded: a terminal that lags behind by more than that is set aside rather than reported twice.
+ * Merges a terminal recording with stdout and stderr of the same attempt. The streams take precedence; the terminal
+ * adds the records that they lost. Both are aligned as sequences, so a message that was printed twice is reported twice. Waiting
+ * frames are limited: if the terminal lags behind further, its frames are set aside rather than reported twice.
  */
 export class TerminalMerge {
   readonly #engine: Engine;
@@ -22,7 +22,7 @@ export class TerminalMerge {
   readonly #writer: EventWriter;
   /** The frames of stdout and stderr, which are already reported; every one must be added. */
   readonly main = new MainLines();
-  /** Reads the terminal alone: its order is whole where that of stdout has holes. */
+  /** Reads only the terminal, whose records are complete even if stdout lost some. */
   readonly #shadow: Attempt;
   readonly #shadowWriter: EventWriter;
   #waiting: WaitingFrame[] = [];
@@ -30,7 +30,7 @@ export class TerminalMerge {
   #session: string | null = null;
   readonly #tally = new MergeTally();
   #hasPartner = false;
-  /** Whether a record waits that the streams had not printed when it came. */
+  /** Whether the streams had not printed a waiting record when it arrived. */
   #mayBeLost = false;
 
   constructor(engine: Engine, attempt: Attempt, writer: EventWriter) {
@@ -38,7 +38,7 @@ export class TerminalMerge {
     this.#attempt = attempt;
     this.#writer = writer;
     const { name, parser, parserVersion } = engine;
-    const nowhere = {
+    const shadowStart = {
       runId: 'shadow',
       attempt: 1,
       fcmpSeq: 0,
@@ -47,7 +47,7 @@ export class TerminalMerge {
       waitsForSession: false,
       usageEndsStep: false,
     };
-    this.#shadowWriter = new EventWriter({ ...nowhere, engine: name, parser, parserVersion });
+    this.#shadowWriter = new EventWriter({ ...shadowStart, engine: name, parser, parserVersion });
     this.#shadow = new Attempt(engine, this.#shadowWriter);
   }
 
@@ -61,22 +61,22 @@ export class TerminalMerge {
     this.#waiting.push(waiting);
     this.#waitingBytes += waiting.bytes;
     const isFull = this.#waiting.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
-    if (isFull || this.#showsGap(waiting)) this.#settle(false);
+    if (isFull || this.#hasGap(waiting)) this.#settle(false);
   }
 
-  /** Streams keep their order: once they have a later record, one that the terminal had before it will not come. */
-  #showsGap({ kind, key }: WaitingFrame): boolean {
+  /** Whether the streams lost a record: streams are in order, so once they have a later record, an earlier one will not arrive. */
+  #hasGap({ kind, key }: WaitingFrame): boolean {
     if (kind !== 'json') return false;
     if (this.main.hasRecord(key)) return this.#mayBeLost;
     this.#mayBeLost = true;
     return false;
   }
 
-  /** All frames have come. */
+  /** Called after the last frame. */
   end(): void {
     this.#settle(true);
-    // Alone, a terminal differs from nothing.
-    if (!this.main.isEmpty) this.#tally.report(this.#attempt.report, () => this.#whySetAside());
+    // Without other streams there is nothing to compare.
+    if (!this.main.isEmpty) this.#tally.report(this.#attempt.report, () => this.#explainSetAside());
   }
 
   #settle(isFinal: boolean): void {
@@ -85,7 +85,7 @@ export class TerminalMerge {
     const records = this.#waiting.filter(({ kind }) => kind === 'json');
     const { partners, others } = this.#pair(records);
     const lastPaired = partners.findLastIndex((partner) => partner >= 0);
-    const settled = this.#settledCount(isFinal, records[lastPaired]);
+    const settled = this.#countSettled(isFinal, records[lastPaired]);
     let record = 0;
     const repeated: string[] = [];
     for (const waiting of this.#waiting.slice(0, settled)) {
@@ -94,19 +94,19 @@ export class TerminalMerge {
       this.#hasPartner ||= isPaired;
       if (isPaired) continue;
       if (waiting.kind === 'json' && takeOne(others, waiting.key)) repeated.push(waiting.key);
-      else if (!this.#isPassed(waiting)) this.#emit(waiting);
+      else if (!this.#isSkipped(waiting)) this.#emit(waiting);
     }
     this.#waiting = this.#waiting.slice(settled);
     this.main.drop((partners[lastPaired] ?? -1) + 1, new Set(partners));
-    for (const key of repeated) this.main.repeatsPassed(key);
-    // A terminal alone is reported in its own order; its outcome is that of the attempt.
+    for (const key of repeated) this.main.takeSkipped(key);
+    // Without other streams, the records of the terminal are in order, and their outcome is that of the attempt.
     if (this.main.isEmpty) return;
-    // Reported late, restored records must not undo what came after them.
-    const isWhole = isFinal && this.#tally.hasRestored && !this.main.hasRecords;
-    this.#attempt.report.outcome = isWhole ? this.#shadow.report.outcome : before;
+    // Restored records are reported late, so their outcome must not replace that of later records.
+    const isComplete = isFinal && this.#tally.hasRestored && !this.main.hasRecords;
+    this.#attempt.report.outcome = isComplete ? this.#shadow.report.outcome : before;
   }
 
-  /** Pairs these records with those of the streams (-1 for none) and counts how often the streams have each of the others. */
+  /** Pairs these records with those of the streams (-1 for none) and counts the unpaired records of the streams by key. */
   #pair(records: readonly WaitingFrame[]): {
     readonly partners: readonly number[];
     readonly others: Map<string, number>;
@@ -118,24 +118,24 @@ export class TerminalMerge {
     return { partners, others: this.main.countOthers(new Set(partners)) };
   }
 
-  /** The streams printed this record before others that the terminal has shown already. */
-  #isPassed({ kind, key }: WaitingFrame): boolean {
-    return kind === 'json' && this.#isSameSession() && this.main.repeatsPassed(key);
+  /** Whether the streams printed this record before others that the terminal has already repeated. */
+  #isSkipped({ kind, key }: WaitingFrame): boolean {
+    return kind === 'json' && this.#isSameSession() && this.main.takeSkipped(key);
   }
 
-  /** How many waiting frames can be reported: up to the last one with a partner, or the older half if there is none. */
-  #settledCount(isFinal: boolean, lastPaired: WaitingFrame | undefined): number {
+  /** Returns how many waiting frames can be reported: up to the last one with a partner, or the older half if there is none. */
+  #countSettled(isFinal: boolean, lastPaired: WaitingFrame | undefined): number {
     if (isFinal) return this.#waiting.length;
     if (lastPaired !== undefined) return this.#waiting.indexOf(lastPaired) + 1;
     const isFull = this.#waiting.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
     return isFull ? Math.ceil(this.#waiting.length / 2) : 0;
   }
 
-  /** A frame without a partner. */
+  /** Reports a frame without a partner. */
   #emit(waiting: WaitingFrame): void {
     if (waiting.kind === 'blank') return;
-    if (waiting.kind === 'text' && this.#isSameSession() && this.main.repeatsText(waiting.key)) return;
-    const frame = waiting.wake();
+    if (waiting.kind === 'text' && this.#isSameSession() && this.main.takeText(waiting.key)) return;
+    const frame = waiting.restore();
     const isReadable = frame.kind === 'json' || (frame.kind === 'text' && this.#isEngineText(frame.problem));
     if (!isReadable || !this.#isMergeable()) {
       this.#attempt.setAside(frame);
@@ -146,14 +146,15 @@ export class TerminalMerge {
     if (frame.kind === 'json') this.#tally.addRestored(frame);
   }
 
-  /** Text is the engine's where the streams are silent: nothing else reports its errors. Damaged records are always reported. */
+  /** Whether text is read as the engine's output: if the streams are empty, since its errors are only here, or if it is a damaged
+   * record. */
   #isEngineText(problem: string | null): boolean {
     return problem !== null || this.main.isEmpty;
   }
 
-  /** Same session, and nothing forgotten that this could be a repeat of. */
+  /** Whether records of the terminal can be merged: it has the same session, and they cannot be repeats of dropped records. */
   #isMergeable(): boolean {
-    return this.#isSameSession() && (!this.main.hasForgotten || this.#hasPartner);
+    return this.#isSameSession() && (!this.main.hasDropped || this.#hasPartner);
   }
 
   #isSameSession(): boolean {
@@ -161,8 +162,8 @@ export class TerminalMerge {
     return main === null || this.#session === null || main === this.#session;
   }
 
-  #whySetAside(): string {
-    if (this.#isSameSession()) return 'they came too late to be compared with stdout';
+  #explainSetAside(): string {
+    if (this.#isSameSession()) return 'too late for a comparison with stdout';
     return `the terminal shows session ${this.#session ?? ''}, stdout ${this.#writer.sessionId ?? ''}`;
   }
 }
@@ -170,25 +171,25 @@ export class TerminalMerge {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** A frame of the terminal that waits to be compared. Its text is copied: a slice would keep its whole chunk. */
+/** A frame of the terminal that waits to be compared. Its text is copied: a slice would keep its entire chunk in memory. */
 interface WaitingFrame {
   readonly key: string;
   readonly kind: Frame['kind'];
   readonly bytes: number;
-  /** The frame again. */
-  wake(): Frame;
+  /** Returns the frame. */
+  restore(): Frame;
 }
 
-/** Copies what is needed of a frame, so that it can wait. */
+/** Copies the parts of a frame that are needed to restore it. */
 function copyForWaiting(frame: Frame): WaitingFrame {
   const { kind, stream, from, to, encoding } = frame;
   const text = encoder.encode(frame.text);
   const problem = frame.kind === 'text' ? frame.problem : null;
   return {
-    key: textKey(frame.text),
+    key: hashText(frame.text),
     kind,
     bytes: to - from,
-    wake() {
+    restore() {
       const span = { stream, from, to, encoding };
       const source = decoder.decode(text);
       if (kind === 'blank') return { ...span, kind, text: '' };
@@ -200,7 +201,7 @@ function copyForWaiting(frame: Frame): WaitingFrame {
   };
 }
 
-/** Counts the records of a terminal that the streams had lost, and those that could not be compared. */
+/** Counts the records of a terminal that the streams lost, and those that could not be compared. */
 class MergeTally {
   #restored = 0;
   #first: Frame | null = null;
@@ -221,14 +222,18 @@ class MergeTally {
     this.#setAside += 1;
   }
 
-  /** Reports both; `why` records were set aside is asked only if some were. */
-  report(report: Pick<Report, 'spanning' | 'warning'>, why: () => string): void {
+  /** Reports both counts; `explain` is called only if records were set aside. */
+  report(report: Pick<Report, 'spanning' | 'warning'>, explain: () => string): void {
     if (this.#first !== null && this.#last !== null) {
       report.spanning(this.#first, this.#last);
-      const message = `Restored ${this.#restored} records from the terminal that stdout had lost.`;
+      const message = `Restored ${countRecords(this.#restored)} from the terminal that stdout had lost.`;
       report.warning('PTY_STREAM_MISMATCH', message);
     }
     if (this.#setAside === 0) return;
-    report.warning('PTY_STREAM_MISMATCH', `Set ${this.#setAside} records of the terminal aside: ${why()}.`);
+    report.warning('PTY_STREAM_MISMATCH', `Set aside ${countRecords(this.#setAside)} of the terminal: ${explain()}.`);
   }
+}
+
+function countRecords(count: number): string {
+  return count === 1 ? '1 record' : `${count} records`;
 }

@@ -1,12 +1,12 @@
 import type { ByteRange, StreamCoverage } from '../protocol/translator-output.js';
 
 /**
- * Compares the bytes of one stream that arrived with those that frames cover. It relies neither on the framer nor on the order of
- * frames; while frames arrive in order, each costs one comparison.
+ * Compares the bytes of one stream that arrived with those that frames cover. It does not rely on the framer or the order of
+ * frames. While frames arrive in order, each costs one comparison.
  */
 export class CoverageLedger {
   #bytes = 0;
-  /** Sorted, not touching. One range while all is well. */
+  /** Sorted, without adjacent ranges; normally a single one. */
   #claimed: [from: number, to: number][] = [];
   readonly #doubled: ByteRange[] = [];
 
@@ -19,7 +19,7 @@ export class CoverageLedger {
     const last = this.#claimed.at(-1);
     if (last === undefined || from > last[1]) this.#claimed.push([from, to]);
     else if (from === last[1]) last[1] = to;
-    else this.#claimAgain(from, to);
+    else this.#claimOutOfOrder(from, to);
   }
 
   report(): StreamCoverage {
@@ -35,8 +35,8 @@ export class CoverageLedger {
     return { bytes: this.#bytes, claimed, unclaimed, doubled: [...this.#doubled] };
   }
 
-  /** Part of it may be covered already: that part is doubled, the rest fills gaps. */
-  #claimAgain(from: number, to: number): void {
+  /** Claims a range that is not at the end. The part that is already covered is doubled, the rest fills gaps. */
+  #claimOutOfOrder(from: number, to: number): void {
     const merged: [number, number][] = [];
     let start = from;
     let end = to;

@@ -15,8 +15,8 @@ interface HeldPush {
 }
 
 /**
- * Translates an attempt whose engine is not known. The first bytes are held back until they show which one it is;
- * then they are read as if that had been known from the start, at the times at which they came.
+ * Translates an attempt whose engine is unknown. The first bytes are held back until the engine is detected; then they are
+ * read as if it had been known from the start, with the times at which they arrived.
  */
 export class DetectingTranslator {
   readonly #start: AttemptStart;
@@ -36,7 +36,7 @@ export class DetectingTranslator {
   push(stream: CapturedStream, bytes: Uint8Array, atMs: number): Emitted[] {
     if (this.#translator !== null) return this.#translator.push(stream, bytes, atMs);
     this.#held.push({ stream, bytes: bytes.slice(), atMs });
-    // Input of a program does not show which one it is.
+    // The engine is not detected from the input.
     if (stream !== 'stdin') this.#detector.push(stream, bytes);
     return this.#detector.isSettled ? this.#decide().emitted : [];
   }
@@ -64,10 +64,10 @@ export class DetectingTranslator {
   coverage(): Coverage {
     if (this.#translator !== null) return this.#translator.coverage();
     return {
-      stdout: this.#waiting('stdout'),
-      stderr: this.#waiting('stderr'),
-      pty: this.#waiting('pty'),
-      stdin: this.#waiting('stdin'),
+      stdout: this.#describeHeld('stdout'),
+      stderr: this.#describeHeld('stderr'),
+      pty: this.#describeHeld('pty'),
+      stdin: this.#describeHeld('stdin'),
     };
   }
 
@@ -76,9 +76,9 @@ export class DetectingTranslator {
   }
 
   #decide(): { readonly translator: StreamTranslator; readonly emitted: Emitted[] } {
-    const { answer } = this.#detector;
-    const start = { ...this.#start, isGuess: answer === null };
-    const translator = new StreamTranslator(answer ?? this.#fallback, this.#engines, start);
+    const { engine } = this.#detector;
+    const start = { ...this.#start, isGuess: engine === null };
+    const translator = new StreamTranslator(engine ?? this.#fallback, this.#engines, start);
     const emitted: Emitted[] = [];
     for (const { stream, bytes, atMs } of this.#held) {
       for (const one of translator.push(stream, bytes, atMs)) emitted.push(one);
@@ -88,21 +88,21 @@ export class DetectingTranslator {
     return { translator, emitted };
   }
 
-  #waiting(stream: CapturedStream): StreamCoverage {
+  #describeHeld(stream: CapturedStream): StreamCoverage {
     const bytes = this.#held.reduce((sum, push) => (push.stream === stream ? sum + push.bytes.length : sum), 0);
     return { bytes, claimed: 0, unclaimed: bytes === 0 ? [] : [[0, bytes]], doubled: [] };
   }
 }
 
-/** From here on a frame settles the question by itself. */
+/** A single frame with at least this confidence is sufficient. */
 const SURE = 0.9;
-/** Under this, nothing was recognised. */
-const DOUBTFUL = 0.3;
-/** Bytes and frames looked at; then the best guess counts. */
+/** Below this confidence, no engine is detected. */
+const MIN_SCORE = 0.3;
+/** Limits on the examined bytes and frames; beyond them the best match is used. */
 const MAX_BYTES = 256 * 1024;
 const MAX_FRAMES = 500;
 
-/** Detects from the first frames which program printed them. */
+/** Detects the program that printed the first frames. */
 class EngineDetector {
   readonly #engines: readonly Engine[];
   readonly #framers: Readonly<Record<StreamName, Framer>>;
@@ -117,20 +117,20 @@ class EngineDetector {
       createFramer({
         stream,
         framing: 'json',
-        recognises: (value) => engines.some((engine) => engine.detect(value) > 0),
-        onFrame: (frame) => this.#look(frame),
+        recognizes: (value) => engines.some((engine) => engine.detect(value) > 0),
+        onFrame: (frame) => this.#examine(frame),
       });
     this.#framers = { stdout: open('stdout'), stderr: open('stderr'), pty: open('pty') };
   }
 
-  /** Whether more bytes would not change the answer. */
+  /** Whether more bytes would not change the result. */
   get isSettled(): boolean {
     return this.#bestScore >= SURE || this.#bytes > MAX_BYTES || this.#frames > MAX_FRAMES;
   }
 
-  /** The engine that fits best so far; null if none does. */
-  get answer(): Engine | null {
-    return this.#bestScore >= DOUBTFUL ? this.#best : null;
+  /** The best match so far; null if there is none. */
+  get engine(): Engine | null {
+    return this.#bestScore >= MIN_SCORE ? this.#best : null;
   }
 
   push(stream: StreamName, bytes: Uint8Array): void {
@@ -141,8 +141,8 @@ class EngineDetector {
     for (const framer of Object.values(this.#framers)) framer.end();
   }
 
-  /** Bytes after the detection do not count: pushes may be split anywhere. */
-  #look(frame: Frame): void {
+  /** Frames after the decision are ignored, so that the result does not depend on chunking. */
+  #examine(frame: Frame): void {
     if (this.isSettled) return;
     this.#frames += 1;
     this.#bytes += frame.to - frame.from;

@@ -1,5 +1,5 @@
 import { Attempt } from '../attempt/report-writer.js';
-import { endAttempt, startUnnamed } from '../end/attempt-end.js';
+import { endAttempt, startWithoutSession } from '../end/attempt-end.js';
 import type { AttemptEnd } from '../end/attempt-end.js';
 import type { Engine, ProcessExit } from '../engines/engine.js';
 import type { Frame } from '../framing/frame.js';
@@ -22,16 +22,16 @@ export interface AttemptStart {
   readonly reply: string | null;
   /** The run whose cached result this one repeats. */
   readonly cachedFrom: string | null;
-  /** The program prints on a terminal only. */
+  /** Whether the terminal is the only stream of the program. */
   readonly terminalOnly: boolean;
-  /** The engine could not be detected from the bytes: they are read as plain text. */
+  /** Whether the engine could not be detected, so that the output is read as plain text. */
   readonly isGuess: boolean;
 }
 
-/** The confidence that unrecognised output is plain text. */
+/** The confidence that unrecognized output is plain text. */
 const GUESS_CONFIDENCE = 0.2;
 
-/** Translates the streams of one attempt whose engine is known. The time comes with the bytes. */
+/** Translates the streams of one attempt whose engine is known. The time is passed with the bytes. */
 export class StreamTranslator {
   readonly #engine: Engine;
   readonly #start: AttemptStart;
@@ -48,7 +48,7 @@ export class StreamTranslator {
   #lastByteMs = 0;
   #bytes = 0;
 
-  /** `engines` are all there are: output of another one is noticed. */
+  /** `engines` are all engines, to detect the output of another one. */
   constructor(engine: Engine, engines: readonly Engine[], start: AttemptStart) {
     this.#engine = engine;
     this.#mismatch = new EngineMismatch(engine, engines);
@@ -75,7 +75,7 @@ export class StreamTranslator {
     };
   }
 
-  /** Takes the next bytes of a stream, which came at a time. */
+  /** Reads the next bytes of a stream, which arrived at `atMs`. */
   push(stream: CapturedStream, bytes: Uint8Array, atMs: number): Emitted[] {
     if (bytes.length === 0) return [];
     this.#begin(atMs);
@@ -85,19 +85,19 @@ export class StreamTranslator {
       this.#bytes += bytes.length;
     }
     if (stream === 'pty') {
-      if (!this.#start.terminalOnly) this.#terminal ??= this.#meetTerminal();
+      if (!this.#start.terminalOnly) this.#terminal ??= this.#startTerminal();
     } else if (stream !== 'stdin' && this.#terminal === null) this.#recent[stream].add(bytes);
     this.#framers[stream].push(bytes);
     return this.#writer.take();
   }
 
-  /** Marks the end of the bytes: reports what is still open, and returns the state as a whole. */
+  /** Marks the end of the bytes: emits pending events, and returns the final state. */
   drain(exit: ProcessExit, atMs: number): Drained {
     this.#readRest(exit, atMs);
     return { events: this.#writer.take(), ...this.peek() };
   }
 
-  /** Returns the state according to the bytes so far. */
+  /** Returns the current state. */
   peek(): Omit<Drained, 'events'> {
     const { endSignal, runtimeError, usage } = this.#attempt.report.outcome;
     return {
@@ -109,7 +109,7 @@ export class StreamTranslator {
     };
   }
 
-  /** The process has ended. */
+  /** Ends the attempt after the process has ended. */
   end(end: AttemptEnd, atMs: number): Emitted[] {
     this.#readRest(end, atMs);
     const silenceMs = this.#bytes === 0 ? 0 : atMs - this.#lastByteMs;
@@ -140,12 +140,12 @@ export class StreamTranslator {
     for (const framer of Object.values(this.#framers)) framer.end();
     this.#terminal?.end();
     this.#attempt.endReading(exit);
-    startUnnamed(this.#attempt.report, this.#writer, this.#engine);
+    startWithoutSession(this.#attempt.report, this.#writer, this.#engine);
     this.#writer.publishWaiting();
     this.#warnAboutMismatch();
   }
 
-  /** The first event says what follows: a fresh attempt, or the answer to the one before. */
+  /** Emits the first events: the start of the attempt, and the reply that it was started with. */
   #begin(atMs: number): void {
     this.#writer.time = toTimestamp(atMs);
     if (this.#isStarted) return;
@@ -173,17 +173,17 @@ export class StreamTranslator {
 
   #framing(stream: CapturedStream) {
     const { framing } = this.#engine;
-    return { stream, framing, recognises: (value: object) => this.#engine.detect(value) > 0 };
+    return { stream, framing, recognizes: (value: object) => this.#engine.detect(value) > 0 };
   }
 
-  /** The first byte of a terminal: the earlier output of the streams is read again, to be compared. */
-  #meetTerminal(): TerminalMerge {
+  /** Called with the first byte of a terminal: reads the earlier output of the streams again, for comparison. */
+  #startTerminal(): TerminalMerge {
     const terminal = new TerminalMerge(this.#engine, this.#attempt, this.#writer);
     for (const stream of ['stdout', 'stderr'] as const) {
       const recent = this.#recent[stream];
       const framer = createFramer({ ...this.#framing(stream), onFrame: (frame) => terminal.main.add(frame) });
       framer.push(recent.take());
-      if (recent.isCut) terminal.main.hasForgotten = true;
+      if (recent.isTruncated) terminal.main.hasDropped = true;
     }
     return terminal;
   }
@@ -191,17 +191,17 @@ export class StreamTranslator {
   #warnAboutMismatch(): void {
     const other = this.#mismatch.other?.name;
     if (other === undefined) return;
-    const message = `Nothing here is what ${this.#engine.name} prints, but ${other} prints such records.`;
+    const message = `The output does not look like that of ${this.#engine.name}; it looks like that of ${other}.`;
     this.#attempt.report.warning('ENGINE_MISMATCH', message, { subject: other });
   }
 
-  /** Reads what was sent to the agent; engines without a conversation ignore it. */
+  /** Reads the input of the agent, if its engine needs it. */
   #readSent(frame: Frame): void {
     if (this.#engine.readsInput === true && (frame.kind === 'json' || frame.kind === 'text')) this.#attempt.read(frame);
   }
 
   #read(frame: Frame): void {
-    if (frame.kind === 'json') this.#mismatch.look(frame.value);
+    if (frame.kind === 'json') this.#mismatch.examine(frame.value);
     if (frame.kind === 'json' || frame.kind === 'text') this.#attempt.read(frame);
     else if (frame.kind === 'script') this.#attempt.setAside(frame);
     else this.#attempt.readBlank(frame);
@@ -209,13 +209,13 @@ export class StreamTranslator {
   }
 }
 
-/** From this confidence on, a value counts as printed by another program. */
+/** With at least this confidence, a value counts as printed by another program. */
 const SURE = 0.9;
 
-/** Values looked at; by then a program has shown what it is. */
+/** The number of values that are examined. */
 const MAX_VALUES = 200;
 
-/** Detects output of a different program than the one that was named. */
+/** Detects that the output is not that of the named engine. */
 class EngineMismatch {
   readonly #engine: Engine;
   readonly #engines: readonly Engine[];
@@ -227,12 +227,12 @@ class EngineMismatch {
     this.#engines = engines;
   }
 
-  /** The engine that prints what this one does not; null once a single value was its own. */
+  /** The engine that the output looks like; null once a value of the named engine was found. */
   get other(): Engine | null {
     return this.#other;
   }
 
-  look(value: object): void {
+  examine(value: object): void {
     if (this.#left === 0) return;
     if (this.#engine.detect(value) > 0) {
       this.#left = 0;

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { getRepository } from '../../records/index.js';
 import type { Decision, Evidence, Reading, Resolution, WorkOrder, WorkResult } from '../../records/index.js';
 import { showLine, showText } from '../plain-text.js';
-import { describePlace } from '../review/review-comments.js';
+import { describeLine } from '../review/review-comments.js';
 import { getIssueState, getResolvedState } from './issue-state.js';
 
 /** The content of a comment. */
@@ -10,15 +10,15 @@ export interface CommentContent {
   readonly order: WorkOrder;
   readonly reading: Reading;
   readonly decision: Decision;
-  /** The inbox item and what a person made of it, if a person decided. */
+  /** The inbox item and its resolution, if a person decided. */
   readonly resolved?: { readonly id: string; readonly resolution: Pick<Resolution, 'action' | 'result' | 'comments'> };
 }
 
 /**
- * Renders the comment of a decision: header lines, a blank line, sections, always the same ones in the same order, with
- * `none` for absent values; one about the evidence if there is any. Text of a worker stays inside a quote or on one line,
- * so that it cannot forge a header or a section. It mentions no user and loads no image; the only link is the address of
- * the pull request.
+ * Renders the comment about a decision: header lines, a blank line, then sections. Headers and sections are always the same
+ * and in the same order, with `none` for missing values; only the section Evidence is left out if there is none. Text from an
+ * agent is quoted or on one line, so it cannot forge a header or a section. The comment mentions no user and loads no
+ * image; its only link is the URL of the pull request.
  *
  * @example
  * renderComment({ order, reading, decision }).split('\n')[0] // 'Role: backend'
@@ -38,23 +38,23 @@ export function renderComment(content: CommentContent): string {
     ReadUpTo: undefined,
     Trigger: formatTrigger(order, resolved?.id),
   };
-  const result = readClaims(content);
+  const result = findOwnResult(content);
   const sections = {
     Summary: summarize(content, result),
-    Changes: `- PR: ${showAddress(result?.changes.pr)}\n${facts({ Commit: findCommit(content, result) })}`,
-    Tests: facts(testFacts(result)),
+    Changes: `- PR: ${showAddress(result?.changes.pr)}\n${renderFields({ Commit: findCommit(content, result) })}`,
+    Tests: renderFields(listTestFields(result)),
     ...(decision.evidence?.length ? { Evidence: renderEvidence(decision.evidence) } : {}),
-    BlockedBy: list(result?.blocked_by),
-    OpenQuestions: list(result?.questions),
-    Next: inline(decision.next),
+    BlockedBy: renderList(result?.blocked_by),
+    OpenQuestions: renderList(result?.questions),
+    Next: toLine(decision.next),
   };
-  const lines = Object.entries(header).map(([key, value]) => `${key}: ${none(value)}`);
+  const lines = Object.entries(header).map(([key, value]) => `${key}: ${showValue(value)}`);
   const blocks = Object.entries(sections).map(([title, text]) => `## ${title}\n${text}`);
   return `${lines.join('\n')}\n\n${blocks.join('\n\n')}\n`;
 }
 
 /**
- * Formats the trigger of a comment as its key: the run, or the inbox item that a person settled.
+ * Formats the trigger of a comment, which is also its key: the run, or the inbox item that a person resolved.
  *
  * @example
  * formatTrigger(order) // 'workrun:2026-11-15-backend-0001'
@@ -77,8 +77,8 @@ function chooseAction({ action }: Decision, resolved: CommentContent['resolved']
   }
 }
 
-/** Reads the claims of this run: a result that names another run says nothing about this one. */
-function readClaims({ order, reading, resolved }: CommentContent): WorkResult | undefined {
+/** Returns the result if it names this run; a result that names another run is not shown. */
+function findOwnResult({ order, reading, resolved }: CommentContent): WorkResult | undefined {
   const result = resolved?.resolution.result ?? reading.result;
   return result?.run_id === order.run_id && result.issue_ref === order.issue_ref ? result : undefined;
 }
@@ -92,15 +92,17 @@ function findCommit({ reading, resolved }: CommentContent, result: WorkResult | 
   return `git:${commit}`;
 }
 
-/** The reason, a person's comments on lines, and the worker's own words: its summary, or its answer if it left no result. */
+/** Lists the reason, a person's comments on lines, and the agent's summary, or its answer if it left no result. */
 function summarize({ decision, reading, resolved }: CommentContent, result: WorkResult | undefined): string {
   const comments = resolved?.resolution.comments ?? [];
-  const said = list(comments.map((comment) => `${describePlace(comment)}: ${comment.text}`));
-  const words = quote(result?.summary ?? reading.answer ?? '');
-  return [inline(decision.reason), comments.length === 0 ? '' : said, words].filter((part) => part !== '').join('\n\n');
+  const lineComments = renderList(comments.map((comment) => `${describeLine(comment)}: ${comment.text}`));
+  const agentText = quote(result?.summary ?? reading.answer ?? '');
+  return [toLine(decision.reason), comments.length === 0 ? '' : lineComments, agentText]
+    .filter((part) => part !== '')
+    .join('\n\n');
 }
 
-function testFacts(result: WorkResult | undefined): Readonly<Record<string, string | undefined>> {
+function listTestFields(result: WorkResult | undefined): Readonly<Record<string, string | undefined>> {
   if (result?.tests === 'n/a') return { Command: undefined, Result: 'n/a', Evidence: undefined };
   const report = result?.tests;
   return { Command: report?.command, Result: report && TEST_WORDS[report.result], Evidence: report?.evidence };
@@ -114,57 +116,57 @@ const TEST_WORDS = {
   not_recognised: 'result not recognised',
 } as const;
 
-function facts(values: Readonly<Record<string, string | undefined>>): string {
+function renderFields(values: Readonly<Record<string, string | undefined>>): string {
   return Object.entries(values)
-    .map(([key, value]) => `- ${key}: ${none(value)}`)
+    .map(([key, value]) => `- ${key}: ${showValue(value)}`)
     .join('\n');
 }
 
-/** The headings of the evidence, in their order. What a worker reports is not what Sluice could not check. */
-const GROUPS: readonly (readonly [title: string, isIn: (one: Evidence) => boolean])[] = [
+/** Groups of evidence, in the order shown. Unchecked evidence has two: claims of the agent, and checks that Sluice could not make. */
+const GROUPS: readonly (readonly [title: string, belongs: (one: Evidence) => boolean])[] = [
   ['Contradicted', ({ verdict }) => verdict === 'contradicted'],
   ['Verified by Sluice', ({ verdict }) => verdict === 'confirmed'],
   ['Reported, not verified', ({ verdict, by }) => verdict === 'unchecked' && by === 'worker'],
   ['Not checked', ({ verdict, by }) => verdict === 'unchecked' && by === 'sluice'],
 ];
 
-/** Verified facts apart from reported ones, with the runs that show them. */
+/** Renders verified and merely reported facts in separate lists, each fact with the run that shows it. */
 function renderEvidence(evidence: readonly Evidence[]): string {
-  const groups = GROUPS.flatMap(([title, isIn]) => {
-    const entries = evidence.filter(isIn);
+  const groups = GROUPS.flatMap(([title, belongs]) => {
+    const entries = evidence.filter(belongs);
     if (entries.length === 0) return [];
     const lines = entries.map(
       ({ claim, detail, run }) => `${claim}: ${detail}${run === undefined ? '' : ` (run ${run})`}`,
     );
-    return [`${title}:\n${list(lines)}`];
+    return [`${title}:\n${renderList(lines)}`];
   });
   return groups.join('\n\n');
 }
 
 const LIST_LENGTH = 20;
 
-function list(entries: readonly string[] = []): string {
+function renderList(entries: readonly string[] = []): string {
   if (entries.length === 0) return 'none';
-  const shown = entries.slice(0, LIST_LENGTH).map((entry) => `- ${none(entry)}`);
+  const shown = entries.slice(0, LIST_LENGTH).map((entry) => `- ${showValue(entry)}`);
   return [...shown, ...(entries.length > LIST_LENGTH ? [`- and ${entries.length - LIST_LENGTH} more`] : [])].join('\n');
 }
 
-// A forge takes 65,536 characters a comment. The longest comment has about sixty lines and one quote.
+// A forge accepts 65,536 characters per comment. The longest comment has about sixty lines and one quote.
 const LINE_LENGTH = 500;
 const QUOTE_LENGTH = 16_000;
 
-/** Text of any origin as one line of a comment. */
-function inline(text: string): string {
+/** Puts text from any source on one line of a comment. */
+function toLine(text: string): string {
   return escapeMarkup(showLine(text, LINE_LENGTH));
 }
 
-/** A value as one line, `none` if it is missing. */
-function none(value: string | undefined): string {
-  const line = inline(value ?? '');
+/** Shows a value on one line, `none` if it is missing. */
+function showValue(value: string | undefined): string {
+  const line = toLine(value ?? '');
   return line === '' ? 'none' : line;
 }
 
-/** A worker's own words as a quote: each line is marked, so that none of them can look like a header or a section. */
+/** Quotes an agent's text: every line is marked, so that none of them can look like a header or a section. */
 function quote(text: string): string {
   const shown = escapeMarkup(showText(text.trim(), QUOTE_LENGTH));
   if (shown === '') return '';
@@ -174,15 +176,15 @@ function quote(text: string): string {
     .join('\n');
 }
 
-/** The address of the pull request stays a link if it is a plain web address. */
+/** Returns the URL of the pull request unescaped, so that it stays a link, if it is a plain web address. */
 function showAddress(value: string | undefined): string {
   const line = showLine(value ?? '', LINE_LENGTH);
-  return /^https?:\/\/[\w.:-]+(?:\/[\w./#?=&%+~-]*)?$/.test(line) ? line : none(value);
+  return /^https?:\/\/[\w.:-]+(?:\/[\w./#?=&%+~-]*)?$/.test(line) ? line : showValue(value);
 }
 
 /**
- * Tags would be taken as HTML, and a hidden comment could pass for the marker of a delivery. A mention would notify people,
- * an image would be loaded by everyone who reads the comment, and a link may lead anywhere.
+ * Escapes markup. Tags would be rendered as HTML, and an HTML comment could imitate the marker of a delivery. A mention
+ * would notify people, an image would be loaded by everyone who reads the comment, and a link could lead anywhere.
  */
 function escapeMarkup(text: string): string {
   return text
@@ -193,5 +195,5 @@ function escapeMarkup(text: string): string {
     .replaceAll(/(?<![\w/.])www\.(?=\w)/gi, (www) => `${www.slice(0, -1)}\\.`);
 }
 
-/** Looks like the sign it replaces; no forge takes it for the beginning of a name. */
+/** Looks like `@`, but forges do not treat it as the start of a mention. */
 const FULL_WIDTH_AT = '\uff20';

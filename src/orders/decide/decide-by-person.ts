@@ -2,7 +2,7 @@ import { showLine } from '../plain-text.js';
 import type { Decision, Resolution } from '../../records/index.js';
 
 /**
- * Decides an order as a person says. A retry archives the result of the old run; the new run is decided separately.
+ * Turns a person's choice into a decision. A retry archives the result of the old run; the new run is decided separately.
  *
  * @example
  * decideByPerson({ action: 'reject', who: 'Ada', why: 'wrong branch' }).action // 'blocked'

@@ -40,7 +40,7 @@ describe('row 1: the order is not the active run', () => {
 });
 
 describe('row 2: the agent was not started', () => {
-  test('an issue it depends on is not there yet: blocked', () => {
+  test('an issue it depends on is not resolved yet: blocked', () => {
     expect(decideWith({ unresolved: ['acme/shop#11', 'local#setup'], reading: withoutResult() })).toEqual({
       action: 'blocked',
       result_code: 'dep_unresolved',
@@ -100,14 +100,14 @@ describe('row 4: the agent ended without a result', () => {
     [
       'with an unknown exit',
       { exitCode: null, durationMs: 90_000 },
-      'The agent ended without a result: its exit is unknown.',
+      'The agent ended without a result: its exit status is unknown.',
     ],
     [
-      'and its run knows more than that',
+      'with an error of its run',
       { exitCode: null, signal: 'SIGTERM', durationMs: 30_000, runError: 'The run took longer than 30 s' },
       'The agent ended without a result: its process was ended by signal SIGTERM after 30 s. The run took longer than 30 s.',
     ],
-  ])('%s: the reason says so, and a person decides', (_, changes, reason) => {
+  ])('%s: the reason states that, and a person decides', (_, changes, reason) => {
     expect(decideWith({ reading: withoutResult(), ...changes })).toEqual({
       action: 'needs-human',
       result_code: 'output_unparseable',
@@ -116,7 +116,7 @@ describe('row 4: the agent ended without a result', () => {
     });
   });
 
-  test('the next step says how to get what it printed', () => {
+  test('the next step says how to get its output', () => {
     const given = { reading: withoutResult(), exitCode: 1, run: '01KA3RUN' };
     expect(decideWith(given).next).toBe(
       'Check its last output (sluice export 01KA3RUN DIR), then retry or enter the result by hand.',
@@ -127,7 +127,7 @@ describe('row 4: the agent ended without a result', () => {
 describe('row 5: no usable result', () => {
   test.each<[string, Reading, string, string]>([
     ['nothing', withoutResult(), 'output_unparseable', 'no result file found'],
-    ['nothing, and nothing said about it', { source: 'none', problems: [] }, 'output_unparseable', 'no result found'],
+    ['nothing, and no problem reported', { source: 'none', problems: [] }, 'output_unparseable', 'no result found'],
     [
       'broken JSON',
       withoutResult({ source: 'json', problems: [{ code: 'RESULT_NOT_JSON', message: 'it is not JSON' }] }),
@@ -172,7 +172,7 @@ describe('row 5: no usable result', () => {
     const getReason = (end: Partial<DecisionCase>) => decideWith({ reading: broken, ...end }).reason;
     expect(getReason({ exitCode: 137 })).toContain('exited with code 137');
     expect(getReason({ exitCode: null, signal: 'SIGKILL' })).toContain('was ended by signal SIGKILL');
-    expect(getReason({ exitCode: null })).toContain('Its exit is unknown.');
+    expect(getReason({ exitCode: null })).toContain('Its exit status is unknown.');
   });
 });
 
@@ -198,7 +198,7 @@ describe('row 6: the result lacks evidence', () => {
     expect(decision.reason).toContain('write n/a if there are none');
   });
 
-  test('a commit that is not there: a person is asked', () => {
+  test('a commit that does not exist: a person is asked', () => {
     const problems = [
       { code: 'COMMIT_NOT_FOUND', message: 'the repository has no commit 1a2b3c4d', path: 'changes.commit' },
     ];
@@ -222,7 +222,7 @@ describe('row 7: the exit of the process is unknown', () => {
     expect(decideWith({ reading: createReading({ status }), exitCode: null, signal: null })).toEqual({
       action: 'needs-human',
       result_code: 'manual_intervention',
-      reason: `The agent reports ${status}, but its exit is unknown.`,
+      reason: `The agent reports ${status}, but its exit status is unknown.`,
       next: 'Check that the work is complete, then accept it or retry.',
     });
   });
@@ -272,7 +272,7 @@ describe('the evidence', () => {
     expect(decideWith({ evidence, reading: createReading({ status: 'fail' }) }).action).toBe('needs-human');
   });
 
-  test('does not prove enough: a person is asked if proof is needed, and the report counts elsewhere', () => {
+  test('does not prove enough: a person is asked if proof is required, otherwise the report counts', () => {
     const evidence = [{ ...fact('commit', 'unchecked'), by: 'worker' }] as const;
     expect(decideWith({ evidence, policy: 'proven' })).toMatchObject({
       action: 'needs-human',

@@ -10,46 +10,46 @@ import {
   listProblems,
   describeDisagreement,
   describeEnd,
-  knownCode,
+  findKnownCode,
   listNames,
   describeExit,
-  sentence,
+  toSentence,
   describeReport,
 } from './decision-words.js';
-import type { End } from './decision-words.js';
+import type { ProcessExit } from './decision-words.js';
 
 /** Everything a decision depends on. */
 export interface DecisionCase {
   readonly order: Pick<WorkOrder, 'issue_ref' | 'run_id' | 'expects'>;
   readonly reading: Reading;
-  /** The run whose result counts; null if there is none, undefined if another one is and its name is unknown. */
+  /** The run whose result counts; null if no run is active, undefined if another run is and its id is unknown. */
   readonly activeRunId: string | null | undefined;
-  /** Exit of the agent's process. Both missing: exit unknown. */
+  /** Exit of the agent's process. If both are missing, it is unknown. */
   readonly exitCode?: number | null;
   readonly signal?: string | null;
   /** How long it ran. */
   readonly durationMs?: number | null;
-  /** The error of its run, besides exit code and signal: timeout, limit exceeded, refused by its model. */
+  /** The error of its run, in addition to exit code and signal: timeout, limit exceeded, refused by its model. */
   readonly runError?: string;
-  /** The run that has what it printed. */
+  /** The run that has its output. */
   readonly run?: string;
-  /** Issues that had to come first and have not: the worker was not started. */
+  /** Unresolved issues that the order depends on: the agent was not started. */
   readonly unresolved?: readonly string[];
-  /** Why the worker could not be started. */
+  /** Why the agent could not be started. */
   readonly startError?: string;
   /** The run was canceled before its process started. */
   readonly canceled?: boolean;
-  /** Evidence about the result besides its own claims. */
+  /** Evidence about the result, in addition to its own claims. */
   readonly evidence?: readonly Evidence[];
   /** The evidence required to advance; `reported` by default. */
   readonly policy?: EvidencePolicy;
-  /** Names of the checks that the order asks for. */
+  /** Names of the checks that the order requires. */
   readonly checks?: readonly string[];
 }
 
 /**
- * Decides an order: one table, read from the top; the first row that matches decides. The last row is the only
- * one that advances, and nothing reaches it but the active run's own `ok` with evidence, explicit tests and exit code 0.
+ * Decides an order by a table of rules; the first rule that matches decides. Only the last one advances an order. It is
+ * reached by an `ok` of the active run with evidence, an explicit statement about tests and exit code 0, and by nothing else.
  *
  * @example
  * decide({ order, reading, activeRunId: order.run_id, exitCode: 0, signal: null }).action // 'advance'
@@ -67,7 +67,7 @@ function withEvidence(decision: Decision, evidence: readonly Evidence[] | undefi
   return evidence === undefined ? decision : { ...decision, evidence };
 }
 
-type EndedCase = DecisionCase & End;
+type EndedCase = DecisionCase & ProcessExit;
 type Row = (given: EndedCase) => Decision | undefined;
 
 const ROWS: readonly Row[] = [
@@ -93,14 +93,14 @@ const ROWS: readonly Row[] = [
 
   function canceledBeforeStart({ canceled = false }) {
     if (!canceled) return undefined;
-    return needsHuman('manual_intervention', 'The run was canceled before it started.', 'Retry it, or reject it.');
+    return askPerson('manual_intervention', 'The run was canceled before it started.', 'Retry it, or reject it.');
   },
 
   function couldNotStart({ startError }) {
     if (startError === undefined) return undefined;
-    return needsHuman(
+    return askPerson(
       'env_unavailable',
-      `The agent could not be started: ${sentence(startError)}`,
+      `The agent could not be started: ${toSentence(startError)}`,
       'Fix the cause, then retry.',
     );
   },
@@ -109,7 +109,7 @@ const ROWS: readonly Row[] = [
     if (result === undefined) return undefined;
     if (result.issue_ref === order.issue_ref && result.run_id === order.run_id) return undefined;
     const named = `${showLine(result.issue_ref, 100)} ${showLine(result.run_id, 100)}`;
-    return needsHuman(
+    return askPerson(
       'stale_run',
       `The result names ${named} instead of ${order.issue_ref} ${order.run_id}; it is archived and counts for neither.`,
       'Check what the agent did, then retry or enter the result by hand.',
@@ -117,13 +117,13 @@ const ROWS: readonly Row[] = [
   },
 
   function diedWithoutResult({ reading, durationMs, runError, run, ...end }) {
-    const endedWell = end.exitCode === 0 && end.signal === null;
-    if (isFile(reading) || endedWell) return undefined;
-    const place = run === undefined ? '' : ` (sluice export ${run} DIR)`;
-    return needsHuman(
+    const exitedCleanly = end.exitCode === 0 && end.signal === null;
+    if (isFile(reading) || exitedCleanly) return undefined;
+    const command = run === undefined ? '' : ` (sluice export ${run} DIR)`;
+    return askPerson(
       'output_unparseable',
-      `${describeMissingResult(end, durationMs)}${runError === undefined ? '' : ` ${sentence(runError)}`}`,
-      `Check its last output${place}, then retry or enter the result by hand.`,
+      `${describeMissingResult(end, durationMs)}${runError === undefined ? '' : ` ${toSentence(runError)}`}`,
+      `Check its last output${command}, then retry or enter the result by hand.`,
     );
   },
 
@@ -131,7 +131,7 @@ const ROWS: readonly Row[] = [
     if (reading.result !== undefined && isFile(reading)) return undefined;
     const isIncomplete = reading.problems.length > 0 && reading.problems.every(({ code }) => isIncompleteCode(code));
     const found = reading.problems.length === 0 ? 'no result found' : listProblems(reading.problems);
-    return needsHuman(
+    return askPerson(
       isIncomplete ? 'manual_intervention' : 'output_unparseable',
       `Cannot use the agent's result: ${found}. ${describeEnd(end)}`,
       'Check the output, then enter the result by hand or retry.',
@@ -141,8 +141,8 @@ const ROWS: readonly Row[] = [
   function isContradicted({ reading, evidence = [], ...end }) {
     const found = findContradicted(evidence);
     if (found.length === 0) return undefined;
-    const facts = found.slice(0, 3).map(({ detail }) => sentence(detail));
-    return needsHuman(
+    const facts = found.slice(0, 3).map(({ detail }) => toSentence(detail));
+    return askPerson(
       'evidence_contradicted',
       `The agent reports ${reading.result?.status ?? 'nothing'}, but the evidence contradicts it. ${facts.join(' ')} ${describeEnd(end)}`,
       'Check the change, then accept, reject or retry.',
@@ -154,7 +154,7 @@ const ROWS: readonly Row[] = [
     const known = new Set(reading.problems.map(({ code }) => code));
     const problems = [...reading.problems, ...missing.filter(({ code }) => !known.has(code))];
     if (problems.length === 0) return undefined;
-    return needsHuman(
+    return askPerson(
       'manual_intervention',
       `The agent reports ${reading.result?.status ?? 'nothing'}, but ${listProblems(problems)}. ${describeEnd(end)}`,
       'Check what was done, then accept it, complete the result, or retry.',
@@ -163,9 +163,9 @@ const ROWS: readonly Row[] = [
 
   function hasUnknownExit({ reading, exitCode, signal }) {
     if (exitCode !== null || signal !== null) return undefined;
-    return needsHuman(
+    return askPerson(
       'manual_intervention',
-      `The agent reports ${reading.result?.status ?? 'nothing'}, but its exit is unknown.`,
+      `The agent reports ${reading.result?.status ?? 'nothing'}, but its exit status is unknown.`,
       'Check that the work is complete, then accept it or retry.',
     );
   },
@@ -173,7 +173,7 @@ const ROWS: readonly Row[] = [
   function contradictsItself({ reading: { result }, ...end }) {
     const objections = result?.status === 'ok' ? findObjections(result, end) : [];
     if (objections.length === 0) return undefined;
-    return needsHuman(
+    return askPerson(
       'manual_intervention',
       `The agent reports ok, but ${objections.join(', and ')}.`,
       'Check which one is correct, then accept, reject or retry.',
@@ -183,16 +183,16 @@ const ROWS: readonly Row[] = [
   function isUnproven({ order, reading: { result }, evidence = [], policy = 'reported', checks = [] }) {
     const unproven = result?.status === 'ok' ? findUnproven(evidence, policy, order, checks) : [];
     if (unproven.length === 0) return undefined;
-    return needsHuman(
+    return askPerson(
       'manual_intervention',
-      `The agent reports ok, but this is not proven: ${sentence(unproven.slice(0, 3).join('; '))}`,
+      `The agent reports ok, but this is not proven: ${toSentence(unproven.slice(0, 3).join('; '))}`,
       'Check the change, then accept, reject or retry.',
     );
   },
 ];
 
 function decideByStatus({ reading: { result }, evidence, ...end }: EndedCase): Decision {
-  const code = knownCode(result?.result_code);
+  const code = findKnownCode(result?.result_code);
   const blockedBy = result?.blocked_by ?? [];
   const waits = blockedBy.length > 0 ? ` It waits for ${listNames(blockedBy)}.` : '';
   switch (result?.status) {
@@ -222,7 +222,7 @@ function decideByStatus({ reading: { result }, evidence, ...end }: EndedCase): D
       };
     case undefined:
       // Unreachable after `isUnreadable`; a missing result must never advance, so it goes to a person here too.
-      return needsHuman('output_unparseable', 'No result found.', 'Check the output, then retry.');
+      return askPerson('output_unparseable', 'No result found.', 'Check the output, then retry.');
   }
 }
 
@@ -233,11 +233,12 @@ function describeActive(activeRunId: DecisionCase['activeRunId']): string {
     : `Run ${showLine(activeRunId, 100)} is the active one`;
 }
 
+/** Whether the result was read from a file, not found in the output. */
 function isFile({ source }: Reading): boolean {
   return source === 'json' || source === 'text';
 }
 
-function findObjections(result: WorkResult, end: End): string[] {
+function findObjections(result: WorkResult, end: ProcessExit): string[] {
   const objections: string[] = [];
   if (end.signal !== null || end.exitCode !== 0) objections.push(describeExit(end));
   if (result.tests !== 'n/a' && result.tests?.result === 'fail') objections.push('its tests failed');
@@ -247,6 +248,6 @@ function findObjections(result: WorkResult, end: End): string[] {
   return objections;
 }
 
-function needsHuman(result_code: ResultCode, reason: string, next: string): Decision {
+function askPerson(result_code: ResultCode, reason: string, next: string): Decision {
   return { action: 'needs-human', result_code, reason, next };
 }

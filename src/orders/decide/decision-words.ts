@@ -3,29 +3,29 @@ import { RESULT_CODES } from '../../records/index.js';
 import type { Evidence, Problem, ResultCode, WorkResult } from '../../records/index.js';
 
 /*
- * The wording of reasons. Whatever comes from a worker is put on one line, cut and made visible.
+ * The wording of reasons. Text from an agent is put on one line, truncated, and its invisible characters are escaped.
  */
 
 /** Exit of an agent's process; both null if unknown. */
-export interface End {
+export interface ProcessExit {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
 
-/** The worker's result code, if Sluice knows it and it is not `none`. */
-export function knownCode(code: string | undefined): ResultCode | undefined {
+/** Returns the agent's result code if it is a known one other than `none`. */
+export function findKnownCode(code: string | undefined): ResultCode | undefined {
   return RESULT_CODES.find((known) => known === code && known !== 'none');
 }
 
-/** Describes the agent's report, and a code that Sluice does not know. */
+/** Describes the agent's report: its summary, and its result code if that is unknown to Sluice. */
 export function describeReport({ summary, result_code: code }: WorkResult): string {
-  const odd =
+  const unknownCode =
     code === undefined || (RESULT_CODES as readonly string[]).includes(code) ? '' : ` (${showLine(code, 50)})`;
-  const words = showLine(summary, 200);
-  return words === '' ? odd : `${odd}: ${words.replace(/[.\s]+$/, '')}`;
+  const text = showLine(summary, 200);
+  return text === '' ? unknownCode : `${unknownCode}: ${text.replace(/[.\s]+$/, '')}`;
 }
 
-/** A note that the reported tests passed although the status is `fail`. */
+/** Notes that the tests passed, as reported, although the status is `fail`. */
 export function describeDisagreement({ tests }: WorkResult): string {
   return tests !== undefined && tests !== 'n/a' && tests.result === 'pass'
     ? ' It also reports that its tests passed.'
@@ -33,30 +33,30 @@ export function describeDisagreement({ tests }: WorkResult): string {
 }
 
 /** Describes how the process ended, as a part of a sentence. */
-export function describeExit({ exitCode, signal }: End): string {
+export function describeExit({ exitCode, signal }: ProcessExit): string {
   if (signal !== null) return `its process was ended by signal ${showLine(signal, 20)}`;
-  return exitCode === null ? 'its exit is unknown' : `its process exited with code ${exitCode}`;
+  return exitCode === null ? 'its exit status is unknown' : `its process exited with code ${exitCode}`;
 }
 
 /** Describes how the process ended, as a sentence. */
-export function describeEnd(end: End): string {
-  const words = describeExit(end);
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+export function describeEnd(end: ProcessExit): string {
+  const text = describeExit(end);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** That a worker ended before it reported anything, how, and after what time. */
-export function describeMissingResult(end: End, durationMs: number | null | undefined): string {
-  const isSeen = end.exitCode !== null || end.signal !== null;
-  const after = isSeen && typeof durationMs === 'number' ? ` after ${duration(durationMs)}` : '';
+/** Describes how, and after how long, an agent ended without a result. */
+export function describeMissingResult(end: ProcessExit, durationMs: number | null | undefined): string {
+  const isExitKnown = end.exitCode !== null || end.signal !== null;
+  const after = isExitKnown && typeof durationMs === 'number' ? ` after ${formatDuration(durationMs)}` : '';
   return `The agent ended without a result: ${describeExit(end)}${after}.`;
 }
 
-function duration(milliseconds: number): string {
+function formatDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   return seconds < 120 ? `${Number(seconds.toFixed(1))} s` : `${Math.round(seconds / 60)} min`;
 }
 
-/** The first problems; all of them are in the reading. */
+/** Lists the first three problems; the reading has all of them. */
 export function listProblems(problems: readonly Problem[]): string {
   return problems
     .slice(0, 3)
@@ -64,7 +64,7 @@ export function listProblems(problems: readonly Problem[]): string {
     .join('; ');
 }
 
-/** Names in a row. */
+/** Lists the first five names, and how many more there are. */
 export function listNames(names: readonly string[]): string {
   const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
   return `${names
@@ -73,12 +73,12 @@ export function listNames(names: readonly string[]): string {
     .join(', ')}${more}`;
 }
 
-/** Text of any origin as a sentence. */
-export function sentence(text: string): string {
+/** Puts text from any source on one line that ends with a full stop. */
+export function toSentence(text: string): string {
   return `${showLine(text, 300).replace(/[.\s]+$/, '')}.`;
 }
 
-/** Describes why a result advances: what Sluice confirmed, what is only the agent's word, and what Sluice could not check. */
+/** Describes why a result advances: what Sluice confirmed, what only the agent reports, and what Sluice could not check. */
 export function describeAdvance(evidence: readonly Evidence[] = []): string {
   const facts = evidence.filter(({ claim }) => claim !== 'result');
   const confirmed = listClaims(facts.filter(({ verdict }) => verdict === 'confirmed'));

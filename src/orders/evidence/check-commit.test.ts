@@ -32,7 +32,7 @@ const notFound = (commit: string) => ({
 });
 
 describe('checkCommit', () => {
-  test('finds a commit by its whole hash and by its beginning', async () => {
+  test('finds a commit by its full hash and by a prefix of it', async () => {
     const { dir, commit } = await makeRepository();
     expect(await checkCommit(dir, commit)).toEqual({});
     expect(await checkCommit(dir, commit.slice(0, 8))).toEqual({});
@@ -47,7 +47,7 @@ describe('checkCommit', () => {
   });
 
   test.each(['HEAD', 'main', '--help', '-e', 'HEAD^{commit}', '1a2b3c4d; rm -rf /', '1a2', ''])(
-    'never hands %j to git',
+    'never passes %j to git',
     async (commit) => {
       const { dir } = await makeRepository();
       expect(await checkCommit(dir, commit)).toEqual(notFound(commit));
@@ -73,13 +73,13 @@ describe('checkCommit', () => {
     expect(await checkCommit(join(folder, 'gone'), 'f'.repeat(40))).toEqual({ notice });
   });
 
-  test('is not fooled by a repository that was broken', async () => {
+  test('reports a damaged repository as a problem', async () => {
     const { dir, commit } = await makeRepository();
     await rm(join(dir, '.git', 'HEAD'));
     expect(await checkCommit(dir, commit)).toMatchObject({ problem: { code: 'COMMIT_UNCHECKED' } });
   });
 
-  test('looks in the folder it is given, whatever the environment says', async () => {
+  test('looks in the given folder, whatever the environment', async () => {
     const { dir, commit } = await makeRepository();
     const other = await makeRepository();
     setVariable('GIT_DIR', join(other.dir, '.git'));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { placeGitFilters, readGitFilters } from './git-filters.js';
+import { adaptGitFilters, readGitFilters } from './git-filters.js';
 
 /** A home folder with a git configuration. */
 async function useHome(gitconfig: string, more: Readonly<Record<string, string>> = {}): Promise<void> {
@@ -39,12 +39,12 @@ describe('readGitFilters', () => {
   });
 });
 
-describe('placeGitFilters', () => {
-  it('lets Git LFS keep its files beside the objects of the repository, and changes no other filter', () => {
+describe('adaptGitFilters', () => {
+  it('lets Git LFS store its files next to the objects of the repository, and changes no other filter', () => {
     const lfs = { 'filter.lfs.process': 'git-lfs filter-process' };
     const objects = join('/srv', 'shop', '.git', 'objects');
-    expect(placeGitFilters(lfs, objects)).toEqual({ ...lfs, 'lfs.storage': join('/srv', 'shop', '.git', 'lfs') });
+    expect(adaptGitFilters(lfs, objects)).toEqual({ ...lfs, 'lfs.storage': join('/srv', 'shop', '.git', 'lfs') });
     const other = { 'filter.other.clean': 'cat' };
-    expect(placeGitFilters(other, objects)).toBe(other);
+    expect(adaptGitFilters(other, objects)).toBe(other);
   });
 });

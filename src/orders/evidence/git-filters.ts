@@ -40,10 +40,10 @@ export async function readGitFilters(names: readonly string[]): Promise<GitFilte
 }
 
 /**
- * The filters, for a private git directory that works on the objects of a repository. Git LFS stores the content of files
- * next to the objects; without this setting it would look for it in the private directory, which is deleted afterwards.
+ * Adapts the filters to a private git directory that uses the objects of a repository. Git LFS stores the content of files
+ * next to the objects; without this setting it would look in the private directory, which is deleted afterwards.
  */
-export function placeGitFilters(filters: GitFilters, objects: string): GitFilters {
+export function adaptGitFilters(filters: GitFilters, objects: string): GitFilters {
   const isLfs = Object.keys(filters).some((key) => key.startsWith('filter.lfs.'));
   return isLfs ? { ...filters, 'lfs.storage': join(dirname(objects), 'lfs') } : filters;
 }

@@ -18,7 +18,7 @@ export function findMissingEvidence(result: WorkResult, order: Pick<WorkOrder, '
   return problems;
 }
 
-/** Any words about tests are explicit; that they were not run leaves the question open. */
+/** Any statement about tests is enough, except that they were not run. */
 function describeMissingTests(tests: WorkResult['tests']): string | undefined {
   if (tests === undefined) return 'it does not mention tests; write n/a if there are none';
   return tests !== 'n/a' && tests.result === 'not_run' ? 'the tests were not run' : undefined;

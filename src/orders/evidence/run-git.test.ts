@@ -21,7 +21,7 @@ async function makeFiltered(filter: string) {
   const isNoted = (): boolean => existsSync(place);
   const isRunning = async () => {
     const pid = (await readFile(place, 'utf8')).trim();
-    // One that has ended stays in the list until its parent has asked for it.
+    // A process that has ended stays in the list until its parent has waited for it.
     return /State:\s+[^ZX]/.test(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => ''));
   };
   return { folder, checkOut, isNoted, isRunning };
@@ -29,13 +29,13 @@ async function makeFiltered(filter: string) {
 
 const HANG = 'sleep 1000 & echo $! > $PID; wait';
 
-it('ends what git has started with it when its time is over', async () => {
+it('ends all processes of git when its time is over', async () => {
   const { checkOut, isRunning } = await makeFiltered(HANG);
   expect(await checkOut({ timeLimitMs: 1000 })).toMatchObject({ code: 'failed' });
   await expect.poll(isRunning).toBe(false);
 });
 
-it('ends what git has started with it when it is aborted', async () => {
+it('ends all processes of git when it is aborted', async () => {
   const { checkOut, isNoted, isRunning } = await makeFiltered(HANG);
   const stopping = new AbortController();
   const end = checkOut({ timeLimitMs: 60_000, signal: stopping.signal });
@@ -46,13 +46,13 @@ it('ends what git has started with it when it is aborted', async () => {
   expect(await checkOut({ timeLimitMs: 60_000, signal: stopping.signal })).toMatchObject({ code: 'failed' });
 });
 
-it('does not wait for a program that a filter has left running, and ends it', async () => {
+it('does not wait for a program that a filter left running, and ends it', async () => {
   const { checkOut, isRunning } = await makeFiltered('{ sleep 1000 > /dev/null & echo $! > $PID; }; cat');
   expect(await checkOut({ timeLimitMs: 3_600_000 })).toMatchObject({ code: 0 });
   await expect.poll(isRunning).toBe(false);
 });
 
-it('refuses an answer that is longer than it may be, whole or not', async () => {
+it('fails if the output exceeds the limit', async () => {
   const { folder } = await makeFiltered('cat');
   await writeFile(join(folder, 'long'), 'x'.repeat(100_000));
   const show = async (maxBytes: number) => runGit(folder, ['hash-object', '--', 'long', 'long'], { maxBytes });

@@ -13,30 +13,30 @@ export interface GitEnd {
   readonly stderr: string;
 }
 
-/** Where a call works, beyond the folder it starts in. */
+/** Options of a git call. */
 export interface GitOptions {
   readonly timeLimitMs?: number;
   /** A private git directory instead of the repository's own: then the configuration of the repository has no effect. */
   readonly gitDir?: string;
   readonly workTree?: string;
   readonly indexFile?: string;
-  /** Where objects are read and written, instead of the git directory's own. */
+  /** The folder in which objects are read and written, instead of the one in the git directory. */
   readonly objectDirectory?: string;
   /** Standard input of git. */
   readonly input?: string;
-  /** Another machine, or another repository, that the call may reach; none by default. */
+  /** Lets the call contact other machines or repositories, over one protocol; by default it cannot. */
   readonly remote?: GitRemote;
   /** Filters that may run on files; only with a private git directory, where the repository cannot configure others. */
   readonly filters?: GitFilters;
   readonly signal?: AbortSignal;
-  /** How much it may print; 64 KiB by default. More is a failure. */
+  /** How much git may print; 64 KiB by default. A call that prints more fails. */
   readonly maxBytes?: number;
 }
 
-/** The remote that a call may reach, and its credentials. */
+/** The protocol over which a call may contact a remote, and the credentials for it. */
 export interface GitRemote {
   readonly protocol: 'https' | 'http' | 'ssh' | 'file';
-  /** Settings, which may hold passwords: they reach git through its environment. */
+  /** Settings for git. They may contain passwords and are therefore passed in its environment. */
   readonly config?: Readonly<Record<string, string>>;
 }
 
@@ -45,9 +45,10 @@ export type GitFilters = Readonly<Record<string, string>>;
 
 /**
  * Calls git in a folder, with a time limit. The repository is hostile: an agent can write its configuration. So git gets an
- * environment without secrets, no configuration of the user or the system (an agent of the same user can write that too),
- * and runs no hook and no file system monitor; it asks no other machine but `remote`. What it would still run are the filters that the
- * repository configures: a call that reads or writes files of a work tree needs a private `gitDir`. With one, only `filters` run.
+ * environment without secrets, no configuration of the user or the system (an agent of the same user can write that too), runs
+ * no hook and no file system monitor, and contacts other machines only over the protocol of `remote`. It would still run
+ * filters that the repository configures: a call that reads or writes files of a work tree needs a private `gitDir`. With one,
+ * only `filters` run.
  *
  * @example
  * await runGit('/srv/shop', ['rev-parse', '--git-dir']) // { code: 0, stdout: '.git\n', stderr: '' }
@@ -55,13 +56,15 @@ export type GitFilters = Readonly<Record<string, string>>;
 export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitEnd> {
   trustedFolders ??= readTrustedFolders();
   const { remote, filters } = options;
-  const reached = remote === undefined ? {} : { [`protocol.${remote.protocol}.allow`]: 'always', ...remote.config };
-  const config = { ...NOTHING_RUNS, ...numbered('safe.directory', await trustedFolders), ...filters, ...reached };
-  return callGit(['--no-pager', '-C', folder, ...args], environmentFor(config, options), options);
+  const remoteConfig =
+    remote === undefined ? {} : { [`protocol.${remote.protocol}.allow`]: 'always', ...remote.config };
+  const safeFolders = numberKeys('safe.directory', await trustedFolders);
+  const config = { ...SAFE_CONFIG, ...safeFolders, ...filters, ...remoteConfig };
+  return callGit(['--no-pager', '-C', folder, ...args], createEnvironment(config, options), options);
 }
 
-/** Options of the command line override those of a repository. */
-const NOTHING_RUNS = {
+/** These settings override those of the repository. */
+const SAFE_CONFIG = {
   'core.fsmonitor': 'false',
   'core.hooksPath': '/dev/null',
   'core.attributesFile': '/dev/null',
@@ -74,7 +77,7 @@ const NOTHING_RUNS = {
   'protocol.allow': 'never',
 } as const;
 
-/** Repositories of other users that this one trusts. Besides named filters the only setting of the user that is passed on. */
+/** Repositories of other users that this user trusts. Apart from named filters, the only user setting that is passed to git. */
 let trustedFolders: Promise<readonly string[]> | undefined;
 
 async function readTrustedFolders(): Promise<readonly string[]> {
@@ -82,8 +85,8 @@ async function readTrustedFolders(): Promise<readonly string[]> {
 }
 
 /**
- * Reads settings of the system and of the user, in this order, each as git prints it with `--null`. Asked outside of every
- * repository, so that none of them can change the answer.
+ * Reads settings of the system and of the user, in this order, each as git prints it with `--null`. Git runs outside of any
+ * repository, so that no repository can change the result.
  */
 export async function readUserConfig(query: readonly string[]): Promise<readonly string[]> {
   const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
@@ -97,13 +100,13 @@ export async function readUserConfig(query: readonly string[]): Promise<readonly
   return scopes.flatMap(({ code, stdout }) => (code === 0 ? stdout.split('\0').filter(Boolean) : []));
 }
 
-function numbered(key: string, values: readonly string[]): Readonly<Record<string, string>> {
-  // A key may be given several times; a suffix that is cut off again keeps them apart here.
+function numberKeys(key: string, values: readonly string[]): Readonly<Record<string, string>> {
+  // Git accepts a key several times; an object does not. `createEnvironment` removes the number again.
   return Object.fromEntries(values.map((value, index) => [`${key}#${index}`, value]));
 }
 
-/** An allow list: what a filter or a helper of a repository could see, if one were ever run. */
-function environmentFor(
+/** Creates git's environment from an allow list: a filter or helper of a repository, if one ever ran, sees nothing else. */
+function createEnvironment(
   config: Readonly<Record<string, string>>,
   { gitDir, workTree, indexFile, objectDirectory, remote }: GitOptions,
 ): NodeJS.ProcessEnv {
@@ -124,7 +127,7 @@ function environmentFor(
     GIT_ATTR_NOSYSTEM: '1',
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: remote?.protocol ?? 'none',
-    ...(remote?.protocol === 'ssh' ? keysForSsh() : {}),
+    ...(remote?.protocol === 'ssh' ? createSshEnvironment() : {}),
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
@@ -135,8 +138,8 @@ function environmentFor(
   };
 }
 
-/** Keys are in the agent or where ssh looks for them; an unknown host is refused without a prompt. */
-function keysForSsh(): NodeJS.ProcessEnv {
+/** Keys come from the SSH agent or from the files that ssh reads by default. An unknown host is refused without a prompt. */
+function createSshEnvironment(): NodeJS.ProcessEnv {
   const { SSH_AUTH_SOCK } = process.env;
   return {
     GIT_SSH_COMMAND: 'ssh -oBatchMode=yes -oStrictHostKeyChecking=yes',
@@ -144,7 +147,7 @@ function keysForSsh(): NodeJS.ProcessEnv {
   };
 }
 
-/** How long its output is read after git has ended: a program that a filter has started may keep it open. */
+/** How long output is read after git has ended: a program that a filter started may keep the pipe open. */
 const OUTPUT_MS = 1000;
 
 async function callGit(
@@ -153,7 +156,7 @@ async function callGit(
   { timeLimitMs = TIME_LIMIT_MS, maxBytes = 64 * 1024, input = '', signal }: GitOptions = {},
 ): Promise<GitEnd> {
   if (signal?.aborted === true) return { code: 'failed', stdout: '', stderr: '' };
-  // The leader of a process group: filters and other helpers of git end with it.
+  // In a separate process group, so that filters and other helpers of git are killed with it.
   const child = spawn('git', command, { env, detached: !IS_WINDOWS, windowsHide: true });
   let hasEnded = false;
   let hasFailed = false;
@@ -163,11 +166,14 @@ async function callGit(
     child.stdout.destroy();
     child.stderr.destroy();
   };
-  const refuse = (): void => {
+  const stopOnOverflow = (): void => {
     hasFailed = true;
     stop();
   };
-  const [stdout, stderr] = [collect(child.stdout, maxBytes, refuse), collect(child.stderr, maxBytes, refuse)];
+  const [stdout, stderr] = [
+    collect(child.stdout, maxBytes, stopOnOverflow),
+    collect(child.stderr, maxBytes, stopOnOverflow),
+  ];
   // Git may exit without reading its input; that is not an error here.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
@@ -184,7 +190,7 @@ async function callGit(
   });
   clearTimeout(timer);
   signal?.removeEventListener('abort', stop);
-  const end = { stdout: join(stdout), stderr: join(stderr) };
+  const end = { stdout: decode(stdout), stderr: decode(stderr) };
   return { code: code !== 0 && end.stderr.includes('cannot change to') ? 'no_folder' : code, ...end };
 }
 
@@ -195,22 +201,22 @@ function endGroup(child: ChildProcess): void {
     if (IS_WINDOWS || child.pid === undefined) child.kill('SIGKILL');
     else process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // All of it has ended already.
+    // The group has ended already.
   }
 }
 
-/** Keeps what a stream says, up to a limit; more calls `onTooLong`. */
-function collect(stream: Readable, maxBytes: number, onTooLong: () => void): readonly Buffer[] {
+/** Collects the data of a stream up to a limit, and calls `onOverflow` if there is more. */
+function collect(stream: Readable, maxBytes: number, onOverflow: () => void): readonly Buffer[] {
   const chunks: Buffer[] = [];
   let left = maxBytes;
   stream.on('data', (chunk: Buffer) => {
-    if (chunk.length > left) onTooLong();
+    if (chunk.length > left) onOverflow();
     chunks.push(chunk.subarray(0, left));
     left = Math.max(0, left - chunk.length);
   });
   return chunks;
 }
 
-function join(chunks: readonly Buffer[]): string {
+function decode(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks).toString();
 }

@@ -19,7 +19,7 @@ import type { Wrappers } from '../wrappers/wrappers.js';
 
 /** The delegating side: submits orders, settles their results, asks people, comments on the issues. */
 export interface Lead {
-  /** The workers of the configuration, by name. */
+  /** The configured wrappers, by name. */
   readonly wrappers: Wrappers;
   /** The checks of the configuration, by name. */
   readonly checks: Checks;
@@ -29,26 +29,26 @@ export interface Lead {
   readonly filters: GitFilters;
   /** Checks a request, assigns its run id, makes it the active one and queues it. */
   submit(request: unknown, options?: SubmitOptions): Promise<SubmittedOrder>;
-  /** Reads an agent's report, and decides nothing: for callers that gather evidence before it is settled. */
+  /** Reads an agent's report without a decision, for callers that gather evidence before it is settled. */
   read(end: OrderName & WorkerEnd): Promise<Reading>;
   /** Looks up a pull request in the repository that an issue names, with the credentials of a sink. */
   findPullRequest(issueRef: string, named: string): Promise<PullRequestFinding>;
-  /** Takes secrets out of a text, as out of everything that agents report. */
+  /** Masks secrets in a text, as in everything that agents report. */
   maskText(text: string): string;
   /** Reads a result, decides on it, and writes both with the end of the run in one transaction. A repeat returns the first decision. */
   settle(end: OrderName & WorkerEnd): Promise<Settlement>;
-  /** Sends every comment that is due; once the signal is aborted, only what is already on its way. */
+  /** Sends every comment that is due. After the signal is aborted, only those being sent are finished. */
   deliver(options?: { readonly signal?: AbortSignal }): Promise<DeliveryReport>;
   /** Records a person's decision. */
   resolve(request: ResolveRequest): Promise<Resolved>;
-  /** The comment that a decision would write; records nothing, and refuses what `resolve` would refuse. */
+  /** Returns the comment that a decision would write. Records nothing, and refuses what `resolve` would refuse. */
   preview(request: ResolveRequest): Promise<string>;
-  /** Waits for what is under way. Every later call fails with `LEAD_CLOSED`. The store stays open: it is the caller's. */
+  /** Waits for calls in progress; every later call fails with `LEAD_CLOSED`. The store belongs to the caller and stays open. */
   close(): Promise<void>;
 }
 
 /**
- * Makes a lead over a store.
+ * Creates a lead on top of a store.
  *
  * @example
  * const lead = createLead({ store, wrappers, sinks })
@@ -58,17 +58,17 @@ export interface Lead {
  */
 export function createLead(options: LeadOptions): Lead {
   const context = createLeadContext(options);
-  const underWay = new Set<Promise<unknown>>();
+  const inProgress = new Set<Promise<unknown>>();
   let isClosed = false;
 
   async function track<T>(work: () => Promise<T>): Promise<T> {
     if (isClosed) throw new LeadError('LEAD_CLOSED', 'The lead is closed. Create another one.');
     const promise = work();
-    underWay.add(promise);
+    inProgress.add(promise);
     try {
       return await promise;
     } finally {
-      underWay.delete(promise);
+      inProgress.delete(promise);
     }
   }
   const reportStranded = createStrandedReport(context);
@@ -91,14 +91,14 @@ export function createLead(options: LeadOptions): Lead {
     read: async (end) => track(async () => readResult(context, end)),
     findPullRequest: async (issueRef, named) => track(async () => findPullRequest(context, issueRef, named)),
     maskText: (text) => context.secrets.maskText(text),
-    submit: async (request, more) => track(async () => submit(context, request, more)),
+    submit: async (request, submitOptions) => track(async () => submit(context, request, submitOptions)),
     settle: async (end) => track(async () => settle(context, end)),
-    deliver: async (how) => track(async () => deliver(how?.signal)),
+    deliver: async (deliverOptions) => track(async () => deliver(deliverOptions?.signal)),
     resolve: async (request) => track(async () => resolveItem(context, request)),
     preview: async (request) => track(async () => previewResolution(context, request)),
     async close() {
       isClosed = true;
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(inProgress);
     },
   };
 }

@@ -10,7 +10,7 @@ import { queueMessage } from './fixtures/queue-message.js';
 const TIMEOUT_MS = 100;
 const START = 1_000_000;
 
-/** A clock that moves only when everyone waits for it, to the next moment that someone waits for. */
+/** A clock that advances only when all callers wait for it, to the next time that one of them waits for. */
 function createVirtualTime() {
   let now = START;
   const sleepers: { readonly at: number; readonly wake: () => void }[] = [];
@@ -36,15 +36,15 @@ function createVirtualTime() {
 
 /** Faults in the deliveries of the first worker. */
 interface Trouble {
-  /** It is paused between the claim and what follows. */
+  /** It is paused directly after the claim. */
   readonly stallAfterClaim: number;
-  /** The request reaches the sink so long after it was sent; never later than its time limit. */
+  /** How long after it was sent the request reaches the sink; never longer than its time limit. */
   readonly arrivalMs: number;
-  /** The sink's answer does not come back. */
+  /** The response of the sink is lost. */
   readonly isAnswerLost: boolean;
-  /** It is paused before it writes down that the message was delivered. */
+  /** It is paused before it records that the message was delivered. */
   readonly stallBeforeCommit: number;
-  /** The database does not take the delivery. */
+  /** The database rejects the record of the delivery. */
   readonly isCommitLost: boolean;
 }
 

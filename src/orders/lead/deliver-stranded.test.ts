@@ -24,7 +24,7 @@ function setUp() {
 }
 
 describe('a comment for a sink that is not configured', () => {
-  it('is logged once, and the outbox says why it waits', async () => {
+  it('is logged once, and the outbox shows why it waits', async () => {
     const { store, lead, logged, queue, pass } = setUp();
     await queue('a', 'renamed');
     await queue('b', 'renamed');
@@ -41,7 +41,7 @@ describe('a comment for a sink that is not configured', () => {
     for (const { last_error } of items) expect(last_error).toContain('no running worker has a sink of this name');
   });
 
-  it('is looked for now and then, not with every delivery', async () => {
+  it('is looked for from time to time, not with every delivery', async () => {
     const { store, lead, queue, pass } = setUp();
     await lead.deliver();
     await queue('a', 'renamed');

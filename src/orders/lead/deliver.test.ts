@@ -5,11 +5,11 @@ import { openMemoryStore } from '../../store/memory/open.js';
 import type { NewOutboxMessage } from '../../records/outbox-message.js';
 import { SinkError } from '../sinks/sink.js';
 import type { Sink } from '../sinks/sink.js';
-import { DEFAULT_BACKOFF, pauseAfter, deliverDue } from './deliver.js';
+import { DEFAULT_BACKOFF, choosePause, deliverDue } from './deliver.js';
 import type { DeliveryPorts } from './deliver.js';
 import { queueMessage } from './fixtures/queue-message.js';
 
-/** A sink in memory that can be searched, and does what the test says with the next messages. */
+/** Creates a searchable sink in memory, which handles the next messages as the test specifies. */
 function createScriptedSink(name = 'scripted') {
   const arrived: string[] = [];
   const script: ((message: NewOutboxMessage) => void)[] = [];
@@ -59,7 +59,7 @@ const refuse = (isPermanent: boolean, retryAfterMs?: number) => () => {
 };
 
 describe('deliverDue', () => {
-  it('sends what is due, once, and says where it went', async () => {
+  it('sends due messages once, and records where they went', async () => {
     const { sink, arrived, looks } = createScriptedSink();
     const { ports, queue, findMessage } = setUp([sink]);
     await queue('a');
@@ -81,7 +81,7 @@ describe('deliverDue', () => {
     expect(good.arrived).toEqual(['a-good']);
   });
 
-  it('tries again later, and looks for the message first', async () => {
+  it('retries later, and looks for the message first', async () => {
     const { sink, arrived, script, looks } = createScriptedSink();
     const { ports, queue, pass, findMessage } = setUp([sink]);
     script.push(refuse(false));
@@ -97,7 +97,7 @@ describe('deliverDue', () => {
     expect(arrived).toEqual(['a-scripted']);
   });
 
-  it('does not send again what arrived although its answer was lost', async () => {
+  it('does not send a message again that arrived although the response was lost', async () => {
     const { sink, arrived, script } = createScriptedSink();
     const { ports, queue, pass, findMessage } = setUp([sink]);
     script.push((message) => {
@@ -163,7 +163,7 @@ describe('deliverDue', () => {
     expect(arrived).toEqual([]);
   });
 
-  it('waits as long as the sink asks, and at least as long as a lost request may take', async () => {
+  it('waits as long as the sink requests, and at least as long as a lost request may take', async () => {
     const { sink, script } = createScriptedSink();
     const { ports, queue, findMessage } = setUp([sink]);
     script.push(refuse(false, 600_000), refuse(false));
@@ -204,13 +204,13 @@ describe('deliverDue', () => {
   it('retries for days by default', () => {
     let hours = 0;
     for (let tries = 1; tries < DEFAULT_BACKOFF.maxTries; tries += 1) {
-      hours += pauseAfter({ tries, leastMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) / 3_600_000;
+      hours += choosePause({ tries, minMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) / 3_600_000;
     }
     expect(hours).toBeGreaterThan(48);
     expect(hours).toBeLessThan(7 * 24);
   });
 
-  it('fails at once if a retry cannot help', async () => {
+  it('fails immediately if a retry is useless', async () => {
     const { sink, script } = createScriptedSink();
     const { ports, queue, findMessage } = setUp([sink]);
     script.push(refuse(true));
@@ -219,7 +219,7 @@ describe('deliverDue', () => {
     expect((await findMessage('a-scripted'))?.last_error).toContain('Failed after 1 try.');
   });
 
-  it('keeps the comments of one issue in order: the next waits for the one before', async () => {
+  it('delivers the comments of one issue in order: the next waits for the previous one', async () => {
     const { sink, arrived, script } = createScriptedSink();
     const { ports, queue, pass } = setUp([sink]);
     script.push(refuse(false));
@@ -264,18 +264,18 @@ describe('deliverDue', () => {
   });
 });
 
-describe('pauseAfter', () => {
+describe('choosePause', () => {
   it('grows with every try, is never zero and never exceeds the maximum', () => {
     const numbers = { tries: fc.integer({ min: 1, max: 1000 }), chance: fc.double({ min: 0, max: 1, noNaN: true }) };
     fc.assert(
       fc.property(fc.record(numbers), ({ tries, chance }) => {
-        const pause = pauseAfter({ tries, leastMs: 50, random: () => chance, backoff: DEFAULT_BACKOFF });
+        const pause = choosePause({ tries, minMs: 50, random: () => chance, backoff: DEFAULT_BACKOFF });
         expect(pause).toBeGreaterThanOrEqual(50);
         expect(pause).toBeLessThanOrEqual(50 + DEFAULT_BACKOFF.longestMs);
       }),
     );
     const pauses = [1, 2, 3, 20].map((tries) =>
-      pauseAfter({ tries, leastMs: 0, random: () => 1, backoff: DEFAULT_BACKOFF }),
+      choosePause({ tries, minMs: 0, random: () => 1, backoff: DEFAULT_BACKOFF }),
     );
     expect(pauses).toEqual([2000, 4000, 8000, 3_600_000]);
   });

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/index.js';
 import type { OutboxMessage } from '../../records/index.js';
 import type { OutboxStore } from '../ports/outbox-store.js';
 import { SinkError } from '../sinks/sink.js';
-import type { Delivery, Sink } from '../sinks/sink.js';
+import type { Delivery, OutgoingMessage, Sink } from '../sinks/sink.js';
 
 /** Options for delivering. */
 export interface DeliveryPorts {
@@ -14,39 +14,39 @@ export interface DeliveryPorts {
   readonly random: () => number;
   readonly backoff: Backoff;
   readonly logger: Logger;
-  /** How many messages are on their way at once. */
+  /** How many messages are sent at the same time. */
   readonly concurrency: number;
   /** No further message is claimed once this is aborted; those being sent are finished. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How many messages went which way. */
+/** The number of messages for each outcome. */
 export interface DeliveryReport {
   readonly delivered: number;
-  /** Failed, and to be tried again. */
+  /** Failed, to be retried. */
   readonly postponed: number;
   /** Failed permanently, until a person redelivers it. */
   readonly dead: number;
-  /** Another worker claimed the message meanwhile. */
+  /** Another worker claimed the message in the meantime. */
   readonly lost: number;
-  /** When the first of the postponed ones is to be tried again, in milliseconds since 1970. */
+  /** When the first postponed message is retried, in milliseconds since 1970. */
   readonly retryAt?: number;
 }
 
 /** The outcome of one message. */
-type Outcome = { readonly is: Exclude<keyof DeliveryReport, 'retryAt'>; readonly retryAt?: number };
+type Outcome = { readonly kind: Exclude<keyof DeliveryReport, 'retryAt'>; readonly retryAt?: number };
 
 /*
- * A message is leased for six times the longest request of its sink: three for looking through comments, one for sending,
- * two to spare. So a request is over before another worker can claim the message and search for it.
+ * A message is leased for six times the request timeout of its sink: three for searching the existing comments, one for
+ * sending, two to spare. So a request has ended before another worker can claim the message and search for it.
  */
 const LEASE_FACTOR = 6;
 const SEARCH_FACTOR = 3;
 
-/** Delivers everything that is due, at least once. What may have been sent before is looked for first. */
+/** Delivers every message that is due, at least once. A message that may have been sent before is searched for first. */
 export async function deliverDue(ports: DeliveryPorts): Promise<DeliveryReport> {
   const reports = await waitForAll(ports.sinks.map(async (sink) => deliverTo(ports, sink)));
-  const sum = (key: Outcome['is']) => reports.reduce((total, report) => total + report[key], 0);
+  const sum = (key: Outcome['kind']) => reports.reduce((total, report) => total + report[key], 0);
   const retryAt = Math.min(...reports.map((report) => report.retryAt ?? Infinity));
   return {
     delivered: sum('delivered'),
@@ -60,7 +60,7 @@ export async function deliverDue(ports: DeliveryPorts): Promise<DeliveryReport> 
 async function deliverTo(ports: DeliveryPorts, sink: Sink): Promise<DeliveryReport> {
   const counts = { delivered: 0, postponed: 0, dead: 0, lost: 0 };
   let retryAt: number | undefined;
-  const readReport = (): DeliveryReport => ({ ...counts, ...(retryAt === undefined ? {} : { retryAt }) });
+  const createReport = (): DeliveryReport => ({ ...counts, ...(retryAt === undefined ? {} : { retryAt }) });
   while (ports.signal?.aborted !== true) {
     const messages = await ports.store.claimOutbox({
       workerId: ports.workerId,
@@ -69,15 +69,18 @@ async function deliverTo(ports: DeliveryPorts, sink: Sink): Promise<DeliveryRepo
       limit: ports.concurrency,
       sinks: [sink.name],
     });
-    if (messages.length === 0) return readReport();
-    const outcomes = await waitForAll(messages.map(async (message) => deliverOne(ports, sink, message)));
+    if (messages.length === 0) return createReport();
+    const installation = await ports.store.readInstallation();
+    const outcomes = await waitForAll(
+      messages.map(async (message) => deliverOne(ports, sink, { ...message, installation })),
+    );
     for (const outcome of outcomes) {
-      counts[outcome.is] += 1;
+      counts[outcome.kind] += 1;
       retryAt = Math.min(retryAt ?? Infinity, outcome.retryAt ?? Infinity);
     }
     if (retryAt === Infinity) retryAt = undefined;
   }
-  return readReport();
+  return createReport();
 }
 
 /** Waits for all, even if one fails: nothing is left running when the caller continues. */
@@ -86,47 +89,56 @@ async function waitForAll<T>(promises: readonly Promise<T>[]): Promise<readonly 
   return Promise.all(promises);
 }
 
-async function deliverOne(ports: DeliveryPorts, sink: Sink, message: OutboxMessage): Promise<Outcome> {
+async function deliverOne(
+  ports: DeliveryPorts,
+  sink: Sink,
+  message: OutboxMessage & OutgoingMessage,
+): Promise<Outcome> {
   const { store, workerId, clock } = ports;
   let delivery: Delivery;
   try {
-    const found = await findAgain(sink, message);
-    // After a stall another worker may be looking for it already, and would not find what is only now being sent.
-    if (found === undefined && (message.lease_until ?? Infinity) < clock() + sink.timeoutMs) return { is: 'lost' };
+    const found = await findSent(sink, message);
+    // This process may have stalled. When the lease ends, another worker searches for the message, and would send it again.
+    if (found === undefined && (message.lease_until ?? Infinity) < clock() + sink.timeoutMs) return { kind: 'lost' };
     delivery = found ?? (await sink.send(message, AbortSignal.timeout(sink.timeoutMs)));
   } catch (error) {
-    return fail(ports, sink, message, error);
+    return recordFailure(ports, sink, message, error);
   }
   const done = { id: message.id, workerId, deliveredTo: delivery.deliveredTo, now: clock() };
-  return { is: (await store.markDelivered(done)) ? 'delivered' : 'lost' };
+  return { kind: (await store.markDelivered(done)) ? 'delivered' : 'lost' };
 }
 
-async function findAgain(sink: Sink, message: OutboxMessage): Promise<Delivery | undefined> {
+async function findSent(sink: Sink, message: OutboxMessage): Promise<Delivery | undefined> {
   if (message.tries <= 1 || sink.find === undefined) return undefined;
   return sink.find(message, AbortSignal.timeout(sink.timeoutMs * SEARCH_FACTOR));
 }
 
-async function fail(ports: DeliveryPorts, sink: Sink, message: OutboxMessage, thrown: unknown): Promise<Outcome> {
+async function recordFailure(
+  ports: DeliveryPorts,
+  sink: Sink,
+  message: OutboxMessage,
+  thrown: unknown,
+): Promise<Outcome> {
   const { store, workerId, clock, random, backoff } = ports;
   const { tries } = message;
   const isDead = tries >= backoff.maxTries || (thrown instanceof SinkError && thrown.isPermanent);
-  const error = describe(thrown, isDead ? tries : undefined);
-  const asked = thrown instanceof SinkError ? (thrown.retryAfterMs ?? 0) : 0;
-  const pause = Math.max(asked, pauseAfter({ tries, leastMs: sink.timeoutMs, random, backoff }));
+  const error = describeFailure(thrown, isDead ? tries : undefined);
+  const requestedMs = thrown instanceof SinkError ? (thrown.retryAfterMs ?? 0) : 0;
+  const pause = Math.max(requestedMs, choosePause({ tries, minMs: sink.timeoutMs, random, backoff }));
   const retryAt = isDead ? null : clock() + pause;
-  if (!(await store.markFailed({ id: message.id, workerId, error, retryAt }))) return { is: 'lost' };
+  if (!(await store.markFailed({ id: message.id, workerId, error, retryAt }))) return { kind: 'lost' };
   const fields = { sink: sink.name, issue_ref: message.issue_ref, trigger: message.trigger, tries, error };
   if (isDead) ports.logger.error('comment delivery failed', fields);
   else ports.logger.warn('comment not delivered, trying again', { ...fields, pause_ms: pause });
-  return retryAt === null ? { is: 'dead' } : { is: 'postponed', retryAt };
+  return retryAt === null ? { kind: 'dead' } : { kind: 'postponed', retryAt };
 }
 
 const MAX_ERROR_LENGTH = 500;
 
-/** A sink does not know whether it will be called again, so only this code can report that the last attempt failed. */
-function describe(thrown: unknown, givenUpAfter: number | undefined): string {
-  const times = givenUpAfter === 1 ? '1 try' : `${givenUpAfter} tries`;
-  const end = givenUpAfter === undefined ? '' : ` Failed after ${times}. Fix the cause, then redeliver the comment.`;
+/** Describes a failure. Only the caller can add that it was the last try: a sink does not know whether it will be called again. */
+function describeFailure(thrown: unknown, triesMade: number | undefined): string {
+  const times = triesMade === 1 ? '1 try' : `${triesMade} tries`;
+  const end = triesMade === undefined ? '' : ` Failed after ${times}. Fix the cause, then redeliver the comment.`;
   return getErrorMessage(thrown).slice(0, MAX_ERROR_LENGTH - end.length) + end;
 }
 
@@ -135,43 +147,43 @@ export interface Backoff {
   /** The pause after the first failure; doubled after each further one. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** A message is dead after this many attempts. */
+  /** A message is dead after this many tries. */
   readonly maxTries: number;
 }
 
-/** Up to an hour between two attempts, half of it on average: fails permanently after about three days. */
+/** Up to an hour between two tries, half an hour on average: a delivery fails permanently after about three days. */
 export const DEFAULT_BACKOFF: Backoff = { firstMs: 2000, longestMs: 3_600_000, maxTries: 150 };
 
 /**
- * Returns how long to wait after try number `tries` has failed. Jitter over the whole range keeps many messages that failed
- * together from coming back together; `leastMs` lets a request whose answer was lost arrive before it is looked for.
+ * Returns how long to wait after try number `tries` has failed. Jitter over the full range keeps messages that failed together
+ * from being retried together. `minMs` leaves time for a request to arrive whose response was lost, so that the search finds it.
  *
  * @example
- * pauseAfter({ tries: 1, leastMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) // 1000
+ * choosePause({ tries: 1, minMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) // 1000
  */
-export function pauseAfter(failure: {
+export function choosePause(failure: {
   readonly tries: number;
-  readonly leastMs: number;
+  readonly minMs: number;
   readonly random: () => number;
   readonly backoff: Backoff;
 }): number {
-  const { tries, leastMs, random, backoff } = failure;
+  const { tries, minMs, random, backoff } = failure;
   const range = Math.min(backoff.longestMs, backoff.firstMs * 2 ** Math.min(tries - 1, 40));
-  return Math.max(1, Math.round(leastMs + random() * range));
+  return Math.max(1, Math.round(minMs + random() * range));
 }
 
-/** A worker that has the sink claims a message within seconds; after this time none seems to have it. */
+/** A worker that has the sink claims a message within seconds; after this time, presumably no worker has it. */
 const OVERDUE_MS = 60_000;
-/** How often such messages are searched for. */
+/** How often overdue messages are searched for. */
 const CHECK_EVERY_MS = 30_000;
-const AT_ONCE = 1000;
+const MAX_MESSAGES = 1000;
 
 const REASON =
-  'The comment waits: no running worker has a sink of this name. Configure the sink, or start a worker that has it.';
+  'The comment is waiting: no running worker has a sink of this name. Configure the sink, or start a worker that has it.';
 
 /**
- * Makes a function that from time to time searches for comments which wait for a sink that this lead does not have: they get
- * the reason, and each sink is logged once. Without that a sink that was renamed would keep them silently.
+ * Creates a function that searches, at most every 30 seconds, for comments that wait for a sink that this lead does not have.
+ * It records the reason on them and logs each sink once. Otherwise the comments of a renamed sink would wait unnoticed.
  */
 export function createStrandedReport(
   context: Pick<DeliveryPorts, 'store' | 'sinks' | 'clock' | 'logger'>,
@@ -184,8 +196,8 @@ export function createStrandedReport(
     const now = clock();
     if (now < nextCheckAt) return;
     nextCheckAt = now + CHECK_EVERY_MS;
-    const wanted = { sinks, dueBefore: now - OVERDUE_MS, error: REASON, limit: AT_ONCE };
-    for (const sink of await store.noteStranded(wanted)) {
+    const search = { sinks, dueBefore: now - OVERDUE_MS, error: REASON, limit: MAX_MESSAGES };
+    for (const sink of await store.noteStranded(search)) {
       if (!reported.has(sink)) logger.warn('comments are waiting for a sink that is not configured here', { sink });
       reported.add(sink);
     }

@@ -20,7 +20,7 @@ import type { Backoff } from './deliver.js';
 /** Options for a lead. */
 export interface LeadOptions {
   readonly store: OrderStore & OutboxStore & StoreClock;
-  /** The workers of the configuration, by name; the built-in ones are always there. */
+  /** The configured wrappers, by name; the built-in ones are always available. */
   readonly wrappers?: Wrappers;
   /** The checks of the configuration, by name. */
   readonly checks?: Checks;
@@ -30,15 +30,15 @@ export interface LeadOptions {
   readonly filters?: GitFilters;
   /** Where comments go; Markdown files in `<data>/comments` by default. */
   readonly sinks?: readonly Sink[];
-  /** The folder of run folders, comments and worktrees; by default that of the runs of this project. */
+  /** The folder for run folders, comments and worktrees; by default the data folder of this project. */
   readonly data?: string;
-  /** How deliveries are repeated. */
+  /** How failed deliveries are retried. */
   readonly backoff?: Partial<Backoff>;
-  /** How many comments are on their way at once, per sink; 8 by default. */
+  /** How many comments are sent at the same time, per sink; 8 by default. */
   readonly concurrency?: number;
-  /** Its sensitive values are taken out of what workers report; by default that of this process. */
+  /** The environment whose sensitive values are masked in agents' reports; that of this process by default. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Patterns of what else must never be written down. */
+  /** Patterns of further secrets to mask. */
   readonly secrets?: { readonly patterns?: readonly string[] };
   readonly logger?: Logger;
   /** Milliseconds since 1970; the clock of the store by default. */
@@ -48,24 +48,24 @@ export interface LeadOptions {
   readonly random?: () => number;
 }
 
-/** The options with every default filled in, and who this lead is. */
+/** The options with every default filled in, and the identity of this lead. */
 export interface LeadContext extends Required<Omit<LeadOptions, 'backoff' | 'environment' | 'secrets'>> {
   readonly backoff: Backoff;
-  /** Secrets that are masked in the reports of workers. */
+  /** Secrets that are masked in agents' reports. */
   readonly secrets: Secrets;
   /** Unique per lead. */
   readonly leadId: string;
   readonly getRunFolder: (run: string) => string;
 }
 
-const DELIVERIES_AT_ONCE = 8;
+const DEFAULT_CONCURRENCY = 8;
 
 export function createLeadContext(options: LeadOptions): LeadContext {
   const clock = options.clock ?? (() => options.store.now());
   const newId = options.newId ?? createUlids(clock);
   const data = chooseDataFolder(options.data);
   const { wrappers = {}, checks = {}, repos = [], filters = {} } = options;
-  // An unknown name would otherwise be noticed only after the work is done.
+  // An unknown check would otherwise be noticed only after the work is done.
   for (const wrapper of Object.values(wrappers)) findChecks({}, wrapper, checks);
   return {
     store: options.store,
@@ -76,7 +76,7 @@ export function createLeadContext(options: LeadOptions): LeadContext {
     sinks: options.sinks ?? [createMarkdownSink({ folder: join(data, 'comments') })],
     data,
     backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
-    concurrency: options.concurrency ?? DELIVERIES_AT_ONCE,
+    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
     secrets: compileSecrets({
       values: listSensitiveValues(options.environment ?? process.env),
       patterns: options.secrets?.patterns ?? [],

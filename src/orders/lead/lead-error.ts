@@ -14,7 +14,7 @@ export const LEAD_ERROR_CODES = [
 export type LeadErrorCode = (typeof LEAD_ERROR_CODES)[number];
 
 /**
- * Something a lead was asked that cannot be done. Nothing was changed.
+ * A request that a lead cannot fulfil. Nothing was changed.
  *
  * @example
  * if (error instanceof LeadError && error.code === 'CONFLICT') console.error(error.message)

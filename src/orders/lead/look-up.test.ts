@@ -59,7 +59,7 @@ describe.each([
     return { finding, seen: forge.seen };
   }
 
-  it('is found by its address and by its number', async () => {
+  it('is found by its URL and by its number', async () => {
     const expected = { found: 'request', head: HEAD, address: 'https://x/7' };
     expect((await find((host) => `http://${host}/acme/shop/${path}/7`)).finding).toEqual(expected);
     expect((await find(() => '#7')).finding).toEqual(expected);
@@ -69,7 +69,7 @@ describe.each([
     expect((await find(() => '#9')).finding).toEqual({ found: 'missing', repository: 'acme/shop' });
   });
 
-  it('of another repository is not asked for', async () => {
+  it('of another repository is not requested', async () => {
     const { finding, seen } = await find((host) => `http://${host}/evil/shop/${path}/7`);
     expect(finding).toEqual({ found: 'elsewhere', repository: 'acme/shop' });
     expect(seen).toEqual([]);
@@ -86,7 +86,7 @@ describe.each([
   });
 });
 
-it('believes the forge about the repository, not the address', async () => {
+it('trusts the forge about the repository, not the URL', async () => {
   const forge = await openForge();
   const sink = createGitHubSink({ token: 'secret', baseUrl: forge.url, timeoutMs: 5000 });
   expect(await findPullRequest({ sinks: [sink] }, 'acme/shop#1', '#8')).toEqual({

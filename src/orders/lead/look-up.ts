@@ -5,8 +5,8 @@ import type { PullRequestFinding } from '../proof/pull-request.js';
 import type { LeadContext } from './lead-context.js';
 
 /**
- * Looks up a pull request with the credentials of a sink. Its repository is the one that the issue names: whatever address
- * or remote an agent mentions, no other one is asked.
+ * Looks up a pull request with the credentials of a sink. Only the repository that the issue names is searched, regardless
+ * of any address or remote that an agent mentions.
  */
 export async function findPullRequest(
   { sinks }: Pick<LeadContext, 'sinks'>,
@@ -16,11 +16,12 @@ export async function findPullRequest(
   const repository = getRepository(issueRef);
   const wanted = parsePullRequest(named);
   if (repository === undefined) return { found: 'nothing', why: 'the issue names no repository' };
-  if (wanted === undefined)
-    return { found: 'nothing', why: 'it is neither the address nor the number of a pull request' };
-  const able = sinks.filter((sink) => sink.pullRequests !== undefined && sink.accepts(issueRef));
+  if (wanted === undefined) return { found: 'nothing', why: 'it is neither the URL nor the number of a pull request' };
+  const candidates = sinks.filter((sink) => sink.pullRequests !== undefined && sink.accepts(issueRef));
   const [sink, ...others] =
-    wanted.host === undefined ? able : able.filter(({ pullRequests }) => pullRequests?.host === wanted.host);
+    wanted.host === undefined
+      ? candidates
+      : candidates.filter(({ pullRequests }) => pullRequests?.host === wanted.host);
   if (sink?.pullRequests === undefined) {
     return { found: 'nothing', why: `no sink is configured with credentials for ${wanted.host ?? 'its host'}` };
   }
@@ -32,7 +33,7 @@ export async function findPullRequest(
     const signal = AbortSignal.timeout(sink.timeoutMs);
     const found = await sink.pullRequests.find(issueRef, wanted.number, signal);
     if (found === undefined) return { found: 'missing', repository };
-    // The forge redirects from a renamed repository: the name in its answer counts.
+    // The forge redirects from a renamed repository: the name in its response counts.
     if (found.repository !== undefined && found.repository.toLowerCase() !== repository.toLowerCase()) {
       return { found: 'elsewhere', repository };
     }

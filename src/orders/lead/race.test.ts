@@ -20,8 +20,8 @@ async function startTwoLeads() {
   return { left, right, close };
 }
 
-describe('two leads at once', { timeout: 30_000 }, () => {
-  it('one settles while the other replaces the run: a late result changes nothing, an early one is kept', async () => {
+describe('two leads at the same time', { timeout: 30_000 }, () => {
+  it('one settles while the other replaces the run: a late result changes nothing, an early one stays', async () => {
     const { left, right, close } = await startTwoLeads();
     const seen = new Set<string>();
     for (let round = 0; round < 20; round++) {
@@ -46,7 +46,7 @@ describe('two leads at once', { timeout: 30_000 }, () => {
     await close();
   });
 
-  it('both settle, both resolve: once', async () => {
+  it('both settle, then both resolve: each is recorded once', async () => {
     const { left, right, close } = await startTwoLeads();
     for (let round = 0; round < 5; round++) {
       const issueRef = `acme/shop#${round + 1}`;
@@ -70,7 +70,7 @@ describe('two leads at once', { timeout: 30_000 }, () => {
     await close();
   });
 
-  it('both deliver: every comment once', async () => {
+  it('both deliver: every comment is sent once', async () => {
     const { left, right, close } = await startTwoLeads();
     for (let round = 0; round < 10; round++) {
       const order = await left.lead.submit(makeRequest({ issue_ref: `acme/shop#${round + 1}` }));

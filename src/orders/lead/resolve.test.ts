@@ -3,13 +3,13 @@ import { cleanEnd, goodResult, makeRequest, startLead } from './fixtures/lead-at
 
 /** A lead with one item in its inbox: a result without tests, or, with `result` null, none at all. */
 async function withItem(changes: Readonly<Record<string, unknown>> | null = { Tests: undefined }) {
-  const at = await startLead();
-  const submitted = await at.lead.submit(makeRequest({ request_id: 'r-1' }));
-  if (changes !== null) await at.report(submitted, 'work_result.json', goodResult(submitted, changes));
-  await at.lead.settle(cleanEnd(submitted));
-  const [item] = await at.inbox();
+  const site = await startLead();
+  const submitted = await site.lead.submit(makeRequest({ request_id: 'r-1' }));
+  if (changes !== null) await site.report(submitted, 'work_result.json', goodResult(submitted, changes));
+  await site.lead.settle(cleanEnd(submitted));
+  const [item] = await site.inbox();
   if (item === undefined) throw new Error('nothing waits');
-  return { ...at, submitted, item, by: { id: item.id, who: 'Ada', why: 'I looked at it' } };
+  return { ...site, submitted, item, by: { id: item.id, who: 'Ada', why: 'I looked at it' } };
 }
 
 describe('a person who decides', () => {
@@ -33,7 +33,7 @@ describe('a person who decides', () => {
     expect(await findState()).toBe('blocked');
   });
 
-  it('edits: the result as corrected is accepted and shown', async () => {
+  it('edits: the corrected result is accepted and shown', async () => {
     const { lead, by, findState, comments } = await withItem(null);
     const result = { Status: 'ok', Changes: { PR: '#99' }, Tests: 'n/a', Summary: 'By hand.' };
     const { item } = await lead.resolve({ ...by, action: 'edit', result });
@@ -43,7 +43,7 @@ describe('a person who decides', () => {
     expect(await comments()).toContain('- PR: #99');
   });
 
-  it('retries: the order goes out again under a new run id', async () => {
+  it('retries: the order is submitted again under a new run id', async () => {
     const { lead, by, submitted, findState, store } = await withItem();
     const { order, item } = await lead.resolve({ ...by, action: 'retry' });
     expect(order?.run_id).toMatch(/-backend-0002$/);
@@ -55,14 +55,14 @@ describe('a person who decides', () => {
     expect(await lead.submit(makeRequest({ request_id: 'r-1' }))).toMatchObject({ order: submitted.order });
   });
 
-  it('comments on lines: they are recorded, stand in the comment, and go to the next run', async () => {
+  it('comments on lines: they are recorded, shown in the comment, and passed to the next run', async () => {
     const { lead, by, store, comments } = await withItem();
-    const said = [
+    const lineComments = [
       { path: 'src/a.ts', line: 3, side: 'new', text: 'Use the\nhelper.' },
       { path: '<b>\n## Next', line: 1, side: 'old', text: 'Keep it.' },
     ] as const;
-    const { order, item } = await lead.resolve({ ...by, action: 'retry', comments: said });
-    expect(item.resolution).toMatchObject({ comments: said });
+    const { order, item } = await lead.resolve({ ...by, action: 'retry', comments: lineComments });
+    expect(item.resolution).toMatchObject({ comments: lineComments });
     expect(order?.instructions).toBe(`Fix it.
 
 ## Review of run ${item.run_id}
@@ -114,7 +114,7 @@ Ada reviewed the change of that run and requests corrections: I looked at it
     expect(await findState()).toBe('needs-human');
   });
 
-  it('decides once: the second learns what the first chose', async () => {
+  it('decides once: a second decision is refused and names the first', async () => {
     const { lead, by, outbox } = await withItem();
     const both = await Promise.allSettled([
       lead.resolve({ ...by, action: 'accept' }),
@@ -127,7 +127,7 @@ Ada reviewed the change of that run and requests corrections: I looked at it
     expect((await outbox()).filter(({ trigger }) => trigger.startsWith('resolve:'))).toHaveLength(1);
   });
 
-  it('cannot settle what another run has taken over meanwhile', async () => {
+  it('cannot resolve an item whose run was replaced meanwhile', async () => {
     const { lead, by, findState, store } = await withItem();
     const { order } = await lead.resolve({ ...by, action: 'retry' });
     await expect(lead.resolve({ ...by, action: 'accept' })).rejects.toMatchObject({ code: 'CONFLICT' });

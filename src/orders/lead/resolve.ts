@@ -17,20 +17,20 @@ import { chooseIsolation } from '../proof/choose-isolation.js';
 import { continueFromReview, findCommentProblems } from '../review/review-comments.js';
 import { readResultValue } from '../reading/read-result-value.js';
 import { findWrapper } from '../wrappers/wrappers.js';
-import { sketchSpec } from './submit.js';
+import { createPreliminarySpec } from './submit.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError } from './lead-error.js';
-import { outboxMessages } from './settle.js';
+import { createMessages } from './settle.js';
 
 /** A person's decision on an inbox item. */
 export interface ResolveRequest {
   /** The inbox item. */
   readonly id: string;
-  /** `edit`: the result as the person corrected it is accepted. */
+  /** `edit` accepts the result as corrected by the person. */
   readonly action: 'accept' | 'reject' | 'retry' | 'edit';
   readonly who: string;
   readonly why: string;
-  /** For `edit` only, in either spelling. */
+  /** For `edit` only; its keys may be in either spelling (`IssueRef`, `issue_ref`). */
   readonly result?: unknown;
   /** About lines of the change; recorded, shown in the comment, and passed to the next run of a `retry`. */
   readonly comments?: readonly LineComment[];
@@ -40,11 +40,11 @@ export interface ResolveRequest {
 export interface Resolved {
   readonly item: InboxItem;
   readonly decision: Decision;
-  /** The new run of a retry. */
+  /** The new order of a retry. */
   readonly order?: WorkOrder;
 }
 
-/** Records a person's decision: guarded by the active run, with who and why, and a comment on the issue. */
+/** Records a person's decision, with who made it and why, and queues a comment. Refused if the run is no longer active. */
 export async function resolveItem(context: LeadContext, request: ResolveRequest): Promise<Resolved> {
   const { store, clock, newId } = context;
   const now = clock();
@@ -69,13 +69,13 @@ export async function resolveItem(context: LeadContext, request: ResolveRequest)
       who,
       at: resolution.at,
     }),
-    outbox: outboxMessages(context, { issueRef: item.issue_ref, trigger: formatTrigger(order, id) }, comment),
+    outbox: createMessages(context, { issueRef: item.issue_ref, trigger: formatTrigger(order, id) }, comment),
     ...(action === 'retry' ? { retry: await createRetry(context, record, resolution, now) } : {}),
   });
   return readOutcome(outcome, id, decision);
 }
 
-/** The comment that a decision would write now. Rejects the same requests as {@link resolveItem}. */
+/** Returns the comment that a decision would write now. Rejects the same requests as {@link resolveItem}. */
 export async function previewResolution(context: LeadContext, request: ResolveRequest): Promise<string> {
   const { store, clock, wrappers } = context;
   const { item, record, comment } = await planResolution(context, request, clock());
@@ -83,8 +83,8 @@ export async function previewResolution(context: LeadContext, request: ResolveRe
   const issue = await store.findIssue(item.issue_ref);
   const activeRunId = issue?.active_run_id ?? null;
   const { resolution } = item;
-  const counts = activeRunId === item.run_id || (item.group !== undefined && issue?.active_group === item.group);
-  if (resolution !== null || !counts) throw conflict(request.id, { activeRunId, resolution });
+  const isActive = activeRunId === item.run_id || (item.group !== undefined && issue?.active_group === item.group);
+  if (resolution !== null || !isActive) throw createConflictError(request.id, { activeRunId, resolution });
   return comment;
 }
 
@@ -106,7 +106,7 @@ async function planResolution(
   const { id, action, who, why, comments = [] } = request;
   const item = await store.findItem(id);
   const record = item === undefined ? undefined : await store.findOrder(item.issue_ref, item.run_id);
-  if (item === undefined || record === undefined) throw unknownItem(id);
+  if (item === undefined || record === undefined) throw createUnknownItemError(id);
   const decision = decideByPerson({ action, who, why });
   const result = getResult(request, item, record.order);
   const resolution: Resolution = {
@@ -131,7 +131,7 @@ const ACTIONS: readonly unknown[] = ['accept', 'reject', 'retry', 'edit'];
 const WHO_LENGTH = 200;
 const WHY_LENGTH = 5000;
 
-/** Requests come from a command line or over HTTP: the types are not proof. */
+/** Requests come from a command line or over HTTP, so their types are checked here. */
 function checkRequest({ action, who, why, result, comments }: ResolveRequest): void {
   const problems = [
     ...(ACTIONS.includes(action) ? [] : ['action must be accept, reject, retry or edit']),
@@ -166,13 +166,13 @@ async function createRetry(
   resolution: Resolution,
   now: number,
 ): Promise<NonNullable<ItemResolution['retry']>> {
-  const { run_id: _, request_id: __, ...asked } = record.order;
-  const request = continueFromReview(asked, record, resolution);
+  const { run_id: _, request_id: __, ...original } = record.order;
+  const request = continueFromReview(original, record, resolution);
   const wrapper = findWrapper(request.worker, wrappers);
   return {
     request,
     workerType: wrapper.type,
-    spec: sketchSpec(request, wrapper),
+    spec: createPreliminarySpec(request, wrapper),
     run: newId(),
     makeRunId: (number) => formatRunId(now, request.role, number),
     isolation: await chooseIsolation(request, wrapper),
@@ -189,13 +189,13 @@ function readOutcome(outcome: ResolveOutcome, id: string, decision: Decision): R
         ...(outcome.order === undefined ? {} : { order: outcome.order.order }),
       };
     case 'not_found':
-      throw unknownItem(id);
+      throw createUnknownItemError(id);
     case 'conflict':
-      throw conflict(id, outcome);
+      throw createConflictError(id, outcome);
   }
 }
 
-function conflict(
+function createConflictError(
   id: string,
   { activeRunId, resolution }: Pick<ResolveOutcome & { readonly status: 'conflict' }, 'activeRunId' | 'resolution'>,
 ): LeadError {
@@ -207,7 +207,7 @@ function conflict(
   );
 }
 
-function unknownItem(id: string): LeadError {
+function createUnknownItemError(id: string): LeadError {
   return new LeadError(
     'ITEM_NOT_FOUND',
     `Cannot find the inbox item "${id.slice(0, 100)}". \`sluice inbox\` lists all items.`,

@@ -46,7 +46,7 @@ describe('a secret that a worker writes into its result', () => {
     expect((await stat(place('work_result.json'))).mtimeMs).toBe(1_000_000);
   });
 
-  it('is not looked for behind a link, nor in a file that has another name', async () => {
+  it('is not looked for through a link, nor in a file with another name', async () => {
     const { lead, data, report, submitted, place } = await startSecretLead();
     await writeFile(join(data, 'mine.env'), SECRET);
     await report(submitted, 'note', '');
@@ -56,7 +56,7 @@ describe('a secret that a worker writes into its result', () => {
     expect(await readFile(join(data, 'mine.env'), 'utf8')).toBe(SECRET);
   });
 
-  it('reaches no comment through a file with a second name, which is no evidence', async () => {
+  it('reaches no comment through a file with a second hard link, which does not count as evidence', async () => {
     const { lead, comments, report, submitted, place } = await startSecretLead();
     await report(submitted, 'work_result.json', goodResult(submitted, { Summary: `Used ${SECRET}.` }));
     await link(place('work_result.json'), place('second-name'));

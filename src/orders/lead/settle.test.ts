@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { cleanEnd, goodResult, goodText, makeRequest, startLead } from './fixtures/lead-at-work.js';
 
 describe('a lead that settles', () => {
-  it('a JSON worker and a text worker both close the loop, each in a delivered comment', async () => {
+  it('a JSON worker and a text worker both end in a delivered comment', async () => {
     const { lead, report, comments, findState } = await startLead();
     const json = await lead.submit(makeRequest());
     await report(json, 'work_result.json', goodResult(json));
@@ -18,7 +18,7 @@ describe('a lead that settles', () => {
     expect(await findState('acme/shop#13')).toBe('review');
   });
 
-  it('a whole text result is normalised and written to the outbox', async () => {
+  it('a complete text result is normalised and written to the outbox', async () => {
     const { lead, report, outbox } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.txt', goodText(submitted));
@@ -99,7 +99,7 @@ describe('a lead that settles', () => {
     ]);
   });
 
-  it('where both forms are there JSON counts, and the source is recorded', async () => {
+  it('if both files exist, JSON counts, and the source is recorded', async () => {
     const { lead, report, executions } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.json', '{ broken');
@@ -119,7 +119,7 @@ describe('a lead that settles', () => {
     );
   });
 
-  it('only what went through the comment template is written back', async () => {
+  it('only comments from the template are delivered', async () => {
     const { lead, report, outbox } = await startLead();
     const submitted = await lead.submit(makeRequest());
     const summary = 'Fine.\nStatus: done\n\n## Next\nMerge at once. <!-- sluice:x -->';
@@ -131,7 +131,7 @@ describe('a lead that settles', () => {
     expect(body).not.toContain('<!--');
   });
 
-  it('what cannot be read goes to a person, with what there is to start from', async () => {
+  it('an unreadable result goes to a person, with a draft', async () => {
     const { lead, inbox } = await startLead();
     const submitted = await lead.submit(makeRequest());
     const stdout = `IssueRef: acme/shop#12\nRunId: ${submitted.order.run_id}\nStatus: ok\n`;
@@ -141,7 +141,7 @@ describe('a lead that settles', () => {
     ]);
   });
 
-  it('returns the first decision when it is asked again, and writes nothing twice', async () => {
+  it('returns the first decision when repeated, and writes nothing twice', async () => {
     const { lead, report, outbox, executions } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.json', goodResult(submitted));
@@ -167,14 +167,14 @@ describe('a lead that settles', () => {
     ['exit code 1', { exitCode: 1, signal: null }],
     ['a signal', { exitCode: null, signal: 'SIGKILL' }],
     ['an unknown exit', { exitCode: null, signal: null }],
-  ])('does not believe ok after %s', async (_, end) => {
+  ])('does not accept ok after %s', async (_, end) => {
     const { lead, report } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.json', goodResult(submitted));
     expect((await lead.settle({ ...cleanEnd(submitted), ...end })).decision.action).toBe('needs-human');
   });
 
-  it('writes to every sink that takes the issue, and to no other', async () => {
+  it('writes to every sink that accepts the issue, and to no other', async () => {
     const sink = (name: string, prefix: string) => ({
       name,
       timeoutMs: 100,
@@ -198,7 +198,7 @@ describe('a lead that settles', () => {
 });
 
 describe('a lead that submits orders', () => {
-  it('gives every order a new run id and makes it the active one', async () => {
+  it('assigns every order a new run id and makes it the active one', async () => {
     const { lead, store } = await startLead({ clock: () => Date.parse('2026-11-15T23:59:00Z') });
     const first = await lead.submit(makeRequest());
     const second = await lead.submit(makeRequest());
@@ -210,7 +210,7 @@ describe('a lead that submits orders', () => {
     expect(first.run).not.toBe(second.run);
   });
 
-  it('gives the same order for the same request id', async () => {
+  it('returns the same order for the same request id', async () => {
     const { lead } = await startLead();
     const first = await lead.submit(makeRequest({ request_id: 'r-1' }));
     expect(await lead.submit(makeRequest({ request_id: 'r-1' }))).toMatchObject({
@@ -229,7 +229,7 @@ describe('a lead that submits orders', () => {
     expect(await store.findIssue('acme/shop#12')).toBeUndefined();
   });
 
-  it('does nothing any more once it is closed', async () => {
+  it('refuses every call after it is closed', async () => {
     const { lead } = await startLead();
     await lead.close();
     await expect(lead.submit(makeRequest())).rejects.toMatchObject({ code: 'LEAD_CLOSED' });

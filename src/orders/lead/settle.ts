@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode } from '../../base/index.js';
 import { withFolder } from '../../files/index.js';
-import type { Below } from '../../base/index.js';
+import type { TrustedRoot } from '../../base/index.js';
 import type {
   Decision,
   Evidence,
@@ -32,38 +32,38 @@ import { RESULT_BYTES, RESULT_FILES } from '../reading/result-file.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError } from './lead-error.js';
 
-/** The end of an order's worker. */
+/** The end of an order's agent: its exit, its output and its result. */
 export interface WorkerEnd {
   /** Both null: process exit unknown. */
   readonly exitCode: number | null;
   readonly signal?: string | null;
-  /** Its output; the end is enough. */
+  /** Its output; the last part is enough. */
   readonly stdout?: string | Uint8Array;
   readonly stderr?: string | Uint8Array;
-  /** Where its result is, if not in the run folder. */
+  /** The folder that contains its result, if that is not the run folder. */
   readonly dir?: string;
-  /** Whether everything it started has been ended: its result file cannot be half written then. */
+  /** Whether all its processes have ended. If so, its result file cannot be half-written. */
   readonly hasEnded?: boolean;
-  /** The error of its run, besides exit code and signal. */
+  /** The error of its run, in addition to exit code and signal. */
   readonly runError?: string;
   /** Why it could not be started. */
   readonly startError?: string;
-  /** Issues that had to come first and have not: it was not started. */
+  /** Unresolved issues that the order depends on: the agent was not started. */
   readonly unresolved?: readonly string[];
   /** It was canceled before its process started. */
   readonly canceled?: boolean;
   readonly command?: readonly string[];
   readonly workerVersion?: string | null;
-  /** When it was started, if it was not this store's claim that started it. */
+  /** When it was started, if it was not claimed from this store. */
   readonly startedAt?: string | null;
   /**
-   * When it was started by the clock of this machine, in milliseconds since 1970: file times follow that clock, not the one of the
-   * store, and an older result is not its own. By default the start that the store has recorded.
+   * When it was started, by the clock of this machine, in milliseconds since 1970. Result files from before that time
+   * are ignored, and file times follow the clock of the machine, not that of the store. By default the start that the store recorded.
    */
   readonly filesSince?: number;
   /** The agent's answer, if it does not count as its result. */
   readonly answer?: RejectedAnswer;
-  /** A repaired answer of the worker, for a person to start from; it decides nothing. */
+  /** The agent's repaired answer, for a person to start from; it decides nothing. */
   readonly draft?: unknown;
   /** A further note for a person, such as a worktree that was kept. */
   readonly note?: string;
@@ -73,7 +73,7 @@ export interface WorkerEnd {
   readonly reading?: Reading;
   /** Evidence about its claims. */
   readonly evidence?: readonly Evidence[];
-  /** Lines that its change adds and removes, where they were counted; ranks the results of a race. */
+  /** Lines that its change adds and removes, if they were counted; ranks the results of a race. */
   readonly changedLines?: number;
 }
 
@@ -89,11 +89,11 @@ export interface Settlement {
   readonly reading: Reading;
   /** The order was settled before; this is that earlier decision. */
   readonly repeated: boolean;
-  /** Its race is undecided until these runs have ended; `decision` is what the run would get alone. */
+  /** Its race is undecided until these runs have ended; `decision` is what the run would get without the race. */
   readonly waitsFor?: readonly string[];
 }
 
-/** Reads a worker's result, decides, and writes everything that follows in one transaction. */
+/** Reads an agent's result, decides, and writes everything that follows in one transaction. */
 export async function settle(context: LeadContext, end: OrderName & WorkerEnd): Promise<Settlement> {
   const { store, clock, newId } = context;
   const { issueRef, runId, exitCode, signal = null } = end;
@@ -116,7 +116,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     ...readPolicy(context, order),
     ...pickOtherFacts(end),
   };
-  const about = {
+  const ended = {
     order,
     run: record.run,
     workerType: record.worker_type,
@@ -130,10 +130,10 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     at,
   };
 
-  // The guarded update in the store decides which of the two is written: only it knows the active run at that moment.
+  // The guarded update in the store chooses between these two decisions, because the active run may change until then.
   const ifActive = withNote(decide({ ...given, activeRunId: runId }), end.note);
   const active = issue?.active_run_id ?? null;
-  // Where it is still the active one here, it is stale only if another becomes active before the update.
+  // If the run is active now, it can be stale only because another run becomes active before the update.
   const ifStale = withNote(decide({ ...given, activeRunId: active === runId ? undefined : active }), end.note);
   const settled = await store.settleOrder({
     issueRef,
@@ -141,17 +141,17 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     now,
     runResult: end.runResult ?? createRunResult(end),
     active: {
-      ...writeDecision(context, { ...about, decision: ifActive }),
+      ...writeDecision(context, { ...ended, decision: ifActive }),
       state: getIssueState(ifActive) ?? 'needs-human',
     },
     stale: {
       decision: ifStale,
       result: reading.result ?? null,
-      execution: createExecution({ ...about, id: newId(), decision: ifStale }),
+      execution: createExecution({ ...ended, id: newId(), decision: ifStale }),
     },
     ...(record.group === undefined
       ? {}
-      : { race: enterRace(context, record.group, { ...about, decision: ifActive }, end.changedLines ?? null) }),
+      : { race: enterRace(context, record.group, { ...ended, decision: ifActive }, end.changedLines ?? null) }),
   });
   const { decision, repeated, waitsFor } = settled;
   const fields = { issue_ref: issueRef, run_id: runId, source: reading.source, action: decision.action, repeated };
@@ -161,25 +161,25 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
 
 type EndedOrder = RaceEntry['execution'];
 
-/** The rows that follow from a decision, with new ids. */
+/** Creates the rows that follow from a decision, with new ids. */
 function writeDecision(context: LeadContext, ended: EndedOrder, group?: string): DecidedOrder {
   const { order, reading, decision } = ended;
   const item = (): InboxItem => ({
     ...createItem({ ...ended, id: context.newId() }),
     ...(group === undefined ? {} : { group }),
   });
-  const about = { issueRef: order.issue_ref, trigger: formatTrigger(order) };
+  const subject = { issueRef: order.issue_ref, trigger: formatTrigger(order) };
   const comment = () => renderComment({ order, reading, decision });
   return {
     decision,
     result: reading.result ?? null,
     execution: createExecution({ ...ended, id: context.newId() }),
     item: decision.action === 'needs-human' ? item() : null,
-    outbox: decision.action === 'archive' ? [] : outboxMessages(context, about, comment()),
+    outbox: decision.action === 'archive' ? [] : createMessages(context, subject, comment()),
   };
 }
 
-/** The entry of a run, and how the race ends when it was the last one. */
+/** Creates the entry of a run, and the function that concludes the race if this run was the last one. */
 function enterRace(
   context: LeadContext,
   group: string,
@@ -209,7 +209,7 @@ async function findRecord({ store }: LeadContext, { issueRef, runId }: OrderName
   throw new LeadError('ORDER_NOT_FOUND', `Cannot find the order "${runId}" of issue "${issueRef}". Submit it first.`);
 }
 
-/** Reads a worker's result without deciding on it. */
+/** Reads an agent's result without deciding on it. */
 export async function readResult(context: LeadContext, end: OrderName & WorkerEnd): Promise<Reading> {
   return readEnd(context, await findRecord(context, end), end);
 }
@@ -227,7 +227,7 @@ function collectEvidence(
   }));
 }
 
-/** The policy of the order's wrapper; of one that is not configured any more, the order's checks decide. */
+/** Returns the policy of the order's wrapper. If the wrapper is no longer configured, the order's checks decide. */
 function readPolicy({ wrappers }: LeadContext, order: OrderRecord['order']) {
   let wrapper: Wrapper;
   try {
@@ -240,27 +240,27 @@ function readPolicy({ wrappers }: LeadContext, order: OrderRecord['order']) {
 }
 
 async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd): Promise<Reading> {
-  // A worker that was not started has nothing to report; files in the folder are not its own.
+  // An agent that was not started has nothing to report; files in the folder are from something else.
   if (!wasStarted(end)) return { source: 'none', problems: [] };
   const startedAt = end.filesSince ?? end.startedAt ?? record.started_at;
   const dir = end.dir ?? context.getRunFolder(record.run);
   // A caller that names another folder trusts it.
-  const below = end.dir === undefined ? context.data : undefined;
-  await maskResultFiles(context, dir, { below });
+  const trustedRoot = end.dir === undefined ? context.data : undefined;
+  await maskResultFiles(context, dir, { trustedRoot });
   const reading = await readWorkResult({
     dir,
-    below,
+    trustedRoot,
     stdout: end.stdout ?? '',
     stderr: end.stderr ?? '',
     ...(end.answer === undefined ? {} : { answer: { ...end.answer, text: context.secrets.maskText(end.answer.text) } }),
     order: { repo_dir: getRepositoryFolder(context.data, record.order) },
-    // Again: a file that may not be written to, or is in another encoding, could not be masked in its place.
+    // Masked again, because a file that is read-only or in another encoding could not be masked on disk.
     maskText: (text) => context.secrets.maskText(text),
     ...(startedAt === null ? {} : { startedAt }),
     hasEnded: end.hasEnded,
   });
-  const kept = record.order.expects === 'report' ? withoutProblem(reading, 'CHANGES_MISSING') : reading;
-  return kept.result === undefined && end.draft !== undefined ? { ...kept, draft: end.draft } : kept;
+  const relevant = record.order.expects === 'report' ? withoutProblem(reading, 'CHANGES_MISSING') : reading;
+  return relevant.result === undefined && end.draft !== undefined ? { ...relevant, draft: end.draft } : relevant;
 }
 
 function withoutProblem(reading: Reading, unwanted: string): Reading {
@@ -284,7 +284,7 @@ function withNote(decision: Decision, note: string | undefined): Decision {
   return note === undefined ? decision : { ...decision, next: `${decision.next} ${note}` };
 }
 
-/** The result of a run that Sluice did not execute itself, or never started. */
+/** Creates the result of a run that Sluice did not execute itself, or never started. */
 function createRunResult(end: WorkerEnd): RunResult {
   const { exitCode, signal = null, command = [], workerVersion = null } = end;
   if (!wasStarted(end)) {
@@ -301,14 +301,18 @@ function createRunResult(end: WorkerEnd): RunResult {
 const READ_AND_WRITE = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /**
- * Takes secrets out of what a worker reports, at equal length, as was done with all it printed: from here the result goes
- * into comments that others read. The files keep their times, by which an old one is distinguished from a new one.
+ * Masks secrets in an agent's result files without changing their length, as was done with its output: results are
+ * quoted in comments that others read. The file times are restored, because they distinguish an old result from a new one.
  */
-async function maskResultFiles({ secrets }: Pick<LeadContext, 'secrets'>, dir: string, below: Below): Promise<void> {
+async function maskResultFiles(
+  { secrets }: Pick<LeadContext, 'secrets'>,
+  dir: string,
+  root: TrustedRoot,
+): Promise<void> {
   for (const name of RESULT_FILES) {
-    // A file that cannot be written stays unchanged; readers mask it again.
-    const file = await withFolder(dir, below, {
-      work: async (place) => open(join(place, name), READ_AND_WRITE),
+    // A file that cannot be written stays unchanged; its text is masked when it is read.
+    const file = await withFolder(dir, root, {
+      work: async (folder) => open(join(folder, name), READ_AND_WRITE),
       undo: async (opened) => opened.close(),
     }).catch(() => undefined);
     if (file === undefined) continue;
@@ -324,8 +328,8 @@ async function maskResultFiles({ secrets }: Pick<LeadContext, 'secrets'>, dir: s
 }
 
 /**
- * A file with a second hard link may belong to another user, and is not changed; one that is too large is not read as a
- * result either.
+ * Masks one file in place. A file with a second hard link may belong to another user and is left unchanged; a file that is
+ * too large is not read as a result either.
  */
 async function maskFile(file: FileHandle, mask: (bytes: Buffer) => Buffer): Promise<void> {
   const found = await file.stat();
@@ -339,13 +343,13 @@ async function maskFile(file: FileHandle, mask: (bytes: Buffer) => Buffer): Prom
   await file.utimes(found.atime, found.mtime);
 }
 
-/** One message for every sink that takes issues of this kind. */
-export function outboxMessages(
+/** Creates one message for every sink that accepts the issue. */
+export function createMessages(
   { sinks, newId }: Pick<LeadContext, 'sinks' | 'newId'>,
-  about: { readonly issueRef: string; readonly trigger: string },
+  subject: { readonly issueRef: string; readonly trigger: string },
   body: string,
 ): readonly NewOutboxMessage[] {
   return sinks
-    .filter((sink) => sink.accepts(about.issueRef))
-    .map(({ name }) => ({ id: newId(), sink: name, issue_ref: about.issueRef, trigger: about.trigger, body }));
+    .filter((sink) => sink.accepts(subject.issueRef))
+    .map(({ name }) => ({ id: newId(), sink: name, issue_ref: subject.issueRef, trigger: subject.trigger, body }));
 }

@@ -13,9 +13,9 @@ import type { LeadContext } from './lead-context.js';
 /** An order that has its run id and waits for a worker. */
 export interface SubmittedOrder {
   readonly order: WorkOrder;
-  /** Names the run folder. */
+  /** The id of the run, which is also the name of the run folder. */
   readonly run: string;
-  /** The same request had been made before: this is its order. */
+  /** The request was submitted before; this is the existing order. */
   readonly repeated: boolean;
   readonly record: OrderRecord;
   /** The other orders of a race. */
@@ -23,8 +23,8 @@ export interface SubmittedOrder {
 }
 
 /**
- * Checks a request and assigns its run id; the run it replaces is asked to stop. A race is submitted as several orders
- * at once, which differ in their worker.
+ * Checks a request and assigns its run id; the run it replaces is asked to stop. A race is submitted as several orders in
+ * one step, which differ only in their worker.
  */
 export async function submit(
   context: LeadContext,
@@ -34,7 +34,7 @@ export async function submit(
   const checked = readWorkRequest(request);
   const now = context.clock();
   const prepare = async (worker: string): Promise<Rival> => prepareOrder(context, { ...checked, worker }, traceparent);
-  const [first, ...rivals] = await Promise.all(listRunners(checked).map(prepare));
+  const [first, ...rivals] = await Promise.all(listWorkers(checked).map(prepare));
   if (first === undefined) throw new Error('A race has at least one run.');
   for (const { run } of [first, ...rivals]) await beforeQueued?.({ run, issueRef: checked.issue_ref });
   const submitted = await context.store.submitOrder({
@@ -49,14 +49,14 @@ export async function submit(
 
 /** Options that accompany a request. */
 export interface SubmitOptions {
-  /** The span that caused the order, as W3C Trace Context has it; the parent of its spans. */
+  /** The span that caused the order, in the format of W3C Trace Context; the parent of the order's spans. */
   readonly traceparent?: string | undefined;
   /** Called with each run before a worker can claim it. */
   readonly beforeQueued?: (run: { readonly run: string; readonly issueRef: string }) => Promise<void>;
 }
 
-/** The workers of an order: one, or those of its race. */
-function listRunners({ worker, race }: WorkRequest): readonly string[] {
+/** Lists the workers of an order: one, or those of its race. */
+function listWorkers({ worker, race }: WorkRequest): readonly string[] {
   if (race === undefined) return [worker];
   return typeof race === 'number' ? Array.from({ length: race }, () => worker) : race;
 }
@@ -67,20 +67,23 @@ async function prepareOrder(
   traceparent: string | undefined,
 ): Promise<Rival> {
   const wrapper = findWrapper(request.worker, wrappers);
-  // An unknown name is refused now, not after the work is done.
+  // An unknown check or repository is refused now, not after the work is done.
   findChecks(request, wrapper, checks);
   if (request.repo !== undefined) findRepo(request.repo, repos);
   return {
     request,
     workerType: wrapper.type,
     run: newId(),
-    spec: { ...sketchSpec(request, wrapper), ...omitUndefined({ traceparent }) },
+    spec: { ...createPreliminarySpec(request, wrapper), ...omitUndefined({ traceparent }) },
     isolation: await chooseIsolation(request, wrapper),
   };
 }
 
 /** Creates a preliminary spec for an order's run; the worker replaces it with the real one. */
-export function sketchSpec({ repo_dir, instructions }: WorkRequest, { type, command }: Wrapper): StoredRunSpec {
+export function createPreliminarySpec(
+  { repo_dir, instructions }: WorkRequest,
+  { type, command }: Wrapper,
+): StoredRunSpec {
   const engine = command === undefined ? findAgentEngine(type) : undefined;
   return { engine: engine ?? 'command', workdir: repo_dir, prompt: instructions };
 }

@@ -16,25 +16,25 @@ import type {
 } from '../../records/index.js';
 import type { Execution } from '../execution.js';
 
-/** The clock that leases and records go by. */
+/** The clock for leases and records. */
 export interface StoreClock {
   /**
-   * The time of the store in milliseconds since 1970: that of this machine, or of the database where machines share one, so
-   * that a machine with a wrong clock neither loses its leases nor ends those of others.
+   * The time of the store in milliseconds since 1970: that of this machine, or of the database if several machines share it.
+   * So a machine with a wrong clock neither loses its own leases nor ends those of others.
    */
   now(): number;
 }
 
 /**
- * The store as the lead uses it: each method is one transaction, done or not done. Times are milliseconds since 1970 and
- * come from the caller, who reads `StoreClock`.
+ * The store as the lead uses it. Each method is one transaction. Times are milliseconds since 1970 and come from the
+ * caller, who reads `StoreClock`.
  */
 export interface OrderStore {
   /**
    * Assigns the next run id of the issue, makes it active, and queues a run that carries the order; the run it replaces is
-   * asked to stop, or canceled if it is still queued. What waited for a person about the run before is settled as `superseded`. A request
-   * whose id is known gives the order it had; another request under that id is refused with `REQUEST_ID_REUSED`. With
-   * `rivals` all of them are queued as one race, and the issue's active group replaces its active run.
+   * asked to stop, or canceled if it is still queued. Open inbox items of the replaced run are resolved as `superseded`. A
+   * repeated request id returns the existing order; a different request with that id is refused with `REQUEST_ID_REUSED`. With
+   * `rivals`, all orders are queued as one race, and the issue has an active group instead of an active run.
    */
   submitOrder(submission: OrderSubmission): Promise<{
     readonly record: OrderRecord;
@@ -43,50 +43,50 @@ export interface OrderStore {
     readonly repeated: boolean;
   }>;
   /**
-   * Writes everything that follows from a result at once and ends the order's run; the first statement is the update guarded
-   * by the active run, in a race by the active group. The result of a race's run is kept as its entry; the last one to
-   * enter settles them all in the same transaction.
+   * Writes everything that follows from a result and ends the order's run, in one transaction. The first statement is the
+   * update guarded by the active run, or in a race by the active group. The result of a run in a race is stored as its entry;
+   * the last run to enter settles all of them in the same transaction.
    */
   settleOrder(settlement: OrderSettlement): Promise<{
-    /** Of a race that is undecided: what the run would get alone. */
+    /** In an undecided race: the decision that the run would get without the race. */
     readonly decision: Decision;
     readonly repeated: boolean;
     /** Run ids of the race that have not entered yet; absent if the order is decided. */
     readonly waitsFor?: readonly string[];
   }>;
   /**
-   * Settles what waits for a person; `conflict` if the item's run is not the active one any more or it is resolved. The
-   * issue leaves `needs-human` with the last of its open items; a retry settles them all. Accepting a result of an
-   * undecided race makes its run the active one and settles the others as superseded.
+   * Resolves an inbox item; `conflict` if its run is no longer active or it is already resolved. The issue leaves
+   * `needs-human` with the last of its open items; a retry resolves all of them. Accepting a result of an undecided race makes
+   * its run the active one and resolves the other items as superseded.
    */
   resolveItem(resolution: ItemResolution): Promise<ResolveOutcome>;
 
   findIssue(issueRef: string): Promise<IssueRecord | undefined>;
   findOrder(issueRef: string, runId: string): Promise<OrderRecord | undefined>;
   /**
-   * `search`: words that the reference must all contain, in any case. A page then looks at a bounded number of issues: it
-   * may be short, or empty, and still have a next one.
+   * `search`: words that the reference must all contain, ignoring case. A search reads a bounded number of issues per page,
+   * so a page may be short, or empty, and still have a next one.
    */
   listIssues(page: Page & { readonly state?: IssueState; readonly search?: string }): Promise<Listed<IssueRecord>>;
-  /** `open`: only those neither settled nor canceled. */
+  /** `open`: only orders that are neither settled nor canceled. */
   listOrders(
     page: Page & { readonly issueRef?: string; readonly state?: OrderState; readonly open?: boolean },
   ): Promise<Listed<OrderRecord>>;
   findItem(id: string): Promise<InboxItem | undefined>;
-  /** `open`: only what waits, or only what is settled. */
+  /** `open`: only unresolved items, or only resolved ones. */
   listInbox(
     page: Page & { readonly open?: boolean; readonly issueRef?: string; readonly order?: 'oldest' | 'newest' },
   ): Promise<Listed<InboxItem>>;
   listExecutions(page: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>>;
 }
 
-/** `cursor` is what the last page returned. Newest first, except open orders and, by default, the inbox: oldest first. */
+/** `cursor` is the `next_cursor` of the previous page. Newest first, except open orders and, by default, the inbox: oldest first. */
 export interface Page {
   readonly limit?: number;
   readonly cursor?: string;
 }
 
-/** One page of a list. `next_cursor` asks for the next one; null at the end. */
+/** One page of a list. `next_cursor` requests the next page; null at the end. */
 export interface Listed<T> {
   readonly items: readonly T[];
   readonly next_cursor: string | null;
@@ -98,25 +98,25 @@ export interface ExecutionFilter {
   readonly runId?: string;
   readonly worker?: string;
   readonly decision?: Decision['action'];
-  /** From this time on, as `at` is written. */
+  /** From this time on, in the format of `at`. */
   readonly since?: string;
   /** Before this time. */
   readonly until?: string;
 }
 
-/** A request on its way to becoming an order. */
+/** A request to be queued as an order. */
 export interface OrderSubmission {
   readonly request: WorkRequest;
   readonly workerType: string;
   /** The run that will carry the order. */
   readonly run: string;
-  /** The preliminary spec before a worker prepares it: engine, folder, instructions. */
+  /** The preliminary spec, until a worker prepares the real one: engine, folder, instructions. */
   readonly spec: StoredRunSpec;
   /** Makes a run id from the number that the store assigns: `2026-11-15-backend-0001`. */
   readonly makeRunId: (number: number) => string;
-  /** Where the work is done if the request does not say; `repository` by default. */
+  /** Where the agent works if the request does not set it; `repository` by default. */
   readonly isolation?: 'repository' | 'worktree';
-  /** For a retry: the commit that the order it repeats began from. */
+  /** For a retry: the commit from which the repeated order started. */
   readonly baseCommit?: string | null;
   /** The other runs of a race. */
   readonly rivals?: readonly Rival[];
@@ -131,11 +131,11 @@ export interface OrderSettlement {
   readonly issueRef: string;
   readonly runId: string;
   readonly now: number;
-  /** The result of the run; a run that has ended keeps the result it has. */
+  /** The result of the run; ignored if the run has already ended. */
   readonly runResult: RunResult;
   readonly active: DecidedOrder & { readonly state: IssueState };
   readonly stale: Pick<DecidedOrder, 'decision' | 'result' | 'execution'>;
-  /** For a run of a race; `active` then counts for nothing. */
+  /** For a run of a race; `active` is then ignored. */
   readonly race?: {
     readonly group: string;
     readonly entry: RaceEntry;
@@ -155,7 +155,7 @@ export interface DecidedOrder {
 
 /** The outcome of one run of a race; stored as JSON until the last one has entered. */
 export interface RaceEntry {
-  /** With the decision that the run would get alone. */
+  /** With the decision that the run would get without the race. */
   readonly execution: Omit<Execution, 'id'> & { readonly order: WorkOrder };
   /** Lines that its change adds and removes; null if unknown. */
   readonly lines: number | null;
@@ -179,8 +179,8 @@ export interface ItemResolution {
   readonly execution: ExecutionRecord;
   readonly outbox: readonly NewOutboxMessage[];
   /**
-   * For a retry: the order is submitted again under a new run id. It has no request id: a repeat of the request that had it
-   * must still return the old order.
+   * For a retry: the order is submitted again with a new run id. It has no request id, because a repeat of the original
+   * request must still return the old order.
    */
   readonly retry?: Omit<OrderSubmission, 'now'> & { readonly request: { readonly request_id?: never } };
 }

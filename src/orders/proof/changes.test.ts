@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   isCiPath,
   isTestPath,
-  leadsOut,
+  leavesRepository,
   listDeletedTests,
   listPaths,
   listSubmodules,
@@ -15,7 +15,7 @@ const row = (letter: string, paths: readonly string[], mode = '100644', blob = O
   `:100644 ${mode} ${OID} ${blob} ${letter}\0${paths.join('\0')}\0`;
 
 describe('parseChanges', () => {
-  test('reads every kind of change, whatever is in a name', () => {
+  test('reads every kind of change, whatever the file name', () => {
     const raw = [
       row('A', ['src/new.ts']),
       row('M', ['a file\nwith everything " in it']),
@@ -32,11 +32,11 @@ describe('parseChanges', () => {
     ]);
   });
 
-  test('of empty output is an empty list', () => {
+  test('returns an empty list for empty output', () => {
     expect(parseChanges('')).toEqual([]);
   });
 
-  test('a renamed file counts at both places', () => {
+  test('a renamed file counts with both paths', () => {
     expect(listPaths(parseChanges(row('R100', ['a', 'b'])))).toEqual(['a', 'b']);
   });
 });
@@ -64,7 +64,7 @@ test('CI configuration is recognised', () => {
 });
 
 describe('listDeletedTests', () => {
-  test('lists tests that were deleted, emptied or moved to where they do not run', () => {
+  test('lists tests that were deleted, emptied or moved to a path where they do not run', () => {
     const raw = [
       row('D', ['test/a.test.ts'], '000000'),
       row('M', ['test/b.test.ts'], '100644', EMPTY),
@@ -83,7 +83,7 @@ describe('listDeletedTests', () => {
   });
 });
 
-test('submodules are listed, and a change of where they come from', () => {
+test('submodules are listed, and so is a change of their URLs', () => {
   const raw = [row('A', ['vendor/lib'], '160000'), row('M', ['.gitmodules']), row('D', ['old'], '000000')].join('');
   expect(listSubmodules(parseChanges(raw))).toEqual(['vendor/lib', '.gitmodules']);
 });
@@ -96,7 +96,7 @@ test.each([
   ['a/b', 'c/../d'],
   ['a', String.raw`..\x`],
 ])('a link at %s to %s leads out, or may', (path, target) => {
-  expect(leadsOut(path, target)).toBe(true);
+  expect(leavesRepository(path, target)).toBe(true);
 });
 
 test.each([
@@ -105,5 +105,5 @@ test.each([
   ['a/b/c', '../../d/e'],
   ['a', './b'],
 ])('a link at %s to %s stays inside', (path, target) => {
-  expect(leadsOut(path, target)).toBe(false);
+  expect(leavesRepository(path, target)).toBe(false);
 });

@@ -2,7 +2,7 @@
 export interface FileChange {
   readonly kind: 'added' | 'modified' | 'deleted' | 'renamed';
   readonly path: string;
-  /** Where a renamed file was. */
+  /** The previous path of a renamed file. */
   readonly oldPath?: string;
   readonly oldMode: string;
   readonly newMode: string;
@@ -13,7 +13,7 @@ export interface FileChange {
 const KINDS: Readonly<Record<string, FileChange['kind']>> = { A: 'added', C: 'added', D: 'deleted', R: 'renamed' };
 
 /**
- * Reads what `git diff-tree -r --raw -z --no-abbrev` prints.
+ * Parses the output of `git diff-tree -r --raw -z --no-abbrev`.
  *
  * @example
  * parseChanges(':000000 100644 0000… 1a2b… A\0src/a.ts\0') // [{ kind: 'added', path: 'src/a.ts', … }]
@@ -45,7 +45,7 @@ const TEST_FOLDER = /(?:^|\/)(?:tests?|__tests__|specs?|e2e|testing|testdata|fix
 const TEST_FILE =
   /(?:^|\/)(?:[^/]*[._-](?:tests?|specs?)\.[^/]+|test_[^/]+|conftest\.py|[^/]+Tests?\.(?:java|kt|cs|scala|swift|php))$/;
 
-/** Whether a path is that of a test, by its folder or its name. */
+/** Whether a file is a test, judged by its folder or its name. */
 export function isTestPath(path: string): boolean {
   return TEST_FOLDER.test(path) || TEST_FILE.test(path);
 }
@@ -61,13 +61,13 @@ export function isCiPath(path: string): boolean {
 const TOOLING =
   /(?:^|\/)(?:package\.json|pyproject\.toml|setup\.(?:cfg|py)|pytest\.ini|tox\.ini|noxfile\.py|sitecustomize\.py|\.coveragerc|(?:GNU)?[mM]akefile|\.?justfile|Rakefile|\.rspec|phpunit\.xml[^/]*|build\.gradle[^/]*|pom\.xml|\.cargo\/config[^/]*|\.npmrc|\.(?:mocha|nyc|babel|swc)rc[^/]*|(?:vitest|vite|jest|karma|playwright|cypress|ava|babel|webpack|rollup)\.(?:config|conf|setup|workspace)[^/]*|tsconfig[^/]*\.json)$/;
 
-/** Whether a path is configuration that decides what builds and tests do. */
+/** Whether a path is build or test configuration. */
 export function isToolingPath(path: string): boolean {
   return TOOLING.test(path);
 }
 
 /**
- * The test files that a change takes away: deleted, emptied, or moved to where they no longer count as tests.
+ * Lists the test files that a change removes: deleted, emptied, or moved to a path that no longer counts as a test.
  *
  * @example
  * listDeletedTests([{ kind: 'deleted', path: 'test/basket.test.ts', … }]) // ['test/basket.test.ts']
@@ -80,13 +80,13 @@ export function listDeletedTests(changes: readonly FileChange[]): readonly strin
   });
 }
 
-/** The object of an empty file, in both formats of git. */
+/** The object id of an empty file, in both hash formats of git. */
 const EMPTY_BLOBS: ReadonlySet<string> = new Set([
   'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
   '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
 ]);
 
-/** The paths a change touches; a renamed file counts at both places. */
+/** Lists the paths that a change touches, including both paths of a renamed file. */
 export function listPaths(changes: readonly FileChange[]): readonly string[] {
   return changes.flatMap(({ path, oldPath }) => (oldPath === undefined ? [path] : [oldPath, path]));
 }
@@ -94,12 +94,12 @@ export function listPaths(changes: readonly FileChange[]): readonly string[] {
 const SYMLINK = '120000';
 const SUBMODULE = '160000';
 
-/** Links that a change adds or alters: their targets have to be looked at. */
+/** Lists symbolic links that a change adds or modifies: their targets have to be checked. */
 export function listLinks(changes: readonly FileChange[]): readonly FileChange[] {
   return changes.filter(({ kind, newMode }) => kind !== 'deleted' && newMode === SYMLINK);
 }
 
-/** Submodules that a change adds, moves to another commit, or fetches from elsewhere. */
+/** Lists submodules that a change adds, moves to another commit, or fetches from another URL. */
 export function listSubmodules(changes: readonly FileChange[]): readonly string[] {
   return changes
     .filter(({ kind, newMode, path }) => kind !== 'deleted' && (newMode === SUBMODULE || path === '.gitmodules'))
@@ -107,14 +107,14 @@ export function listSubmodules(changes: readonly FileChange[]): readonly string[
 }
 
 /**
- * Whether a symbolic link leads out of the repository. A target that climbs again after it has entered a folder counts as
- * one too: that folder may be a link itself.
+ * Whether a symbolic link leads out of the repository. A target with `..` after a folder name counts as well, because that
+ * folder may be a link itself.
  *
  * @example
- * leadsOut('docs/latest', '../v2') // false
- * leadsOut('docs/latest', '../../etc') // true
+ * leavesRepository('docs/latest', '../v2') // false
+ * leavesRepository('docs/latest', '../../etc') // true
  */
-export function leadsOut(path: string, target: string): boolean {
+export function leavesRepository(path: string, target: string): boolean {
   if (target.startsWith('/') || target.includes('\\') || target.includes('\0')) return true;
   let depth = path.split('/').length - 1;
   let hasEntered = false;

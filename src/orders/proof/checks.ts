@@ -1,12 +1,12 @@
 import type { FromSchema } from '../../base/index.js';
-import { fromJsonSchema } from '../../json-schema/index.js';
+import { fromRecordSchema } from '../../json-schema/index.js';
 import { sandboxUse, WORKER_NAME } from '../../records/index.js';
 import type { Problem, WorkOrder } from '../../records/index.js';
-import { OrdersError, refuse } from '../orders-error.js';
-import { checkShape, invalidValue } from '../shapes/check-shape.js';
+import { OrdersError, createInvalidError } from '../orders-error.js';
+import { checkShape, createValueProblem } from '../shapes/check-shape.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
 
-const words = {
+const commandLine = {
   type: 'array',
   minItems: 1,
   maxItems: 4096,
@@ -18,41 +18,41 @@ export const CHECK_SCHEMA = {
   type: 'object',
   properties: {
     /** The program and its arguments; started without a shell. */
-    command: words,
+    command: commandLine,
     /** A command to run first, such as `npm ci`; it may use the network. */
-    prepare: words,
-    /** How long either of them may take; 600 by default. */
+    prepare: commandLine,
+    /** How long each of the two commands may take, in seconds; 600 by default. */
     timeout_s: { type: 'number', exclusiveMinimum: 0, maximum: 86_400 },
     /** Whether the check may use the network; `none` by default. */
     network: { enum: ['none', 'host'] },
-    /** Whether it runs in a sandbox, which closes the network: `auto` (default) where one can be made, `required`, `off`. */
+    /** Whether it runs in a sandbox, which blocks the network: `auto` (default: if sandboxes work here), `required`, `off`. */
     sandbox: sandboxUse,
-    /** How often a check that fails is tried at most; 1 by default. */
+    /** How many times a failing check is run at most; 1 by default. */
     tries: { type: 'integer', minimum: 1, maximum: 10 },
   },
   required: ['command'],
   additionalProperties: false,
 } as const;
 
-/** A command of the configuration by which Sluice itself checks a change. */
+/** A configured command that Sluice runs to check a change. */
 export type Check = FromSchema<typeof CHECK_SCHEMA>;
 
 /** Checks by the name that orders and wrappers use. */
 export type Checks = Readonly<Record<string, Check>>;
 
-const checkSchema = fromJsonSchema<Check>(CHECK_SCHEMA);
+const checkSchema = fromRecordSchema<Check>(CHECK_SCHEMA);
 const namePattern = new RegExp(WORKER_NAME.pattern);
 
 /**
- * Checks the checks of a configuration.
+ * Validates the checks of a configuration.
  *
  * @example
  * readChecks({ unit: { command: ['npm', 'test'], prepare: ['npm', 'ci'], timeout_s: 300 } })
  */
 export function readChecks(value: unknown): Checks {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw refuse('INVALID_CHECKS', 'checks in the configuration', [
-      invalidValue('', 'write an object with a check for each name'),
+    throw createInvalidError('INVALID_CHECKS', 'checks in the configuration', [
+      createValueProblem('', 'write an object with a check for each name'),
     ]);
   }
   const problems: Problem[] = [];
@@ -60,16 +60,16 @@ export function readChecks(value: unknown): Checks {
   for (const [name, given] of Object.entries(value)) {
     const checked = checkShape(checkSchema, given);
     if (name.length > WORKER_NAME.maxLength || !namePattern.test(name)) {
-      problems.push(invalidValue(name, 'use letters, digits, points, - and _ for a name'));
+      problems.push(createValueProblem(name, 'use letters, digits, dots, - and _ for a name'));
     } else if (checked.problems !== undefined) {
       problems.push(
         ...checked.problems.map((one) => ({ ...one, path: one.path === undefined ? name : `${name}.${one.path}` })),
       );
     } else if ([checked.value.command, checked.value.prepare].some((command) => command?.[0]?.trim() === '')) {
-      problems.push(invalidValue(`${name}.command`, 'it must begin with a program'));
+      problems.push(createValueProblem(`${name}.command`, 'must begin with a program'));
     } else checks.push([name, checked.value]);
   }
-  if (problems.length > 0) throw refuse('INVALID_CHECKS', 'checks in the configuration', problems);
+  if (problems.length > 0) throw createInvalidError('INVALID_CHECKS', 'checks in the configuration', problems);
   return Object.fromEntries(checks);
 }
 
@@ -79,7 +79,7 @@ export interface NamedCheck extends Check {
 }
 
 /**
- * The checks of an order: those it names, else those of its wrapper.
+ * Finds the checks of an order: those it names, otherwise those of its wrapper.
  *
  * @example
  * findChecks(order, wrapper, { unit: { command: ['npm', 'test'] } }) // [{ name: 'unit', command: ['npm', 'test'] }]
@@ -92,10 +92,11 @@ export function findChecks(
   return (order.checks ?? wrapper.checks ?? []).map((name) => {
     const check = Object.hasOwn(configured, name) ? configured[name] : undefined;
     if (check !== undefined) return { name, ...check };
-    const known = Object.keys(configured).join(', ') || 'none';
+    const names = Object.keys(configured);
+    const advice = names.length === 0 ? 'Add it' : `Use one of ${names.join(', ')}, or add it`;
     throw new OrdersError(
       'UNKNOWN_CHECK',
-      `Unknown check ${JSON.stringify(name.slice(0, 100))}. Use one of ${known}, or add it to checks in the configuration.`,
+      `Unknown check ${JSON.stringify(name.slice(0, 100))}. ${advice} to checks in the configuration.`,
     );
   });
 }
@@ -104,7 +105,7 @@ export function findChecks(
 export type EvidencePolicy = 'proven' | 'reported';
 
 /**
- * The policy of an order: `proven` in a race, else its wrapper's, else `proven` where checks are named.
+ * Chooses the policy of an order: `proven` in a race, otherwise the wrapper's, otherwise `proven` if checks are named.
  *
  * @example
  * choosePolicy({ checks: ['unit'] }, { type: 'codex-cli' }) // 'proven'

@@ -11,13 +11,13 @@ export type CheckTry =
 export interface CheckOutcome {
   readonly check: NamedCheck;
   readonly tries: readonly CheckTry[];
-  /** Files of the change that the check itself runs. */
+  /** Files that the check runs and the change modifies. */
   readonly rewritten?: readonly string[];
 }
 
 /**
  * Judges a result by one of its checks. Confirmed only if its last try passed, the agent does not claim otherwise, and
- * the change did not write the check.
+ * the change does not modify what the check runs.
  *
  * @example
  * judgeCheck({ check, tries: [{ run, result, durationMs: 1200 }] }, workResult).verdict
@@ -26,18 +26,20 @@ export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefine
   const { check, tries, rewritten = [] } = outcome;
   const last = tries.at(-1);
   const run = last?.run === undefined ? {} : { run: last.run };
-  const seen = tries.map((each, index) => (tries.length > 1 ? `try ${index + 1} ` : '') + describeTry(each)).join(', ');
-  const words = showLine(check.command.join(' '), 200);
-  const detail = `${check.name} (${words}): ${seen === '' ? 'not run' : seen}.${describeSandbox(check, last)}`;
+  const outcomes = tries
+    .map((each, index) => (tries.length > 1 ? `try ${index + 1} ` : '') + describeTry(each))
+    .join(', ');
+  const command = showLine(check.command.join(' '), 200);
+  const detail = `${check.name} (${command}): ${outcomes === '' ? 'not run' : outcomes}.${describeSandbox(check, last)}`;
   if (last === undefined || !('result' in last) || wasStopped(last.result)) {
     return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail, ...run };
   }
   const hasPassed = didPass(last.result);
-  const says = claimed?.tests === 'n/a' ? undefined : claimed?.tests?.result;
-  if (hasPassed && says === 'fail') {
-    return contradicted(`${detail} The agent reports that its tests failed.`, last.run);
+  const reported = claimed?.tests === 'n/a' ? undefined : claimed?.tests?.result;
+  if (hasPassed && reported === 'fail') {
+    return contradict(`${detail} The agent reports that its tests failed.`, last.run);
   }
-  if (!hasPassed) return contradicted(detail, last.run);
+  if (!hasPassed) return contradict(detail, last.run);
   if (rewritten.length > 0) {
     const files = showLine(rewritten.slice(0, 5).join(', '), 300);
     const passed = `${detail} It passed, but the change rewrites what it runs: ${files}.`;
@@ -55,19 +57,19 @@ function describeSandbox({ network = 'none' }: NamedCheck, last: CheckTry | unde
   return network === 'none' ? ` Not sandboxed${why}, so the network was not blocked.` : ` Not sandboxed${why}.`;
 }
 
-/** Whether a run of a check passed: its process ended by itself with exit code 0. */
+/** Whether a run of a check passed: its process exited with code 0 and was not stopped. */
 export function didPass({ status, process }: RunResult): boolean {
   return status === 'success' && process?.exit_code === 0 && process.signal === null;
 }
 
-/** Sluice was stopped, or never started the process: that says nothing about the change. */
+/** Whether Sluice stopped the process or never started it. The run then proves nothing about the change. */
 export function wasStopped({ process, error }: RunResult): boolean {
   return process === undefined || error?.category === 'canceled';
 }
 
-function describeTry(attempt: CheckTry): string {
-  if (!('result' in attempt)) return attempt.problem;
-  const { result, durationMs } = attempt;
+function describeTry(checkTry: CheckTry): string {
+  if (!('result' in checkTry)) return checkTry.problem;
+  const { result, durationMs } = checkTry;
   const { process, error } = result;
   const seconds = `${Number((durationMs / 1000).toFixed(1))} s`;
   if (process === undefined) return `could not be started: ${showLine(error?.message ?? 'no process', 200)}`;
@@ -78,6 +80,6 @@ function describeTry(attempt: CheckTry): string {
   return `${end} after ${seconds}`;
 }
 
-function contradicted(detail: string, run: string): Evidence {
+function contradict(detail: string, run: string): Evidence {
   return { claim: 'tests', by: 'sluice', verdict: 'contradicted', detail, run };
 }

@@ -4,17 +4,17 @@ import { showLine } from '../plain-text.js';
 import { isCiPath, isTestPath, isToolingPath, listDeletedTests, listPaths, listSubmodules } from './changes.js';
 import type { FileChange } from './changes.js';
 
-/** Git's findings on a claimed commit; the first one that is not `change` ends the search. */
+/** Git's findings on a claimed commit. */
 export type CommitFacts =
   /** It could not be examined. */
   | { readonly found: 'nothing'; readonly why: string }
   | { readonly found: 'missing'; readonly commit: string }
   /** It exists, but is not the work of this order. */
   | { readonly found: 'foreign'; readonly commit: string; readonly why: string }
-  | { readonly found: 'change'; readonly change: WitnessedChange };
+  | { readonly found: 'change'; readonly change: OrderChange };
 
-/** A change that is this order's own. */
-export interface WitnessedChange {
+/** A change that this order made. */
+export interface OrderChange {
   readonly commit: string;
   readonly base: string;
   /** Commits that only this order made. */
@@ -22,15 +22,15 @@ export interface WitnessedChange {
   readonly files: readonly FileChange[];
   /** Lines added and removed; null if git could not count them. */
   readonly lines: number | null;
-  /** The authors recorded in its commits; the first few. */
+  /** The first few authors recorded in its commits. */
   readonly authors: readonly string[];
-  /** A commit is dated before the one the work began from. */
+  /** A commit is dated before the commit from which the work started. */
   readonly isBackdated: boolean;
   /** Changed `package.json` files whose scripts differ. */
   readonly scripts: readonly string[];
   /** Symbolic links of the change that lead out of the repository. */
   readonly linksOut: readonly string[];
-  /** Sluice made the commit, from what the agent had left uncommitted in its worktree. */
+  /** Sluice made the commit, from the agent's uncommitted changes in the worktree. */
   readonly madeBySluice: boolean;
 }
 
@@ -45,39 +45,39 @@ export function judgeCommit(facts: CommitFacts, order: Pick<WorkOrder, 'paths'>)
     case 'nothing':
       return [{ claim: 'commit', by: 'worker', verdict: 'unchecked', detail: `Not checked: ${facts.why}.` }];
     case 'missing':
-      return [contradicted('commit', `The repository has no commit ${shorten(facts.commit)}.`)];
+      return [contradict('commit', `The repository has no commit ${shorten(facts.commit)}.`)];
     case 'foreign':
-      return [contradicted('commit', `Commit ${shorten(facts.commit)} ${facts.why}.`)];
+      return [contradict('commit', `Commit ${shorten(facts.commit)} ${facts.why}.`)];
     case 'change':
       return [judgeOrigin(facts.change), judgePaths(facts.change, order.paths), ...judgeTests(facts.change)];
   }
 }
 
-function judgeOrigin(change: WitnessedChange): Evidence {
+function judgeOrigin(change: OrderChange): Evidence {
   const { commit, base, commits, files, lines, authors, isBackdated, linksOut, madeBySluice } = change;
   const submodules = listSubmodules(files);
-  if (files.length === 0) return contradicted('commit', `Commit ${shorten(commit)} changes no file.`);
+  if (files.length === 0) return contradict('commit', `Commit ${shorten(commit)} changes no file.`);
   if (linksOut.length > 0) {
-    return contradicted('commit', `The change adds links that lead out of the repository: ${listFiles(linksOut)}.`);
+    return contradict('commit', `The change adds links that lead out of the repository: ${listFiles(linksOut)}.`);
   }
   if (submodules.length > 0) {
-    return contradicted('commit', `The change adds or moves submodules: ${listFiles(submodules)}.`);
+    return contradict('commit', `The change adds or moves submodules: ${listFiles(submodules)}.`);
   }
-  const count = `${plural(commits, 'commit')} on top of ${shorten(base)}, ${plural(files.length, 'file')} changed`;
+  const count = `${formatCount(commits, 'commit')} on top of ${shorten(base)}, ${formatCount(files.length, 'file')} changed`;
   const notes = [
     madeBySluice ? 'committed by Sluice' : `by ${authors.map((author) => showLine(author, 100)).join(', ')}`,
-    ...(lines === 0 ? ['no line changed: files were only moved, or their modes set'] : []),
+    ...(lines === 0 ? ['no line changed: files were only moved, or only their modes changed'] : []),
     ...(isBackdated ? ['dated before the work began'] : []),
   ];
   const detail = `${[`${commit}: ${count}`, ...notes].join(', ')}.`;
   return { claim: 'commit', by: 'sluice', verdict: 'confirmed', detail };
 }
 
-function judgePaths({ files }: WitnessedChange, allowed: readonly string[] | undefined): Evidence {
+function judgePaths({ files }: OrderChange, allowed: readonly string[] | undefined): Evidence {
   const paths = listPaths(files);
   const outside =
     allowed === undefined ? [] : paths.filter((path) => !allowed.some((glob) => matchPathGlob(glob, path)));
-  if (outside.length > 0) return contradicted('paths', `Not allowed to change: ${listFiles(outside)}.`);
+  if (outside.length > 0) return contradict('paths', `Not allowed to change: ${listFiles(outside)}.`);
   const tests = paths.filter(isTestPath);
   const settings = paths.filter((path) => isCiPath(path) && !isTestPath(path));
   const tooling = paths.filter((path) => isToolingPath(path) && !isCiPath(path) && !isTestPath(path));
@@ -87,22 +87,22 @@ function judgePaths({ files }: WitnessedChange, allowed: readonly string[] | und
     ...(settings.length === 0 ? [] : [`CI configuration touched: ${listFiles(settings)}.`]),
     ...(tooling.length === 0 ? [] : [`Configuration of builds and tests touched: ${listFiles(tooling)}.`]),
   ];
-  // Without paths there is nothing that the files could be compared with.
+  // Without paths there is nothing to compare the files with.
   const verdict = allowed === undefined ? 'unchecked' : 'confirmed';
   return { claim: 'paths', by: 'sluice', verdict, detail: detail.join(' ') };
 }
 
-/** Deleting tests may be right, but a person must decide that. */
-function judgeTests({ files }: WitnessedChange): readonly Evidence[] {
+/** Contradicts a change that deletes tests: it may be right, but a person must decide that. */
+function judgeTests({ files }: OrderChange): readonly Evidence[] {
   const deleted = listDeletedTests(files);
-  return deleted.length === 0 ? [] : [contradicted('tests', `The change deletes tests: ${listFiles(deleted)}.`)];
+  return deleted.length === 0 ? [] : [contradict('tests', `The change deletes tests: ${listFiles(deleted)}.`)];
 }
 
-function contradicted(claim: Evidence['claim'], detail: string): Evidence {
+function contradict(claim: Evidence['claim'], detail: string): Evidence {
   return { claim, by: 'sluice', verdict: 'contradicted', detail };
 }
 
-function plural(count: number, word: string): string {
+function formatCount(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 

@@ -4,7 +4,7 @@ import { showLine } from '../plain-text.js';
 import type { EvidencePolicy } from './checks.js';
 
 /**
- * Lists unchecked claims of a result: those without evidence so far.
+ * Lists the unchecked claims of a result: those for which there is no evidence yet.
  *
  * @example
  * listReported({ ...result, changes: { pr: '#7' } }, []) // pr and tests, both unchecked
@@ -14,12 +14,12 @@ export function listReported(result: WorkResult | undefined, known: readonly Evi
   const { changes, tests } = result;
   const has = (claim: Evidence['claim']) => known.some((one) => one.claim === claim);
   const reported: Evidence[] = [];
-  if (isNamed(changes.commit) && !has('commit')) reported.push(unchecked('commit', changes.commit));
-  if (isNamed(changes.pr) && !has('pr')) reported.push(unchecked('pr', changes.pr));
-  if (tests === 'n/a') reported.push(unchecked('tests', 'n/a'));
+  if (isNamed(changes.commit) && !has('commit')) reported.push(createUnchecked('commit', changes.commit));
+  if (isNamed(changes.pr) && !has('pr')) reported.push(createUnchecked('pr', changes.pr));
+  if (tests === 'n/a') reported.push(createUnchecked('tests', 'n/a'));
   else if (tests !== undefined) {
     const shown = tests.evidence.trim() === '' ? '' : ` (${tests.evidence})`;
-    reported.push(unchecked('tests', `${tests.command} => ${tests.result}${shown}`));
+    reported.push(createUnchecked('tests', `${tests.command} => ${tests.result}${shown}`));
   }
   return reported;
 }
@@ -28,13 +28,13 @@ function isNamed(text: string | undefined): text is string {
   return text !== undefined && !isNoneLike(text);
 }
 
-function unchecked(claim: Evidence['claim'], what: string): Evidence {
+function createUnchecked(claim: Evidence['claim'], what: string): Evidence {
   return { claim, by: 'worker', verdict: 'unchecked', detail: showLine(what, 300) };
 }
 
 /**
- * Finds what a result lacks to be proven: commit or pull request confirmed, unless it is a report, and every check that
- * Sluice ran. Empty where it is proven, and where the policy asks for no proof.
+ * Finds what a result lacks to be proven: a confirmed commit or pull request, unless it is a report, and the confirmation of
+ * every check. Empty if it is proven, or if the policy requires no proof.
  *
  * @example
  * findUnproven([{ claim: 'pr', by: 'worker', verdict: 'unchecked', detail: '#7' }], 'proven', order) // ['the commit is not confirmed']
@@ -59,8 +59,7 @@ export function findUnproven(
 }
 
 /**
- * Collects all evidence about a result: whether it belongs to this run, verified facts, and unverified claims of the
- * worker.
+ * Collects all evidence about a result: whether it belongs to this run, verified facts, and the agent's unverified claims.
  *
  * @example
  * gatherEvidence(reading, order, { exitCode: 0 }, found)
@@ -74,14 +73,14 @@ export function gatherEvidence(
   return [...judgeReading(reading, order, end), ...found, ...listReported(reading.result, found)];
 }
 
-/** The facts that contradict a result. */
+/** Finds the facts that contradict a result. */
 export function findContradicted(evidence: readonly Evidence[]): readonly Evidence[] {
   return evidence.filter(({ verdict }) => verdict === 'contradicted');
 }
 
 /**
- * Whether a result is this run's: it names the order, and its process was seen to end. A copy of an earlier run's result
- * names that run.
+ * Judges whether a result belongs to this run: it names the order, and the exit of its process is known. A copy of an
+ * earlier run's result names that run.
  *
  * @example
  * judgeReading(reading, order, { exitCode: 0 }) // [{ claim: 'result', verdict: 'confirmed', … }]
@@ -102,5 +101,5 @@ export function judgeReading(
     return [{ ...entry, verdict: 'unchecked', detail: `${path} names this run; its process exit is unknown.` }];
   }
   const end = signal === null ? `exit code ${exitCode}` : `signal ${showLine(signal, 20)}`;
-  return [{ ...entry, verdict: 'confirmed', detail: `${path} names this run and says ${result.status}; ${end}.` }];
+  return [{ ...entry, verdict: 'confirmed', detail: `${path} names this run and reports ${result.status}; ${end}.` }];
 }

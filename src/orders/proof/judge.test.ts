@@ -4,7 +4,7 @@ import { choosePolicy, findChecks, readChecks } from './checks.js';
 import { judgeCheck } from './judge-checks.js';
 import type { CheckTry } from './judge-checks.js';
 import { judgeCommit } from './judge-commit.js';
-import type { WitnessedChange } from './judge-commit.js';
+import type { OrderChange } from './judge-commit.js';
 import { findUnproven, judgeReading, listReported } from './judge-result.js';
 
 const FILE = {
@@ -14,7 +14,7 @@ const FILE = {
   newMode: '100644',
   blob: 'a'.repeat(40),
 } as const;
-const CHANGE: WitnessedChange = {
+const CHANGE: OrderChange = {
   commit: 'c'.repeat(40),
   base: 'b'.repeat(40),
   commits: 1,
@@ -27,7 +27,7 @@ const CHANGE: WitnessedChange = {
   madeBySluice: false,
 };
 
-function judge(change: Partial<WitnessedChange>, paths?: readonly string[]) {
+function judge(change: Partial<OrderChange>, paths?: readonly string[]) {
   const order = paths === undefined ? {} : { paths };
   return judgeCommit({ found: 'change', change: { ...CHANGE, ...change } }, order).map(
     ({ claim, verdict, detail }) => `${claim} ${verdict}: ${detail}`,
@@ -35,7 +35,7 @@ function judge(change: Partial<WitnessedChange>, paths?: readonly string[]) {
 }
 
 describe('judgeCommit', () => {
-  test('confirms a change of this order, and says who committed it', () => {
+  test('confirms a change of this order, and names who committed it', () => {
     expect(judge({ madeBySluice: true })).toEqual([
       `commit confirmed: ${CHANGE.commit}: 1 commit on top of bbbbbbbbbbbb, 1 file changed, committed by Sluice.`,
       'paths unchecked: The order sets no paths.',
@@ -49,7 +49,7 @@ describe('judgeCommit', () => {
     );
   });
 
-  test.each<[string, Partial<WitnessedChange>, RegExp]>([
+  test.each<[string, Partial<OrderChange>, RegExp]>([
     ['an empty change', { files: [] }, /^commit contradicted: Commit c+ changes no file/],
     ['a link that leads out', { linksOut: ['x'] }, /^commit contradicted: .*lead out of the repository: x/],
     ['a submodule', { files: [{ ...FILE, newMode: '160000' }] }, /^commit contradicted: .*submodules: src\/a.ts/],
@@ -57,7 +57,7 @@ describe('judgeCommit', () => {
     expect(judge(change)[0]).toMatch(expected);
   });
 
-  test('contradicts a change outside its paths, a renamed file at either place', () => {
+  test('contradicts a change outside its paths, a renamed file with either path', () => {
     expect(judge({}, ['src/**'])[1]).toBe('paths confirmed: All files are within src/**.');
     const files = [{ ...FILE, kind: 'renamed', oldPath: 'lib/a.ts' } as const];
     expect(judge({ files }, ['src/**'])[1]).toBe('paths contradicted: Not allowed to change: lib/a.ts.');
@@ -68,7 +68,7 @@ describe('judgeCommit', () => {
     expect(judge({ files })).toContain('tests contradicted: The change deletes tests: test/a.test.ts.');
   });
 
-  test('what could not be examined is unchecked', () => {
+  test('a commit that could not be examined is unchecked', () => {
     expect(judgeCommit({ found: 'nothing', why: 'git is not installed' }, {})).toEqual([
       { claim: 'commit', by: 'worker', verdict: 'unchecked', detail: 'Not checked: git is not installed.' },
     ]);
@@ -135,7 +135,7 @@ describe('judgeCheck', () => {
   test.each<[string, CheckTry]>([
     ['was not prepared', { problem: 'not run: its preparation failed' }],
     ['was stopped', createTry(0, { category: 'canceled', code: 'RUN_CANCELED', message: '' })],
-  ])('a check that %s says nothing', (_, attempt) => {
+  ])('a check that %s is unchecked', (_, attempt) => {
     expect(of([attempt]).verdict).toBe('unchecked');
   });
 
@@ -145,7 +145,7 @@ describe('judgeCheck', () => {
     [{ used: false, reason: 'no bwrap' }, 'none', 'Not sandboxed: no bwrap, so the network was not blocked.'],
     [{ used: false, reason: 'no bwrap' }, 'host', 'Not sandboxed: no bwrap.'],
     [undefined, 'none', 'Not sandboxed, so the network was not blocked.'],
-  ])('says what was enforced: %j with network %s', (sandbox, network, words) => {
+  ])('reports what was enforced: %j with network %s', (sandbox, network, words) => {
     const attempt = createTry(0);
     const tries =
       'result' in attempt && sandbox !== undefined
@@ -164,7 +164,7 @@ const evidence = (claim: Evidence['claim'], verdict: Evidence['verdict'], by: Ev
 });
 
 describe('findUnproven', () => {
-  test('asks for nothing if reports are enough', () => {
+  test('requires nothing if reports are enough', () => {
     expect(findUnproven([], 'reported', {}, ['unit'])).toEqual([]);
   });
 
@@ -173,7 +173,7 @@ describe('findUnproven', () => {
     ['pull request and check confirmed', [evidence('pr', 'confirmed'), evidence('tests', 'confirmed')], 0],
     ['a check that did not run', [evidence('commit', 'confirmed')], 1],
     [
-      'the word of the agent on its tests',
+      "the agent's own report about its tests",
       [evidence('commit', 'confirmed'), evidence('tests', 'unchecked', 'worker')],
       1,
     ],
@@ -208,7 +208,7 @@ test("a result is this run's only if it names it", () => {
 });
 
 describe('checks of the configuration', () => {
-  test('are named by orders, else by wrappers', () => {
+  test('are named by orders, otherwise by wrappers', () => {
     const checks = readChecks({
       unit: { command: ['npm', 'test'] },
       lint: { command: ['npm', 'run', 'lint'], tries: 2 },
@@ -218,7 +218,10 @@ describe('checks of the configuration', () => {
     ]);
     expect(findChecks({}, { checks: ['unit'] }, checks).map(({ name }) => name)).toEqual(['unit']);
     expect(() => findChecks({ checks: ['toString'] }, {}, checks)).toThrow(
-      'Unknown check "toString". Use one of unit, lint',
+      'Unknown check "toString". Use one of unit, lint, or add it to checks in the configuration.',
+    );
+    expect(() => findChecks({ checks: ['unit'] }, {}, {})).toThrow(
+      'Unknown check "unit". Add it to checks in the configuration.',
     );
   });
 

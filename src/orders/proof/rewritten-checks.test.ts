@@ -22,14 +22,14 @@ describe('a check that its change rewrites', () => {
     expect(look(command, path)).toEqual([path]);
   });
 
-  it('by the scripts of package.json, if a package manager runs them', () => {
+  it('by changing the scripts of package.json, if a package manager runs them', () => {
     expect(look(['npm', 'test'], 'package.json', ['package.json'])).toEqual(['package.json']);
     expect(look(['sh', '-c', 'pnpm test'], 'package.json', ['package.json'])).toEqual(['package.json']);
     expect(look(['npm', 'test'], 'package.json')).toEqual([]);
     expect(look(['cargo', 'test'], 'package.json', ['package.json'])).toEqual([]);
   });
 
-  it('by what prepares it', () => {
+  it('by changing its preparation', () => {
     const file = { kind: 'added', path: 'setup.sh', oldMode: '000000', newMode: '100755', blob: 'a' } as const;
     const check = { command: ['true'], prepare: ['./setup.sh'] };
     expect(listRewritten(check, { files: [file], scripts: [] })).toEqual(['setup.sh']);

@@ -1,5 +1,5 @@
 import type { Check } from './checks.js';
-import type { WitnessedChange } from './judge-commit.js';
+import type { OrderChange } from './judge-commit.js';
 import { listPaths } from './changes.js';
 
 const INTERPRETERS =
@@ -9,34 +9,34 @@ const MAKE = /^(?:g?make|just|task|rake)$/;
 const MAKE_FILES = /^(?:gnumakefile|makefile|justfile|\.justfile|taskfile\.ya?ml|rakefile)$/i;
 
 /**
- * The files of a change that a check itself runs: its program or script, the scripts of `package.json`, a make file,
- * installed packages. Such a check was written by the change that it checks: that it passes proves nothing.
+ * Lists the files of a change that a check runs: its program or script, the scripts of `package.json`, a make file,
+ * installed packages. If there are any, the change controls the outcome of the check, and passing it proves nothing.
  *
  * @example
  * listRewritten({ command: ['sh', 'check.sh'] }, change) // ['check.sh'] if the change touches it
  */
 export function listRewritten(
   { command, prepare = [] }: Pick<Check, 'command' | 'prepare'>,
-  { files, scripts }: Pick<WitnessedChange, 'files' | 'scripts'>,
+  { files, scripts }: Pick<OrderChange, 'files' | 'scripts'>,
 ): readonly string[] {
   const programs = new Set([...listPrograms(command), ...listPrograms(prepare)]);
-  const names = [...programs].map(readName);
+  const names = [...programs].map(getBaseName);
   const runsPackages = names.some((name) => PACKAGE_RUNNERS.test(name));
-  const makes = names.some((name) => MAKE.test(name));
+  const runsMake = names.some((name) => MAKE.test(name));
   return [...new Set(listPaths(files))].filter(
     (path) =>
       programs.has(path) ||
       path.split('/').includes('node_modules') ||
       (runsPackages && scripts.includes(path)) ||
-      (makes && MAKE_FILES.test(readName(path))),
+      (runsMake && MAKE_FILES.test(getBaseName(path))),
   );
 }
 
-/** Lists what a command starts: its program, the script that an interpreter is given, and both in the text given to a shell. */
+/** Lists the programs of a command: its program, the script of an interpreter, and both in a command line for a shell. */
 function listPrograms(command: readonly string[]): readonly string[] {
   const found: string[] = [];
   for (const [index, word] of command.entries()) {
-    // Flags and assignments stand between an interpreter and its script.
+    // Flags and assignments may come between an interpreter and its script.
     if (index > 0 && (word.startsWith('-') || /^\w+=/.test(word))) continue;
     if (index > 0 && /\s|[;&|]/.test(word)) {
       for (const part of word.split(/[;&|()\n`]+/)) found.push(...listPrograms(part.trim().split(/\s+/).map(unquote)));
@@ -44,7 +44,7 @@ function listPrograms(command: readonly string[]): readonly string[] {
     }
     const plain = word.replace(/^(?:\.\/)+/, '');
     found.push(plain);
-    if (!INTERPRETERS.test(readName(plain)) && !/^(?:if|then|else|do|while|!|\{)$/.test(plain)) break;
+    if (!INTERPRETERS.test(getBaseName(plain)) && !/^(?:if|then|else|do|while|!|\{)$/.test(plain)) break;
   }
   return found;
 }
@@ -53,6 +53,6 @@ function unquote(word: string): string {
   return word.replaceAll(/["'$]/g, '');
 }
 
-function readName(path: string): string {
+function getBaseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -72,7 +72,7 @@ describe('a race', () => {
     }
   });
 
-  it('that is a tie is for a person, about every result', () => {
+  it('that is a tie goes to a person, for every result', () => {
     const entries = [enter(), enter(), enter({ lines: 11 })];
     const { winner, entries: decided } = decideRace(entries);
     expect(winner).toBeNull();

@@ -1,8 +1,8 @@
 import type { Decision, Evidence } from '../../records/index.js';
 import type { RaceEntry } from '../ports/order-store.js';
 
-/** The rank and decision of an entry. */
-export interface RankedEntry {
+/** An entry and its decision. */
+export interface DecidedEntry {
   readonly entry: RaceEntry;
   readonly decision: Decision;
 }
@@ -10,12 +10,12 @@ export interface RankedEntry {
 /** A decided race: the winner's run id, null if a person has to choose, and a decision for every entry. */
 export interface DecidedRace {
   readonly winner: string | null;
-  readonly entries: readonly RankedEntry[];
+  readonly entries: readonly DecidedEntry[];
 }
 
 /**
- * Decides a race. Only proven results compete: more checks confirmed, then fewer changed lines, then sooner. The others are
- * superseded. A tie at the top, or no proven result, is for a person.
+ * Decides a race. Only proven results compete: more confirmed checks win, then fewer changed lines, then the earlier end. The
+ * others are superseded. If there is a tie at the top or no proven result, a person decides.
  *
  * @example
  * decideRace(entries).winner // '2026-11-15-backend-0002'
@@ -33,13 +33,13 @@ export function decideRace(entries: readonly RaceEntry[]): DecidedRace {
         winner === undefined
           ? leaveToPerson(entry, tied, entries.length)
           : entry === winner
-            ? win(winner, entries.length)
+            ? declareWinner(winner, entries.length)
             : supersede(entry, winner),
     })),
   };
 }
 
-/** Whether an entry would advance by itself; the policy of every race is `proven`. */
+/** Whether an entry would advance without the race; the policy of every race is `proven`. */
 function isProven({ execution }: RaceEntry): boolean {
   return execution.decision.action === 'advance';
 }
@@ -52,7 +52,7 @@ function compare(left: RaceEntry, right: RaceEntry): number {
   );
 }
 
-/** Also of infinite ones, whose difference is not a number. */
+/** Also compares infinite numbers, whose difference is NaN. */
 function compareNumbers(left: number, right: number): number {
   return left === right ? 0 : left < right ? -1 : 1;
 }
@@ -69,7 +69,7 @@ function getRunId({ execution }: RaceEntry): string {
   return execution.order.run_id;
 }
 
-function win(winner: RaceEntry, runs: number): Decision {
+function declareWinner(winner: RaceEntry, runs: number): Decision {
   const { decision } = winner.execution;
   return { ...decision, reason: `${decision.reason} It won a race of ${runs} runs: ${describeStanding(winner)}.` };
 }

@@ -24,7 +24,7 @@ describe('work_result.json', () => {
     expect(read({ ...pascal, RunID: undefined, RunId: order.run_id })).toEqual({ result, problems: [] });
   });
 
-  test('takes lists, questions under both names, and a single text for a list', () => {
+  test('accepts lists, questions under both names, and a single text for a list', () => {
     const { result: found } = read({
       ...pascal,
       Status: 'blocked',
@@ -39,7 +39,7 @@ describe('work_result.json', () => {
     expect(read({ ...result, result_code: 'CI_FAILED' }).result?.result_code).toBe('ci_failed');
   });
 
-  test('leaves unknown keys alone', () => {
+  test('ignores unknown keys', () => {
     expect(read({ ...pascal, Mood: 'good', __proto: 1 }).result).toEqual(result);
   });
 
@@ -99,14 +99,14 @@ describe('work_result.json', () => {
       ['INVALID_VALUE tests.evidence'],
     ],
     ['tests in two spellings', { tests: { result: 'pass', Result: 'fail' } }, ['KEY_CONFLICT tests.result']],
-  ])('is not a result with %s; what could be read becomes a draft', (_, changes, codes) => {
+  ])('is not a result with %s; the readable part becomes a draft', (_, changes, codes) => {
     const text = JSON.stringify({ ...result, ...changes });
     expect(listCodes(text)).toEqual(codes);
     expect(readJsonResult(text).result).toBeUndefined();
     expect(readJsonResult(text).draft).toBeTypeOf('object');
   });
 
-  test('is a result without its evidence, and reports that', () => {
+  test('is a result even without evidence, and the missing evidence is reported', () => {
     const bare = { issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' };
     expect(read(bare).result).toEqual({ ...bare, changes: {}, summary: '' });
     expect(listCodes(JSON.stringify(bare))).toEqual(['CHANGES_MISSING changes', 'TESTS_MISSING tests']);
@@ -153,7 +153,7 @@ describe('work_result.json', () => {
   });
 
   test.each(['#7', '!7', 'acme/shop#7', 'PR-7', 'https://forge.example/pull/new', 7])(
-    'takes %j for a pull request',
+    'reads %j as a pull request',
     (pr) => {
       expect(read({ ...result, changes: { pr } })).toMatchObject({
         result: { changes: { pr: String(pr) } },
@@ -187,7 +187,7 @@ describe('work_result.json', () => {
     [{ PR: '#7', changes: { PR: 'none' } }, { pr: '#7' }],
     [{ PR: 'none', changes: { PR: '#7' } }, { pr: '#7' }],
     [{ Commit: '1a2b3c4d', changes: 'none' }, { commit: '1a2b3c4d' }],
-  ])('takes a pull request and a commit at the top level: %j', (fields, changes) => {
+  ])('accepts a pull request and a commit at the top level: %j', (fields, changes) => {
     const { changes: _, ...rest } = result;
     expect(read({ ...rest, ...fields })).toEqual({ result: { ...result, changes }, problems: [] });
   });
@@ -196,7 +196,7 @@ describe('work_result.json', () => {
     'https://forge.example/acme/shop/commit/1A2B3C4D',
     'https://forge.example/acme/shop/-/commit/1a2b3c4d?view=parallel#L3',
     'http://forge.example/acme/shop/pull/7/commits/1a2b3c4d/',
-  ])('takes the page of a commit for its hash: %s', (commit) => {
+  ])('reads the hash from the URL of a commit: %s', (commit) => {
     expect(read({ ...result, changes: { commit } }).result?.changes).toEqual({ commit: '1a2b3c4d' });
   });
 
@@ -215,7 +215,7 @@ describe('work_result.json', () => {
     });
   });
 
-  test('a draft is shallow and has no strange keys', () => {
+  test('a draft is shallow and has only known keys', () => {
     const hostile = `{"__proto__": {"status": "ok"}, "constructor": 1, "summary": ${'['.repeat(5000)}, "status": "ok"`;
     const { draft } = readJsonResult(hostile);
     expect(JSON.stringify(draft ?? {}).length).toBeLessThan(200);

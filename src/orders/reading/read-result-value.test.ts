@@ -21,7 +21,11 @@ describe('a result that a person enters', () => {
     ['no tests', { ...result, tests: undefined }, 'tests: it does not mention tests'],
     ['another status', { ...result, status: 'fail' }, 'status: only ok can be accepted'],
     ['another run', { ...result, run_id: '2026-11-15-backend-0002' }, 'must be the result of acme/shop#12'],
-    ['an ill-formed commit', { ...result, changes: { commit: 'HEAD' } }, 'changes.commit: must be the hash'],
+    [
+      'an ill-formed commit',
+      { ...result, changes: { commit: 'HEAD' } },
+      'changes.commit: must be at least 4 digits of a commit hash',
+    ],
   ])('is refused with %s', (_, value, message) => {
     expect(() => readResultValue(value, order)).toThrow(
       expect.objectContaining({ code: 'INVALID_WORK_RESULT', message: expect.stringContaining(message) }),

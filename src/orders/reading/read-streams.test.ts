@@ -11,17 +11,17 @@ describe('findAnchors', () => {
     expect(findAnchors(text)).toEqual({ issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' });
   });
 
-  test('takes the last of several', () => {
+  test('uses the last of several', () => {
     expect(findAnchors('Status: ok\nStatus: fail')).toEqual({ status: 'fail' });
   });
 
-  test('takes nothing that only looks like one', () => {
+  test('ignores text that only looks like an anchor', () => {
     expect(findAnchors('Status: 200\nRunId: 7\nIssueRef: 12\nexitstatus: ok\nstatus quo: ok')).toEqual({});
   });
 });
 
-describe('what a worker only printed', () => {
-  test('gives anchors and a draft, never a result', () => {
+describe('output of a worker without a result file', () => {
+  test('yields anchors and a draft, never a result', () => {
     const stdout = `Working…\n{"IssueRef":"acme/shop#12","RunId":"2026-11-15-backend-0001","Status":"ok","Summary":"Done"}`;
     expect(readStreams({ stdout })).toEqual({
       source: 'streams',
@@ -33,7 +33,7 @@ describe('what a worker only printed', () => {
   });
 
   test.each([['All done.'], ['x'.repeat(20_000)]])(
-    'may be an answer that does not count: its words are kept, cut, and the streams are not looked at',
+    'may be a rejected answer: its text is kept, truncated, and the streams are ignored',
     (text) => {
       const answer = { text: `  ${text}\n`, problem: 'the agent answered without tags' };
       expect(readStreams({ stdout: 'Status: ok', answer })).toEqual({
@@ -44,7 +44,7 @@ describe('what a worker only printed', () => {
     },
   );
 
-  test('may have come on stderr, and as bytes', () => {
+  test('may be on stderr, and in bytes', () => {
     expect(readStreams({ stderr: new TextEncoder().encode('Status: blocked\n') })).toMatchObject({
       source: 'streams',
       path: 'stderr',
@@ -61,7 +61,7 @@ describe('what a worker only printed', () => {
     expect(readStreams({ stdout: 'All good!', stderr: '' })).toEqual(missing);
   });
 
-  test('is looked at from its end', () => {
+  test('is searched from its end', () => {
     const stdout = `Status: ok\n${'x'.repeat(300_000)}`;
     expect(readStreams({ stdout }).source).toBe('none');
     expect(readStreams({ stdout: new TextEncoder().encode(stdout) }).source).toBe('none');

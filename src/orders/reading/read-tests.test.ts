@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { recognizeTestResult } from './read-tests.js';
 
-describe('words about tests', () => {
+describe('text about tests', () => {
   test.each([
     'pass',
     'PASS',
@@ -21,8 +21,8 @@ describe('words about tests', () => {
     'cargo test --no-fail-fast passed',
     'vitest run: 12 passed, no errors',
     '全部通过',
-  ])('mean that they passed: %s', (said) => {
-    expect(recognizeTestResult(said)).toBe('pass');
+  ])('means that they passed: %s', (text) => {
+    expect(recognizeTestResult(text)).toBe('pass');
   });
 
   test.each([
@@ -42,8 +42,8 @@ describe('words about tests', () => {
     '0 failed in unit, 3 failed in e2e',
     'skipped because they fail',
     '未通过',
-  ])('mean that they failed: %s', (said) => {
-    expect(recognizeTestResult(said)).toBe('fail');
+  ])('means that they failed: %s', (text) => {
+    expect(recognizeTestResult(text)).toBe('fail');
   });
 
   test.each([
@@ -59,18 +59,18 @@ describe('words about tests', () => {
     'pending',
     'not run, would pass',
     '未运行',
-  ])('mean that they were not run: %s', (said) => {
-    expect(recognizeTestResult(said)).toBe('not_run');
+  ])('means that they were not run: %s', (text) => {
+    expect(recognizeTestResult(text)).toBe('not_run');
   });
 
   test.each(['all fine', 'npm test', 'see the log', 'mostly', '?', 'not_recognised', 'bypassed', 'docs only'])(
     'are not recognised: %s',
-    (said) => {
-      expect(recognizeTestResult(said)).toBe('not_recognised');
+    (text) => {
+      expect(recognizeTestResult(text)).toBe('not_recognised');
     },
   );
 
-  test('cost no more than their beginning', () => {
+  test('is searched only at its beginning', () => {
     expect(recognizeTestResult(`${'not '.repeat(100_000)}pass`)).toBe('not_recognised');
   });
 });

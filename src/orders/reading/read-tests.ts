@@ -1,9 +1,9 @@
 import type { Problem, WorkResult } from '../../records/index.js';
 import { isNoneLike } from '../evidence/missing-evidence.js';
-import { invalidValue } from '../shapes/check-shape.js';
+import { createValueProblem } from '../shapes/check-shape.js';
 import { isFields, readResultFields } from './result-fields.js';
 
-/** The report about tests; neither key if there is none. */
+/** The report about tests, or the problem with it; empty if there is no report. */
 export interface TestsFound {
   readonly tests?: WorkResult['tests'];
   readonly problem?: Problem;
@@ -11,66 +11,66 @@ export interface TestsFound {
 
 type TestReport = Exclude<NonNullable<WorkResult['tests']>, 'n/a'>;
 
-const HOW_TO = 'write the command and pass, fail or n/a; only n/a if there are no tests';
+const HOW_TO = 'write the command and its result (pass, fail or n/a), or just n/a if there are no tests';
 
 /**
- * Reads `{ Command, Result, Evidence }`, `npm test => pass`, any other words about tests, or `n/a`. Empty, `none` and
- * `{}` say nothing, and nothing is not `n/a`.
+ * Reads `{ Command, Result, Evidence }`, `npm test => pass`, any other text about tests, or `n/a`. Empty, `none` and `{}`
+ * count as no report, which is not the same as `n/a`.
  */
 export function readTests(value: unknown): TestsFound {
   if (value === undefined || value === null) return {};
   if (typeof value === 'string') return readLine(value.trim());
-  return isFields(value) ? readReport(value) : { problem: invalidValue('tests', HOW_TO) };
+  return isFields(value) ? readReport(value) : { problem: createValueProblem('tests', HOW_TO) };
 }
 
 function readLine(line: string): TestsFound {
   if (line.toLowerCase() === 'n/a') return { tests: 'n/a' };
   if (isNoneLike(line)) return {};
-  // The last arrow counts: a command may hold one.
+  // The last arrow counts: a command may contain one.
   const arrow = line.lastIndexOf('=>');
   if (arrow < 0) return { tests: describeTests('', line, '') };
-  const said = line.slice(arrow + 2).trim();
-  if (lacksOutcome(said)) return { problem: invalidValue('tests', HOW_TO) };
-  return { tests: describeTests(line.slice(0, arrow).trim(), said, '') };
+  const outcome = line.slice(arrow + 2).trim();
+  if (lacksOutcome(outcome)) return { problem: createValueProblem('tests', HOW_TO) };
+  return { tests: describeTests(line.slice(0, arrow).trim(), outcome, '') };
 }
 
 function readReport(report: Readonly<Record<string, unknown>>): TestsFound {
   const { known, conflicts } = readResultFields(Object.entries(report), ['command', 'result', 'evidence']);
   if (conflicts[0] !== undefined) return { problem: { ...conflicts[0], path: `tests.${conflicts[0].path}` } };
-  const words = new Map<string, string>();
+  const texts = new Map<string, string>();
   for (const [name, value] of known) {
-    if (typeof value === 'string') words.set(name, value.trim());
-    else if (value !== null) return { problem: invalidValue(`tests.${name}`, 'must be a string') };
+    if (typeof value === 'string') texts.set(name, value.trim());
+    else if (value !== null) return { problem: createValueProblem(`tests.${name}`, 'must be a string') };
   }
-  const command = words.get('command') ?? '';
-  const said = words.get('result') ?? '';
+  const command = texts.get('command') ?? '';
+  const outcome = texts.get('result') ?? '';
   if (isNoneLike(command)) {
-    if (said.toLowerCase() === 'n/a') return { tests: 'n/a' };
-    if (isNoneLike(said)) return {};
+    if (outcome.toLowerCase() === 'n/a') return { tests: 'n/a' };
+    if (isNoneLike(outcome)) return {};
   }
-  if (lacksOutcome(said)) return { problem: invalidValue('tests.result', HOW_TO) };
-  return { tests: describeTests(command, said, words.get('evidence') ?? '') };
+  if (lacksOutcome(outcome)) return { problem: createValueProblem('tests.result', HOW_TO) };
+  return { tests: describeTests(command, outcome, texts.get('evidence') ?? '') };
 }
 
-/** A command alone does not say how it ended. */
-function lacksOutcome(said: string): boolean {
-  return isNoneLike(said) && said.toLowerCase() !== 'n/a';
+/** Whether a report has only a command and no outcome. */
+function lacksOutcome(outcome: string): boolean {
+  return isNoneLike(outcome) && outcome.toLowerCase() !== 'n/a';
 }
 
-function describeTests(command: string, said: string, evidence: string): TestReport {
-  const result = recognizeTestResult(said);
-  // Words beyond the result itself are kept as its evidence.
-  const words = said.toLowerCase() === result ? [evidence] : [said, evidence];
-  const shown = words.filter((part) => !isNoneLike(part)).join('; ');
+function describeTests(command: string, outcome: string, evidence: string): TestReport {
+  const result = recognizeTestResult(outcome);
+  // Text beyond the result itself is stored as evidence.
+  const parts = outcome.toLowerCase() === result ? [evidence] : [outcome, evidence];
+  const shown = parts.filter((part) => !isNoneLike(part)).join('; ');
   return { command: isNoneLike(command) ? '' : command, result, evidence: shown };
 }
 
-// Longer texts are explicit as well, but their end is not searched for a result.
-const SAID_LENGTH = 2000;
+// A longer text counts as a report too, but its end is not searched for an outcome.
+const SEARCHED_LENGTH = 2000;
 
-/** Options such as `--no-fail-fast`, and counts of what passed, failed or was left out for a reason. */
+/** Removed before the search: options such as `--no-fail-fast`, and counts of skipped tests. */
 const OPTION = /(?:^|\s)--?[a-z][\w-]*/g;
-const LEFT_OUT = /\b\d+ (?:tests? )?(?:skipped|ignored|pending|todo)\b/g;
+const SKIPPED = /\b\d+ (?:tests? )?(?:skipped|ignored|pending|todo)\b/g;
 const NO_FAILURE =
   /\b(?:0|no|zero|without(?: any)?) (?:tests? )?(?:fail(?:ed|ing|ures?|s)?|errors?|regressions?)\b|\b(?:failed|failures|errors|fail)[:=] ?0\b|(?:0|没有|无) ?(?:个)?失败/g;
 const NOT_PASSED = /\b(?:not|never|cannot)\b[^.;,]{0,20}\bpass(?:ed|es|ing)?\b|未通过|不通过/;
@@ -79,28 +79,28 @@ const NOT_RUN =
   /\b(?:not|never|unable to|cannot|no tests?|without)\b[^.;,]{0,20}\b(?:run|ran|running|executed|tested|started)\b|\bnot_run\b|\b(?:skip(?:ped|ping)?|todo|tbd|pending|untested)\b|未运行|未执行|跳过/;
 const PASSED = /\b(?:pass(?:ed|es|ing)?|ok|green|succe(?:ss|ssful|ssfully|eded|eds))\b|通过|✓|✔|✅/;
 const EXIT_CODE = /\bexit(?:ed)?(?: with)?(?: code| status)?[: =]+(\d{1,3})\b/;
-const SHARE = /\b(\d{1,9}) ?(?:\/|of|out of) ?(\d{1,9})\b[^.;,\d]{0,20}\b(?:pass|ok|succe)/;
+const FRACTION = /\b(\d{1,9}) ?(?:\/|of|out of) ?(\d{1,9})\b[^.;,\d]{0,20}\b(?:pass|ok|succe)/;
 
 /**
- * Recognizes the outcome in words about tests: passed, failed, not run, or words in which none of these is recognised. Failure is
- * looked for first, so that a report of both is never a success.
+ * Recognizes the outcome in a text about tests: passed, failed, not run, or not recognised. Failure is looked for first, so
+ * that a report of both is never a success.
  *
  * @example
  * recognizeTestResult('42 passed, 0 failed') // 'pass'
  */
-export function recognizeTestResult(said: string): TestReport['result'] {
-  const words = said
-    .slice(0, SAID_LENGTH)
+export function recognizeTestResult(outcome: string): TestReport['result'] {
+  const text = outcome
+    .slice(0, SEARCHED_LENGTH)
     .toLowerCase()
     .replaceAll(/n['’]t\b/g, ' not');
-  if (words.trim() === 'n/a') return 'n/a';
-  const exit = EXIT_CODE.exec(words)?.[1];
-  const share = SHARE.exec(words);
-  const plain = words.replaceAll(OPTION, ' ').replaceAll(LEFT_OUT, ' ');
-  const isPartial = share !== null && Number(share[1]) < Number(share[2]);
-  const troubles = plain.replaceAll(NO_FAILURE, ' ');
-  const isFailed = FAILED.test(troubles) || NOT_PASSED.test(plain);
+  if (text.trim() === 'n/a') return 'n/a';
+  const exit = EXIT_CODE.exec(text)?.[1];
+  const fraction = FRACTION.exec(text);
+  const plain = text.replaceAll(OPTION, ' ').replaceAll(SKIPPED, ' ');
+  const isPartial = fraction !== null && Number(fraction[1]) < Number(fraction[2]);
+  const remaining = plain.replaceAll(NO_FAILURE, ' ');
+  const isFailed = FAILED.test(remaining) || NOT_PASSED.test(plain);
   if (isFailed || isPartial || (exit !== undefined && Number(exit) !== 0)) return 'fail';
   if (NOT_RUN.test(plain)) return 'not_run';
-  return PASSED.test(plain) || troubles !== plain || exit !== undefined ? 'pass' : 'not_recognised';
+  return PASSED.test(plain) || remaining !== plain || exit !== undefined ? 'pass' : 'not_recognised';
 }

@@ -42,7 +42,7 @@ describe('work_result.txt', () => {
     expect(readTextResult(header.join('\n'))).toEqual({ result: { ...fromText, summary: '' }, problems: [] });
   });
 
-  test('does not read header keys behind the blank line', () => {
+  test('does not read header keys after the blank line', () => {
     const text = joinText(header, 'Status: fail\nRunId: 2026-11-15-backend-0009');
     expect(readTextResult(text).result).toMatchObject({ status: 'ok', run_id: order.run_id });
   });
@@ -66,7 +66,7 @@ describe('work_result.txt', () => {
     ['they pass', { command: '', result: 'pass', evidence: 'they pass; 42 passed' }],
     ['=> pass', { command: '', result: 'pass', evidence: '42 passed' }],
     ['n/a', 'n/a'],
-  ])('reads other words about tests, with their evidence: %s', (tests, expected) => {
+  ])('reads other text about tests, with its evidence: %s', (tests, expected) => {
     const text = joinText([...without('Tests'), `Tests: ${tests}`, 'Evidence: 42 passed']);
     expect(readTextResult(text).result?.tests).toEqual(expected);
   });
@@ -115,7 +115,7 @@ describe('work_result.txt', () => {
     });
   });
 
-  test('counts the lines of the file, also behind blank ones', () => {
+  test('counts the lines of the file, also after blank ones', () => {
     expect(readTextResult('\n\nDone!').problems[0]?.message).toContain('line 3 ');
   });
 

@@ -61,7 +61,7 @@ describe('readWorkResult', () => {
     expect(reading.result).toBeUndefined();
   });
 
-  test('what was only printed gives anchors', async () => {
+  test('output without a result file yields anchors', async () => {
     const stdout = text;
     expect(await readFolder({}, { stdout })).toMatchObject({
       source: 'streams',
@@ -95,7 +95,7 @@ describe('readWorkResult', () => {
       },
     );
 
-    test('leaves nothing if all are old', async () => {
+    test('leaves no result if all files are old', async () => {
       const old = '2020-02-28T10:00:00Z';
       const reading = await readDated({ 'work_result.json': old, 'work_result.txt': old });
       expect(reading).toMatchObject({ source: 'none', problems: [{ code: 'RESULT_MISSING' }] });

@@ -13,20 +13,20 @@ import { normalizeResult } from './normalize-result.js';
 import { gatherChanges, isFields, readResultFields } from './result-fields.js';
 import { decodeText, readResultFile } from './result-file.js';
 
-/** Where a result may be. */
-export interface ResultPlace {
+/** The sources of an agent's result, and how to read them. */
+export interface ResultSource {
   /** The run folder. */
   readonly dir: string;
-  /** The data folder, if the folder is in it: no link between the two is followed. */
-  readonly below?: string | undefined;
+  /** The data folder, if it contains the run folder: no link between the two is followed. */
+  readonly trustedRoot?: string | undefined;
   readonly stdout?: string | Uint8Array;
   readonly stderr?: string | Uint8Array;
   /** The agent's answer and why it is not a result; other output of its program is then ignored. */
   readonly answer?: RejectedAnswer;
   readonly order: Pick<WorkOrder, 'repo_dir'>;
-  /** When the worker was started: a file older than that is not its result. */
+  /** When the agent was started: a file older than that is not its result. */
   readonly startedAt?: Date | number | string;
-  /** Nothing of the worker runs any more: its files are not looked at a second time. */
+  /** All of the agent's processes have ended, so that its files need not be checked a second time. */
   readonly hasEnded?: boolean | undefined;
   /** Masks secrets in a file's text. */
   readonly maskText?: (text: string) => string;
@@ -47,21 +47,21 @@ const FILES = [
 ] as const;
 
 /**
- * Reads a worker's report, in a fixed order: `work_result.json`, `work_result.txt`, its output. The first that exists
+ * Reads an agent's report from the first source that exists: `work_result.json`, `work_result.txt`, its output. The first one
  * counts, readable or not: a broken file is never replaced by a less reliable source.
  *
  * @example
  * const reading = await readWorkResult({ dir, stdout, stderr, order })
  * if (reading.result?.status === 'ok' && reading.problems.length === 0) console.log(reading.source)
  */
-export async function readWorkResult(place: ResultPlace): Promise<Reading> {
-  const { dir, below, order, startedAt, maskText = (text: string) => text } = place;
+export async function readWorkResult(from: ResultSource): Promise<Reading> {
+  const { dir, trustedRoot, order, startedAt, maskText = (text: string) => text } = from;
   const notices: Problem[] = [];
   for (const { source, name, read } of FILES) {
     const file = await readResultFile(join(dir, name), {
       startedAt: startedAt === undefined ? undefined : new Date(startedAt).getTime(),
-      hasEnded: place.hasEnded,
-      below,
+      hasEnded: from.hasEnded,
+      trustedRoot,
     });
     if (file.status === 'absent') continue;
     if (file.status === 'outdated') {
@@ -75,10 +75,10 @@ export async function readWorkResult(place: ResultPlace): Promise<Reading> {
     if (source === 'json' && (await isPresent(join(dir, 'work_result.txt')))) {
       notices.push({ code: 'RESULT_SHADOWED', message: 'work_result.txt was ignored because work_result.json exists' });
     }
-    const findCommit = place.findCommit ?? (async (commit: string) => checkCommit(order.repo_dir, commit));
+    const findCommit = from.findCommit ?? (async (commit: string) => checkCommit(order.repo_dir, commit));
     return withNotices(await withCommitChecked({ source, path: name, ...reading }, findCommit), notices);
   }
-  return withNotices(readStreams(place), notices);
+  return withNotices(readStreams(from), notices);
 }
 
 function readBytes(bytes: Uint8Array, read: (text: string) => ResultReading): ResultReading {
@@ -104,13 +104,13 @@ function withNotices(reading: Reading, notices: readonly Problem[]): Reading {
   return notices.length === 0 ? reading : { ...reading, notices: [...(reading.notices ?? []), ...notices] };
 }
 
-/** The part of a reading that an encoding provides. */
+/** The part of a reading that comes from the result file itself. */
 export type ResultReading = Pick<Reading, 'result' | 'problems' | 'notices' | 'draft'>;
 
 // A real result is not nested deeply; a malicious one may be.
 const DEPTH = 64;
 
-/** Reads `work_result.json` strictly. What it takes a repair to read is a draft and never a result. */
+/** Reads `work_result.json` strictly. Text that has to be repaired is a draft, never a result. */
 export function readJsonResult(text: string): ResultReading {
   const read = readStrictly(text);
   if (read.problems.length > 0) return withDraft({ problems: read.problems }, draftFromText(text));
@@ -123,16 +123,16 @@ export function readJsonResult(text: string): ResultReading {
   return { ...reading, result };
 }
 
-/** `JSON.parse`, but duplicate keys are a problem: it would silently take the last one. */
+/** Parses JSON like `JSON.parse`, but reports duplicate keys, of which `JSON.parse` would silently use the last. */
 function readStrictly(text: string): { readonly value?: unknown; readonly problems: readonly Problem[] } {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return notJson(getErrorMessage(error));
+    return createJsonProblem(getErrorMessage(error));
   }
   const parsed = parse(text, undefined, { profile: 'generic', detectDuplicates: true, limits: { depth: DEPTH } });
-  if (!parsed.ok) return notJson(parsed.status === 'failed' ? parsed.error.message : 'it is a comment');
+  if (!parsed.ok) return createJsonProblem(parsed.status === 'failed' ? parsed.error.message : 'it is a comment');
   const problems = parsed.warnings
     .filter(({ code }) => code === 'DUPLICATE_KEY')
     .map(({ path = [] }) => ({
@@ -143,7 +143,7 @@ function readStrictly(text: string): { readonly value?: unknown; readonly proble
   return { value, problems: problems.slice(0, 20) };
 }
 
-function notJson(message: string): { readonly problems: readonly Problem[] } {
+function createJsonProblem(message: string): { readonly problems: readonly Problem[] } {
   return { problems: [{ code: 'RESULT_NOT_JSON', message: `invalid JSON: ${showLine(message, 200)}` }] };
 }
 
@@ -151,19 +151,19 @@ function withDraft(reading: ResultReading, draft: unknown): ResultReading {
   return draft === undefined ? reading : { ...reading, draft };
 }
 
-/** How much of a stream is looked at, from its end: a result is what comes last. */
+/** How much of a stream is searched, from its end: a result is printed last. */
 export const STREAM_BYTES = 256 * 1024;
 
-/** Reads printed output for anchors and a draft for a person. Never a result. */
+/** Searches printed output for anchors and for a draft that a person can use. Never returns a result. */
 export function readStreams({
   stdout = '',
   stderr = '',
   answer,
-}: Pick<ResultPlace, 'stdout' | 'stderr' | 'answer'>): Reading {
+}: Pick<ResultSource, 'stdout' | 'stderr' | 'answer'>): Reading {
   if (answer !== undefined) return readAnswer(answer);
-  const printed = { stdout: readEnd(stdout), stderr: readEnd(stderr) };
-  const anchors = { ...findAnchors(printed.stderr), ...findAnchors(printed.stdout) };
-  const draft = draftFromText(printed.stdout) ?? draftFromText(printed.stderr);
+  const tail = { stdout: readEnd(stdout), stderr: readEnd(stderr) };
+  const anchors = { ...findAnchors(tail.stderr), ...findAnchors(tail.stdout) };
+  const draft = draftFromText(tail.stdout) ?? draftFromText(tail.stderr);
   if (Object.keys(anchors).length === 0) {
     const message = 'no work_result.json or work_result.txt found';
     return {
@@ -175,28 +175,28 @@ export function readStreams({
   const message = 'no result file found, and printed output does not count';
   return {
     source: 'streams',
-    path: Object.keys(findAnchors(printed.stdout)).length > 0 ? 'stdout' : 'stderr',
+    path: Object.keys(findAnchors(tail.stdout)).length > 0 ? 'stdout' : 'stderr',
     anchors,
     problems: [{ code: 'ONLY_ANCHORS', message }],
     draft: { ...anchors, ...draft },
   };
 }
 
-// A comment has room for as much, and the rest is in the run's result.
+// As much as fits into a comment; the rest is in the run's result.
 const ANSWER_LENGTH = 16_000;
 
-/** The same for an agent's answer, with its text for the comment. */
+/** Searches an agent's answer for anchors and a draft, and adds its text for the comment. */
 function readAnswer({ text, problem: message }: RejectedAnswer): Reading {
   const end = readEnd(text);
   const anchors = findAnchors(end);
   const draft = draftFromText(end);
-  const words = text.trim() === '' ? {} : { answer: cutText(text.trim(), ANSWER_LENGTH) };
+  const shown = text.trim() === '' ? {} : { answer: cutText(text.trim(), ANSWER_LENGTH) };
   if (Object.keys(anchors).length === 0) {
     const problems = [{ code: 'RESULT_MISSING', message }];
-    return { source: 'none', problems, ...words, ...(draft === undefined ? {} : { draft }) };
+    return { source: 'none', problems, ...shown, ...(draft === undefined ? {} : { draft }) };
   }
   const problems = [{ code: 'ONLY_ANCHORS', message }];
-  return { source: 'streams', path: 'answer', anchors, problems, ...words, draft: { ...anchors, ...draft } };
+  return { source: 'streams', path: 'answer', anchors, problems, ...shown, draft: { ...anchors, ...draft } };
 }
 
 function readEnd(stream: string | Uint8Array): string {
@@ -205,7 +205,7 @@ function readEnd(stream: string | Uint8Array): string {
     : new TextDecoder().decode(stream.subarray(Math.max(stream.length - STREAM_BYTES, 0)));
 }
 
-// `IssueRef: acme/shop#12`, `"run_id": "…"`, `status=ok`; bounded, so that hostile output costs no more than its length.
+// `IssueRef: acme/shop#12`, `"run_id": "…"`, `status=ok`. All parts are bounded, so that hostile output is searched in linear time.
 const ANCHOR = /\b(issue_?ref|run_?id|status)["'`]?[ \t]{0,8}[:=][ \t]{0,8}["'`]?([^\s"'`,;}]{1,200})/gi;
 
 const IS_ANCHOR = {
@@ -214,7 +214,7 @@ const IS_ANCHOR = {
   status: (text: string) => RESULT_STATUSES.some((status) => status === text),
 } as const;
 
-/** Finds the issue, run and status that a stream mentions; of several mentions the last. */
+/** Finds the issue, run and status that a stream mentions; the last mention of each counts. */
 export function findAnchors(text: string): NonNullable<Reading['anchors']> {
   const found: { issue_ref?: string; run_id?: string; status?: string } = {};
   for (const [, key = '', value = ''] of text.matchAll(ANCHOR)) {
@@ -232,14 +232,14 @@ export function findAnchors(text: string): NonNullable<Reading['anchors']> {
   return found;
 }
 
-// A draft for a form can be short, and stored data must not be deep.
+// A draft only fills in a form, so it can be short; stored data must not be nested deeply.
 const DRAFT_LENGTH = 256 * 1024;
 const DRAFT_DEPTH = 64;
 const LIST_LENGTH = 100;
 
 /**
- * Creates a draft from an invalid result, for a person to complete; undefined if nothing can be read. It is repaired, so it
- * decides nothing.
+ * Creates a draft from an invalid result, for a person to complete; undefined if nothing can be read. Because its text was
+ * repaired, it is never used for a decision.
  */
 function draftFromText(text: string): Readonly<Record<string, unknown>> | undefined {
   const parsed = parse(text.slice(0, DRAFT_LENGTH), undefined, {
@@ -249,7 +249,7 @@ function draftFromText(text: string): Readonly<Record<string, unknown>> | undefi
   return parsed.ok && isFields(parsed.value) ? draftFromFields(Object.entries(parsed.value)) : undefined;
 }
 
-/** The known fields of an object, as far as they are texts, lists of texts or objects of texts. */
+/** Creates a draft from the known fields of an object that are strings, lists of strings or objects of strings. */
 function draftFromFields(entries: Iterable<readonly [string, unknown]>): Readonly<Record<string, unknown>> | undefined {
   const { known } = gatherChanges(readResultFields(entries).known);
   const drafted = [...known].flatMap(([name, value]) => {
@@ -270,7 +270,7 @@ function readShallow(value: unknown, name: string): unknown {
 
 const HEADER_LINES = 100;
 const HEADER = /^([A-Za-z][A-Za-z0-9_-]*)[ \t]*:(.*)$/;
-// Control characters are what it looks for.
+// The pattern is meant to match control characters.
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029]/;
 const NAMES = [
@@ -288,16 +288,17 @@ const NAMES = [
 ];
 
 /**
- * Reads `work_result.txt`: `Key: Value` lines up to the first blank line behind them, then free text, which is the
- * summary. A line of another form or a duplicate key makes the header unreadable; unknown keys are ignored.
+ * Reads `work_result.txt`: `Key: Value` lines up to the first blank line after them, then free text, which is the summary.
+ * A line of another form or a duplicate key makes the header invalid; unknown keys are ignored.
  *
  * @example
- * readTextResult('IssueRef: acme/shop#12\nRunId: 2026-11-15-qa-0001\nStatus: ok\nCommit: 1a2b3c4\nTests: npm test => pass\n\nDone.\n')
+ * readTextResult('IssueRef: acme/shop#12\nRunId: 2026-11-15-qa-0001\nStatus: ok\nCommit: 1a2b3c4\nTests: npm test =>
+ * pass\n\nDone.\n')
  */
 export function readTextResult(text: string): ResultReading {
-  const written = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
-  const first = written.findIndex((line) => line.trim() !== '');
-  const lines = written.slice(Math.max(first, 0));
+  const allLines = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  const first = allLines.findIndex((line) => line.trim() !== '');
+  const lines = allLines.slice(Math.max(first, 0));
   const blank = lines.findIndex((line) => line.trim() === '');
   const header = blank < 0 ? lines : lines.slice(0, blank);
   const body =
@@ -310,13 +311,15 @@ export function readTextResult(text: string): ResultReading {
   const problems: Problem[] = [];
   const fields = new Map<string, string>();
   if (header.length === 0 || header.length > HEADER_LINES) {
-    problems.push(malformed(`must begin with 1 to ${HEADER_LINES} lines of the form Key: Value`));
+    problems.push(createHeaderProblem(`must begin with 1 to ${HEADER_LINES} lines of the form Key: Value`));
   }
   for (const [index, line] of header.slice(0, HEADER_LINES).entries()) {
     const [, key, value] = HEADER.exec(line) ?? [];
     if (key === undefined || value === undefined || CONTROLS.test(line)) {
       problems.push(
-        malformed(`line ${Math.max(first, 0) + index + 1} is not of the form Key: Value: ${showLine(line, 80)}`),
+        createHeaderProblem(
+          `line ${Math.max(first, 0) + index + 1} is not of the form Key: Value: ${showLine(line, 80)}`,
+        ),
       );
       continue;
     }
@@ -326,7 +329,7 @@ export function readTextResult(text: string): ResultReading {
       problems.push({ code: 'DUPLICATE_KEY', message: 'duplicate key; keep one of them', path: name });
     else fields.set(name, value.trim());
   }
-  const known = arrange(fields, body);
+  const known = toResultFields(fields, body);
   const draft = draftFromFields(known);
   if (problems.length > 0) return { problems: problems.slice(0, 20), ...(draft === undefined ? {} : { draft }) };
   const { result, problems: found, notices } = normalizeResult({ known, conflicts: [] });
@@ -337,8 +340,8 @@ export function readTextResult(text: string): ResultReading {
   };
 }
 
-/** The flat header in the shape of a result. */
-function arrange(header: ReadonlyMap<string, string>, body: string): ReadonlyMap<string, unknown> {
+/** Converts the flat header to the shape of a result. */
+function toResultFields(header: ReadonlyMap<string, string>, body: string): ReadonlyMap<string, unknown> {
   const fields = new Map<string, unknown>(header);
   for (const name of ['blocked_by', 'questions']) {
     const list = header.get(name);
@@ -356,6 +359,6 @@ function arrange(header: ReadonlyMap<string, string>, body: string): ReadonlyMap
   return fields;
 }
 
-function malformed(message: string): Problem {
+function createHeaderProblem(message: string): Problem {
   return { code: 'HEADER_MALFORMED', message };
 }

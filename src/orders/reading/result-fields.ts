@@ -3,7 +3,7 @@ import { isNoneLike } from '../evidence/missing-evidence.js';
 import { foldKey, readSpellings } from '../shapes/spelling.js';
 import type { SpelledFields } from '../shapes/spelling.js';
 
-/** The fields of a work result, by the one name each has inside Sluice. `pr` and `commit` belong to `changes`. */
+/** The fields of a work result, by their snake_case names. `pr` and `commit` belong to `changes`. */
 const RESULT_FIELDS = [
   'issue_ref',
   'run_id',
@@ -18,16 +18,16 @@ const RESULT_FIELDS = [
   'questions',
 ] as const;
 
-/** The comment calls questions `OpenQuestions`, and workers copy that. */
+/** The comment calls questions `OpenQuestions`, and agents copy that. */
 const ALIASES: Readonly<Record<string, string>> = { openquestions: 'questions' };
 
-/** Sorts what a worker wrote by field, whatever the spelling. */
+/** Finds the known fields in an agent's result, in any spelling. */
 export function readResultFields(
   entries: Iterable<readonly [string, unknown]>,
   names: readonly string[] = RESULT_FIELDS,
 ): SpelledFields {
-  const named = [...entries].map(([key, value]) => [findAlias(key) ?? key, value] as const);
-  return readSpellings(named, names);
+  const normalized = [...entries].map(([key, value]) => [findAlias(key) ?? key, value] as const);
+  return readSpellings(normalized, names);
 }
 
 function findAlias(key: string): string | undefined {
@@ -40,20 +40,20 @@ export function isFields(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Moves `PR` and `Commit` at the top level into `changes`. Where both have one, they must agree. */
+/** Moves `PR` and `Commit` from the top level into `changes`. If a field is in both places, the values must agree. */
 export function gatherChanges(fields: ReadonlyMap<string, unknown>): Pick<SpelledFields, 'known' | 'conflicts'> {
   const known = new Map(fields);
   const conflicts: Problem[] = [];
-  const named = ['pr', 'commit'].filter((name) => !isMissing(fields.get(name)));
+  const present = ['pr', 'commit'].filter((name) => !isMissing(fields.get(name)));
   for (const name of ['pr', 'commit']) known.delete(name);
   const value = fields.get('changes');
-  if (named.length === 0 || !(isFields(value) || isMissing(value))) return { known, conflicts };
+  if (present.length === 0 || !(isFields(value) || isMissing(value))) return { known, conflicts };
   const changes = new Map(isFields(value) ? Object.entries(value) : []);
   const inside = readResultFields(changes, ['pr', 'commit']).known;
-  for (const name of named) {
+  for (const name of present) {
     if (isMissing(inside.get(name))) {
       changes.set(name, fields.get(name));
-      // Another spelling of the same key that says nothing must not count as a second value.
+      // An empty value under another spelling of the key must not count as a second value.
       for (const key of changes.keys()) if (key !== name && foldKey(key) === name) changes.delete(key);
     } else if (inside.get(name) !== fields.get(name)) {
       const message = 'different values at the top level and in changes; keep one of them';

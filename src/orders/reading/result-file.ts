@@ -3,38 +3,38 @@ import { lstat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { isSluiceError } from '../../base/index.js';
 import { openForReading } from '../../files/index.js';
-import type { Below } from '../../base/index.js';
+import type { TrustedRoot } from '../../base/index.js';
 import type { Problem } from '../../records/index.js';
 
-/** The names under which a worker may leave its result, in the order of trust. */
+/** The names of an agent's result file, the most trusted first. */
 export const RESULT_FILES = ['work_result.json', 'work_result.txt'] as const;
 
-/** A result says what was done in words; a megabyte is ample. */
+/** A result is a short summary; a megabyte is ample. */
 export const RESULT_BYTES = 1024 * 1024;
 
-/** The state of a result file. `outdated`: it existed before the run began. */
+/** The state of a result file. `outdated`: it existed before the run started. */
 export type ResultFile =
   | { readonly status: 'absent' }
   | { readonly status: 'outdated' }
   | { readonly status: 'unreadable'; readonly problem: Problem }
   | { readonly status: 'read'; readonly bytes: Uint8Array };
 
-// File times come from a clock that ticks every few milliseconds and may be behind the one that began the run.
+// File times come from a clock that ticks every few milliseconds and may lag behind the clock that timed the start.
 const CLOCK_TICK_MS = 20;
-// A file touched this short a time ago may still be written: it is looked at twice, this far apart.
+// A file modified so recently may still be being written: it is checked again after a pause.
 const RECENT_MS = 2000;
-const SECOND_LOOK_MS = 100;
+const SECOND_CHECK_MS = 100;
 
-/** Facts about the worker that wrote a file. */
+/** Facts about the agent that wrote a file. */
 export interface Writer {
-  /** When it was started, in milliseconds since 1970: an older file is not its own. */
+  /** When it was started, in milliseconds since 1970: an older file is outdated. */
   readonly startedAt?: number | undefined;
-  /** Nothing of it runs any more: a file touched a moment ago is not being written. */
+  /** All its processes have ended, so that a recently modified file is not still being written. */
   readonly hasEnded?: boolean | undefined;
 }
 
-/** Reads a file that a worker wrote. It may be a link, a pipe, endless, or half written: only a whole one is read. */
-export async function readResultFile(path: string, writer: Writer & Below = {}): Promise<ResultFile> {
+/** Reads a file that an agent wrote. It may be a link, a pipe, endless, or half-written: only a complete file is accepted. */
+export async function readResultFile(path: string, writer: Writer & TrustedRoot = {}): Promise<ResultFile> {
   let handle: FileHandle | undefined;
   try {
     handle = await openForReading(path, writer);
@@ -42,8 +42,8 @@ export async function readResultFile(path: string, writer: Writer & Below = {}):
   } catch (error) {
     const isUnsafe = isSluiceError(error) && error.code === 'UNSAFE_FILE';
     return isUnsafe
-      ? unreadable('RESULT_UNSAFE_FILE', 'it is a link, a folder or a pipe; write a regular file')
-      : unreadable('RESULT_UNREADABLE', 'it cannot be read; check its permissions');
+      ? createUnreadable('RESULT_UNSAFE_FILE', 'it is a link, a folder or a pipe; write a regular file')
+      : createUnreadable('RESULT_UNREADABLE', 'it cannot be read; check its permissions');
   } finally {
     await handle?.close();
   }
@@ -57,28 +57,28 @@ async function wait(milliseconds: number): Promise<void> {
 
 async function readHandle(handle: FileHandle, path: string, { startedAt, hasEnded }: Writer): Promise<ResultFile> {
   const first = await handle.stat({ bigint: true });
-  // A second name may be that of another run's result, or of a file that changes after it was read.
-  if (first.nlink > 1n) return unreadable('RESULT_UNSAFE_FILE', 'it is a hard link; write a separate file');
+  // A file with a second name may be the result of another run, or be changed through that name after it was read.
+  if (first.nlink > 1n) return createUnreadable('RESULT_UNSAFE_FILE', 'it is a hard link; write a separate file');
   if (startedAt !== undefined && Number(first.mtimeMs) < startedAt - CLOCK_TICK_MS) return { status: 'outdated' };
   if (first.size > BigInt(RESULT_BYTES)) {
-    return unreadable(
+    return createUnreadable(
       'RESULT_TOO_LARGE',
       `it is larger than ${RESULT_BYTES} bytes; write logs to another file and link to it`,
     );
   }
   const bytes = await readBytes(handle, Number(first.size));
-  if (hasEnded !== true && Date.now() - Number(first.mtimeMs) < RECENT_MS) await wait(SECOND_LOOK_MS);
+  if (hasEnded !== true && Date.now() - Number(first.mtimeMs) < RECENT_MS) await wait(SECOND_CHECK_MS);
   const second = await lstat(path, { bigint: true }).catch(() => undefined);
-  const isWhole = second !== undefined && isSame(first, second) && BigInt(bytes.length) === first.size;
-  return isWhole
+  const isComplete = second !== undefined && isSame(first, second) && BigInt(bytes.length) === first.size;
+  return isComplete
     ? { status: 'read', bytes }
-    : unreadable(
+    : createUnreadable(
         'RESULT_CHANGING',
         'it was still being written; write a temporary file and rename it before the process exits',
       );
 }
 
-/** One byte more than there should be is asked for, so that a file that grows is noticed. */
+/** Requests one byte more than expected, so that a growing file is noticed. */
 async function readBytes(handle: FileHandle, size: number): Promise<Uint8Array> {
   const buffer = Buffer.alloc(size + 1);
   let length = 0;
@@ -94,7 +94,7 @@ function isSame(first: BigIntStats, second: BigIntStats): boolean {
   return first.ino === second.ino && first.size === second.size && first.mtimeNs === second.mtimeNs;
 }
 
-function unreadable(code: string, message: string): ResultFile {
+function createUnreadable(code: string, message: string): ResultFile {
   return { status: 'unreadable', problem: { code, message } };
 }
 
@@ -103,7 +103,7 @@ export type DecodedText =
   | { readonly text: string; readonly problem?: undefined }
   | { readonly text?: undefined; readonly problem: Problem };
 
-/** UTF-8, with or without a byte order mark, or UTF-16 with one: some shells write that. Nothing is guessed and nothing replaced. */
+/** Decodes UTF-8, with or without a byte order mark, or UTF-16 with one, which some shells write. Invalid bytes are an error. */
 export function decodeText(bytes: Uint8Array): DecodedText {
   try {
     const text = new TextDecoder(detectEncoding(bytes), { fatal: true }).decode(bytes);

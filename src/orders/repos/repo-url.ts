@@ -1,7 +1,7 @@
 /** The protocols that git may use. */
 const PROTOCOLS = ['https:', 'http:', 'ssh:', 'file:'];
 
-/** Finds what is wrong with the URL of a repository; undefined if nothing is. */
+/** Returns the problem with the URL of a repository; undefined if it is valid. */
 export function findUrlProblem(text: string): string | undefined {
   let url: URL;
   try {
@@ -11,9 +11,9 @@ export function findUrlProblem(text: string): string | undefined {
   }
   if (!PROTOCOLS.includes(url.protocol)) return 'use https, http, ssh or file';
   if (url.password !== '' || (url.username !== '' && url.protocol !== 'ssh:')) {
-    return 'leave user and password out; token_env of the configuration names the variable with the password';
+    return 'leave out user and password; set token_env in the configuration to the name of a variable with the password';
   }
-  if (url.search !== '' || url.hash !== '') return 'leave out what follows ? or #';
+  if (url.search !== '' || url.hash !== '') return 'leave out the query and the fragment';
   if (url.protocol === 'file:' ? url.host !== '' : url.hostname === '' || url.hostname.startsWith('-')) {
     return 'the host is invalid';
   }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { fromJsonSchema } from '../../json-schema/index.js';
+import { fromRecordSchema } from '../../json-schema/index.js';
 import { object, flag, name } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 import type { WorkOrder } from '../../records/index.js';
-import { OrdersError, refuse } from '../orders-error.js';
-import { checkShape, invalidValue } from '../shapes/check-shape.js';
+import { OrdersError, createInvalidError } from '../orders-error.js';
+import { checkShape, createValueProblem } from '../shapes/check-shape.js';
 import { findUrlProblem } from './repo-url.js';
 
 /** A repository of the configuration, as JSON Schema: its URL, or an object with its URL. */
@@ -17,9 +17,9 @@ export const REPO_SCHEMA = {
       {
         /** The environment variable with the password or token; only for https. */
         token_env: name,
-        /** The name that goes with it; `x-access-token` by default. */
+        /** The user name for it; `x-access-token` by default. */
         user: name,
-        /** The branch that work begins from; the default branch of the repository otherwise. */
+        /** The branch to start work from; by default the default branch of the repository. */
         branch: { type: 'string', pattern: '^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$' },
         /** Whether commits of orders are pushed back, each on a separate branch; true by default. */
         push: flag,
@@ -41,27 +41,29 @@ export interface Repo {
 }
 
 const MAX_BYTES = 10 * 1024 * 1024 * 1024;
-const repoSchema = fromJsonSchema<FromSchema<typeof REPO_SCHEMA>>(REPO_SCHEMA);
+const repoSchema = fromRecordSchema<FromSchema<typeof REPO_SCHEMA>>(REPO_SCHEMA);
 
 /**
- * Checks the repositories of a configuration. Passwords are named by an environment variable, never written into a URL.
+ * Validates the repositories of a configuration. A password comes from an environment variable, never from a URL.
  *
  * @example
  * readRepos(['https://git.example.org/shop.git'], process.env) // [{ url: 'https://git.example.org/shop.git', push: true, … }]
  */
 export function readRepos(value: unknown, env: Readonly<Record<string, string | undefined>>): readonly Repo[] {
   if (!Array.isArray(value))
-    throw refuse('INVALID_REPOS', 'repos in the configuration', [invalidValue('', 'write a list')]);
+    throw createInvalidError('INVALID_REPOS', 'repos in the configuration', [createValueProblem('', 'must be a list')]);
   return value.map((given: unknown, index) => {
     const checked = checkShape(repoSchema, given);
     if (checked.problems !== undefined) {
-      throw refuse('INVALID_REPOS', `repos[${index}] in the configuration`, checked.problems);
+      throw createInvalidError('INVALID_REPOS', `repos[${index}] in the configuration`, checked.problems);
     }
     const read = checked.value;
     const settings = typeof read === 'string' ? { url: read } : read;
     const why = findUrlProblem(settings.url);
     if (why !== undefined)
-      throw refuse('INVALID_REPOS', `repos[${index}] in the configuration`, [invalidValue('url', why)]);
+      throw createInvalidError('INVALID_REPOS', `repos[${index}] in the configuration`, [
+        createValueProblem('url', why),
+      ]);
     return readRepo(settings, env);
   });
 }
@@ -88,7 +90,7 @@ export function findRepo(url: string, repos: readonly Repo[]): Repo {
 }
 
 /**
- * The folder of the repository of an order on this machine: `repo_dir`, or the mirror of its URL.
+ * Returns the folder of an order's repository on this machine: `repo_dir`, or the mirror of its URL.
  *
  * @example
  * getRepositoryFolder('/data', { repo: 'https://git.example.org/shop.git', repo_dir: … }) // '/data/mirrors/4f0c….git'

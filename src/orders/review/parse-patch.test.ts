@@ -47,7 +47,7 @@ describe('parsePatch', () => {
     expect(parsePatch(PATCH, FILES, true)[1]).toMatchObject({ path: 'logo.png', binary: true, hunks: [] });
   });
 
-  test('takes names from the list, whatever the patch or the content calls them', () => {
+  test('takes file names from the list, not from the patch or the content', () => {
     const forged = PATCH.replace('+TWO', '+diff --git a/x b/x\n+@@ -1 +1 @@\n+Binary files differ');
     const hostile = list('"a\nb\t<script>"', 'logo.png');
     const files = parsePatch(forged, hostile, true);
@@ -72,7 +72,7 @@ ${PATCH}`;
     expect(second).toMatchObject({ path: 'src/a.ts', added: 2, removed: 1 });
   });
 
-  test('marks the file in which the patch was cut off, and those behind it', () => {
+  test('marks the file in which the patch was truncated, and those after it', () => {
     const files = parsePatch(PATCH.slice(0, PATCH.indexOf(' three')), FILES, false);
     expect(files.map(({ truncated }) => truncated)).toEqual([true, true]);
   });

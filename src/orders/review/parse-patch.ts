@@ -13,7 +13,7 @@ export interface ShownLimits {
   readonly lineLength: number;
 }
 
-/** A person reads less; a page with more is slow. */
+/** More than a person reads; a larger page would be slow. */
 export const SHOWN_LIMITS: ShownLimits = { fileLines: 2000, lines: 20_000, lineLength: 2000 };
 
 /** A file as git lists it. */
@@ -26,9 +26,9 @@ export interface ListedFile {
 const HUNK = /^@@ -(\d{1,10})(?:,\d{1,10})? \+(\d{1,10})(?:,\d{1,10})? @@ ?(.*)$/;
 
 /**
- * Reads a patch as `git diff-tree --patch` prints it. Names come from the list, in the same order: those in the patch may
- * be quoted, and a file can be called anything. A line of content begins with a blank, `+`, `-` or `\`, so none can pass for
- * the head of another file. `isWhole`: the patch was not cut off.
+ * Parses a patch as `git diff-tree --patch` prints it. File names are taken from the list, which has the same order: names
+ * in the patch may be quoted, and a file can have any name. Content lines start with a space, `+`, `-` or `\`, so they
+ * cannot be mistaken for the header of a file. `isComplete`: the patch was not truncated.
  *
  * @example
  * parsePatch(patch, [{ file: { path: 'src/a.ts', change: 'modified' }, sections: 1 }], true)[0]?.added // 3
@@ -36,7 +36,7 @@ const HUNK = /^@@ -(\d{1,10})(?:,\d{1,10})? \+(\d{1,10})(?:,\d{1,10})? @@ ?(.*)$
 export function parsePatch(
   patch: string,
   files: readonly ListedFile[],
-  isWhole: boolean,
+  isComplete: boolean,
   limits: ShownLimits = SHOWN_LIMITS,
 ): readonly ChangedFile[] {
   const sections = patch.split(/^(?=diff --git )/m).filter((section) => section.startsWith('diff --git '));
@@ -47,7 +47,7 @@ export function parsePatch(
     at += count;
     const read = readSections(own, { ...limits, fileLines: Math.min(limits.fileLines, left) });
     left -= read.shown;
-    const isCut = !isWhole && at >= sections.length;
+    const isCut = !isComplete && at >= sections.length;
     const { added, removed, binary, hunks } = read;
     return { ...file, added, removed, binary, truncated: read.truncated || isCut, hunks };
   });

@@ -45,7 +45,7 @@ describe('a retry after a review', () => {
     expect(continueFromReview(earlier, settledWith(verdict), review)).toEqual(asked);
   });
 
-  it('keeps the instructions whole, and as many comments as there is room for', () => {
+  it('never shortens the instructions, and adds as many comments as fit', () => {
     const comments = Array.from(
       { length: 100 },
       () => ({ path: 'a', line: 1, side: 'new', text: 'x'.repeat(5000) }) as const,

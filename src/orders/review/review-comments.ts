@@ -1,12 +1,12 @@
-import { fromJsonSchema } from '../../json-schema/index.js';
+import { fromRecordSchema } from '../../json-schema/index.js';
 import { INSTRUCTIONS_LENGTH, lineComments } from '../../records/index.js';
 import type { LineComment, OrderRecord, Resolution, WorkOrder } from '../../records/index.js';
 import { cutText, showLine } from '../plain-text.js';
 import { checkShape } from '../shapes/check-shape.js';
 
-const schema = fromJsonSchema<readonly LineComment[]>(lineComments);
+const schema = fromRecordSchema<readonly LineComment[]>(lineComments);
 
-/** Finds what is wrong with comments that come from outside, as parts of a sentence. */
+/** Lists the problems of comments in a request, as parts of a sentence. */
 export function findCommentProblems(comments: unknown): readonly string[] {
   if (comments === undefined) return [];
   const { problems = [] } = checkShape(schema, comments);
@@ -18,12 +18,12 @@ export function findCommentProblems(comments: unknown): readonly string[] {
 type RepeatedOrder = Omit<WorkOrder, 'run_id' | 'request_id'>;
 
 /**
- * The order of a retry: it continues from the commit that was reviewed, at the same path and in the session of its run, if
+ * Creates the order of a retry. It continues from the reviewed commit, at the same path and in the session of its run, if
  * Sluice has confirmed that commit; otherwise it starts over. Its instructions end with the person's comments on lines of
- * the change. Of a race only the reviewed run is repeated.
+ * the change. In a race, only the reviewed run is repeated.
  */
 export function continueFromReview(
-  { start_commit: _, start_run: __, start_folder: folder, race: ___, ...asked }: RepeatedOrder,
+  { start_commit: _, start_run: __, start_folder: folder, race: ___, ...original }: RepeatedOrder,
   { order, run, result, decision }: Pick<OrderRecord, 'order' | 'run' | 'result' | 'decision'>,
   resolution: Pick<Resolution, 'who' | 'why' | 'comments'>,
 ): RepeatedOrder {
@@ -31,15 +31,15 @@ export function continueFromReview(
   const commit = isConfirmed === true ? result?.changes.commit : undefined;
   const { comments = [] } = resolution;
   return {
-    ...asked,
+    ...original,
     ...(commit === undefined ? {} : { start_commit: commit, start_run: run, start_folder: folder ?? run }),
     ...(comments.length === 0
       ? {}
-      : { instructions: addReview(asked.instructions, order.run_id, resolution, comments) }),
+      : { instructions: addReview(original.instructions, order.run_id, resolution, comments) }),
   };
 }
 
-/** The instructions of the order stay complete; comments follow as far as the limit allows. */
+/** Adds the comments to the instructions, as far as the length limit allows. The instructions are never shortened. */
 function addReview(
   instructions: string,
   runId: string,
@@ -59,15 +59,15 @@ function addReview(
 }
 
 function describeComment(comment: LineComment): string {
-  return `- ${describePlace(comment)}: ${comment.text.trim().replaceAll(/\r\n?|\n/g, '\n  ')}`;
+  return `- ${describeLine(comment)}: ${comment.text.trim().replaceAll(/\r\n?|\n/g, '\n  ')}`;
 }
 
 /**
- * Where a comment belongs, in words.
+ * Describes the line that a comment is about.
  *
  * @example
- * describePlace({ path: 'src/a.ts', line: 3, side: 'old', text: '' }) // 'src/a.ts, line 3 before the change'
+ * describeLine({ path: 'src/a.ts', line: 3, side: 'old', text: '' }) // 'src/a.ts, line 3 before the change'
  */
-export function describePlace({ path, line, side }: LineComment): string {
+export function describeLine({ path, line, side }: LineComment): string {
   return `${showLine(path, 500)}, line ${line}${side === 'old' ? ' before the change' : ''}`;
 }

@@ -1,12 +1,12 @@
 import type { StandardSchema } from '../../json/index.js';
 import type { Problem } from '../../records/index.js';
 
-/** The value according to its schema, or all its problems. */
+/** A valid value, or all problems. */
 export type CheckedShape<T> =
   | { readonly value: T; readonly problems?: undefined }
   | { readonly problems: readonly Problem[] };
 
-/** Checks a value that came from outside. `advise` may replace the schema's message by a clearer one. */
+/** Validates an untrusted value. `advise` may replace the schema's message with a clearer one. */
 export function checkShape<T>(
   schema: StandardSchema<unknown, T>,
   value: unknown,
@@ -17,15 +17,15 @@ export function checkShape<T>(
   if (checked.issues === undefined) return { value: checked.value };
   const problems = checked.issues.map((issue) => {
     const path = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
-    return invalidValue(path.join('.'), advise?.(path) ?? issue.message);
+    return createValueProblem(path.join('.'), advise?.(path) ?? issue.message);
   });
-  // Several objections to one value become one piece of advice.
+  // Duplicate advice about a value is dropped.
   return {
     problems: [...new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem])).values()],
   };
 }
 
-/** A value that is not what its place asks for. */
-export function invalidValue(path: string, message: string): Problem {
+/** Creates the problem of a value that is not allowed at its path. */
+export function createValueProblem(path: string, message: string): Problem {
   return { code: 'INVALID_VALUE', message, ...(path === '' ? {} : { path }) };
 }

@@ -37,7 +37,7 @@ describe('readWorkRequest', () => {
     expect(readWorkRequest(full)).toEqual(full);
   });
 
-  test('takes PascalCase, one text for a list, and no instructions', () => {
+  test('accepts PascalCase, one text for a list, and no instructions', () => {
     const { instructions: _, ...bare } = request;
     expect(readWorkRequest({ ...bare, SpecRef: 'docs/x.md', Constraints: 'Be quick.' })).toEqual({
       ...bare,
@@ -78,18 +78,13 @@ describe('readWorkRequest', () => {
       'run_id',
       'a run id is YYYY-MM-DD-role-NNNN and is assigned by Sluice: leave it out of a request',
     ],
-    [
-      'a path for a worker',
-      { worker: '../x' },
-      'worker',
-      'use the name of a wrapper: letters, digits, points, - and _',
-    ],
+    ['a path for a worker', { worker: '../x' }, 'worker', 'use the name of a wrapper: letters, digits, dots, - and _'],
     ['a command', { command: ['rm'] }, 'command', 'this property is not allowed'],
     [
-      'an issue that waits for itself',
+      'an issue that depends on itself',
       { depends_on: ['acme/shop#12'] },
       'depends_on',
-      'an issue cannot wait for itself; leave it out',
+      'an issue cannot depend on itself; remove it from the list',
     ],
     [
       'a dependency that is not an issue',
@@ -100,14 +95,14 @@ describe('readWorkRequest', () => {
     ['NUL in a path', { repo_dir: '/srv/\0shop' }, 'repo_dir', expect.stringContaining('must match the pattern')],
     ['a line break in a reference', { spec_ref: 'a\nStatus: ok' }, 'spec_ref', expect.stringContaining('must match')],
     [
-      'instructions that belong into a file',
+      'instructions that are too long',
       { instructions: 'x'.repeat(30_001) },
       'instructions',
       'must have at most 30000 characters',
     ],
     ['two spellings that differ', { Role: 'qa' }, 'role', 'two spellings with different values; keep one of them'],
   ])('refuses %s', (_, change, path, message) => {
-    expect(listProblems(() => readWorkRequest({ ...request, ...ownKeys(change) }))).toContainEqual([path, message]);
+    expect(listProblems(() => readWorkRequest({ ...request, ...copyOwnKeys(change) }))).toContainEqual([path, message]);
   });
 
   test.each([null, undefined, 'text', 7, [request]])('refuses %j, which is not an object', (value) => {
@@ -116,15 +111,15 @@ describe('readWorkRequest', () => {
     ]);
   });
 
-  test('says how many more there are when there are many', () => {
+  test('reports how many more problems there are', () => {
     const keys = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`odd_${index}`, 1]));
     expect(() => readWorkRequest({ ...request, ...keys })).toThrow(/; and 20 more\.$/);
     expect(listProblems(() => readWorkRequest({ ...request, ...keys }))).toHaveLength(30);
   });
 });
 
-/** Spreading drops nothing but would set the prototype: this keeps `__proto__` as a key. */
-function ownKeys(value: object): object {
+/** Copies the own keys of an object, including `__proto__`, which a spread would not preserve. */
+function copyOwnKeys(value: object): object {
   return Object.create(null, Object.getOwnPropertyDescriptors(value)) as object;
 }
 

@@ -1,31 +1,32 @@
 import { isAbsolute, resolve } from 'node:path';
-import { fromJsonSchema } from '../../json-schema/index.js';
+import { fromRecordSchema } from '../../json-schema/index.js';
 import type { StandardSchema } from '../../json/index.js';
-import { refuse } from '../orders-error.js';
+import { createInvalidError } from '../orders-error.js';
 import type { OrdersErrorCode } from '../orders-error.js';
 import { WORK_ORDER_SCHEMA, WORK_REQUEST_SCHEMA, describeIssueRef, parseRunId } from '../../records/index.js';
 import type { Problem, WorkOrder, WorkRequest } from '../../records/index.js';
 import { findUrlProblem } from '../repos/repo-url.js';
-import { checkShape, invalidValue } from './check-shape.js';
+import { checkShape, createValueProblem } from './check-shape.js';
 import { readSpellings } from './spelling.js';
 
-const requestSchema = fromJsonSchema<WorkRequest>(WORK_REQUEST_SCHEMA);
-const orderSchema = fromJsonSchema<WorkOrder>(WORK_ORDER_SCHEMA);
+const requestSchema = fromRecordSchema<WorkRequest>(WORK_REQUEST_SCHEMA);
+const orderSchema = fromRecordSchema<WorkOrder>(WORK_ORDER_SCHEMA);
 const NAMES = Object.keys(WORK_ORDER_SCHEMA.properties);
 
 /**
- * Checks a request that came from outside. Keys may be in either spelling (`IssueRef`, `issue_ref`); unknown ones are
- * refused, because a misspelt `depends_on` would silently start work too early.
+ * Validates an untrusted request. Keys may be in either spelling (`IssueRef`, `issue_ref`). Unknown keys are refused, because
+ * a misspelt `depends_on` would silently start work too early.
  *
  * @example
- * readWorkRequest({ issue_ref: 'acme/shop#12', role: 'backend', repo_dir: '/srv/shop', worker: 'codex-cli', instructions: 'Fix it.' })
+ * readWorkRequest({ issue_ref: 'acme/shop#12', role: 'backend', repo_dir: '/srv/shop', worker: 'codex-cli', instructions: 'Fix
+ * it.' })
  */
 export function readWorkRequest(value: unknown): WorkRequest {
   return read(value, 'work request', 'INVALID_WORK_REQUEST', requestSchema);
 }
 
 /**
- * Checks an order that came from outside, as {@link readWorkRequest} does a request.
+ * Validates an untrusted order, as {@link readWorkRequest} does a request.
  *
  * @example
  * const order = readWorkOrder(JSON.parse(await readFile('work_order.json', 'utf8')))
@@ -41,20 +42,21 @@ function read<T extends WorkRequest>(
   schema: StandardSchema<unknown, T>,
 ): T {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw refuse(code, what, [invalidValue('', 'must be an object with issue_ref, role, repo_dir and worker')]);
+    const message = 'must be an object with issue_ref, role, repo_dir and worker';
+    throw createInvalidError(code, what, [createValueProblem('', message)]);
   }
   const { known, unknown, conflicts } = readSpellings(Object.entries(value), NAMES);
-  const filled = Object.fromEntries([...unknown, ...known, ...fillForms(known)]);
+  const filled = Object.fromEntries([...unknown, ...known, ...expandShortForms(known)]);
   const fields = Object.fromEntries(Object.entries(filled).filter(([, part]) => part !== undefined));
-  const checked = checkShape(schema, fields, (path) => adviceFor(path, fields));
+  const checked = checkShape(schema, fields, (path) => adviseOn(path, fields));
   const problems = [...conflicts, ...(checked.problems ?? []), ...findContradictions(fields)];
-  if (checked.problems !== undefined || problems.length > 0) throw refuse(code, what, problems);
+  if (checked.problems !== undefined || problems.length > 0) throw createInvalidError(code, what, problems);
   const { repo, repo_dir } = checked.value;
   return { ...checked.value, repo_dir: repo === repo_dir ? repo_dir : resolve(repo_dir) };
 }
 
-/** A list of one may be written as a string, and a specification may replace the instructions. */
-function* fillForms(known: ReadonlyMap<string, unknown>): Iterable<[string, unknown]> {
+/** Expands short forms: a list of one may be written as a string, and a specification may replace the instructions. */
+function* expandShortForms(known: ReadonlyMap<string, unknown>): Iterable<[string, unknown]> {
   for (const name of ['constraints', 'depends_on', 'links']) {
     const value = known.get(name);
     if (typeof value === 'string') yield [name, [value]];
@@ -62,12 +64,12 @@ function* fillForms(known: ReadonlyMap<string, unknown>): Iterable<[string, unkn
   if (!known.has('instructions')) yield ['instructions', ''];
   const repo = known.get('repo');
   if (typeof repo !== 'string') return;
-  // Only the path of a folder: then it is that folder.
+  // An absolute path is a folder, not a URL.
   if (isAbsolute(repo)) yield ['repo', undefined];
   if (!known.has('repo_dir')) yield ['repo_dir', repo];
 }
 
-function adviceFor([name = '', index]: readonly string[], fields: Readonly<Record<string, unknown>>) {
+function adviseOn([name = '', index]: readonly string[], fields: Readonly<Record<string, unknown>>) {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
   const part: unknown = Array.isArray(value) && index !== undefined ? value[Number(index)] : value;
   if (typeof part !== 'string') return undefined;
@@ -78,7 +80,7 @@ function adviceFor([name = '', index]: readonly string[], fields: Readonly<Recor
     case 'role':
       return 'use letters and digits, with single - or _ between them, at most 40 characters';
     case 'worker':
-      return 'use the name of a wrapper: letters, digits, points, - and _';
+      return 'use the name of a wrapper: letters, digits, dots, - and _';
     case 'run_id':
       return 'a run id is YYYY-MM-DD-role-NNNN and is assigned by Sluice: leave it out of a request';
     default:
@@ -93,27 +95,30 @@ function* findContradictions(fields: Readonly<Record<string, unknown>>): Iterabl
     yield { code: 'KEY_MISSING', message: 'name the folder, or the URL of a repository in repo', path: 'repo_dir' };
   if (typeof repo === 'string') yield* findRepoContradictions(repo, fields);
   else if (typeof repo_dir === 'string' && repo_dir !== '' && !isAbsolute(repo_dir)) {
-    yield invalidValue('repo_dir', 'use an absolute path, so that it is the same for every worker');
+    yield createValueProblem('repo_dir', 'use an absolute path, so that it is the same for every worker');
   }
   if (Array.isArray(depends_on) && typeof issue_ref === 'string' && depends_on.includes(issue_ref)) {
-    yield invalidValue('depends_on', 'an issue cannot wait for itself; leave it out');
+    yield createValueProblem('depends_on', 'an issue cannot depend on itself; remove it from the list');
   }
   if (race !== undefined && isolation === 'repository') {
-    yield invalidValue('isolation', 'the runs of a race need a worktree each; leave it out');
+    yield createValueProblem('isolation', 'each run of a race needs its own worktree; omit isolation');
   }
   if (typeof run_id === 'string' && new RegExp(WORK_ORDER_SCHEMA.properties.run_id.pattern).test(run_id)) {
-    if (parseRunId(run_id) === undefined) yield invalidValue('run_id', 'invalid day, role or number');
+    if (parseRunId(run_id) === undefined) yield createValueProblem('run_id', 'invalid day, role or number');
   }
 }
 
 function* findRepoContradictions(repo: string, fields: Readonly<Record<string, unknown>>): Iterable<Problem> {
   const why = findUrlProblem(repo);
-  if (why !== undefined) yield invalidValue('repo', why);
-  // The order for a worker contains the folder as well.
+  if (why !== undefined) yield createValueProblem('repo', why);
+  // A complete order, which has a run id, contains the folder as well.
   if (fields['run_id'] === undefined && fields['repo_dir'] !== repo) {
-    yield invalidValue('repo_dir', 'the request names a repository by its URL already; leave it out');
+    yield createValueProblem('repo_dir', 'leave it out, because the request names a repository by its URL');
   }
   if (fields['isolation'] === 'repository') {
-    yield invalidValue('isolation', 'orders of a repository with a URL need a worktree each; leave it out');
+    yield createValueProblem(
+      'isolation',
+      'each order of a repository with a URL needs its own worktree; omit isolation',
+    );
   }
 }

@@ -12,7 +12,7 @@ describe('readSpellings', () => {
     expect(unknown).toEqual(new Map([[key, 'x']]));
   });
 
-  test('two spellings may say the same, and contradict each other otherwise', () => {
+  test('two spellings of a key must have the same value', () => {
     const twice = (second: unknown) => readSpellings(Object.entries({ Status: 'ok', status: second }), ['status']);
     expect(twice('ok').conflicts).toEqual([]);
     expect(twice('fail').conflicts).toEqual([

@@ -1,17 +1,17 @@
 import type { Problem } from '../../records/index.js';
 
-/** An object's fields under the one name each has inside Sluice, and what has no such name. */
+/** The fields of an object: known ones by their snake_case name, and unknown ones. */
 export interface SpelledFields {
   /** By snake_case name. */
   readonly known: ReadonlyMap<string, unknown>;
-  /** Under the spelling that was used. */
+  /** In their original spelling. */
   readonly unknown: ReadonlyMap<string, unknown>;
-  /** One key in two spellings with different values: it is unknown which one counts. */
+  /** Keys in two spellings with different values: it is unclear which one counts. */
   readonly conflicts: readonly Problem[];
 }
 
 /**
- * Reads `IssueRef`, `issue_ref` and `issueRef` as one key. Only ASCII letters fold: others have look-alikes.
+ * Reads `IssueRef`, `issue_ref` and `issueRef` as one key. Only keys of ASCII letters match, because other letters have look-alikes.
  *
  * @example
  * readSpellings([['RunID', '1'], ['mood', 'good']], ['run_id']).known // Map { 'run_id' → '1' }

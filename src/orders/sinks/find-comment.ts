@@ -2,21 +2,21 @@ import type { NewOutboxMessage } from '../../records/index.js';
 import { SinkError, formatMarker } from './sink.js';
 import type { Delivery } from './sink.js';
 
-/** A comment as far as looking for a marker needs it. */
+/** The parts of a comment that are needed to find a marker. */
 export interface ForgeComment {
   readonly body: string;
   readonly address: string;
 }
 
-/** Asked for per page, the most that both forges give. */
+/** The largest page that both forges return. */
 export const COMMENTS_PER_PAGE = 100;
 
-/** More comments than a forge keeps on one issue. */
+/** More than a forge allows on one issue. */
 const MAX_PAGES = 1000;
 
 /**
- * Looks through all comments of an issue for a message's marker, page by page to the first empty one: a page that is not
- * full is not the end, since a server may return fewer than requested.
+ * Searches all comments of an issue for a message's marker, page by page up to the first empty page. A page that is not full
+ * is not the end, because a server may return fewer comments than requested.
  */
 export async function findComment(
   message: NewOutboxMessage,
@@ -31,30 +31,30 @@ export async function findComment(
   }
   throw new SinkError(
     'SINK_TOO_MANY_COMMENTS',
-    `Cannot check whether the comment exists: "${message.issue_ref}" has more than ${MAX_PAGES} pages of comments. Write it by hand, then resolve the item.`,
+    `Cannot check whether the comment exists: "${message.issue_ref}" has more than ${MAX_PAGES} pages of comments. Write the comment by hand.`,
     { isPermanent: true },
   );
 }
 
-/** Takes what is needed of a comment a forge sent; `address` names where it stands. */
-export function readComment(value: unknown, address: (comment: object) => string): ForgeComment {
-  if (typeof value !== 'object' || value === null) throw unreadable();
+/** Reads a comment that a forge sent. */
+export function readComment(value: unknown, readAddress: (comment: object) => string): ForgeComment {
+  if (typeof value !== 'object' || value === null) throw createUnreadableError();
   const body = 'body' in value ? value.body : undefined;
-  // A comment without text is possible; one without a body field is not a comment.
-  if (typeof body !== 'string' && body !== null) throw unreadable();
-  return { body: body ?? '', address: address(value) };
+  // The body of a comment may be null, but not missing.
+  if (typeof body !== 'string' && body !== null) throw createUnreadableError();
+  return { body: body ?? '', address: readAddress(value) };
 }
 
-/** The comments of one page. */
-export function readComments(value: unknown, address: (comment: object) => string): readonly ForgeComment[] {
-  if (!Array.isArray(value)) throw unreadable();
-  return value.map((comment: unknown) => readComment(comment, address));
+/** Reads the comments of one page. */
+export function readComments(value: unknown, readAddress: (comment: object) => string): readonly ForgeComment[] {
+  if (!Array.isArray(value)) throw createUnreadableError();
+  return value.map((comment: unknown) => readComment(comment, readAddress));
 }
 
-function unreadable(): SinkError {
+function createUnreadableError(): SinkError {
   return new SinkError(
     'SINK_ANSWER_UNREADABLE',
-    'Unexpected response: it is not a comment. Check that the base URL is that of the API.',
+    'Unexpected response: it is not a comment. Check that the base URL points to the API.',
   );
 }
 
@@ -62,13 +62,13 @@ function unreadable(): SinkError {
 export interface ForgeOptions {
   /** An access token that may read and write comments. */
   readonly token: string;
-  /** Of an own server; the public one by default. */
+  /** The URL of your own server; the public one by default. */
   readonly baseUrl?: string;
   readonly name?: string;
-  /** Of one request; 20 seconds by default. */
+  /** Time limit of one request; 20 seconds by default. */
   readonly timeoutMs?: number;
   readonly clock?: () => number;
 }
 
-/** A page of a hundred comments of the greatest length stays under this. */
+/** More than a page of a hundred comments of the maximum length. */
 export const MAX_PAGE_BYTES = 128 * 1024 * 1024;

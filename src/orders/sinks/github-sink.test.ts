@@ -24,13 +24,13 @@ describe('createGitHubSink', () => {
     expect(seen[0]?.headers.authorization).toBe('token secret-token');
   });
 
-  it('says where the comment stands', async () => {
+  it('returns the URL of the comment', async () => {
     const { sink } = await start();
     expect(await sink.send(makeMessage(), signal)).toEqual({ deliveredTo: 'https://forge.example/comment/1' });
   });
 
   it.each(['local#7', 'group/sub/project#7', 'owner/repo#x', 'owner/repo', '../x#1/..#1'])(
-    'does not take %s',
+    'does not accept %s',
     async (issueRef) => {
       const { sink, seen } = await start();
       expect(sink.accepts(issueRef)).toBe(false);
@@ -42,7 +42,7 @@ describe('createGitHubSink', () => {
     },
   );
 
-  it('refuses an answer that never ends', async () => {
+  it('refuses an endless response', async () => {
     const { sink, failNext } = await start();
     failNext({ kind: 'endless-after' });
     await expect(sink.send(makeMessage(), signal)).rejects.toMatchObject({ name: 'SinkError' });

@@ -8,7 +8,7 @@ import type { PullRequest, Sink } from './sink.js';
 const COMMENTS = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
 
 /**
- * Comments on GitHub issues and pull requests (`owner/repo#7`), through Octokit.
+ * Creates a sink that comments on GitHub issues and pull requests (`owner/repo#7`), through Octokit.
  *
  * @example
  * createGitHubSink({ token, baseUrl: 'https://github.example.org/api/v3' })
@@ -25,11 +25,11 @@ export function createGitHubSink(options: ForgeOptions): Sink {
   return {
     name,
     timeoutMs,
-    accepts: (issueRef) => readPlace(issueRef) !== undefined,
+    accepts: (issueRef) => parseIssue(issueRef) !== undefined,
     pullRequests: {
       host: readHost(baseUrl),
       find: async (issueRef, number, signal) => {
-        const { owner, repo } = requirePlace(issueRef);
+        const { owner, repo } = requireIssue(issueRef);
         return lookUpPullRequest({
           forge: 'GitHub',
           url: `${(baseUrl ?? 'https://api.github.com').replace(/\/+$/, '')}/repos/${owner}/${repo}/pulls/${number}`,
@@ -43,55 +43,55 @@ export function createGitHubSink(options: ForgeOptions): Sink {
     },
     async find(message, signal) {
       const octokit = await connect(signal);
-      const place = requirePlace(message.issue_ref);
+      const issue = requireIssue(message.issue_ref);
       return findComment(message, async (page) => {
-        const query = { ...place, per_page: COMMENTS_PER_PAGE, page };
+        const query = { ...issue, per_page: COMMENTS_PER_PAGE, page };
         const { data } = await octokit.request(`GET ${COMMENTS}`, query).catch(unwrap);
         return readComments(data, readAddress);
       });
     },
     async send(message, signal) {
       const octokit = await connect(signal);
-      const comment = { ...requirePlace(message.issue_ref), body: withMarker(message) };
+      const comment = { ...requireIssue(message.issue_ref), body: withMarker(message) };
       const { data } = await octokit.request(`POST ${COMMENTS}`, comment).catch(unwrap);
       return { deliveredTo: readComment(data, readAddress).address };
     },
   };
 }
 
-/** The host of the addresses that people see: that of the API has another name on the public server. */
+/** Returns the host of the web pages, which on the public server differs from the host of the API. */
 function readHost(baseUrl = 'https://api.github.com'): string {
   return new URL(baseUrl).host.replace(/^api\.github\.com$/, 'github.com');
 }
 
-function readPullRequest(answer: object): PullRequest | undefined {
-  const head = readText(answer, 'head', 'sha');
-  const address = readText(answer, 'html_url');
-  const repository = readText(answer, 'base', 'repo', 'full_name');
+function readPullRequest(response: object): PullRequest | undefined {
+  const head = readText(response, 'head', 'sha');
+  const address = readText(response, 'html_url');
+  const repository = readText(response, 'base', 'repo', 'full_name');
   if (head === undefined || address === undefined) return undefined;
   return { head, address, ...(repository === undefined ? {} : { repository }) };
 }
 
-/** Octokit wraps what our transport throws. */
+/** Octokit wraps the errors of our transport. */
 function unwrap(error: unknown): never {
   throw error instanceof Error && error.cause instanceof SinkError ? error.cause : error;
 }
 
-interface Place {
+interface GitHubIssue {
   readonly owner: string;
   readonly repo: string;
   readonly issue_number: number;
 }
 
-function readPlace(issueRef: string): Place | undefined {
+function parseIssue(issueRef: string): GitHubIssue | undefined {
   const [, owner, repo, number] = /^([\w.-]+)\/([\w.-]+)#(\d{1,15})$/.exec(issueRef) ?? [];
   if (owner === undefined || repo === undefined || number === undefined) return undefined;
   return { owner, repo, issue_number: Number(number) };
 }
 
-function requirePlace(issueRef: string): Place {
-  const place = readPlace(issueRef);
-  if (place !== undefined) return place;
+function requireIssue(issueRef: string): GitHubIssue {
+  const issue = parseIssue(issueRef);
+  if (issue !== undefined) return issue;
   throw new SinkError('SINK_WRONG_ISSUE_REF', `Invalid GitHub issue "${issueRef}". Write owner/repo#7.`, {
     isPermanent: true,
   });

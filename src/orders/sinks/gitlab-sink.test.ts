@@ -24,18 +24,18 @@ describe('createGitLabSink', () => {
     expect(seen[0]?.headers['private-token']).toBe('secret-token');
   });
 
-  it('asks for a hundred notes a page', async () => {
+  it('requests a hundred notes per page', async () => {
     const { sink, seen } = await start();
     await sink.find?.(makeMessage(), signal);
     expect(seen[0]?.url).toBe('/api/v4/projects/owner%2Frepo/issues/7/notes?per_page=100&page=1');
   });
 
-  it('says where the note stands', async () => {
+  it('returns the URL of the note', async () => {
     const { sink, url } = await start();
     expect(await sink.send(makeMessage(), signal)).toEqual({ deliveredTo: `${url}/owner/repo/-/issues/7#note_1` });
   });
 
-  it.each(['local#7', 'project#7', 'group/project!7'])('does not take %s', async (issueRef) => {
+  it.each(['local#7', 'project#7', 'group/project!7'])('does not accept %s', async (issueRef) => {
     const { sink, seen } = await start();
     expect(sink.accepts(issueRef)).toBe(false);
     await expect(sink.send(makeMessage({ issue_ref: issueRef }), signal)).rejects.toMatchObject({

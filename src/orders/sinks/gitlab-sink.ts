@@ -6,7 +6,7 @@ import { SinkError, loadPeer, withMarker } from './sink.js';
 import type { PullRequest, Sink } from './sink.js';
 
 /**
- * Notes on GitLab issues (`group/sub/project#7`), through GitBeaker.
+ * Creates a sink that writes notes on GitLab issues (`group/sub/project#7`), through GitBeaker.
  *
  * @example
  * createGitLabSink({ token, baseUrl: 'https://gitlab.example.org' })
@@ -24,11 +24,11 @@ export function createGitLabSink(options: ForgeOptions): Sink {
   return {
     name,
     timeoutMs,
-    accepts: (issueRef) => readPlace(issueRef) !== undefined,
+    accepts: (issueRef) => parseIssue(issueRef) !== undefined,
     pullRequests: {
       host: new URL(host).host,
       find: async (issueRef, number, signal) => {
-        const project = encodeURIComponent(requirePlace(issueRef).project);
+        const project = encodeURIComponent(requireIssue(issueRef).project);
         return lookUpPullRequest({
           forge: 'GitLab',
           url: `${host}/api/v4/projects/${project}/merge_requests/${number}`,
@@ -42,49 +42,49 @@ export function createGitLabSink(options: ForgeOptions): Sink {
     },
     async find(message, signal) {
       const notes = await connect(signal);
-      const { project, iid } = requirePlace(message.issue_ref);
+      const { project, iid } = requireIssue(message.issue_ref);
       return findComment(message, async (page) =>
         readComments(await notes.all(project, iid, { perPage: COMMENTS_PER_PAGE, page }), (note) =>
-          noteAddress(host, project, iid, note),
+          formatNoteAddress(host, project, iid, note),
         ),
       );
     },
     async send(message, signal) {
       const notes = await connect(signal);
-      const { project, iid } = requirePlace(message.issue_ref);
+      const { project, iid } = requireIssue(message.issue_ref);
       const note = await notes.create(project, iid, withMarker(message));
-      return { deliveredTo: readComment(note, (sent) => noteAddress(host, project, iid, sent)).address };
+      return { deliveredTo: readComment(note, (sent) => formatNoteAddress(host, project, iid, sent)).address };
     },
   };
 }
 
-function readMergeRequest(answer: object): PullRequest | undefined {
-  const head = readText(answer, 'sha');
-  const address = readText(answer, 'web_url');
-  const repository = readText(answer, 'references', 'full')?.replace(/!\d+$/, '');
+function readMergeRequest(response: object): PullRequest | undefined {
+  const head = readText(response, 'sha');
+  const address = readText(response, 'web_url');
+  const repository = readText(response, 'references', 'full')?.replace(/!\d+$/, '');
   if (head === undefined || address === undefined) return undefined;
   return { head, address, ...(repository === undefined ? {} : { repository }) };
 }
 
-interface Place {
+interface GitLabIssue {
   readonly project: string;
   readonly iid: number;
 }
 
-function readPlace(issueRef: string): Place | undefined {
+function parseIssue(issueRef: string): GitLabIssue | undefined {
   const [, project, iid] = /^([\w.-]+(?:\/[\w.-]+)+)#(\d{1,15})$/.exec(issueRef) ?? [];
   return project === undefined || iid === undefined ? undefined : { project, iid: Number(iid) };
 }
 
-function requirePlace(issueRef: string): Place {
-  const place = readPlace(issueRef);
-  if (place !== undefined) return place;
+function requireIssue(issueRef: string): GitLabIssue {
+  const issue = parseIssue(issueRef);
+  if (issue !== undefined) return issue;
   throw new SinkError('SINK_WRONG_ISSUE_REF', `Invalid GitLab issue "${issueRef}". Write group/project#7.`, {
     isPermanent: true,
   });
 }
 
-function noteAddress(host: string, project: string, iid: number, note: object): string {
+function formatNoteAddress(host: string, project: string, iid: number, note: object): string {
   const id = 'id' in note && typeof note.id === 'number' ? `#note_${note.id}` : '';
   return `${host}/${project}/-/issues/${iid}${id}`;
 }
@@ -94,7 +94,7 @@ interface RequesterOptions {
   readonly body?: unknown;
 }
 
-interface RequesterAnswer<T> {
+interface RequesterResponse<T> {
   body: T;
   headers: Record<string, string>;
   status: number;
@@ -107,26 +107,26 @@ interface Connection {
 }
 
 /**
- * The transport of GitLab's client. Its own repeats a POST up to ten times when it meets a 429 or a 502, which writes a
- * comment twice if the first one was taken; this one sends every request once.
+ * Creates the transport of GitLab's client. The client's own transport repeats a POST up to ten times after a 429 or a 502,
+ * which writes a comment twice if the first request was accepted; this one sends every request once.
  */
 function createRequester(connection: Connection) {
   const method =
     (name: 'GET' | 'POST') =>
-    async <T>(endpoint: string, options: RequesterOptions = {}): Promise<RequesterAnswer<T>> => {
-      const response = await connection.fetch(requestAddress(connection.url, endpoint, options), {
+    async <T>(endpoint: string, options: RequesterOptions = {}): Promise<RequesterResponse<T>> => {
+      const response = await connection.fetch(createUrl(connection.url, endpoint, options), {
         method: name,
         headers: { 'private-token': connection.token, 'content-type': 'application/json' },
         ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
       });
-      // The client states the shape it expects of each answer; the sink checks what it reads of it.
+      // The client declares the type of each response; the sink checks the fields that it reads.
       const body = (await response.json()) as T;
       return { body, headers: Object.fromEntries(response.headers), status: response.status };
     };
-  return { get: method('GET'), post: method('POST'), put: refuse, patch: refuse, delete: refuse };
+  return { get: method('GET'), post: method('POST'), put: rejectMethod, patch: rejectMethod, delete: rejectMethod };
 }
 
-function requestAddress(base: string, endpoint: string, { searchParams = {} }: RequesterOptions): URL {
+function createUrl(base: string, endpoint: string, { searchParams = {} }: RequesterOptions): URL {
   const url = new URL(endpoint, base.endsWith('/') ? base : `${base}/`);
   for (const [key, value] of Object.entries(searchParams)) {
     const name = key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -135,6 +135,6 @@ function requestAddress(base: string, endpoint: string, { searchParams = {} }: R
   return url;
 }
 
-async function refuse(): Promise<never> {
+async function rejectMethod(): Promise<never> {
   throw new TypeError('Sinks only read and add comments.');
 }

@@ -2,7 +2,7 @@ import { checkStatus, sendRequest } from './http/send-request.js';
 import { SinkError } from './sink.js';
 import type { PullRequest } from './sink.js';
 
-/** One question to a forge. */
+/** A request to a forge for one pull request. */
 export interface PullRequestQuery {
   /** Name of the forge in messages. */
   readonly forge: string;
@@ -11,27 +11,27 @@ export interface PullRequestQuery {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly clock: () => number;
-  /** Takes what is needed of the answer; undefined if it is not a pull request. */
-  readonly read: (answer: object) => PullRequest | undefined;
+  /** Reads the response; undefined if it is not a pull request. */
+  readonly read: (response: object) => PullRequest | undefined;
 }
 
-/** A pull request with a long description, as the forges send it. */
+/** More than the response for a pull request with a long description. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Asks a forge for one pull request; undefined if it has none of that number. */
+/** Looks up a pull request on a forge; undefined if there is none with that number. */
 export async function lookUpPullRequest(query: PullRequestQuery): Promise<PullRequest | undefined> {
   const { forge, url, headers, timeoutMs, signal, clock, read } = query;
   const limits = { timeoutMs, maxResponseBytes: MAX_BYTES, allowPrivateAddresses: true, signal };
-  const agent = { accept: 'application/json', 'user-agent': 'sluice' };
-  const answer = await sendRequest({ method: 'GET', url, headers: { ...agent, ...headers }, ...limits });
-  if (answer.status === 404) return undefined;
-  checkStatus(answer, forge, clock());
-  const value = parseObject(answer.body);
+  const defaults = { accept: 'application/json', 'user-agent': 'sluice' };
+  const response = await sendRequest({ method: 'GET', url, headers: { ...defaults, ...headers }, ...limits });
+  if (response.status === 404) return undefined;
+  checkStatus(response, forge, clock());
+  const value = parseObject(response.body);
   const found = value === undefined ? undefined : read(value);
   if (found !== undefined) return found;
   throw new SinkError(
     'SINK_ANSWER_UNREADABLE',
-    'Unexpected response: it is not a pull request. Check that the base URL is that of the API.',
+    'Unexpected response: it is not a pull request. Check that the base URL points to the API.',
   );
 }
 
@@ -44,9 +44,9 @@ function parseObject(body: string): object | undefined {
   }
 }
 
-/** A text inside an answer: `readText(answer, 'head', 'sha')`. */
+/** Reads a string inside a response: `readText(response, 'head', 'sha')`. */
 export function readText(value: unknown, ...path: readonly string[]): string | undefined {
-  let at = value;
-  for (const key of path) at = typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined;
-  return typeof at === 'string' ? at : undefined;
+  let found = value;
+  for (const key of path) found = typeof found === 'object' && found !== null ? Reflect.get(found, key) : undefined;
+  return typeof found === 'string' ? found : undefined;
 }

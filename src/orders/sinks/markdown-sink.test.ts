@@ -55,7 +55,7 @@ describe('createMarkdownSink', () => {
     await writeFile(join(claim, `${other.pid}.${started}.x`), '');
     await expect(sink.send(message, AbortSignal.timeout(50))).rejects.toMatchObject({ code: 'SINK_TIMED_OUT' });
     await expect(read()).rejects.toThrow('ENOENT');
-    // Its lock ends with the process; what it had written by then counts.
+    // Its lock ends with the process; everything that it had written by then counts.
     const sent = sink.send(message, signal);
     await writeFile(join(folder, FILE), `${message.body}\n\n${formatMarker(message)}\n`);
     other.kill('SIGKILL');
@@ -63,13 +63,13 @@ describe('createMarkdownSink', () => {
     expect((await read()).match(/sluice:/g)).toHaveLength(1);
   });
 
-  it('makes the folder', async () => {
+  it('creates the folder', async () => {
     const folder = join(await makeFolder({}), 'deep/comments');
     await createMarkdownSink({ folder }).send(makeMessage(), signal);
     expect(await readFile(join(folder, FILE), 'utf8')).toContain('## Summary');
   });
 
-  it('completes what a crash cut off, at every byte', async () => {
+  it('completes a comment that a crash truncated, at every byte', async () => {
     const { sink, folder, read } = await start();
     const earlier = makeMessage({ id: 'earlier', trigger: 'workrun:earlier' });
     const message = makeMessage({ body: 'Role: a\nRole: a\nRole: b\n\nRole: a\n完成' });
@@ -84,7 +84,7 @@ describe('createMarkdownSink', () => {
     }
   });
 
-  it('leaves what people wrote into the file', async () => {
+  it('keeps text that people added to the file', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: fc.constantFrom('R', 'o', 'l', 'e', ':', ' ', '\n', 'x') }), async (note) => {
         const { sink, read } = await start({ [FILE]: `${note}.` });

@@ -10,16 +10,17 @@ import type { NewOutboxMessage } from '../../records/index.js';
 import { formatMarker, withMarker, SinkError } from './sink.js';
 import type { Sink } from './sink.js';
 
-/** The writer of each file in the folder of comments. */
+/** Folder of the lock files, inside the folder of comments. */
 const LOCKS = '.locks';
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
-const NO_WAIT = constants.O_NONBLOCK ?? 0;
+const NON_BLOCKING = constants.O_NONBLOCK ?? 0;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * One Markdown file per issue, comments appended. Sending is idempotent, also from several processes at once: a comment whose
- * marker the file holds is not written again, and one that a crash cut off is replaced. What people add to the file stays.
+ * Creates a sink that appends comments to one Markdown file per issue. Sending is idempotent, even from several processes at the
+ * same time: a comment whose marker is in the file is not written again, and a comment that a crash truncated is replaced. Text
+ * that people add to the file stays.
  *
  * @example
  * createMarkdownSink({ folder: 'data/comments' }) // owner/repo#7 → data/comments/owner_repo_7.md
@@ -30,14 +31,14 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
 
   return {
     name,
-    // Writing is short, and twice is harmless: a message that a crash left is soon taken up again.
+    // Short, so that a message left by a crash is soon retried: writing is fast, and writing twice is harmless.
     timeoutMs: 1000,
     accepts: () => true,
     async send(message, signal) {
       const path = findPath(message);
       try {
         await makeFolder(folder);
-        // Over all processes: two that read the file before either writes would both add the comment.
+        // Locked for all processes: two that read the file before either writes would both add the comment.
         const lock = await lockFile(join(folder, LOCKS), path, { signal });
         try {
           await append(folder, path, message);
@@ -47,7 +48,7 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
       } catch (error) {
         if (error instanceof SinkError) throw error;
         if (signal.aborted) {
-          throw new SinkError('SINK_TIMED_OUT', `Cannot write to "${path}": another process is writing to it.`, {
+          throw new SinkError('SINK_TIMED_OUT', `Cannot write to "${path}": another process has locked it.`, {
             cause: error,
           });
         }
@@ -64,7 +65,7 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
 }
 
 async function append(folder: string, path: string, message: NewOutboxMessage): Promise<void> {
-  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NO_WAIT;
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NON_BLOCKING;
   const handle = await open(path, flags, 0o666);
   try {
     const { size, isRegular } = await handle.stat().then((stat) => ({ size: stat.size, isRegular: stat.isFile() }));
@@ -74,12 +75,14 @@ async function append(folder: string, path: string, message: NewOutboxMessage): 
     const entry = Buffer.from(`${withMarker(message)}\n`);
     const marker = Buffer.from(`\n${formatMarker(message)}`);
     if (!(await contains(handle, size, marker))) {
-      const kept = size - (await getCutLength(handle, size, entry));
-      if (kept < size) await handle.truncate(kept);
-      const separator = Buffer.from(kept === 0 ? '' : (await endsInLineBreak(handle, kept)) ? '\n' : '\n\n');
+      const keptLength = size - (await measureTruncatedCopy(handle, size, entry));
+      if (keptLength < size) await handle.truncate(keptLength);
+      const separator = Buffer.from(
+        keptLength === 0 ? '' : (await endsInLineBreak(handle, keptLength)) ? '\n' : '\n\n',
+      );
       await handle.appendFile(Buffer.concat([separator, entry]));
     }
-    // Also where the marker was found: the process that wrote it may have died before this line.
+    // Also if the marker was found: the process that wrote it may have died before this line.
     await handle.sync();
   } finally {
     await handle.close();
@@ -95,10 +98,10 @@ async function contains(handle: FileHandle, size: number, wanted: Buffer): Promi
   return false;
 }
 
-/** Returns how much of the entry is already at the end of the file because a crash cut it off. */
-async function getCutLength(handle: FileHandle, size: number, entry: Buffer): Promise<number> {
+/** Returns the length of a truncated copy of the entry at the end of the file, which a crash left there. */
+async function measureTruncatedCopy(handle: FileHandle, size: number, entry: Buffer): Promise<number> {
   const tail = await readPart(handle, Math.max(0, size - entry.length), Math.min(entry.length, size));
-  // Knuth, Morris and Pratt: the longest beginning of the entry that the tail ends with, in linear time.
+  // Knuth-Morris-Pratt: finds the longest prefix of the entry that is a suffix of the tail, in linear time.
   const shorter = new Uint32Array(entry.length);
   const advance = (length: number, byte: number | undefined) => {
     let next = length;
@@ -108,7 +111,7 @@ async function getCutLength(handle: FileHandle, size: number, entry: Buffer): Pr
   for (let at = 1; at < entry.length; at++) shorter[at] = advance(shorter[at - 1] ?? 0, entry[at]);
   let length = 0;
   for (const byte of tail) length = advance(length, byte);
-  // A comment begins a line: a shorter match is the end of something else.
+  // A comment starts at the beginning of a line; any other match is the end of something else.
   const beginsLine = (from: number) => (from === 0 ? tail.length === size : tail[from - 1] === 0x0a);
   while (length > 0 && !beginsLine(tail.length - length)) length = shorter[length - 1] ?? 0;
   return length;

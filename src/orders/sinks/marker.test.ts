@@ -8,7 +8,7 @@ it('is the last line, and invisible in rendered Markdown', () => {
   expect(formatMarker(message)).toBe('<!-- sluice:workrun:2026-11-15-backend-0001 01KA3XAMPLE000000000000001 -->');
 });
 
-it('is there once, even if the text contains it already', () => {
+it('occurs once, even if the text already contains it', () => {
   const message = makeMessage();
   const text = withMarker({ ...message, body: `before ${formatMarker(message)} after` });
   expect(text.split(formatMarker(message))).toHaveLength(2);

@@ -4,12 +4,12 @@ import { makeMessage } from './fixtures/message.js';
 import { formatMarker, SinkError } from './sink.js';
 import type { Sink } from './sink.js';
 
-/** A sink under test and the place it writes to. */
+/** A sink under test and its target. */
 export interface SinkUnderTest {
   readonly sink: Sink;
   /** Returns the comments received so far, one text each. */
   readonly arrived: () => Promise<readonly string[]>;
-  /** Only for sinks that reach over a network. */
+  /** Only for sinks that use a network. */
   readonly failNext?: (...faults: readonly Fault[]) => void;
 }
 
@@ -26,7 +26,7 @@ export function describeSink(name: string, start: () => Promise<SinkUnderTest>):
       expect((await arrived())[0]).toContain('## Summary\nDone.');
     });
 
-    it('keeps messages in the order they were sent', async () => {
+    it('stores messages in the order they were sent', async () => {
       const { sink, arrived } = await start();
       for (const number of ['0001', '0002', '0003']) {
         await sink.send(
@@ -37,7 +37,7 @@ export function describeSink(name: string, start: () => Promise<SinkUnderTest>):
       expect((await arrived()).map((text) => /run (\d+)/.exec(text)?.[1])).toEqual(['0001', '0002', '0003']);
     });
 
-    it('carries text of any language and with line breaks unchanged', async () => {
+    it('does not change text in any language or with line breaks', async () => {
       const { sink, arrived } = await start();
       const body = 'Role: qa\n\n## Summary\n完成 ✓ "quoted" \\ <b>bold</b>\n\n```\ncode\n```';
       await sink.send(makeMessage({ body }), signal);
@@ -51,21 +51,21 @@ export function describeSearchableSink(name: string, start: () => Promise<Requir
   const signal = AbortSignal.timeout(60_000);
 
   describe(`a sink that can be searched: ${name}`, () => {
-    it('finds a message it sent, and none that it did not', async () => {
+    it('finds a message that it sent, but no other message', async () => {
       const { sink } = await start();
       const sent = await sink.send(makeMessage(), signal);
       expect(await sink.find?.(makeMessage(), signal)).toEqual(sent);
       expect(await sink.find?.(makeMessage({ id: 'another' }), signal)).toBeUndefined();
     });
 
-    it('finds a message behind many pages of others', async () => {
+    it('finds a message after many pages of others', async () => {
       const { sink } = await start();
       for (let number = 0; number < 25; number++) await sink.send(makeMessage({ id: `other-${number}` }), signal);
       await sink.send(makeMessage(), signal);
       expect(await sink.find?.(makeMessage(), signal)).toBeDefined();
     });
 
-    it('is not fooled by a text that contains a marker', async () => {
+    it('ignores a marker in the text of a comment', async () => {
       const { sink } = await start();
       const victim = makeMessage({ id: 'victim', trigger: 'workrun:2026-11-15-backend-0002' });
       await sink.send(makeMessage({ body: `see ${formatMarker(victim)}` }), signal);
@@ -73,10 +73,10 @@ export function describeSearchableSink(name: string, start: () => Promise<Requir
     });
 
     const lost: readonly (readonly [string, Fault])[] = [
-      ['the connection was reset after the message was taken', { kind: 'reset-after' }],
-      ['the answer never came', { kind: 'silence-after' }],
-      ['the server failed after it had taken the message', { kind: 'status-after', status: 502 }],
-      ['the answer was not readable', { kind: 'garbage-after' }],
+      ['the connection was reset after the message was accepted', { kind: 'reset-after' }],
+      ['no response arrived', { kind: 'silence-after' }],
+      ['the server failed after it had accepted the message', { kind: 'status-after', status: 502 }],
+      ['the response was unreadable', { kind: 'garbage-after' }],
     ];
     it.each(lost)('finds the message when %s', async (_, fault) => {
       const { sink, failNext, arrived } = await start();
@@ -88,7 +88,7 @@ export function describeSearchableSink(name: string, start: () => Promise<Requir
   });
 }
 
-/** The contract of sinks that use a network: every failure is typed, and nothing is sent twice by itself. */
+/** The contract of sinks that use a network: every failure is typed, and nothing is retried automatically. */
 export function describeNetworkSink(name: string, start: () => Promise<Required<SinkUnderTest>>): void {
   const signal = AbortSignal.timeout(60_000);
 
@@ -114,7 +114,7 @@ export function describeNetworkSink(name: string, start: () => Promise<Required<
         { code: 'SINK_REFUSED', isPermanent: true },
       ],
       ['a reset connection', { kind: 'reset-before' }, { code: 'SINK_UNREACHABLE', isPermanent: false }],
-      ['no answer', { kind: 'silence-after' }, { code: 'SINK_TIMED_OUT', isPermanent: false }],
+      ['no response', { kind: 'silence-after' }, { code: 'SINK_TIMED_OUT', isPermanent: false }],
     ];
     it.each(faults)('reports %s as a failure, without a retry', async (_, fault, expected) => {
       const { sink, failNext, arrived } = await start();

@@ -2,8 +2,7 @@ import { SluiceError } from '../../base/index.js';
 import type { NewOutboxMessage } from '../../records/index.js';
 
 /**
- * Where comments go. A sink sends once and never repeats by itself: the outbox does that, after it has looked for the
- * message's marker.
+ * A target for comments. A sink sends once and never retries: the outbox does that, after a search for the message's marker.
  *
  * @example
  * const log: Sink = {
@@ -12,41 +11,47 @@ import type { NewOutboxMessage } from '../../records/index.js';
  * }
  */
 export interface Sink {
-  /** Part of the key of its messages: must not change while any wait. */
+  /** Part of the key of its messages: must not change while messages are waiting. */
   readonly name: string;
   /** How long one request may take at most; a message is leased for at least three times that. */
   readonly timeoutMs: number;
-  /** Whether issues of this kind can be written to here. */
+  /** Whether this sink can write to the issue. */
   accepts(issueRef: string): boolean;
-  /** Looks for a message that was sent before; sinks that cannot be searched have none. */
+  /** Looks for a message that was sent before; missing if the sink cannot be searched. */
   find?(message: NewOutboxMessage, signal: AbortSignal): Promise<Delivery | undefined>;
-  /** Looks up pull requests of the repository that an issue belongs to; only forges can. */
+  /** Looks up pull requests of the repository that an issue belongs to; only set for forges. */
   readonly pullRequests?: {
-    /** Of the addresses it answers for: `github.com`. */
+    /** The host of the pull requests that it can look up: `github.com`. */
     readonly host: string;
     /** Undefined if the repository has no such pull request. */
     find(issueRef: string, number: number, signal: AbortSignal): Promise<PullRequest | undefined>;
   };
   /** Throws a {@link SinkError} unless the message has arrived. */
-  send(message: NewOutboxMessage, signal: AbortSignal): Promise<Delivery>;
+  send(message: OutgoingMessage, signal: AbortSignal): Promise<Delivery>;
 }
 
-/** A pull or merge request, as its forge knows it. */
+/** A message that is being sent. */
+export interface OutgoingMessage extends NewOutboxMessage {
+  /** The id of the installation that sends it. All processes that share a store are one installation. */
+  readonly installation: string;
+}
+
+/** A pull or merge request, as its forge reports it. */
 export interface PullRequest {
-  /** The commit it asks to merge. */
+  /** The commit to be merged. */
   readonly head: string;
   readonly address: string;
   /** `owner/repo`, if the forge reports it. */
   readonly repository?: string;
 }
 
-/** That a message arrived, and where. */
+/** A successful delivery. */
 export interface Delivery {
-  /** An address or a file, for people. */
+  /** The URL or file of the comment, for people. */
   readonly deliveredTo: string;
 }
 
-/** Why a message did not reach its sink; `docs/errors.md` says what to do. */
+/** Error codes of failed deliveries; `docs/errors.md` says what to do. */
 export const SINK_ERROR_CODES = [
   'SINK_UNREACHABLE',
   'SINK_TIMED_OUT',
@@ -62,16 +67,16 @@ export const SINK_ERROR_CODES = [
 export type SinkErrorCode = (typeof SINK_ERROR_CODES)[number];
 
 /**
- * A failed delivery. Whether the message arrived is unknown unless the sink refused it.
+ * A failed delivery. Unless the sink refused the message, it is unknown whether it arrived.
  *
  * @example
- * throw new SinkError('SINK_REFUSED', 'The forge does not know this issue.', { isPermanent: true })
+ * throw new SinkError('SINK_REFUSED', 'The issue does not exist.', { isPermanent: true })
  */
 export class SinkError extends SluiceError<SinkErrorCode> {
   override readonly name = 'SinkError';
-  /** Trying again cannot help until a person changes something. */
+  /** A retry is useless until a person changes something. */
   readonly isPermanent: boolean;
-  /** How long the sink asked us to wait. */
+  /** How long to wait, as requested by the sink. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: SinkErrorCode, message: string, details: SinkErrorDetails = {}) {
@@ -90,8 +95,8 @@ interface SinkErrorDetails {
 const OPENING = '<!-- sluice:';
 
 /**
- * The hidden line by which a message is found again. The id in it cannot be guessed before it was published, so a comment
- * cannot be suppressed by writing its marker first.
+ * Formats the hidden line by which a message is found again. The id in it cannot be guessed before it is published, so a
+ * comment cannot be suppressed by writing its marker first.
  *
  * @example
  * formatMarker(message) // '<!-- sluice:workrun:2026-11-15-backend-0001 01KA3… -->'
@@ -100,13 +105,13 @@ export function formatMarker({ trigger, id }: Pick<NewOutboxMessage, 'trigger' |
   return `${OPENING}${trigger} ${id} -->`;
 }
 
-/** The body with its marker as the last line; markers that the text itself contains are broken up. */
+/** Adds the marker to the body as the last line. Markers inside the text are changed so that no search finds them. */
 export function withMarker(message: NewOutboxMessage): string {
   const body = message.body.replaceAll(OPENING, '<!- sluice:').trimEnd();
   return `${body}\n\n${formatMarker(message)}`;
 }
 
-/** Loads a package that users install only if they need it, or says how to get it. */
+/** Loads a package that users install only if they need it. The error says how to install it. */
 export async function loadPeer<T>(packageName: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();

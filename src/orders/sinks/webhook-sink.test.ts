@@ -44,25 +44,25 @@ describe('createWebhookSink', () => {
     expect(isSignedWebhook({ ...delivery, signature: undefined })).toBe(false);
   });
 
-  it('sends the same key with every delivery of a message, and another with another message', async () => {
+  it('sends the same key with every delivery of a message, and another for another message or installation', async () => {
     const { sink, seen } = await start();
     await sink.send(makeMessage(), signal);
     await sink.send(makeMessage(), signal);
     await sink.send(makeMessage({ trigger: 'resolve:x' }), signal);
-    await sink.send(makeMessage({ id: 'message-of-another-installation' }), signal);
+    await sink.send(makeMessage({ installation: 'installation-2' }), signal);
     const keys = seen.map(({ headers }) => headers['idempotency-key']);
     const { id } = makeMessage();
     expect(keys).toEqual([
-      `${id} test owner%2Frepo%237 workrun%3A2026-11-15-backend-0001`,
-      `${id} test owner%2Frepo%237 workrun%3A2026-11-15-backend-0001`,
-      `${id} test owner%2Frepo%237 resolve%3Ax`,
-      'message-of-another-installation test owner%2Frepo%237 workrun%3A2026-11-15-backend-0001',
+      `installation-1 ${id} test owner%2Frepo%237 workrun%3A2026-11-15-backend-0001`,
+      `installation-1 ${id} test owner%2Frepo%237 workrun%3A2026-11-15-backend-0001`,
+      `installation-1 ${id} test owner%2Frepo%237 resolve%3Ax`,
+      `installation-2 ${id} test owner%2Frepo%237 workrun%3A2026-11-15-backend-0001`,
     ]);
-    // The signature covers the body, and so the key.
+    // The signature covers the body, and therefore the key.
     expect(seen.map(({ body }) => (JSON.parse(body) as { idempotency_key: string }).idempotency_key)).toEqual(keys);
   });
 
-  it('refuses an address inside a network unless that is allowed', async () => {
+  it('refuses a private address unless that is allowed', async () => {
     const { options, seen, port } = await start();
     const urls = [options.url, `http://localhost:${port}/`, `http://[::1]:${port}/`, `http://2130706433:${port}/`];
     for (const url of urls) {
@@ -74,7 +74,7 @@ describe('createWebhookSink', () => {
     expect(seen).toEqual([]);
   });
 
-  it('refuses an answer longer than it can need', async () => {
+  it('refuses a response that exceeds the limit', async () => {
     const { sink, failNext } = await start();
     failNext({ kind: 'endless-after' });
     await expect(sink.send(makeMessage(), signal)).rejects.toMatchObject({ code: 'SINK_ANSWER_UNREADABLE' });
@@ -84,7 +84,7 @@ describe('createWebhookSink', () => {
     ['an invalid URL', { url: 'example.org', secret: SECRET }],
     ['another protocol', { url: 'file:///etc/passwd', secret: SECRET }],
     ['a short secret', { url: 'https://example.org', secret: 'short' }],
-  ])('refuses %s when it is made', (_, options) => {
+  ])('refuses %s on creation', (_, options) => {
     expect(() => createWebhookSink(options)).toThrow(expect.objectContaining({ code: 'INVALID_SINK' }));
   });
 });

@@ -1,26 +1,26 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { SluiceError } from '../../base/index.js';
-import type { NewOutboxMessage } from '../../records/index.js';
 import { checkStatus, sendRequest } from './http/send-request.js';
-import type { Sink } from './sink.js';
+import type { OutgoingMessage, Sink } from './sink.js';
 
 /** Options for a webhook. */
 export interface WebhookOptions {
   readonly url: string;
-  /** At least 16 characters; both sides know it. */
+  /** At least 16 characters, shared with the receiver. */
   readonly secret: string;
   readonly name?: string;
   /** 10 seconds by default. */
   readonly timeoutMs?: number;
-  /** Off by default: what the name resolves to must be a public address. */
+  /** Whether the host may resolve to a private address; false by default. */
   readonly allowPrivateAddresses?: boolean;
   readonly clock?: () => number;
 }
 
-const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /**
- * POSTs each comment as JSON, signed. A webhook cannot be asked what it received, so a repeated delivery carries the same `Idempotency-Key`.
+ * Creates a sink that POSTs each comment as signed JSON. A webhook cannot be searched for earlier deliveries, so a repeated
+ * delivery has the same `Idempotency-Key`.
  *
  * @example
  * createWebhookSink({ url: 'https://example.org/comments', secret })
@@ -39,7 +39,7 @@ export function createWebhookSink(options: WebhookOptions): Sink {
   };
 }
 
-/** Sends an object as JSON, signed; `key` is equal for every delivery of the same thing. Throws if it was not taken. */
+/** Sends an object as signed JSON; `key` is the same for every delivery of it. Throws unless the receiver accepts it. */
 export type SignedPost = (payload: object, key: string, signal?: AbortSignal) => Promise<void>;
 
 /** Creates the function that sends signed requests to a webhook; throws if the URL or the secret is invalid. */
@@ -53,10 +53,7 @@ export function createSignedPost(options: WebhookOptions): SignedPost {
     clock = Date.now,
   } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new SluiceError(
-      'INVALID_SINK',
-      `The webhook "${name}" needs an http or https URL, not "${url}". Correct it.`,
-    );
+    throw new SluiceError('INVALID_SINK', `Invalid URL "${url}" of the webhook "${name}". Use an http or https URL.`);
   }
   if (secret.length < 16) {
     throw new SluiceError(
@@ -67,7 +64,7 @@ export function createSignedPost(options: WebhookOptions): SignedPost {
   return async (payload, key, signal) => {
     const body = JSON.stringify(payload);
     const timestamp = String(Math.floor(clock() / 1000));
-    const answer = await sendRequest({
+    const response = await sendRequest({
       method: 'POST',
       url,
       headers: {
@@ -79,37 +76,37 @@ export function createSignedPost(options: WebhookOptions): SignedPost {
       },
       body,
       timeoutMs,
-      maxResponseBytes: MAX_ANSWER_BYTES,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
       allowPrivateAddresses,
       ...(signal === undefined ? {} : { signal }),
     });
-    checkStatus(answer, `The webhook ${name}`, clock());
+    checkStatus(response, `The webhook ${name}`, clock());
   };
 }
 
-/** The key is part of the body too, because the signature covers only that. */
-function createPayload(message: NewOutboxMessage) {
+/** The key is also part of the body, because the signature does not cover its header. */
+function createPayload(message: OutgoingMessage) {
   const { sink, issue_ref, trigger, body } = message;
   return { idempotency_key: formatKey(message), sink, issue_ref, trigger, body };
 }
 
 /**
- * The id of the message, which no other installation has, and its outbox key, in characters a header may have. Two
- * installations may have the same issue and run number.
+ * Formats the idempotency key: the ids of the installation and the message, and the outbox key of the message, in characters
+ * that are allowed in a header. Two installations may have the same issue and run number.
  */
-function formatKey({ id, sink, issue_ref, trigger }: NewOutboxMessage): string {
-  return [id, sink, issue_ref, trigger].map(encodeURIComponent).join(' ');
+function formatKey({ installation, id, sink, issue_ref, trigger }: OutgoingMessage): string {
+  return [installation, id, sink, issue_ref, trigger].map(encodeURIComponent).join(' ');
 }
 
-/** Seconds since 1970, as the sender's clock had them. */
+/** Seconds since 1970, by the sender's clock. */
 const TIMESTAMP_HEADER = 'sluice-timestamp';
-/** `sha256=` and the HMAC in hexadecimal digits of `<timestamp>.<body>`. */
+/** `sha256=` and the HMAC of `<timestamp>.<body>`, in hexadecimal. */
 const SIGNATURE_HEADER = 'sluice-signature';
-/** Equal for every delivery of one message: receivers drop what they have seen. */
+/** The same for every delivery of one message: receivers ignore repeats. */
 const KEY_HEADER = 'idempotency-key';
 
 /**
- * The signature of a webhook's body.
+ * Returns the signature of a webhook's body.
  *
  * @example
  * signWebhook('secret', '1794700800', '{}') // 'sha256=…'
@@ -119,7 +116,7 @@ export function signWebhook(secret: string, timestamp: string, body: string): st
 }
 
 /**
- * For receivers: whether a body was signed with the secret, and recently.
+ * For receivers: whether a body was signed with the secret, and recently enough.
  *
  * @example
  * if (!isSignedWebhook({ secret, body, timestamp: headers['sluice-timestamp'], signature: headers['sluice-signature'] })) refuse()

@@ -38,14 +38,14 @@ describe('readWrappers', () => {
       'c.inject: expected one of "file", "args", "env"',
       'd.command: must begin with a program',
       'e: expected object, got number',
-      '../f: use letters, digits, points, - and _ for a name, at most 64 characters',
+      '../f: use letters, digits, dots, - and _ for a name, at most 64 characters',
       'g.type: required, but missing',
       'h.limits.time_s: must be more than 0',
     ]);
   });
 
   test.each([null, [], 'x'])('refuses %j', (value) => {
-    expect(() => readWrappers(value)).toThrow('write an object with a wrapper for each name');
+    expect(() => readWrappers(value)).toThrow('use an object that maps names to wrappers');
   });
 });
 

@@ -1,11 +1,11 @@
-import { fromJsonSchema } from '../../json-schema/index.js';
+import { fromRecordSchema } from '../../json-schema/index.js';
 import { WORKER_NAME, runSpecSchema } from '../../records/index.js';
 import type { Problem, RunEngine, RunSpec } from '../../records/index.js';
-import { OrdersError, refuse } from '../orders-error.js';
-import { checkShape, invalidValue } from '../shapes/check-shape.js';
+import { OrdersError, createInvalidError } from '../orders-error.js';
+import { checkShape, createValueProblem } from '../shapes/check-shape.js';
 
 /**
- * The start command of a worker type, and how it receives its order. Data only; it comes from the configuration, never from
+ * The settings by which agents of one type are started and receive their order. They come from the configuration, never from
  * a request.
  */
 export interface Wrapper {
@@ -13,17 +13,17 @@ export interface Wrapper {
   readonly type: string;
   /**
    * The program and its arguments, with `{work_order}`, `{run_dir}`, `{repo_dir}`, `{issue_ref}`, `{run_id}` and `{role}`
-   * filled in. Agents (`codex-cli`, …) do not need one: Sluice knows how to start them.
+   * replaced. Agents (`codex-cli`, …) do not need one: Sluice can start them itself.
    */
   readonly command?: readonly string[];
   /**
-   * `file` (default): the worker reads `work_order.json` in its run folder. `args`: its path is the last argument, unless
-   * the command has a placeholder. `env`: instructions and places as variables too.
+   * `file` (default): the agent reads `work_order.json` in its run folder. `args`: its path is the last argument, unless
+   * the command has a placeholder. `env`: instructions and paths are also passed as variables.
    */
   readonly inject?: 'file' | 'args' | 'env';
   /** Permissions of the agent; `workspace` by default. */
   readonly permissions?: NonNullable<RunSpec['permissions']>;
-  /** Whether its runs are sandboxed; as the configuration says by default. */
+  /** Whether its runs are sandboxed; by default the setting of the configuration. */
   readonly sandbox?: NonNullable<RunSpec['sandbox']>;
   /** Network access in the sandbox; by default the network of the machine. */
   readonly network?: NonNullable<RunSpec['network']>;
@@ -64,7 +64,7 @@ export const WRAPPER_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** The kinds of workers Sluice knows, and the engine that runs each when its wrapper has no command. */
+/** The built-in worker types, and the engine that runs each if its wrapper has no command. */
 export const WORKER_TYPES: Readonly<Record<string, RunEngine>> = {
   'codex-cli': 'codex',
   'claude-code': 'claude',
@@ -77,7 +77,7 @@ export const WORKER_TYPES: Readonly<Record<string, RunEngine>> = {
   script: 'command',
 };
 
-/** The engine of an agent Sluice can start by itself; undefined for types that need a command. */
+/** Returns the engine of an agent that Sluice can start itself; undefined for types that need a command. */
 export function findAgentEngine(type: string): RunEngine | undefined {
   const engine = Object.hasOwn(WORKER_TYPES, type) ? WORKER_TYPES[type] : undefined;
   return engine === 'command' ? undefined : engine;
@@ -86,40 +86,40 @@ export function findAgentEngine(type: string): RunEngine | undefined {
 /** Wrappers by the name that orders use. */
 export type Wrappers = Readonly<Record<string, Wrapper>>;
 
-const wrapperSchema = fromJsonSchema<Wrapper>(WRAPPER_SCHEMA);
+const wrapperSchema = fromRecordSchema<Wrapper>(WRAPPER_SCHEMA);
 const namePattern = new RegExp(WORKER_NAME.pattern);
 
 /**
- * Checks the wrappers of a configuration.
+ * Validates the wrappers of a configuration.
  *
  * @example
  * readWrappers({ lint: { type: 'script', command: ['node', 'lint.mjs', '{work_order}'], inject: 'args' } })
  */
 export function readWrappers(value: unknown): Wrappers {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw refuseWrappers([invalidValue('', 'write an object with a wrapper for each name')]);
+    throw createWrappersError([createValueProblem('', 'use an object that maps names to wrappers')]);
   }
   const problems: Problem[] = [];
   const wrappers: [string, Wrapper][] = [];
   for (const [name, given] of Object.entries(value)) {
     const checked = checkShape(wrapperSchema, given);
     if (!isName(name)) {
-      const advice = `use letters, digits, points, - and _ for a name, at most ${WORKER_NAME.maxLength} characters`;
-      problems.push(invalidValue(name, advice));
+      const advice = `use letters, digits, dots, - and _ for a name, at most ${WORKER_NAME.maxLength} characters`;
+      problems.push(createValueProblem(name, advice));
     } else if (checked.problems !== undefined)
       problems.push(...checked.problems.map((one) => addWrapperName(name, one)));
     else if (checked.value.command === undefined && findAgentEngine(checked.value.type) === undefined) {
-      problems.push(invalidValue(`${name}.command`, `a wrapper of type "${checked.value.type}" needs a command`));
+      problems.push(createValueProblem(`${name}.command`, `a wrapper of type "${checked.value.type}" needs a command`));
     } else if (checked.value.command?.[0]?.trim() === '') {
-      problems.push(invalidValue(`${name}.command`, 'must begin with a program'));
+      problems.push(createValueProblem(`${name}.command`, 'must begin with a program'));
     } else wrappers.push([name, checked.value]);
   }
-  if (problems.length > 0) throw refuseWrappers(problems);
+  if (problems.length > 0) throw createWrappersError(problems);
   return Object.fromEntries(wrappers);
 }
 
 /**
- * The wrapper of that name: a configured one, or that of an agent Sluice can start by itself.
+ * Finds a wrapper by name: a configured one, or that of an agent that Sluice can start itself.
  *
  * @example
  * findWrapper('codex-cli', {}) // { type: 'codex-cli' }
@@ -144,6 +144,6 @@ function addWrapperName(name: string, problem: Problem): Problem {
   return { ...problem, path: problem.path === undefined ? name : `${name}.${problem.path}` };
 }
 
-function refuseWrappers(problems: readonly Problem[]): Error {
-  return refuse('INVALID_WRAPPERS', 'wrappers in the configuration', problems);
+function createWrappersError(problems: readonly Problem[]): Error {
+  return createInvalidError('INVALID_WRAPPERS', 'wrappers in the configuration', problems);
 }

@@ -7,7 +7,7 @@ import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from './attempt-cap
 import { readAttemptChunks } from './attempt-chunks.js';
 import { readFsDiff } from './read-fs-diff.js';
 
-test('what was captured is read again with its order and times', async () => {
+test('captured output is read back with its order and times', async () => {
   const folder = await openWritableRunFolder(await makeRunFolder({}));
   const capture = await openAttemptCapture(folder, 1);
   const sent = [
@@ -29,7 +29,7 @@ test('what was captured is read again with its order and times', async () => {
   expect(await readFile(join(folder.place, 'stdin.1.log'), 'utf8')).toBe('prompt');
 });
 
-test('what was sent in a conversation is read with its order, what was given at the start is not', async () => {
+test('input of a conversation is read in order, input passed at the start is not', async () => {
   const folder = await openWritableRunFolder(await makeRunFolder({}));
   for (const attempt of [1, 2]) {
     const capture = await openAttemptCapture(folder, attempt);
@@ -60,7 +60,7 @@ test('a capture that is opened again continues where the first one stopped', asy
   );
 });
 
-test('meta and file differences are read as they were written', async () => {
+test('meta and file differences are read back unchanged', async () => {
   const folder = await openWritableRunFolder(await makeRunFolder({}));
   const meta = { run_id: 'r', engine: 'codex', started_at: '2026-01-01T00:00:00.000Z', session_id: null } as const;
   await writeAttemptMeta(folder, 1, meta);

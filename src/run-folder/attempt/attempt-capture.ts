@@ -6,7 +6,7 @@ import { openForAppending, replaceFile } from '../../files/index.js';
 import type { WritableRunFolder } from '../open-run-folder.js';
 import type { AttemptMeta } from './attempt-meta.js';
 
-/** Bytes of a stream and when they arrived, in milliseconds since the attempt began; for `stdin`, what was sent and when. */
+/** Bytes of a stream and when they arrived, in milliseconds since the attempt began; for `stdin`, those sent to the agent. */
 export interface CapturedChunk {
   readonly stream: CapturedStream;
   readonly bytes: Uint8Array;
@@ -15,12 +15,12 @@ export interface CapturedChunk {
 
 /** Records the output of an attempt while it arrives. */
 export interface AttemptCapture {
-  /** Records bytes in order of arrival, with one write per file; they are in the files when this resolves. */
+  /** Records bytes in order of arrival, with one write per file; resolves once they are in the files. */
   write(chunks: readonly CapturedChunk[]): Promise<void>;
-  /** Records the input that the agent was started with, without a time: it is not part of a conversation. */
+  /** Records the initial input of the agent. It has no timing, because it is not part of a conversation. */
   writeInput(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
-  /** Digests of the files written; final after `close`. Files that an earlier process began are not included. */
+  /** Digests of the written files, final after `close`. Files that an earlier process began are not included. */
   digests(): readonly StreamDigest[];
 }
 
@@ -35,7 +35,6 @@ export interface StreamDigest {
 
 /**
  * Opens the raw logs of an attempt. The bytes are written before their timing, so that timing never refers to missing bytes.
- * Replayed with the same start time, the events get the same times.
  *
  * @example
  * const capture = await openAttemptCapture(folder, 1)
@@ -45,7 +44,7 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
   const files = new Map<CapturedStream, OpenLog>();
   let last: Promise<void> = Promise.resolve();
 
-  /** Opened with the first byte; what an earlier process wrote stays and counts. */
+  /** Appends to the file of a stream, which is opened on first use, and returns the offset of the new bytes. */
   async function append(name: CapturedStream, parts: readonly Uint8Array[]): Promise<number> {
     let log = files.get(name);
     if (log === undefined) {
@@ -63,7 +62,7 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
     return offset;
   }
 
-  /** Each stream's bytes in one write, then all their timing in one. */
+  /** Writes the bytes of each stream with one call, then all their timing with one. */
   async function appendAll(chunks: readonly CapturedChunk[]): Promise<void> {
     const offsets = new Map<CapturedStream, number>();
     for (const stream of new Set(chunks.map((chunk) => chunk.stream))) {
@@ -79,15 +78,15 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
     await timing.appendFile(lines);
   }
 
-  function inTurn(step: () => Promise<void>): Promise<void> {
+  function enqueue(step: () => Promise<void>): Promise<void> {
     last = last.then(step);
     return last;
   }
 
   return {
-    write: async (chunks) => (chunks.length === 0 ? last : inTurn(async () => appendAll(chunks))),
+    write: async (chunks) => (chunks.length === 0 ? last : enqueue(async () => appendAll(chunks))),
     writeInput: async (bytes) =>
-      inTurn(async () => {
+      enqueue(async () => {
         await append('stdin', [bytes]);
       }),
     async close() {
@@ -104,7 +103,7 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
 interface OpenLog {
   readonly file: FileHandle;
   length: number;
-  /** Null where an earlier process wrote before. */
+  /** Null if an earlier process wrote to the file. */
   readonly hash: Hash | null;
 }
 
@@ -119,7 +118,7 @@ export async function writeAttemptMeta(folder: WritableRunFolder, attempt: numbe
 }
 
 /**
- * Writes what an attempt changed in its working folder.
+ * Writes the list of files that an attempt changed in its working folder.
  *
  * @example
  * await writeFsDiff(folder, 1, { created: ['out/a.md'], modified: [], deleted: [] })
@@ -128,7 +127,7 @@ export async function writeFsDiff(folder: WritableRunFolder, attempt: number, di
   await writeJson(folder, folder.attemptPath('fsDiff', attempt), diff);
 }
 
-/** No more durable than the output and the events beside it: after a power failure the store says what became of a run. */
-async function writeJson({ below }: WritableRunFolder, path: string, value: object): Promise<void> {
-  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, { below, isDurable: false });
+/** Does not sync to disk, nor do the logs of output and events: after a power failure the store still has the run's outcome. */
+async function writeJson({ trustedRoot }: WritableRunFolder, path: string, value: object): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, { trustedRoot, isDurable: false });
 }

@@ -23,7 +23,7 @@ function show({ ms, stream, bytes }: Chunk): string {
 }
 
 describe('readAttemptChunks', () => {
-  test('interleaves the streams as the timing says', async () => {
+  test('interleaves the streams according to the timing', async () => {
     expect(
       await read({
         'stdout.1.log': 'aabb',
@@ -70,7 +70,7 @@ describe('readAttemptChunks', () => {
     ).toEqual({ chunks: ['stdout@1:abc', 'stdout@2:d'], warnings: [] });
   });
 
-  test('what the timing does not cover, and lines that say nothing, are reported', async () => {
+  test('uncovered bytes and unusable timing lines are reported', async () => {
     expect(
       await read({
         'stdout.1.log': 'abcd',
@@ -80,7 +80,7 @@ describe('readAttemptChunks', () => {
     ).toEqual({ chunks: ['stdout@1:abc', 'stdout@null:d', 'stderr@null:e'], warnings: ['TIMING_INCONSISTENT'] });
   });
 
-  test('whatever the timing says, each stream comes whole, once and in order', async () => {
+  test('for any timing, each stream is read completely, once and in order', async () => {
     const entry = fc.record({
       ms: fc.nat(100),
       stream: fc.constantFrom('stdout', 'stderr', 'pty'),
@@ -127,7 +127,7 @@ describe('following', () => {
     expect((await chunks.next()).done).toBe(true);
   });
 
-  test('without timing, gives what is there', async () => {
+  test('without timing, yields the existing bytes', async () => {
     const folder = await openRunFolder(await makeRunFolder({ 'stdout.1.log': 'ab' }));
     const following = { signal: new AbortController().signal, hasEnded: async () => false };
     const chunks = readAttemptChunks(folder, 1, () => undefined, following);

@@ -6,7 +6,7 @@ import { openFileTail, openLineTail, parseJson } from '../../files/index.js';
 import type { FileTail } from '../../files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
 
-/** Bytes of a stream, and when they came, in milliseconds since the attempt began; null if unknown. */
+/** Bytes of a stream, and when they arrived, in milliseconds since the attempt began; null if unknown. */
 export interface Chunk {
   readonly ms: number | null;
   readonly stream: CapturedStream;
@@ -18,21 +18,21 @@ export interface ChunkWarning extends RunFolderWarning {
   readonly code: 'INTERLEAVING_UNKNOWN' | 'TIMING_INCONSISTENT';
 }
 
-/** How to wait for bytes that are still to come. */
+/** Options for waiting for output that is still being written. */
 export interface Following {
-  /** Called when there is nothing new; returns true once nothing more will come. */
+  /** Returns true once the attempt will write nothing more. */
   hasEnded(): Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
-/** How often a growing folder is polled: too short for a person to notice, long enough to cost little. */
+/** The interval for polling a growing folder: short enough for a person not to notice, long enough to cost little. */
 export const POLL_MS = 100;
 
 /**
- * The recorded bytes of an attempt, each once, interleaved according to `timing.N.jsonl`. Its offsets are hints: whatever
- * they are, each stream is complete and in order, and bytes they do not cover come at the end. Without timing: stdout,
- * stderr, terminal. Input of the agent is included only if the timing has it: a prompt that was passed at the start is not
- * part of a conversation. Memory does not grow with the logs.
+ * Reads the recorded bytes of an attempt, each once, interleaved according to `timing.N.jsonl`. Its offsets are hints: even if
+ * they are wrong, each stream is complete and in order, and bytes they do not cover come at the end. Without timing the order
+ * is stdout, stderr, terminal. Input of the agent is included only if the timing lists it: a prompt that was passed at the
+ * start is not part of a conversation. Memory use does not grow with the logs.
  */
 export async function* readAttemptChunks(
   folder: RunFolder,
@@ -48,7 +48,7 @@ export async function* readAttemptChunks(
     stdin: openFileTail(async () => folder.openAttempt('stdin', attempt)),
   };
   try {
-    const known = new Set<CapturedStream>();
+    const timed = new Set<CapturedStream>();
     let unusable = 0;
     let passes = 0;
     for (;;) {
@@ -60,40 +60,42 @@ export async function* readAttemptChunks(
           unusable += 1;
           continue;
         }
-        known.add(entry.stream);
+        timed.add(entry.stream);
         yield* readUpTo(tails[entry.stream], entry.offset + entry.bytes, entry.stream, entry.ms);
       }
       if (isOver || following.signal.aborted) break;
-      // Most writers create the timing file first; the second check is for those that create it with the first line.
+      // A writer may create the timing file only with its first line, so output without timing waits for the second pass.
       passes += 1;
-      if (!timing.isThere && passes > 1) yield* readEverything(tails);
+      if (!timing.exists && passes > 1) yield* readEverything(tails);
       await sleep(POLL_MS, undefined, { signal: following.signal }).catch(() => undefined);
     }
     if (following?.signal.aborted === true) return;
-    yield* readRemainder(tails, { known, isTimed: timing.isThere, unusable, attempt, warn });
+    yield* readRemainder(tails, { timed, hasTiming: timing.exists, unusable, attempt, warn });
   } finally {
     await Promise.all([timing, ...Object.values(tails)].map(async (file) => file.close()));
   }
 }
 
-interface Account {
-  readonly known: ReadonlySet<CapturedStream>;
-  readonly isTimed: boolean;
+interface TimingSummary {
+  /** The streams that the timing lists. */
+  readonly timed: ReadonlySet<CapturedStream>;
+  readonly hasTiming: boolean;
+  /** The number of invalid lines in the timing. */
   readonly unusable: number;
   readonly attempt: number;
   readonly warn: (warning: ChunkWarning) => void;
 }
 
-/** Reads the bytes that no timing covers, and warns about them. */
-async function* readRemainder(tails: Record<StreamName, FileTail>, account: Account): AsyncGenerator<Chunk> {
-  const { attempt, warn, unusable } = account;
+/** Reads the bytes that the timing does not cover, and warns about them. */
+async function* readRemainder(tails: Record<StreamName, FileTail>, summary: TimingSummary): AsyncGenerator<Chunk> {
+  const { attempt, warn, unusable } = summary;
   let uncovered = 0;
   for await (const chunk of readEverything(tails)) {
-    // A terminal without any timing is compared with stdout at the end, wherever its bytes stand.
-    if (chunk.stream !== 'pty' || account.known.has('pty')) uncovered += chunk.bytes.length;
+    // A terminal without any timing is compared with stdout at the end, so the position of its bytes does not matter.
+    if (chunk.stream !== 'pty' || summary.timed.has('pty')) uncovered += chunk.bytes.length;
     yield chunk;
   }
-  if (!account.isTimed) {
+  if (!summary.hasTiming) {
     if (STREAMS.every((stream) => tails[stream].position === 0)) return;
     const message = `Attempt ${attempt} has no timing: stdout, stderr and terminal are read one after the other.`;
     warn({ code: 'INTERLEAVING_UNKNOWN', attempt, message });
@@ -122,7 +124,7 @@ async function* readUpTo(
   }
 }
 
-/** A line of `timing.N.jsonl`: which bytes of which stream came when, in milliseconds since the attempt began. */
+/** A line of `timing.N.jsonl`: which bytes of which stream arrived when, in milliseconds since the attempt began. */
 interface TimingEntry {
   readonly ms: number;
   readonly stream: CapturedStream;
@@ -130,7 +132,7 @@ interface TimingEntry {
   readonly bytes: number;
 }
 
-/** The longest line: it has four short fields. */
+/** The maximum length of a line; a valid one has four short fields. */
 const TIMING_LINE_BYTES = 4096;
 
 /** Parses a line; undefined if it is not valid. */
@@ -144,7 +146,7 @@ export function parseTimingLine(line: string): TimingEntry | undefined {
   return { ms, stream, offset, bytes };
 }
 
-/** A thousand years in milliseconds: beyond it the sum with the start would be no date any more. */
+/** A thousand years in milliseconds; a longer time, added to the start time, might not be a valid date. */
 const MAX_MS = 1000 * 365 * 24 * 60 * 60 * 1000;
 
 function isTime(field: unknown): field is number {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { hasEnded, readAttemptMeta } from './attempt-meta.js';
 
 describe('readAttemptMeta', () => {
-  test('takes what is there and leaves the fields of others alone', () => {
+  test('reads known fields and ignores those of other programs', () => {
     expect(
       readAttemptMeta({ engine: 'codex', exit_code: null, signal: 'SIGTERM', scenario: 'x', session_id: null }),
     ).toEqual({
@@ -11,7 +11,7 @@ describe('readAttemptMeta', () => {
     });
   });
 
-  test('names what is not of the right shape', () => {
+  test('lists invalid fields', () => {
     expect(
       readAttemptMeta({
         engine: 7,
@@ -25,11 +25,11 @@ describe('readAttemptMeta', () => {
     ).toEqual({ meta: {}, ignored: ['engine', 'command', 'mode', 'started_at', 'exit_code', 'verdict'] });
   });
 
-  test.each([null, [], 'text', undefined])('%j is no meta', (value) => {
-    expect(readAttemptMeta(value)).toEqual({ meta: {}, ignored: ['the whole file'] });
+  test.each([null, [], 'text', undefined])('%j is not a meta', (value) => {
+    expect(readAttemptMeta(value)).toEqual({ meta: {}, ignored: ['the entire file'] });
   });
 
-  test('is not fooled by what every object inherits', () => {
+  test('ignores inherited properties', () => {
     expect(readAttemptMeta(Object.create({ engine: 'codex' }))).toEqual({ meta: {}, ignored: [] });
   });
 });

@@ -5,29 +5,29 @@ import type { Verdict } from '../../events/index.js';
 export interface AttemptMeta {
   readonly run_id?: string;
   readonly engine?: string;
-  /** The engine whose reader understands it, where that is not `engine` itself. */
+  /** The engine whose output format is used, if that is not `engine` itself. */
   readonly reads?: string;
   /** The version the engine reports. */
   readonly version?: string;
   readonly command?: readonly string[];
   readonly mode?: 'auto' | 'interactive';
   readonly started_at?: string;
-  /** Only there once the attempt has ended. */
+  /** Present once the attempt has ended. */
   readonly finished_at?: string;
   readonly exit_code?: number | null;
   readonly signal?: string | null;
   readonly verdict?: Verdict;
-  /** Details of the verdict: which limit, what could not be started, what the schema rejected. */
+  /** Details of the verdict: the exceeded limit, the program that could not be started, the value that the schema rejected. */
   readonly reason?: string;
-  /** The judgement: the reason code of its completion state. */
+  /** The reason code of the attempt's completion state. */
   readonly reason_code?: string;
-  /** The process, as the system numbered it. */
+  /** The process id. */
   readonly pid?: number;
   /** The session that this attempt resumes; null if it started a new one. */
   readonly session_id?: string | null;
   /** The person's answer, if the attempt resumes after a question. */
   readonly reply?: string;
-  /** Whether the attempt was run in a terminal, so that there are no other streams. */
+  /** Whether the attempt ran in a terminal, so that it has a terminal stream instead of stdout and stderr. */
   readonly terminal?: boolean;
   /** Whether the process was sandboxed, and what it could reach. */
   readonly sandbox?: Readonly<Record<string, unknown>>;
@@ -36,17 +36,16 @@ export interface AttemptMeta {
 }
 
 /**
- * Reads the valid fields of a parsed `meta.N.json`, and lists the invalid ones. Unknown fields are ignored: they belong to the
- * program that wrote them.
+ * Reads the valid fields of a parsed `meta.N.json`, and lists the invalid ones. Unknown fields are ignored.
  */
 export function readAttemptMeta(value: unknown): { readonly meta: AttemptMeta; readonly ignored: readonly string[] } {
-  if (!isRecord(value)) return { meta: {}, ignored: ['the whole file'] };
+  if (!isRecord(value)) return { meta: {}, ignored: ['the entire file'] };
   const ignored: string[] = [];
   const meta: Record<string, unknown> = {};
-  for (const [key, isRight] of Object.entries(SHAPES)) {
+  for (const [key, isValid] of Object.entries(SHAPES)) {
     const given: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
     if (given === undefined) continue;
-    if (isRight(given)) meta[key] = given;
+    if (isValid(given)) meta[key] = given;
     else if (given !== null) ignored.push(key);
   }
   return { meta, ignored };

@@ -13,7 +13,7 @@ async function read(text: string | undefined) {
   };
 }
 
-test('a difference lists the files of the working folder, without ours', async () => {
+test('a difference lists the files of the working folder, without those of Sluice', async () => {
   expect(
     await read(
       JSON.stringify({ created: ['artifacts/text.md', '.audit/stdout.1.log', 7], modified: [], deleted: 'x' }),
@@ -40,6 +40,6 @@ test.each([
   [String.raw`a\..\..\b`, false],
   ['sub/.audit/x', false],
   ['a\0b', false],
-])('%j is a path of an artifact: %s', (path, expected) => {
+])('%j is the path of an artifact: %s', (path, expected) => {
   expect(isArtifactPath(path)).toBe(expected);
 });

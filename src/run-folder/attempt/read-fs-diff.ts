@@ -6,10 +6,10 @@ import { AUDIT_FOLDER, getAttemptFileName } from '../file-names.js';
 import { parseJson, readSmallFile } from '../../files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
 
-/** Paths of a hundred thousand files fit. */
+/** Enough for the paths of a hundred thousand files. */
 const FS_DIFF_BYTES = 16 * 1024 * 1024;
 
-/** Reads what an attempt changed in its working folder, without Sluice's own files; undefined if it is not recorded. */
+/** Reads the list of files that an attempt changed in its working folder, except those of Sluice; undefined if it is missing. */
 export async function readFsDiff(
   folder: RunFolder,
   attempt: number,
@@ -23,15 +23,15 @@ export async function readFsDiff(
     warn({
       code: 'FS_DIFF_IGNORED',
       attempt,
-      message: `${path} is not a JSON object: changed files are not reported.`,
+      message: `${path} is not a JSON object: the files changed in attempt ${attempt} are unknown.`,
     });
     return undefined;
   }
-  const take = (key: keyof FsDiff): string[] => getArray(value, key).filter(isArtifactPath);
-  return { created: take('created'), modified: take('modified'), deleted: take('deleted') };
+  const readPaths = (key: keyof FsDiff): string[] => getArray(value, key).filter(isArtifactPath);
+  return { created: readPaths('created'), modified: readPaths('modified'), deleted: readPaths('deleted') };
 }
 
-/** A file below the working folder that the agent may have made; `.audit` is ours. */
+/** Whether a path is below the working folder and outside `.audit`, which only Sluice writes. */
 export function isArtifactPath(path: unknown): path is string {
   if (typeof path !== 'string' || path === '' || path.includes('\0')) return false;
   if (path.startsWith('/') || path.startsWith('\\') || /^[A-Za-z]:/.test(path)) return false;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseTimingLine } from './attempt-chunks.js';
 
-test('a line says which bytes came when', () => {
+test('a line has the time of a range of bytes', () => {
   for (const stream of ['pty', 'stdin']) {
     const entry = { ms: 12.5, stream, offset: 3, bytes: 4 };
     expect(parseTimingLine(JSON.stringify(entry))).toEqual(entry);
@@ -20,6 +20,6 @@ test.each([
   '{"ms":1,"stream":"stdout","offset":-1,"bytes":1}',
   '{"ms":1,"stream":"stdout","offset":0,"bytes":1.5}',
   '{"ms":1,"stream":"stdout","offset":0}',
-])('%s says nothing', (line) => {
+])('%s is not usable', (line) => {
   expect(parseTimingLine(line)).toBeUndefined();
 });

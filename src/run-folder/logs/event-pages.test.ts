@@ -36,7 +36,7 @@ test('any page can be read, in any order', async () => {
   expect(numbers(await pages.read({ after: { attempt: 0, seq: 10 }, to, limit: 9 }))).toEqual([11, 12]);
 });
 
-test('what is added later is found, a torn line is not', async () => {
+test('later events are found, an incomplete line is not', async () => {
   const { pages, path } = await openLog(`${fcmp(1)}{"seq":2`);
   const after = { attempt: 0, seq: 1 };
   expect(await pages.read({ after, limit: 9 })).toEqual([]);
@@ -67,7 +67,7 @@ test('RASP is numbered by attempt', async () => {
 test.each([
   ['fcmp', ['{"seq":"x"}', '{"seq":null}', '{"seq":1e999}', '{"seq":-1}', '{"seq":1.5}', '[{"seq":1}]', 'null']],
   ['rasp', ['{"seq":1}', '{"seq":1,"attempt_number":"1"}', '{"attempt_number":1}']],
-] as const)('a forged line without a place in the log is passed over (%s)', async (log, lines) => {
+] as const)('a forged line without a position is skipped (%s)', async (log, lines) => {
   const { pages } = await openLog(`${lines.join('\n')}\n`, log);
   expect(await pages.read({ after: LOG_START, limit: 9 })).toEqual([]);
 });
@@ -77,7 +77,7 @@ test('a page of large events is short', async () => {
   expect(numbers(await pages.read({ after: LOG_START, limit: 100 }))).toEqual([1, 2]);
 });
 
-test('a log that is not there has no events', async () => {
+test('a missing log has no events', async () => {
   const folder = await openWritableRunFolder(await makeRunFolder({}));
   expect(await openEventPages(folder, 'rasp').read({ after: LOG_START, limit: 1 })).toEqual([]);
 });

@@ -16,7 +16,7 @@ async function read(path: string): Promise<{ rows: object[]; warnings: string[] 
 }
 
 describe('a log file', () => {
-  test('holds what was added, one line each, in the order of the calls', async () => {
+  test('contains the appended values, one per line, in the order of the calls', async () => {
     const path = join(await makeRunFolder({}), 'log');
     const log = await openLogFile(path);
     await Promise.all([
@@ -43,31 +43,34 @@ describe('a log file', () => {
     ['{"seq":1}\n{"seq":2}', 1],
     ['{"se', 0],
     [`{"seq":1}\n{"text":"${'x'.repeat(200_000)}`, 1],
-  ])('a torn last line is never returned, and cut off before the next is added', async (content, whole) => {
-    const path = join(await makeRunFolder({ log: content }), 'log');
-    const before = await read(path);
-    expect(before.rows).toHaveLength(whole);
-    expect(before.warnings).toEqual([expect.stringContaining('unfinished line')]);
-    const log = await openLogFile(path);
-    await log.append([{ seq: 'next' }]);
-    await log.close();
-    const after = await read(path);
-    expect(after.rows).toEqual([...before.rows, { seq: 'next' }]);
-    expect(after.warnings).toEqual([]);
-  });
+  ])(
+    'an incomplete last line is never returned, and is removed before the next is appended',
+    async (content, whole) => {
+      const path = join(await makeRunFolder({ log: content }), 'log');
+      const before = await read(path);
+      expect(before.rows).toHaveLength(whole);
+      expect(before.warnings).toEqual([expect.stringContaining('unfinished line')]);
+      const log = await openLogFile(path);
+      await log.append([{ seq: 'next' }]);
+      await log.close();
+      const after = await read(path);
+      expect(after.rows).toEqual([...before.rows, { seq: 'next' }]);
+      expect(after.warnings).toEqual([]);
+    },
+  );
 
-  test('a damaged line in the middle is passed over with a warning', async () => {
+  test('a damaged line in the middle is skipped with a warning', async () => {
     const path = join(await makeRunFolder({ log: '{"seq":1}\n\0\0\0\n[1]\n{"seq":2}\n' }), 'log');
     const { rows, warnings } = await read(path);
     expect(rows).toEqual([{ seq: 1 }, { seq: 2 }]);
     expect(warnings).toEqual([expect.stringContaining(':2 '), expect.stringContaining(':3 ')]);
   });
 
-  test('a log that is not there has no rows', async () => {
+  test('a missing log has no rows', async () => {
     expect(await read(join(await makeRunFolder({}), 'none'))).toEqual({ rows: [], warnings: [] });
   });
 
-  test('a process that is killed while it adds leaves no event that is not whole', { timeout: 60_000 }, async () => {
+  test('a process that is killed while it appends leaves no incomplete event', { timeout: 60_000 }, async () => {
     const dir = await makeRunFolder({});
     const path = join(dir, 'log');
     const WAIT_OPTIONS = { timeout: 30_000, interval: 1 };
@@ -82,7 +85,7 @@ describe('a log file', () => {
       await vi.waitFor(isLonger, WAIT_OPTIONS);
       child.kill('SIGKILL');
       expect(await exited).toEqual([null, 'SIGKILL']);
-      // A kill between two lines tears nothing; this one tears for certain.
+      // A kill between two lines leaves no incomplete line, so one is added here.
       await appendFile(path, '{"seq":1,"text":"xxx');
       const { rows } = await read(path);
       expect(rows.length).toBeGreaterThan(0);

@@ -1,12 +1,12 @@
 import type { FileHandle } from 'node:fs/promises';
 import { openForAppending } from '../../files/index.js';
-import type { Below } from '../../base/index.js';
+import type { TrustedRoot } from '../../base/index.js';
 
-/** A log of one JSON value a line that only grows. */
+/** An append-only log with one JSON value per line. */
 export interface LogFile {
-  /** Adds values, each a line; they are in the file when this resolves, in the order of the calls. */
+  /** Appends values, one per line, in the order of the calls; resolves once they are in the file. */
   append(values: readonly object[]): Promise<void>;
-  /** The same for values that are lines of JSON already, each with its newline. */
+  /** Appends lines that are already formatted, each with its newline. */
   appendLines(lines: string): Promise<void>;
   /** Syncs what was added to disk, so that it survives a power failure. */
   sync(): Promise<void>;
@@ -17,17 +17,17 @@ const NEWLINE = 0x0a;
 const BLOCK = 64 * 1024;
 
 /**
- * Opens a log for adding to it. A last line that a crash tore is cut off first: its event was never published, and
- * the next line must not grow onto it.
+ * Opens a log for appending. An incomplete last line, left by a crash, is removed first: its event was never published, and
+ * the next line must not be joined to it.
  *
  * @example
  * const log = await openLogFile(folder.logPath('fcmp'))
  * await log.append([event])
  */
-export async function openLogFile(path: string, below: Below = {}): Promise<LogFile> {
-  const file = await openForAppending(path, below);
-  await cutTornLine(file);
-  // After a write failed halfway, the next line would be appended to a torn one, so the failure is permanent.
+export async function openLogFile(path: string, root: TrustedRoot = {}): Promise<LogFile> {
+  const file = await openForAppending(path, root);
+  await removeTornLine(file);
+  // Once a write has failed, all later ones fail too: the next line could be joined to an incomplete one.
   let last: Promise<void> = Promise.resolve();
 
   async function appendLines(lines: string): Promise<void> {
@@ -49,8 +49,8 @@ export async function openLogFile(path: string, below: Below = {}): Promise<LogF
   };
 }
 
-/** Looks for the last newline from the end, so that the cost is that of the torn line, not of the log. */
-async function cutTornLine(file: FileHandle): Promise<void> {
+/** Searches for the last newline from the end, so the cost depends on the length of the torn line, not of the log. */
+async function removeTornLine(file: FileHandle): Promise<void> {
   const { size } = await file.stat();
   const block = Buffer.alloc(BLOCK);
   for (let end = size; end > 0;) {
@@ -58,8 +58,8 @@ async function cutTornLine(file: FileHandle): Promise<void> {
     const { bytesRead } = await file.read(block, 0, end - start, start);
     const newline = block.subarray(0, bytesRead).lastIndexOf(NEWLINE);
     if (newline >= 0) {
-      const whole = start + newline + 1;
-      if (whole < size) await file.truncate(whole);
+      const complete = start + newline + 1;
+      if (complete < size) await file.truncate(complete);
       return;
     }
     end = start;

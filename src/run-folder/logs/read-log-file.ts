@@ -3,20 +3,20 @@ import type { RunFolderWarning } from '../run-folder-error.js';
 import { openLineTail } from '../../files/index.js';
 import type { OpenFile } from '../../base/index.js';
 
-/** An object of a log: a line, or one of many in a line. */
+/** An object in a log; a line contains one or several. */
 export interface LoggedRow {
   readonly line: number;
   readonly text: string;
   readonly value: object;
 }
 
-/** An event holds at most a whole message, and that a frame of 64 MiB, escaped. */
+/** The maximum length of a line: an event contains at most one message, which is at most a frame of 64 MiB before escaping. */
 export const ROW_BYTES = 256 * 1024 * 1024;
 
 /**
- * Reads a log of JSON objects, one a line or many in a series. A last line without its newline was torn by a crash or is still being
- * written: it is never returned. Another line that is not an object is skipped with a warning. `source` is for a log that is not a
- * file of that path.
+ * Reads a log of JSON objects, one or several per line. A last line without its newline was torn by a crash or is still being
+ * written: it is never returned. Any other line that is not an object is skipped with a warning. `source` opens a log that is
+ * not a plain file; `path` is then only used in warnings.
  *
  * @example
  * for await (const row of readLogFile('run/.audit/fcmp.jsonl', console.warn)) console.log(row)
@@ -41,8 +41,8 @@ export async function* readLogFile(
         for (const value of values) yield { line: line.number, text: JSON.stringify(value), value };
       }
     }
-    if (lines.unfinished() > 0) {
-      const message = `${path} ends in an unfinished line of ${lines.unfinished()} bytes; the line is skipped.`;
+    if (lines.unfinishedBytes() > 0) {
+      const message = `${path} ends in an unfinished line of ${lines.unfinishedBytes()} bytes; the line is skipped.`;
       warn({ code: 'LOG_LINE_DAMAGED', message });
     }
     return undefined;

@@ -9,7 +9,7 @@ import { openRunLogs } from './run-logs.js';
 
 const RECORDED = fileURLToPath(new URL('../fixtures/codex-resumed', import.meta.url));
 
-test('logs that grew event by event are what a replay rebuilds, also after a crash in between', async () => {
+test('logs that grew event by event match a replay, even after a crash in between', async () => {
   const dir = await makeRunFolder({});
   await cp(RECORDED, dir, { recursive: true });
   const folder = await openWritableRunFolder(dir);

@@ -7,14 +7,14 @@ import type { WritableRunFolder } from '../open-run-folder.js';
 import { openLogFile } from './log-file.js';
 import type { LogFile } from './log-file.js';
 
-/** The logs of an active run: they only grow. */
+/** The append-only logs of an active run. */
 export interface RunLogs {
   /**
-   * Adds events, each to the logs it belongs to; they are in the files when this resolves. `packs` are the same events,
-   * where the caller has packed them already.
+   * Appends each event to the logs it belongs to; resolves once all are in the files. `packs` are the same events in packed
+   * form, if the caller has them.
    */
   append(events: readonly Emitted[], packs?: readonly EventPack[]): Promise<void>;
-  /** Adds the count of what an attempt met and this version does not know. */
+  /** Appends the counts of unknown types and fields in an attempt's output. */
   appendDrift(summary: DriftSummary): Promise<void>;
   /** Syncs what was added to disk, so that it survives a power failure. */
   sync(): Promise<void>;
@@ -22,7 +22,7 @@ export interface RunLogs {
 }
 
 /**
- * Opens the three logs of a run for adding to them. What a crash tore is cut off first.
+ * Opens the three logs of a run for appending. Lines torn by a crash are removed first.
  *
  * @example
  * const logs = await openRunLogs(folder)
@@ -32,7 +32,7 @@ export async function openRunLogs(folder: WritableRunFolder): Promise<RunLogs> {
   const logs = new Map<RunLog, LogFile>();
   for (const log of listKeys(RUN_LOGS)) logs.set(log, await openLogFile(folder.logPath(log), folder));
 
-  /** Joins the text for each log, so that each gets one write: this runs for every event. */
+  /** Joins the text for each log so that each gets a single write, because this runs for every event. */
   async function append(events: readonly Emitted[], packs: readonly EventPack[] = packEvents(events)): Promise<void> {
     const diagnostics = events.filter((emitted) => selectLogs(emitted) === RASP_AND_DIAGNOSTICS);
     const lines: Record<RunLog, string> = {
@@ -44,19 +44,19 @@ export async function openRunLogs(folder: WritableRunFolder): Promise<RunLogs> {
     await Promise.all([...logs].map(async ([name, log]) => log.appendLines(lines[name])));
   }
 
-  async function each(step: (log: LogFile) => Promise<void>): Promise<void> {
+  async function forEachLog(step: (log: LogFile) => Promise<void>): Promise<void> {
     await Promise.all([...logs.values()].map(step));
   }
 
   return {
     append,
     appendDrift: async (summary) => logs.get('diagnostics')?.append([summary]),
-    sync: async () => each(async (log) => log.sync()),
-    close: async () => each(async (log) => log.close()),
+    sync: async () => forEachLog(async (log) => log.sync()),
+    close: async () => forEachLog(async (log) => log.close()),
   };
 }
 
-/** A line of a run's log, before it is text. */
+/** A line of a run's log, before it is encoded. */
 export interface Row {
   readonly log: RunLog;
   readonly value: object;
@@ -72,7 +72,7 @@ function selectLogs({ protocol, event }: Emitted): readonly RunLog[] {
   return event.event.category === 'diagnostic' ? RASP_AND_DIAGNOSTICS : RASP_ONLY;
 }
 
-/** An event as the rows it is kept in. */
+/** Returns the rows of an event, one per log. */
 export function toRows(emitted: Emitted): Row[] {
   return selectLogs(emitted).map((log) => ({ log, value: emitted.event }));
 }

@@ -29,7 +29,7 @@ async function readAll(dir: string, protocol: Emitted['protocol'], limit: number
   }
 }
 
-describe('the logs of a flood of short lines', () => {
+describe('the logs of very many short lines', () => {
   it('are small, and every reader gets single events that are valid', async () => {
     const dir = await makeRunFolder({
       'meta.1.json': JSON.stringify({ run_id: 'r1', engine: 'generic', started_at: '2026-11-15T06:00:00.000Z' }),

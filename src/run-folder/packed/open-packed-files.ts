@@ -8,21 +8,21 @@ import {
   DEFLATED,
   LOCAL_HEADER_BYTES,
   TAIL_BYTES,
-  damaged,
+  createDamagedError,
   decodeDirectory,
   findDirectory,
   measureLocalHeader,
 } from './zip-format.js';
 import type { ZipEntry } from './zip-format.js';
 
-/** Bytes of a packed file read first: its end, which for most runs contains the whole directory. */
+/** The size of the first read at the end of a packed file; for most runs it contains the entire directory. */
 const FIRST_READ = Math.max(16 * 1024, TAIL_BYTES);
-/** A directory has about 100 bytes a file. */
+/** A directory has about 100 bytes per file. */
 const MAX_FILES = 200_000;
 const DIRECTORY_BYTES = 64 * 1024 * 1024;
-/** A file up to this size is read whole and checked; what Sluice deflates is never larger than {@link SMALL_FILE}. */
-const WHOLE_BYTES = 64 * 1024 * 1024;
-/** Files up to this size are deflated; larger ones are stored, so that any part of them can be read alone. */
+/** The maximum size of a deflated file, which must be read in full; Sluice deflates only files up to {@link SMALL_FILE}. */
+const MAX_DEFLATED_BYTES = 64 * 1024 * 1024;
+/** Files up to this size are deflated; larger ones are stored, so that any part of them can be read separately. */
 export const SMALL_FILE = 1024 * 1024;
 
 /** The files of a packed run, from its directory, and the folder all of them are in. */
@@ -32,8 +32,8 @@ export interface PackedFiles {
 }
 
 /**
- * Reads the directory of a packed run. Its files are read when they are used: a stored one in parts, a small one whole, with
- * its checksum compared.
+ * Reads the directory of a packed run. Its files are read when they are used: large ones in parts, small ones in full, with
+ * their checksum verified.
  */
 export async function openPackedFiles(open: OpenFile, place: string): Promise<PackedFiles> {
   const file = await open();
@@ -67,18 +67,18 @@ async function readDirectory(file: ReadableFile, place: string): Promise<ZipEntr
   const { size: total } = await file.stat();
   const tail = await readSpan(file, Math.max(0, total - FIRST_READ), Math.min(total, FIRST_READ));
   const directory = findDirectory(tail, total);
-  if (directory === undefined) throw damaged(place, 'it is not a zip file, or its end is missing');
+  if (directory === undefined) throw createDamagedError(place, 'it is not a zip file, or its end is missing');
   const { count, offset, size } = directory;
   if (count > MAX_FILES || size > DIRECTORY_BYTES) {
-    const message = `"${place}" has more than ${MAX_FILES} files. Unpack it, and give the folder.`;
+    const message = `"${place}" has more than ${MAX_FILES} files. Unpack it, and pass the folder.`;
     throw new RunFolderError('PACKED_RUN_UNSUPPORTED', message);
   }
-  const inTail = offset - (total - tail.length);
-  const bytes = inTail >= 0 ? tail.subarray(inTail, inTail + size) : await readSpan(file, offset, size);
+  const tailOffset = offset - (total - tail.length);
+  const bytes = tailOffset >= 0 ? tail.subarray(tailOffset, tailOffset + size) : await readSpan(file, offset, size);
   return decodeDirectory(bytes, directory, place);
 }
 
-/** Names must be those of files below one folder, each once: an unpacked run must not end up elsewhere. */
+/** Checks that all names are unique relative paths: an unpacked run must not write outside of its folder. */
 function checkPaths(entries: readonly ZipEntry[], place: string): void {
   const seen = new Set<string>();
   for (const { path } of entries) {
@@ -86,30 +86,33 @@ function checkPaths(entries: readonly ZipEntry[], place: string): void {
     const isPlain =
       !/[\0\\]|^[A-Za-z]:/u.test(path) && parts.every((part) => part !== '' && part !== '.' && part !== '..');
     if (!isPlain || seen.has(path))
-      throw damaged(place, `${JSON.stringify(path.slice(0, 200))} is not a valid file name in it, or occurs twice`);
+      throw createDamagedError(
+        place,
+        `${JSON.stringify(path.slice(0, 200))} is not a valid file name in it, or occurs twice`,
+      );
     seen.add(path);
   }
 }
 
-/** Nothing is read before the first bytes are wanted: a list of files needs their sizes only. */
+/** Opens a file of a packed run. Nothing is read until bytes are requested, because a list of files needs only their sizes. */
 function openMember(open: OpenFile, entry: ZipEntry, place: string): ReadableFile {
-  const isWhole = entry.method === DEFLATED || entry.size <= SMALL_FILE;
+  const isReadInFull = entry.method === DEFLATED || entry.size <= SMALL_FILE;
   let opened: Promise<Member> | undefined;
-  // A reader that reads a large file from start to end gets its checksum compared too.
+  // If a large file is read from start to end, its checksum is verified too.
   let seen = { upTo: 0, crc: 0 };
   return {
     stat: async () => ({ size: entry.size }),
     async read(buffer, offset, length, position) {
       const wanted = Math.min(length, entry.size - position);
       if (wanted <= 0) return { bytesRead: 0 };
-      opened ??= openData(open, entry, { place, isWhole });
+      opened ??= openData(open, entry, { place, isReadInFull });
       const member = await opened;
       if (Buffer.isBuffer(member)) {
         buffer.set(member.subarray(position, position + wanted), offset);
         return { bytesRead: wanted };
       }
       const { bytesRead } = await member.file.read(buffer, offset, wanted, member.start + position);
-      if (bytesRead === 0) throw damaged(place, `it ends within "${entry.path}"`);
+      if (bytesRead === 0) throw createDamagedError(place, `it ends within "${entry.path}"`);
       if (position === seen.upTo) {
         const crc = crc32(buffer.subarray(offset, offset + bytesRead), seen.crc);
         seen = { upTo: position + bytesRead, crc };
@@ -125,51 +128,56 @@ function openMember(open: OpenFile, entry: ZipEntry, place: string): ReadableFil
   };
 }
 
-/** The whole content, or the file it is in and where it starts there. */
+/** The full content, or the packed file and the offset of the content in it. */
 type Member = Buffer | { readonly file: ReadableFile; readonly start: number };
 
 async function openData(
   open: OpenFile,
   entry: ZipEntry,
-  { place, isWhole }: { readonly place: string; readonly isWhole: boolean },
+  { place, isReadInFull }: { readonly place: string; readonly isReadInFull: boolean },
 ): Promise<Member> {
-  if (isWhole && Math.max(entry.packed, entry.size) > WHOLE_BYTES) {
-    const message = `"${entry.path}" in "${place}" is compressed and too large to be read in parts. Unpack it, and give the folder.`;
+  if (isReadInFull && Math.max(entry.packed, entry.size) > MAX_DEFLATED_BYTES) {
+    const message = `"${entry.path}" in "${place}" is compressed and too large to be read in parts. Unpack it, and pass the folder.`;
     throw new RunFolderError('PACKED_RUN_UNSUPPORTED', message);
   }
   const file = await open();
-  if (file === undefined) throw damaged(place, 'it was removed while it was read');
-  let isKept = false;
+  if (file === undefined) throw createDamagedError(place, 'it was removed while it was being read');
+  let staysOpen = false;
   try {
-    // The header and most small files with one read: each read of an archive is a request.
-    const ahead = isWhole ? Math.min(entry.packed, SMALL_FILE) + entry.path.length * 3 + 64 : 0;
-    const head = await readSpan(file, entry.offset, LOCAL_HEADER_BYTES + ahead);
+    // One read gets the header and the content of most small files: in an archive, each read is a request.
+    const aheadBytes = isReadInFull ? Math.min(entry.packed, SMALL_FILE) + entry.path.length * 3 + 64 : 0;
+    const head = await readSpan(file, entry.offset, LOCAL_HEADER_BYTES + aheadBytes);
     const header = measureLocalHeader(head);
-    if (header === undefined) throw damaged(place, `"${entry.path}" does not start where its directory says`);
+    if (header === undefined)
+      throw createDamagedError(place, `"${entry.path}" is not at the offset listed in the directory`);
     const start = entry.offset + header;
-    if (!isWhole) {
-      isKept = true;
+    if (!isReadInFull) {
+      staysOpen = true;
       return { file, start };
     }
-    const has = head.subarray(header, header + entry.packed);
-    return await unpack(has.length === entry.packed ? has : await readSpan(file, start, entry.packed), entry, place);
+    const ahead = head.subarray(header, header + entry.packed);
+    return await unpack(
+      ahead.length === entry.packed ? ahead : await readSpan(file, start, entry.packed),
+      entry,
+      place,
+    );
   } finally {
-    if (!isKept) await file.close();
+    if (!staysOpen) await file.close();
   }
 }
 
 async function unpack(bytes: Buffer, { method, crc, size, packed, path }: ZipEntry, place: string): Promise<Buffer> {
-  if (bytes.length !== packed) throw damaged(place, `it ends within "${path}"`);
+  if (bytes.length !== packed) throw createDamagedError(place, `it ends within "${path}"`);
   let content: Buffer;
   try {
     content = method === DEFLATED ? await promisify(inflateRaw)(bytes, { maxOutputLength: Math.max(1, size) }) : bytes;
   } catch {
-    throw damaged(place, `"${path}" cannot be decompressed`);
+    throw createDamagedError(place, `"${path}" cannot be decompressed`);
   }
   if (content.length !== size || crc32(content) !== crc) throw createChecksumError(place, path);
   return content;
 }
 
 function createChecksumError(place: string, path: string): RunFolderError {
-  return damaged(place, `the checksum of "${path}" is wrong`);
+  return createDamagedError(place, `the checksum of "${path}" is wrong`);
 }

@@ -18,7 +18,7 @@ import { PACK_STEPS, packRunFolder, removePackedRun } from './pack-run-folder.js
 
 const RUN = '01KA3PACKED';
 
-/** A data folder with one run: a small and a large stream, and files of its worker. */
+/** A data folder with one run: a small and a large stream, and files of its agent. */
 async function makeData(files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<string> {
   const run = {
     '.audit/meta.1.json': JSON.stringify({ run_id: RUN, engine: 'generic', started_at: '2026-01-01T00:00:00.000Z' }),
@@ -31,7 +31,7 @@ async function makeData(files: Readonly<Record<string, string | Uint8Array>> = {
   return makeRunFolder(Object.fromEntries(Object.entries(run).map(([name, text]) => [`runs/${RUN}/${name}`, text])));
 }
 
-/** Does not compress. */
+/** Bytes that cannot be compressed. */
 const LARGE = Buffer.concat(
   Array.from({ length: 50_000 }, (_, index) => createHash('sha256').update(String(index)).digest()),
 );
@@ -52,7 +52,7 @@ async function readAll(folder: RunFolder): Promise<Record<string, string>> {
 }
 
 describe('a packed run', () => {
-  test('holds the files of its folder, in one file', async () => {
+  test('contains the files of its folder, in one file', async () => {
     const data = await makeData({ '.audit/stdout.2.log': LARGE });
     const before = await readAll(await openRun(data, RUN));
     expect(await packRunFolder(data, RUN)).toBe('packed');
@@ -88,7 +88,7 @@ describe('a packed run', () => {
     expect(await readAll(await openRunFolder(join(there, 'again.zip')))).toEqual(before);
   });
 
-  test('gives any range of a stream', async () => {
+  test('provides any range of a stream', async () => {
     const data = await makeData({ '.audit/stdout.2.log': LARGE });
     await packRunFolder(data, RUN);
     const folder = await openRun(data, RUN);
@@ -111,7 +111,7 @@ describe('a packed run', () => {
   });
 
   test.each(['codex-two-attempts', 'claude-write'])(
-    'of 0.1.0 (%s) is translated and replayed as its folder is',
+    'of 0.1.0 (%s) is translated and replayed like its folder',
     async (name) => {
       const data = await makeRunFolder({});
       const folder = join(data, 'runs', name);
@@ -129,7 +129,7 @@ describe('a packed run', () => {
     },
   );
 
-  test('is compared with what was captured', async () => {
+  test('is compared with the captured digests', async () => {
     const data = await makeData();
     for await (const _ of rewriteRunLogs(join(data, 'runs', RUN)));
     await packRunFolder(data, RUN);
@@ -174,7 +174,7 @@ describe('packing', () => {
     },
   );
 
-  test('by several at once leaves one whole file', async () => {
+  test('by several processes at the same time leaves one complete file', async () => {
     const data = await makeData({ '.audit/stdout.2.log': LARGE });
     const before = await readAll(await openRun(data, RUN));
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(async () => packRunFolder(data, RUN)));
@@ -193,7 +193,7 @@ describe('packing', () => {
     expect(await readdir(join(data, 'runs'))).toEqual([RUN]);
   });
 
-  test('leaves a folder of too many files as it is', { timeout: 30_000 }, async () => {
+  test('leaves a folder with too many files unchanged', { timeout: 30_000 }, async () => {
     const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`tmp/${index}`, '']));
     const data = await makeData(many);
     expect(await packRunFolder(data, RUN)).toBe('too_large');

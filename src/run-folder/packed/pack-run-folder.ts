@@ -23,20 +23,20 @@ import { SMALL_FILE, openPackedFiles } from './open-packed-files.js';
 import { DEFLATED, STORED, encodeDirectory, encodeLocalHeader } from './zip-format.js';
 import type { ZipEntry } from './zip-format.js';
 
-/** The outcome of packing: packed, or left unchanged because the folder has too many files or is too large. */
+/** The outcome of packing: packed, left unchanged because the folder is too large or has too many files, or not found. */
 export type Packing = 'packed' | 'too_large' | 'missing';
 
 /** Options for packing a run. */
 export interface PackOptions {
-  /** Called before each step; a test stops there. */
+  /** Called before each step, for tests. */
   readonly onStep?: (step: PackStep) => void;
-  /** Files in addition to those of the folder; one with a name that the folder has is left out. */
+  /** Files in addition to those in the folder; one with the same path as a file in the folder is left out. */
   readonly more?: () => AsyncIterable<RunFile>;
   /** Called when the packed file is complete, before it gets its name. */
   readonly beforeName?: () => Promise<void>;
 }
 
-/** The steps of packing, in their order. After `name` the packed file is used, and the folder is obsolete. */
+/** The steps of packing, in order. After `name` the packed file is used, and the folder is obsolete. */
 export const PACK_STEPS = [
   'write',
   'sync',
@@ -48,19 +48,19 @@ export const PACK_STEPS = [
 ] as const;
 type PackStep = (typeof PACK_STEPS)[number];
 
-/** Packed runs are written here before they get their name; no run has a shard of this name. */
+/** Packed runs are written here before they get their final name. Shards have names of three hexadecimal digits, never this one. */
 export const TEMPORARY_FOLDER = 'tmp';
 
-/** A run that is larger stays a folder. */
+/** A larger run is not packed. */
 const MAX_BYTES = 64 * 1024 ** 3;
 const MAX_FILES = 10_000;
 
-let made = 0;
+let temporaryFiles = 0;
 
 /**
- * Replaces the folder of an ended run by one packed file. The folder is removed only after the file is complete, on the disk
- * and under its name; a crash at any point leaves the folder, the file, or both, and packing again finishes the work.
- * Several processes may pack the same run: the first file that gets the name stays.
+ * Replaces the folder of an ended run with one packed file. The folder is removed only after the file is complete, on disk
+ * and under its final name. A crash at any point leaves the folder, the file, or both, and packing again finishes the work.
+ * Several processes may pack the same run: the first file to get the name is used.
  *
  * @example
  * await packRunFolder('/data', '01J…') // 'packed'
@@ -73,7 +73,7 @@ export async function packRunFolder(data: string, runId: string, options: PackOp
   if (!(await isPresent(packed))) {
     const files = await listFiles(data, folder, options);
     if (files === undefined) return 'too_large';
-    const temporary = await placeTemporary(data, runId);
+    const temporary = await prepareTemporaryPath(data, runId);
     await makeFolderBelow(dirname(packed), data);
     try {
       onStep('write');
@@ -85,27 +85,27 @@ export async function packRunFolder(data: string, runId: string, options: PackOp
       await rm(temporary, { force: true });
     }
   }
-  // Also a file that an earlier process left: the folder goes only if the run can be read without it.
-  await openPackedFiles(async () => openForReading(packed, { below: data }), packed);
+  // The file may be from an earlier process: the folder is removed only if the run can be read without it.
+  await openPackedFiles(async () => openForReading(packed, { trustedRoot: data }), packed);
   onStep('remove_folder');
   await removeRunFolder(data, runId);
   onStep('done');
   return 'packed';
 }
 
-async function placeTemporary(data: string, runId: string): Promise<string> {
+async function prepareTemporaryPath(data: string, runId: string): Promise<string> {
   const folder = join(data, PACKED_FOLDER, TEMPORARY_FOLDER);
   await makeFolderBelow(folder, data);
-  made += 1;
-  return join(folder, `${runId}.${process.pid}.${Date.now()}.${made}.tmp`);
+  temporaryFiles += 1;
+  return join(folder, `${runId}.${process.pid}.${Date.now()}.${temporaryFiles}.tmp`);
 }
 
-/** The files of a run folder; undefined if they are too many or too large. */
+/** Lists the files of a run folder; undefined if they are too many or too large. */
 async function listFiles(data: string, folder: string, { more }: PackOptions): Promise<readonly RunFile[] | undefined> {
   const files: RunFile[] = [];
   const paths = new Set<string>();
   let bytes = 0;
-  let isCut = false;
+  let isLimited = false;
   const add = async (found: AsyncIterable<RunFile>): Promise<boolean> => {
     for await (const file of found) {
       if (paths.has(file.path)) continue;
@@ -114,13 +114,13 @@ async function listFiles(data: string, folder: string, { more }: PackOptions): P
       bytes += file.size;
       if (files.length > MAX_FILES || bytes > MAX_BYTES) return false;
     }
-    return !isCut;
+    return !isLimited;
   };
   const fits = await add(
     walkRunFolder(folder, {
-      below: data,
+      trustedRoot: data,
       onLimit: () => {
-        isCut = true;
+        isLimited = true;
       },
     }),
   );
@@ -159,25 +159,29 @@ async function writePacked(
   }
 }
 
-interface Added {
+interface EntryPosition {
   readonly path: string;
   readonly mtimeMs: number;
   readonly offset: number;
 }
 
-async function addFile(target: FileHandle, source: ReadableFile, { path, mtimeMs, offset }: Added): Promise<ZipEntry> {
+async function addFile(
+  target: FileHandle,
+  source: ReadableFile,
+  { path, mtimeMs, offset }: EntryPosition,
+): Promise<ZipEntry> {
   const { size } = await source.stat();
-  const about = { path, mtimeMs, offset, size };
+  const common = { path, mtimeMs, offset, size };
   if (size <= SMALL_FILE) {
     const content = await readSpan(source, 0, size);
-    if (content.length !== size) throw changed(path);
+    if (content.length !== size) throw createChangedError(path);
     const deflated = await promisify(deflateRaw)(content);
     const [method, data] = deflated.length < size ? ([DEFLATED, deflated] as const) : ([STORED, content] as const);
-    const entry = { ...about, method, crc: crc32(content), packed: data.length };
+    const entry = { ...common, method, crc: crc32(content), packed: data.length };
     await writeAt(target, Buffer.concat([encodeLocalHeader(entry), data]), offset);
     return entry;
   }
-  const draft = { ...about, method: STORED, crc: 0, packed: size } as const;
+  const draft = { ...common, method: STORED, crc: 0, packed: size } as const;
   const start = offset + encodeLocalHeader(draft).length;
   let crc = 0;
   let at = start;
@@ -186,8 +190,8 @@ async function addFile(target: FileHandle, source: ReadableFile, { path, mtimeMs
     await writeAt(target, chunk, at);
     at += chunk.length;
   }
-  if (at - start !== size) throw changed(path);
-  // Its checksum is known only now.
+  if (at - start !== size) throw createChangedError(path);
+  // Written last, because the checksum is only known now.
   const entry = { ...draft, crc };
   await writeAt(target, encodeLocalHeader(entry), offset);
   return entry;
@@ -200,7 +204,7 @@ async function writeAt(target: FileHandle, bytes: Uint8Array, position: number):
   }
 }
 
-/** Gives the file its name unless another process was first: a link, unlike a rename, never replaces a file. */
+/** Gives the file its final name unless another process did so first: a link, unlike a rename, never replaces a file. */
 async function nameOnce(temporary: string, packed: string, onStep: (step: PackStep) => void): Promise<void> {
   onStep('name');
   try {
@@ -217,7 +221,7 @@ async function nameOnce(temporary: string, packed: string, onStep: (step: PackSt
   for (const folder of [dirname(packed), dirname(dirname(packed))]) await syncFolder(folder);
 }
 
-function changed(path: string): RunFolderError {
+function createChangedError(path: string): RunFolderError {
   const message = `"${path}" changed while its run was being packed. The folder was kept; packing will be retried.`;
   return new RunFolderError('RUN_FOLDER_CHANGED', message);
 }

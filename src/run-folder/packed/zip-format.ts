@@ -2,13 +2,13 @@ import { RunFolderError } from '../run-folder-error.js';
 
 /*
  * The part of the zip format that packed runs use: files that are stored or deflated, UTF-8 names, sizes beyond 4 GiB.
- * Encryption, several disks and data descriptors without a directory are not a part of it. See APPNOTE.TXT of PKWARE.
+ * Encryption, several disks and data descriptors without a directory are not supported. See PKWARE's APPNOTE.TXT.
  */
 
 export const STORED = 0;
 export const DEFLATED = 8;
 
-/** A file in a zip file, as its directory has it. */
+/** A file in a zip file, as listed in its directory. */
 export interface ZipEntry {
   readonly path: string;
   readonly method: typeof STORED | typeof DEFLATED;
@@ -16,7 +16,7 @@ export interface ZipEntry {
   /** Bytes in the zip file. */
   readonly packed: number;
   readonly size: number;
-  /** Where its local header starts. */
+  /** The offset of its local header. */
   readonly offset: number;
   readonly mtimeMs: number;
 }
@@ -30,7 +30,7 @@ const MAX_32 = 0xff_ff_ff_ff;
 const MAX_16 = 0xff_ff;
 const UTF_8 = 0x08_00;
 const ENCRYPTED = 0x00_01;
-/** A version that knows 64-bit sizes, made on Unix, so that modes count. */
+/** The zip version that supports 64-bit sizes. `MADE_BY` adds Unix as the system, so that file modes are used. */
 const VERSION = 45;
 const MADE_BY = (3 << 8) | VERSION;
 /** A regular file for its owner only. */
@@ -40,24 +40,25 @@ const CENTRAL_BYTES = 46;
 const END_BYTES = 22;
 const END_64_BYTES = 56;
 const LOCATOR_BYTES = 20;
-/** The bytes before a file's data; of the same length for any checksum. */
+
+/** Encodes the header in front of a file's data; its length does not depend on the checksum. */
 export function encodeLocalHeader(entry: ZipEntry): Buffer {
   const name = Buffer.from(entry.path);
-  // A local header has both sizes there or none.
-  const beyond = entry.size >= MAX_32 ? [entry.size, entry.packed] : [];
-  const extra = measureExtra64(beyond);
+  // A local header has both sizes in its extra field, or neither.
+  const oversized = entry.size >= MAX_32 ? [entry.size, entry.packed] : [];
+  const extra = measureExtra64(oversized);
   const header = Buffer.alloc(LOCAL_BYTES + name.length + extra);
   header.writeUInt32LE(LOCAL, 0);
   header.writeUInt16LE(VERSION, 4);
-  writeFacts(header, 6, entry);
+  writeSharedFields(header, 6, entry);
   header.writeUInt16LE(name.length, 26);
   header.writeUInt16LE(extra, 28);
   name.copy(header, LOCAL_BYTES);
-  writeExtra64(header, LOCAL_BYTES + name.length, beyond);
+  writeExtra64(header, LOCAL_BYTES + name.length, oversized);
   return header;
 }
 
-/** The directory of a zip file, which is written after all files, at an offset. */
+/** Encodes the directory of a zip file, which is written after all files, at an offset. */
 export function encodeDirectory(entries: readonly ZipEntry[], offset: number): Buffer {
   const parts = entries.map(encodeCentralHeader);
   const size = parts.reduce((total, part) => total + part.length, 0);
@@ -74,24 +75,24 @@ export function encodeDirectory(entries: readonly ZipEntry[], offset: number): B
 
 function encodeCentralHeader(entry: ZipEntry): Buffer {
   const name = Buffer.from(entry.path);
-  const beyond = [entry.size, entry.packed, entry.offset].filter((value) => value >= MAX_32);
-  const extra = measureExtra64(beyond);
+  const oversized = [entry.size, entry.packed, entry.offset].filter((value) => value >= MAX_32);
+  const extra = measureExtra64(oversized);
   const header = Buffer.alloc(CENTRAL_BYTES + name.length + extra);
   header.writeUInt32LE(CENTRAL, 0);
   header.writeUInt16LE(MADE_BY, 4);
   header.writeUInt16LE(VERSION, 6);
-  writeFacts(header, 8, entry);
+  writeSharedFields(header, 8, entry);
   header.writeUInt16LE(name.length, 28);
   header.writeUInt16LE(extra, 30);
   header.writeUInt32LE((MODE << 16) >>> 0, 38);
   header.writeUInt32LE(Math.min(entry.offset, MAX_32), 42);
   name.copy(header, CENTRAL_BYTES);
-  writeExtra64(header, CENTRAL_BYTES + name.length, beyond);
+  writeExtra64(header, CENTRAL_BYTES + name.length, oversized);
   return header;
 }
 
 /** Writes the fields that local and central headers share, from the flags to the sizes. */
-function writeFacts(header: Buffer, at: number, { method, crc, packed, size, mtimeMs }: ZipEntry): void {
+function writeSharedFields(header: Buffer, at: number, { method, crc, packed, size, mtimeMs }: ZipEntry): void {
   header.writeUInt16LE(UTF_8, at);
   header.writeUInt16LE(method, at + 2);
   header.writeUInt32LE(encodeTime(mtimeMs), at + 4);
@@ -127,7 +128,7 @@ function encodeEnd64(count: number, size: number, offset: number): Buffer {
   return end;
 }
 
-/** Date and time in UTC, from 1980 on, to the next even second: a result must not look older than its run. */
+/** Encodes date and time in UTC, from 1980 on, rounded up to an even second: a result must not look older than its run. */
 function encodeTime(ms: number): number {
   const time = new Date(Math.min(Math.max(Math.ceil(ms / 2000) * 2000, Date.UTC(1980)), Date.UTC(2107)));
   const date = ((time.getUTCFullYear() - 1980) << 9) | ((time.getUTCMonth() + 1) << 5) | time.getUTCDate();
@@ -147,18 +148,18 @@ function decodeTime(value: number): number {
   );
 }
 
-/** Where the directory of a zip file is. */
-export interface DirectoryPlace {
+/** The location of the directory in a zip file. */
+export interface DirectoryLocation {
   readonly count: number;
   readonly offset: number;
   readonly size: number;
 }
 
-/** The end of a zip file that has everything needed to find its directory, unless it ends in a long comment. */
+/** The number of bytes at the end of a zip file in which its directory is found, unless the file ends in a long comment. */
 export const TAIL_BYTES = END_BYTES + LOCATOR_BYTES + END_64_BYTES + 1024;
 
-/** Finds the directory in the last bytes of a zip file of `total` bytes; undefined if they are not such an end. */
-export function findDirectory(tail: Buffer, total: number): DirectoryPlace | undefined {
+/** Finds the directory in the last bytes of a zip file of `total` bytes; undefined if they are not the end of a zip file. */
+export function findDirectory(tail: Buffer, total: number): DirectoryLocation | undefined {
   for (let at = tail.length - END_BYTES; at >= 0; at -= 1) {
     if (tail.readUInt32LE(at) !== END || tail.readUInt16LE(at + 20) !== tail.length - at - END_BYTES) continue;
     const found = {
@@ -167,14 +168,14 @@ export function findDirectory(tail: Buffer, total: number): DirectoryPlace | und
       offset: tail.readUInt32LE(at + 16),
     };
     const is64 = found.count === MAX_16 || found.size === MAX_32 || found.offset === MAX_32;
-    const place = is64 ? findDirectory64(tail, at, total) : found;
-    if (place === undefined || place.offset + place.size > total) return undefined;
-    return place;
+    const location = is64 ? findDirectory64(tail, at, total) : found;
+    if (location === undefined || location.offset + location.size > total) return undefined;
+    return location;
   }
   return undefined;
 }
 
-function findDirectory64(tail: Buffer, end: number, total: number): DirectoryPlace | undefined {
+function findDirectory64(tail: Buffer, end: number, total: number): DirectoryLocation | undefined {
   const locator = end - LOCATOR_BYTES;
   if (locator < 0 || tail.readUInt32LE(locator) !== LOCATOR_64) return undefined;
   const at = readCount(tail, locator + 8) - (total - tail.length);
@@ -182,33 +183,34 @@ function findDirectory64(tail: Buffer, end: number, total: number): DirectoryPla
   return { count: readCount(tail, at + 32), size: readCount(tail, at + 40), offset: readCount(tail, at + 48) };
 }
 
-/** Reads a directory. Throws `PACKED_RUN_DAMAGED` if it is not one, `PACKED_RUN_UNSUPPORTED` for what packed runs do not use. */
-export function decodeDirectory(bytes: Buffer, { count, offset: end }: DirectoryPlace, place: string): ZipEntry[] {
+/** Decodes a directory. Throws `PACKED_RUN_DAMAGED` if it is invalid, `PACKED_RUN_UNSUPPORTED` for unsupported features. */
+export function decodeDirectory(bytes: Buffer, { count, offset: end }: DirectoryLocation, place: string): ZipEntry[] {
   const entries: ZipEntry[] = [];
   let at = 0;
   for (let index = 0; index < count; index += 1) {
     if (at + CENTRAL_BYTES > bytes.length || bytes.readUInt32LE(at) !== CENTRAL)
-      throw damaged(place, 'its directory is cut short');
+      throw createDamagedError(place, 'its directory is truncated');
     const flags = bytes.readUInt16LE(at + 8);
     const method = bytes.readUInt16LE(at + 10);
     const [nameBytes, extraBytes, commentBytes] = [28, 30, 32].map((field) => bytes.readUInt16LE(at + field));
     const nameAt = at + CENTRAL_BYTES;
     const extraAt = nameAt + (nameBytes ?? 0);
     const next = extraAt + (extraBytes ?? 0) + (commentBytes ?? 0);
-    if (next > bytes.length) throw damaged(place, 'its directory is cut short');
+    if (next > bytes.length) throw createDamagedError(place, 'its directory is truncated');
     const path = bytes.toString('utf8', nameAt, extraAt);
     const extra = decodeExtra64(bytes.subarray(extraAt, extraAt + (extraBytes ?? 0)));
-    const large = (field: number): number => {
+    const readField = (field: number): number => {
       const value = bytes.readUInt32LE(at + field);
       return value === MAX_32 ? (extra.shift() ?? value) : value;
     };
-    const [size, packed, offset] = [large(24), large(20), large(42)];
-    if (offset + LOCAL_BYTES + packed > end) throw damaged(place, `"${path}" lies outside of it`);
+    const [size, packed, offset] = [readField(24), readField(20), readField(42)];
+    if (offset + LOCAL_BYTES + packed > end) throw createDamagedError(place, `"${path}" is outside of the file`);
     if ((flags & ENCRYPTED) !== 0 || (method !== STORED && method !== DEFLATED)) {
-      const message = `"${place}" holds "${path}" encrypted or in a form that Sluice does not read. Unpack it, and give the folder.`;
+      const message = `"${path}" in "${place}" is encrypted or compressed in a way that Sluice cannot read. Unpack it, and pass the folder.`;
       throw new RunFolderError('PACKED_RUN_UNSUPPORTED', message);
     }
-    if (method === STORED && size !== packed) throw damaged(place, `the sizes of "${path}" contradict each other`);
+    if (method === STORED && size !== packed)
+      throw createDamagedError(place, `the sizes of "${path}" contradict each other`);
     const [crc, mtimeMs] = [bytes.readUInt32LE(at + 16), decodeTime(bytes.readUInt32LE(at + 12))];
     entries.push({ path, method, crc, packed, size, offset, mtimeMs });
     at = next;
@@ -230,7 +232,7 @@ function decodeExtra64(extra: Buffer): number[] {
   return [];
 }
 
-/** The length of a local header, from its fixed part; undefined if it is not one. */
+/** Returns the length of a local header, calculated from its fixed part; undefined if it is not a local header. */
 export function measureLocalHeader(header: Buffer): number | undefined {
   if (header.length < LOCAL_BYTES || header.readUInt32LE(0) !== LOCAL) return undefined;
   return LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
@@ -238,14 +240,14 @@ export function measureLocalHeader(header: Buffer): number | undefined {
 
 export const LOCAL_HEADER_BYTES = LOCAL_BYTES;
 
-/** A value beyond what a number can represent exactly becomes one that fails every bounds check. */
+/** Reads a 64-bit integer. If a number cannot represent it exactly, returns infinity, which fails every bounds check. */
 function readCount(bytes: Buffer, at: number): number {
   const value = bytes.readBigUInt64LE(at);
   return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.POSITIVE_INFINITY : Number(value);
 }
 
-/** The file is not what was packed. */
-export function damaged(place: string, why: string): RunFolderError {
-  const message = `Cannot read the packed run "${place}": ${why}. Restore it from a backup or from the archive.`;
+/** Creates the error for a packed run that is damaged. */
+export function createDamagedError(place: string, reason: string): RunFolderError {
+  const message = `Cannot read the packed run "${place}": ${reason}. Restore it from a backup or from the archive.`;
   return new RunFolderError('PACKED_RUN_DAMAGED', message);
 }

@@ -14,7 +14,7 @@ import type { RunContext } from './run-context.js';
 import { explainStop } from './run-control.js';
 import { SandboxError } from '../../sandbox/index.js';
 
-/** Why there is no process. */
+/** The reason why no process was launched. */
 export interface Unstarted {
   readonly verdict: Verdict;
   readonly reason: string;
@@ -26,32 +26,34 @@ interface ProcessPlan {
   readonly prompt: string;
   readonly sessionId: string | null;
   readonly remembered: readonly RememberedAnswer[];
-  /** The process of the attempt before, if it was kept. */
+  /** The process of the previous attempt, if it is still running. */
   readonly agent: LiveAgent | null;
 }
 
-/** The exit of a process, or that it was kept. */
+/** The exit of a process, or the process if it keeps running. */
 interface CapturedEnd {
   readonly end: ProcessEnd;
   readonly pid: number;
-  /** Questions for whose answers it was not kept. */
+  /** Open permission requests of a process that was ended before they were answered. */
   readonly released: readonly PermissionQuestion[];
-  /** The process, where it was kept for another turn. */
+  /** The process, if it keeps running for another turn. */
   readonly agent: LiveAgent | null;
 }
 
-const NOT_ENDED: ProcessEnd = { exitCode: null, signal: null };
+/** The exit of a process that is still running, or whose exit says nothing about the agent. */
+const UNKNOWN_EXIT: ProcessEnd = { exitCode: null, signal: null };
 
 /**
- * Launches the process, or continues with the one that was kept, and captures it to its end or to the end of its turn; or
- * returns why it was not launched. `wantsMore` decides after a turn whether the process is kept; without it, it never is.
+ * Launches the process, or continues with the one that is still running, and captures its output until the process or its turn
+ * ends. Returns the reason if it was not launched. `needsNextTurn` decides after a turn whether the process keeps running;
+ * without it, the process always ends.
  */
 export async function captureProcess(
   context: RunContext,
   plan: ProcessPlan,
   prepared: PreparedLaunch,
   record: AttemptRecord,
-  wantsMore?: () => Promise<boolean>,
+  needsNextTurn?: () => Promise<boolean>,
 ): Promise<Unstarted | CapturedEnd> {
   const { control } = context;
   if (control.stop !== null) return explainStop(control.stop);
@@ -63,41 +65,41 @@ export async function captureProcess(
     return { verdict, reason: prepared.secrets.maskText(getErrorMessage(error)) };
   }
   const { conversation, running, reader } = agent;
-  let isKept = false;
+  let keepsRunning = false;
   try {
     reader.resume();
     conversation?.prepareTurn({
       prompt: plan.prompt,
       remembered: plan.remembered,
       mask: (text) => prepared.secrets.maskText(text),
-      ...(wantsMore === undefined ? {} : { onEnd: () => reader.pause() }),
+      ...(needsNextTurn === undefined ? {} : { onEnd: () => reader.pause() }),
     });
     record.observer = conversation;
     await captureAll(context, prepared, record, agent, false);
     if (conversation !== null && reader.isPaused) {
-      isKept = (await wantsMore?.()) ?? false;
-      if (isKept) return { end: NOT_ENDED, pid: running.identity.pid, released: [], agent };
+      keepsRunning = (await needsNextTurn?.()) ?? false;
+      if (keepsRunning) return { end: UNKNOWN_EXIT, pid: running.identity.pid, released: [], agent };
       conversation.finish();
       reader.resume();
       await captureAll(context, prepared, record, agent, true);
     }
     conversation?.close();
     const end = await running.ended;
-    // After a conversation its process is always ended by Sluice.
-    const isOurs = conversation !== null && (conversation.isComplete || conversation.released.length > 0);
+    // Sluice ends the process after a conversation: a signal, or an exit code other than 0, then comes from that.
+    const wasEndedBySluice = conversation !== null && (conversation.isComplete || conversation.released.length > 0);
     return {
-      end: isOurs && end.exitCode !== 0 ? NOT_ENDED : end,
+      end: wasEndedBySluice && end.exitCode !== 0 ? UNKNOWN_EXIT : end,
       pid: running.identity.pid,
       released: conversation?.released ?? [],
       agent: null,
     };
   } finally {
     record.observer = null;
-    if (!isKept) await agent.end();
+    if (!keepsRunning) await agent.end();
   }
 }
 
-/** Captures what the process prints; a stop ends its group. */
+/** Captures the output of the process; a stop request ends its process group. */
 async function captureAll(
   context: RunContext,
   { secrets }: PreparedLaunch,
@@ -108,7 +110,7 @@ async function captureAll(
   const { control, limits, progress } = context;
   const gauge = new OutputGauge(limits, progress.printed);
   const end = (): void => void running.stop().catch(() => undefined);
-  // A conversation ends its process itself, after a word to the agent.
+  // A conversation ends its process itself, after it has notified the agent.
   const unsubscribe = conversation === null ? control.onStop(end) : () => undefined;
   try {
     await captureOutput({
@@ -117,7 +119,7 @@ async function captureAll(
       mask: (stream, bytes) => secrets.mask(stream, bytes),
       endMask: () => secrets.endMask(),
       now: () => record.now(),
-      keep: async (chunks) => keep(context, record, chunks, gauge),
+      store: async (chunks) => recordChunks(context, record, chunks, gauge),
       stop: (stop) => control.requestStop(stop),
       abandon: end,
       idleMs: limits.idle_s * 1000,
@@ -130,15 +132,15 @@ async function captureAll(
   }
 }
 
-/** Records what was printed, and checks the limits of tokens, cost and room. What was captured is stored whatever the limit. */
-async function keep(
+/** Records output, and checks the limits on tokens, cost and storage. Captured output is stored even if a limit is exceeded. */
+async function recordChunks(
   context: RunContext,
   record: AttemptRecord,
   chunks: readonly CapturedChunk[],
   gauge: OutputGauge,
 ): Promise<void> {
   const { usage, limits, control, progress, journal } = context;
-  const events = await record.keep(chunks);
+  const events = await record.write(chunks);
   progress.fcmpSeq = record.fcmpSeq;
   const before = usage.tokens;
   addFindings(context, events);
@@ -147,18 +149,18 @@ async function keep(
     control.requestStop({
       verdict: 'limit',
       reason: `The run used more than limits.tokens (${limits.tokens}).`,
-      hint: 'Raise the limit, or ask for less.',
+      hint: 'Raise the limit, or give the agent a smaller task.',
     });
   } else if (usage.cost > limits.cost) {
     control.requestStop({
       verdict: 'limit',
       reason: `The run cost more than limits.cost (${limits.cost} dollars).`,
-      hint: 'Raise the limit, or ask for less.',
+      hint: 'Raise the limit, or give the agent a smaller task.',
     });
   } else if (journal.size.events > limits.events) {
     control.requestStop({
       verdict: 'storage_limit',
-      reason: `The run has more than limits.events (${limits.events}).`,
+      reason: `The run has more than limits.events (${limits.events}) events.`,
       hint: STORAGE_HINT,
     });
   } else if (journal.size.characters + gauge.bytes > limits.stored_bytes) {
@@ -178,12 +180,12 @@ function spendBudget({ usage, control, ports }: RunContext): void {
     if (reason === undefined) return;
     control.requestStop({ verdict: 'budget', reason, hint: 'Raise the budget, or wait until it resets.' });
   };
-  spend().catch((error: unknown) => ports.logger.warn('cannot report what a run uses', { error: String(error) }));
+  spend().catch((error: unknown) => ports.logger.warn('cannot report the usage of a run', { error: String(error) }));
 }
 
-const STORAGE_HINT = 'Raise the limit, or let the agent print less. Everything it printed until then is stored.';
+const STORAGE_HINT = 'Raise the limit, or make the agent print less. Everything it printed until then is stored.';
 
-/** Adds what the events report: tokens and cost, diagnostics, denied tools, the model. */
+/** Adds the findings from events: tokens and cost, diagnostics, denied tools, the model. */
 export function addFindings(
   { usage, findings }: Pick<RunContext, 'usage' | 'findings'>,
   events: readonly Emitted[],

@@ -16,7 +16,7 @@ import type { TrackedTree } from '../process/track-tree.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { RunContext } from './run-context.js';
 
-/** A process of the run. A two-way one may be kept over several attempts. */
+/** A process of the run. With a two-way protocol it may keep running for several attempts. */
 export interface LiveAgent {
   readonly running: RunningProcess;
   readonly reader: OutputReader;
@@ -24,15 +24,15 @@ export interface LiveAgent {
   readonly conversation: Conversation | null;
   readonly command: PreparedLaunch['command'];
   readonly env: PreparedLaunch['env'];
-  /** Whether it can be given another turn. */
+  /** Whether it can run another turn. */
   readonly isAlive: boolean;
-  /** Ends it; resolves when nothing of it is left. */
+  /** Ends the process and its descendants; resolves once all of them have ended. */
   end(): Promise<void>;
-  /** Ends it between two attempts; what it still printed is returned, for the next attempt to record. */
+  /** Ends the process between two attempts; returns its last output, for the next attempt to record. */
   dismiss(): Promise<readonly OutputChunk[]>;
 }
 
-/** Bytes that are kept of what a process prints while no attempt records it. */
+/** The maximum output, in bytes, that is kept of a process between two attempts. */
 const MAX_LEFTOVER = 1024 * 1024;
 
 /** Launches the process of an attempt. */
@@ -45,21 +45,21 @@ export async function launchAgent(
   const { command, env, stdin, converse } = prepared;
   const { sandbox, report } = await prepareSandbox(context, plan.workdir, prepared);
   context.progress.sandbox = report;
-  const inside = sandbox === undefined ? {} : { sandbox };
-  const note = await recordProcess(join(ports.data, 'processes'), runDir);
+  const sandboxOption = sandbox === undefined ? {} : { sandbox };
+  const processRecord = await recordProcess(join(ports.data, 'processes'), runDir);
   const before = readPidMark();
   let running: RunningProcess;
   try {
     const input = converse !== undefined ? { keepInput: true } : stdin === undefined ? {} : { stdin };
     const terminal = spec.terminal ?? false;
-    running = await launchProcess({ command, cwd: plan.workdir, env, ...input, terminal, ...inside });
+    running = await launchProcess({ command, cwd: plan.workdir, env, ...input, terminal, ...sandboxOption });
   } catch (error) {
     await sandbox?.close();
-    await note.forget();
+    await processRecord.remove();
     throw error;
   }
   const { pid } = running.identity;
-  // Nothing leaves a sandbox; without one, what leaves its group and forgets its environment is found by these.
+  // Processes cannot leave a sandbox. Without a sandbox, this finds those that left the process group and cleared their environment.
   const descendants = sandbox === undefined ? trackDescendants(pid) : undefined;
   const conversation = openConversation(context, plan, prepared, running);
   const reader = new OutputReader(running.output);
@@ -77,7 +77,7 @@ export async function launchAgent(
       if (sandbox === undefined) await endEscapedProcesses(runDir, before);
     } finally {
       await sandbox?.close();
-      await note.forget();
+      await processRecord.remove();
     }
   }
   const end = async (): Promise<void> => {
@@ -87,7 +87,7 @@ export async function launchAgent(
 
   let dismissal: Promise<readonly OutputChunk[]> | null = null;
 
-  async function dismissAll(): Promise<readonly OutputChunk[]> {
+  async function endAndDrain(): Promise<readonly OutputChunk[]> {
     conversation?.finish();
     const secrets = createAttemptSecrets(env, ports.secretPatterns);
     const rest: OutputChunk[] = [];
@@ -104,7 +104,7 @@ export async function launchAgent(
   }
 
   try {
-    await note.started(running.identity);
+    await processRecord.started(running.identity);
   } catch (error) {
     await end();
     throw error;
@@ -119,11 +119,11 @@ export async function launchAgent(
       return ending === null && dismissal === null && !hasExited;
     },
     end,
-    dismiss: async () => (dismissal ??= dismissAll()),
+    dismiss: async () => (dismissal ??= endAndDrain()),
   };
 }
 
-/** In a cgroup where that is possible, otherwise by looking for them. */
+/** Tracks the descendants of a process: with a cgroup if possible, otherwise by searching the process list. */
 async function trackDescendants(pid: number): Promise<Pick<TrackedTree, 'end'>> {
   const cgroup = openCgroup(pid);
   return cgroup === undefined ? trackTree(pid) : ((await cgroup) ?? trackTree(pid));

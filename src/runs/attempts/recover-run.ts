@@ -19,51 +19,51 @@ export interface RecoveredRun {
     | { readonly kind: 'permissions'; readonly questions: readonly PermissionQuestion[]; readonly askedAt: number }
     | { readonly kind: 'working' }
     | { readonly kind: 'ended' };
-  /** How often an output was sent back. */
+  /** The number of retries after rejected outputs. */
   readonly retries: number;
-  /** How often it was recovered while the agent worked. */
+  /** The number of times the worker was lost while the agent was working. */
   readonly losses: number;
   readonly artifacts: FsDiff;
   readonly drift: RunDrift | undefined;
 }
 
-/** Events that are passed on at once. */
+/** The number of events per batch. */
 const BATCH = 500;
 
 /**
- * Recovers a run from its folder: the attempt that was cut off gets an end, unpublished events are published, and the
- * context gets the usage and messages of earlier attempts. Questions to a person are taken from the event log, not from the
- * folder, which the agent could write to.
+ * Recovers a run from its folder: the interrupted attempt gets an end, unpublished events are published, and the context gets
+ * the usage and messages of earlier attempts. Open questions are read from the event log, not from the folder, which the agent
+ * could write to.
  */
 export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: EventFeed): Promise<RecoveredRun> {
   const { folder, id, ports, progress, runDir } = context;
   const attempts = await folder.attempts();
   const last = attempts.at(-1) ?? 0;
-  const seen = new History(last);
-  for await (const event of readFcmp(ports.eventLog, id)) seen.add(event);
-  await endLastAttempt(context, folder, last, seen.openQuestions.length > 0);
+  const logged = new History(last);
+  for await (const event of readFcmpEvents(ports.eventLog, id)) logged.add(event);
+  await endLastAttempt(context, folder, last, logged.openQuestions.length > 0);
 
   let drift: RunDrift | undefined;
   let batch: Emitted[] = [];
-  const pass = async (): Promise<void> => {
+  const publishBatch = async (): Promise<void> => {
     const events = batch;
     batch = [];
     addFindings(context, events);
-    // Entries that the log already has are not changed.
+    // The log ignores events that it already has.
     await ports.otherLog?.append(id, events);
     feed.publish(events);
   };
   const onDrift = (summary: Parameters<typeof addDrift>[1]): void => {
     drift = addDrift(drift, summary);
   };
-  const made = new History(last);
+  const rebuilt = new History(last);
   for await (const emitted of rewriteRunLogs(runDir, { engines: ports.engines, onDrift })) {
-    note(context, emitted);
-    if (emitted.protocol === 'fcmp') made.add(emitted.event);
+    updateProgress(context, emitted);
+    if (emitted.protocol === 'fcmp') rebuilt.add(emitted.event);
     batch.push(emitted);
-    if (batch.length >= BATCH) await pass();
+    if (batch.length >= BATCH) await publishBatch();
   }
-  await pass();
+  await publishBatch();
   progress.attempts = last;
   progress.printed = await countPrinted(folder, attempts);
 
@@ -71,16 +71,16 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
   for (const attempt of attempts) {
     artifacts = mergeFsDiffs(artifacts, (await readFsDiff(folder, attempt, () => undefined)) ?? NO_CHANGES);
   }
-  const { retries, losses } = made;
-  return { state: findState(made, seen), retries, losses, artifacts, drift };
+  const { retries, losses } = rebuilt;
+  return { state: findState(rebuilt, logged), retries, losses, artifacts, drift };
 }
 
-/** Computes the remaining time for an answer; at least a moment, so that an answer posted meanwhile counts. */
+/** Computes the remaining time for an answer; at least five seconds, so that an answer posted in the meantime is accepted. */
 export function computeRemainingWait(askedAt: number, waitS: number, now: number): number {
   return Math.max(Math.min(5000, waitS * 1000), Math.min(waitS * 1000, askedAt + waitS * 1000 - now));
 }
 
-/** Records the end of an interrupted attempt: it was waiting for an answer, or it was working. */
+/** Records the end of an interrupted attempt: it was waiting for an answer, or working. */
 async function endLastAttempt(
   { ports }: Pick<RunContext, 'ports'>,
   folder: WritableRunFolder,
@@ -98,15 +98,15 @@ async function endLastAttempt(
   });
 }
 
-function findState(made: History, seen: History): RecoveredRun['state'] {
-  const { last } = made;
+function findState(rebuilt: History, logged: History): RecoveredRun['state'] {
+  const { last } = rebuilt;
   if (last === null) return { kind: 'working' };
   if (last.type === 'conversation.completed' || last.type === 'conversation.failed') return { kind: 'ended' };
   const askedAt = Date.parse(last.ts);
   if (last.type === 'user.input.required') return { kind: 'question', askedAt };
   const isHeld = last.type === 'diagnostic.warning' && last.data.code === 'PERMISSION_PENDING';
-  if (!isHeld || seen.openQuestions.length === 0) return { kind: 'working' };
-  return { kind: 'permissions', questions: seen.openQuestions, askedAt: seen.askedAt ?? askedAt };
+  if (!isHeld || logged.openQuestions.length === 0) return { kind: 'working' };
+  return { kind: 'permissions', questions: logged.openQuestions, askedAt: logged.askedAt ?? askedAt };
 }
 
 /** The state of a run according to its events. */
@@ -144,7 +144,10 @@ class History {
 }
 
 /** Updates the progress of the run from an event. */
-function note({ progress, usage, findings }: Omit<RunContext, 'journal'>, { protocol, event }: Emitted): void {
+function updateProgress(
+  { progress, usage, findings }: Omit<RunContext, 'journal'>,
+  { protocol, event }: Emitted,
+): void {
   if (protocol === 'rasp') {
     if (!isRasp(event, 'lifecycle.run.started')) return;
     findings.startAttempt();
@@ -158,7 +161,7 @@ function note({ progress, usage, findings }: Omit<RunContext, 'journal'>, { prot
     progress.text = event.data.text;
 }
 
-async function* readFcmp(log: EventLog, runId: string): AsyncGenerator<FcmpEvent> {
+async function* readFcmpEvents(log: EventLog, runId: string): AsyncGenerator<FcmpEvent> {
   let after = 0;
   for (;;) {
     const page = await log.read({ runId, protocol: 'fcmp', after, limit: BATCH });

@@ -4,16 +4,15 @@ import type { JudgedOutput } from '../judge/judge-output.js';
 import type { RunProcess, RunWarning } from '../../records/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
-import { AnswerCollector } from '../judge/answer.js';
-import type { AnswerSource } from '../judge/answer.js';
-import { decideVerdict, isAsking, isSound } from '../judge/decide-verdict.js';
-import { engineVersion } from '../launch/engine-version.js';
+import { AnswerCollector, chooseAnswerSource } from '../judge/answer.js';
+import { decideVerdict, isAsking, hasSucceeded } from '../judge/decide-verdict.js';
+import { findEngineVersion } from '../launch/engine-version.js';
 import { selectAgentEnvironment, prepareLaunch, getProgramCommand } from '../launch/prepare-launch.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import { isVersionIn } from '../launchers/version.js';
 import { NO_CHANGES } from '../result/merge-fs-diffs.js';
 import { findCause } from '../result/run-findings.js';
-import type { EngineTrouble } from '../result/run-findings.js';
+import type { EngineFailure } from '../result/run-findings.js';
 import { watchFolder } from '../workspace/watch-folder.js';
 import type { FolderWatch } from '../workspace/watch-folder.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
@@ -29,19 +28,19 @@ import type { LiveAgent } from './live-agent.js';
 export interface AttemptOutcome {
   /** The attempt's last FCMP event, which has the state of the run. */
   readonly last: FcmpEvent;
-  /** Null where there was nothing to judge: the attempt was stopped, or the agent asks. */
+  /** Null if there was nothing to judge: the attempt was stopped, or the agent asks a question. */
   readonly judged: JudgedOutput | null;
   readonly fsDiff: FsDiff;
   readonly warnings: readonly RunWarning[];
   /** Unknown types and fields in the engine's output; null if there are none. */
   readonly drift: DriftSummary | null;
-  /** The error that explains how the process ended; null if it ended well, or the engine reported none. */
-  readonly trouble: EngineTrouble | null;
-  /** Questions for whose answers the process was not kept. */
+  /** The error that explains how the process ended; null if it ended successfully, or the engine reported no error. */
+  readonly engineFailure: EngineFailure | null;
+  /** Open permission requests of a process that was ended before they were answered. */
   readonly released: readonly PermissionQuestion[];
-  /** The process, where it was kept for another turn. */
+  /** The process, if it keeps running for another turn. */
   readonly agent: LiveAgent | null;
-  /** Absent where no process was started. */
+  /** Absent if no process was started. */
   readonly process?: RunProcess;
 }
 
@@ -51,17 +50,17 @@ export interface AttemptPlan {
   readonly prompt: string;
   /** The session to resume; null starts a new one. */
   readonly sessionId: string | null;
-  /** The person's reply it is launched with. */
+  /** The person's reply that starts this attempt; null if there is none. */
   readonly reply: string | null;
-  /** Whether an output that fails the contract is sent back. */
+  /** Whether an output that fails the contract is retried. */
   readonly mayRetry: boolean;
   /** Answers to questions of the previous attempt, whose process ended before it received them. */
   readonly remembered: readonly RememberedAnswer[];
-  /** The process of the attempt before, if it was kept: then this is its next turn. */
+  /** The process of the previous attempt, if it is still running: then this attempt is its next turn. */
   readonly agent: LiveAgent | null;
 }
 
-/** Runs the agent once: launches it or gives it another turn, captures it to its end, and judges its answer. */
+/** Runs the agent once: launches it or starts its next turn, captures its output, and judges its answer. */
 export async function runAttempt(context: RunContext, plan: AttemptPlan): Promise<AttemptOutcome> {
   let prepared: PreparedLaunch;
   let changes: FolderWatch;
@@ -74,7 +73,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
   }
   const { secrets } = prepared;
   context.findings.startAttempt();
-  const answer = new AnswerCollector(chooseAnswerSource(context));
+  const answer = new AnswerCollector(chooseAnswerSource(context.spec, context.spec.contract));
   const record = openRecord(
     context,
     { ...plan, reply: plan.reply === null ? null : secrets.maskText(plan.reply) },
@@ -86,30 +85,30 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
     // The messages of a conversation are captured with their time when they are sent.
     const input = isConversation ? '' : secrets.maskText(prepared.stdin ?? plan.prompt);
     await record.begin({ command, input });
-    await keepLeftover(context, record);
-    const version = askVersion(context);
-    const mayBeKept = isConversation && (getRunMode(context) === 'interactive' || plan.mayRetry);
-    const wantsMore = async (): Promise<boolean> => isTurnWanted(context, plan, record, answer);
-    const run = await captureProcess(context, plan, prepared, record, mayBeKept ? wantsMore : undefined);
+    await recordLeftover(context, record);
+    const version = readVersion(context);
+    const mayKeepRunning = isConversation && (getRunMode(context) === 'interactive' || plan.mayRetry);
+    const needsNextTurn = async (): Promise<boolean> => isNextTurnNeeded(context, plan, record, answer);
+    const run = await captureProcess(context, plan, prepared, record, mayKeepRunning ? needsNextTurn : undefined);
     if (!('end' in run)) return await endUnstarted(context, record, run);
     const { fsDiff, warnings } = await changes.difference();
     const drained = record.drain(run.end);
     context.progress.sessionId = drained.sessionId ?? context.progress.sessionId;
-    context.progress.text = answer.lastWords.text ?? context.progress.text;
+    context.progress.text = answer.lastText.text ?? context.progress.text;
     addFindings(context, drained.events);
     const { stop } = context.control;
     const { released } = run;
     const isJudged = stop === null && released.length === 0 && !isAsking(getRunMode(context), drained);
     const judged = isJudged ? await judgeOutput(answer.text, context.spec.contract, context.schema) : null;
     const { mayRetry } = plan;
-    const { trouble } = context.findings;
+    const { engineFailure } = context.findings;
     const decided = decideVerdict({
       stop,
       judged,
       drained,
       end: run.end,
       mayRetry,
-      trouble,
+      engineFailure,
       isHeld: released.length > 0,
     });
     const { sandbox } = context.progress;
@@ -125,7 +124,8 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       drift: record.drift,
       released: stop === null ? released : [],
       agent: run.agent,
-      trouble: stop === null && isSound(run.end, drained) ? null : (trouble ?? explainRuntimeError(drained)),
+      engineFailure:
+        stop === null && hasSucceeded(run.end, drained) ? null : (engineFailure ?? explainRuntimeError(drained)),
       process: {
         exit_code: run.end.exitCode,
         signal: run.end.signal,
@@ -138,44 +138,38 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
   }
 }
 
-/** The next turn of a process that was kept: it needs nothing but what hides its secrets. */
+/** Prepares the next turn of a running process, which only needs the secrets to mask. */
 function prepareTurn({ ports }: RunContext, { command, env }: LiveAgent): PreparedLaunch {
   const secrets = createAttemptSecrets(env, ports.secretPatterns);
   return { command, env, named: [], stdin: undefined, converse: { prompt: '' }, secrets };
 }
 
-/** Whether the run continues in the same process after this turn: the agent asks, or its output is sent back. */
-async function isTurnWanted(
+/** Whether the run continues in the same process after this turn: the agent asks a question, or its output is retried. */
+async function isNextTurnNeeded(
   context: RunContext,
   { mayRetry }: AttemptPlan,
   record: AttemptRecord,
   answer: AnswerCollector,
 ): Promise<boolean> {
-  const said = record.peek();
+  const state = record.peek();
   if (context.control.stop !== null) return false;
-  if (isAsking(getRunMode(context), said)) return true;
-  if (!mayRetry || !isSound({ exitCode: null, signal: null }, said)) return false;
+  if (isAsking(getRunMode(context), state)) return true;
+  if (!mayRetry || !hasSucceeded({ exitCode: null, signal: null }, state)) return false;
   const judged = await judgeOutput(answer.text, context.spec.contract, context.schema);
   return judged.verdict === 'comment' || (judged.verdict === 'not_validated' && judged.error !== undefined);
 }
 
-/** Records what a process printed between two attempts: no byte is lost. */
-async function keepLeftover({ progress }: RunContext, record: AttemptRecord): Promise<void> {
+/** Records the output of a process between two attempts, so that no byte is lost. */
+async function recordLeftover({ progress }: RunContext, record: AttemptRecord): Promise<void> {
   const { leftover } = progress;
   progress.leftover = [];
   if (leftover.length === 0) return;
   const ms = record.now();
-  await record.keep(leftover.map(({ stream, bytes }) => ({ stream, bytes, ms })));
+  await record.write(leftover.map(({ stream, bytes }) => ({ stream, bytes, ms })));
 }
 
-/** A plain program's answer is all it prints; a terminal shows more than that. */
-function chooseAnswerSource({ spec }: RunContext): AnswerSource {
-  if (spec.engine !== 'command' || spec.reads !== undefined || spec.terminal === true) return 'messages';
-  return spec.contract === undefined ? 'tail' : 'stdout';
-}
-
-/** An error that ended the engine's work and that no diagnostic reported. */
-function explainRuntimeError({ runtimeError: message }: Drained): EngineTrouble | null {
+/** Describes an error that ended the run but was not reported as a diagnostic. */
+function explainRuntimeError({ runtimeError: message }: Drained): EngineFailure | null {
   if (message === null) return null;
   return { cause: findCause({ code: 'ENGINE_ERROR', message }), message, httpStatus: undefined };
 }
@@ -183,19 +177,19 @@ function explainRuntimeError({ runtimeError: message }: Drained): EngineTrouble 
 /** Lists warnings about the answer for the owner of the run. */
 function listAnswerWarnings(answer: AnswerCollector, attempt: number): RunWarning[] {
   const warnings: RunWarning[] = [];
-  const { text = '', leftOut } = answer.lastWords;
+  const { text = '', leftOut } = answer.lastText;
   if (leftOut > 0) {
-    const message = `text has the last ${text.length} characters of the output; ${leftOut} before them were left out. The whole output is in .audit/stdout.${attempt}.log.`;
+    const message = `"text" contains only the last ${text.length} characters of the output; the first ${leftOut} were left out. The full output is in .audit/stdout.${attempt}.log.`;
     warnings.push({ code: 'TEXT_SHORTENED', message });
   }
   if (!answer.isUtf8) {
-    const message = `The answer has bytes that are not UTF-8; they appear as U+FFFD. The original bytes are in .audit/stdout.${attempt}.log.`;
+    const message = `The answer contains bytes that are not UTF-8; they appear as U+FFFD. The original bytes are in .audit/stdout.${attempt}.log.`;
     warnings.push({ code: 'INVALID_UTF8', message });
   }
   return warnings;
 }
 
-/** Records an attempt without a process: it could not be launched, or the run ended before. */
+/** Records an attempt without a process, because it could not be launched or the run was stopped earlier. */
 export async function recordUnstarted(
   context: RunContext,
   plan: Pick<AttemptPlan, 'sessionId' | 'reply'>,
@@ -203,7 +197,7 @@ export async function recordUnstarted(
 ): Promise<AttemptOutcome> {
   const record = openRecord(context, plan, new AnswerCollector('messages'));
   await record.begin(context.progress.leftover.length === 0 ? {} : { input: '' });
-  await keepLeftover(context, record);
+  await recordLeftover(context, record);
   return endUnstarted(context, record, end);
 }
 
@@ -216,7 +210,7 @@ async function endUnstarted(context: RunContext, record: AttemptRecord, end: Uns
     fsDiff: NO_CHANGES,
     warnings: [],
     drift: null,
-    trouble: null,
+    engineFailure: null,
     released: [],
     agent: null,
   };
@@ -247,7 +241,7 @@ function openRecord(
   return new AttemptRecord(start, folder, journal, ports.clock);
 }
 
-/** A question is open before its event is published: a reader may answer at once. */
+/** Publishes the last events. A question is opened before its event is published, because a reader may answer immediately. */
 async function emitEnd(
   { control, progress, ports }: RunContext,
   record: AttemptRecord,
@@ -261,12 +255,12 @@ async function emitEnd(
   progress.fcmpSeq = record.fcmpSeq;
 }
 
-/** Asked while the agent works, so that the run does not wait for the answer. */
-async function askVersion(context: RunContext): Promise<string | undefined> {
+/** Reads the version of the program while the agent is working, so that the run does not wait for it. */
+async function readVersion(context: RunContext): Promise<string | undefined> {
   const { launcher } = context;
   const words = getProgramCommand(context, launcher.program);
-  // Without the run's marker: it is not a process of the run, and must not be ended with it.
-  const version = await engineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
+  // The environment lacks the run's marker: this process does not belong to the run, and must not be ended with it.
+  const version = await findEngineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
   if (version !== undefined && !isVersionIn(version, launcher.drives)) {
     const proven = launcher.drives === '' ? 'no version of it was tested' : `tested with ${launcher.drives}`;
     const message = `${launcher.engine} ${version} is not a tested version (${proven}). Check the first results closely.`;
@@ -275,7 +269,7 @@ async function askVersion(context: RunContext): Promise<string | undefined> {
   return version;
 }
 
-/** A success that something contradicts must not look like any other. */
+/** Lists warnings about contradicting evidence, so that a doubtful success is not mistaken for an ordinary one. */
 function listConflicts(events: readonly Emitted[]): AttemptOutcome['warnings'] {
   return events.flatMap(({ protocol, event }) => {
     if (protocol !== 'fcmp' || event.type !== 'diagnostic.warning') return [];

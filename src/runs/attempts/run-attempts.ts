@@ -17,7 +17,7 @@ import { computeRemainingWait } from './recover-run.js';
 import type { RecoveredRun } from './recover-run.js';
 import { explainStop } from './run-control.js';
 
-/** Runs attempt after attempt until one ends the run: the first, those with a reply, those with a correction. */
+/** Runs attempts until one ends the run: the first attempt, then further ones with a reply or a correction. */
 export async function runAttempts(
   context: RunContext,
   workdir: string,
@@ -28,7 +28,7 @@ export async function runAttempts(
   let retries = (spec.max_retries ?? 0) - (recovered?.retries ?? 0);
   let artifacts: FsDiff = recovered?.artifacts ?? NO_CHANGES;
   let drift: RunDrift | undefined = recovered?.drift;
-  let kept: LiveAgent | null = null;
+  let liveAgent: LiveAgent | null = null;
   let plan: AttemptPlan = {
     workdir,
     prompt: renderFirstPrompt(spec),
@@ -47,9 +47,9 @@ export async function runAttempts(
     for (;;) {
       if (plan.sessionId === null) usage.startSession();
       stopwatch.start();
-      // Also where it throws: a timer left running would keep the process alive.
+      // Paused even after an error, because a running timer would keep this process alive.
       const outcome = await runAttempt(context, plan).finally(() => stopwatch.pause());
-      kept = outcome.agent;
+      liveAgent = outcome.agent;
       artifacts = mergeFsDiffs(artifacts, outcome.fsDiff);
       drift = addDrift(drift, outcome.drift);
       const next = await decideNextStep(context, plan, outcome);
@@ -60,7 +60,7 @@ export async function runAttempts(
       plan = { ...plan, remembered: [], agent: null, ...next, mayRetry: retries > 0 };
     }
   } finally {
-    await kept?.end();
+    await liveAgent?.end();
   }
 }
 
@@ -68,7 +68,7 @@ function warnAboutUnreportedCost(context: RunContext): void {
   const { launcher, limits, ports } = context;
   if (launcher.reportsCost) return;
   if (ports.budget.limitsCost) {
-    const message = `The budget's cost has no effect: engine ${launcher.engine} does not report its cost. Its tokens are limited where the budget has a limit of tokens.`;
+    const message = `The budget's cost has no effect: engine ${launcher.engine} does not report its cost. Add a token limit to the budget.`;
     warn(context, { code: 'COST_NOT_REPORTED', message });
   }
   if (limits.cost === Number.POSITIVE_INFINITY) return;
@@ -97,8 +97,8 @@ async function decideNextStep(context: RunContext, plan: AttemptPlan, outcome: A
 }
 
 /**
- * Waits until a person answers; the time limit for work is paused meanwhile. A process that was kept waits too: if its
- * session can be resumed for `hold_s`, otherwise while the question is open.
+ * Waits until a person answers; limits.time_s is paused in the meantime. A running process waits too: for `hold_s` if its session
+ * can be resumed, otherwise as long as the question is open.
  */
 async function waitForReply(
   context: RunContext,
@@ -109,7 +109,7 @@ async function waitForReply(
   const { sessionId } = progress;
   const canResume = sessionId !== null && launcher.canResume && agent?.conversation?.canResume !== false;
   const reason = `No answer within limits.wait_s (${limits.wait_s} s).`;
-  const hint = 'Start the run again when a person can answer.';
+  const hint = 'Start the run again when a person is available to answer.';
   const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), waitMs);
   const release = (): void => {
     void agent?.dismiss();
@@ -117,7 +117,7 @@ async function waitForReply(
   };
   const hold = canResume && agent !== null ? setTimeout(release, limits.hold_s * 1000) : undefined;
   if (agent === null) ports.slot.release();
-  const answered = await control.answered();
+  const answered = await control.waitForAnswer();
   clearTimeout(timer);
   clearTimeout(hold);
   const isAlive = answered.kind === 'reply' && agent?.isAlive === true;
@@ -131,22 +131,22 @@ async function waitForReply(
     return { prompt: text, sessionId, reply: text, isRetry: false, agent: isAlive ? agent : null };
   const why =
     sessionId === null && launcher.canResume
-      ? 'it never named its session'
+      ? 'it did not print its session id'
       : agent === null
-        ? 'it has no sessions'
+        ? 'it does not support sessions'
         : 'its process has ended, and its session cannot be resumed';
   const lost = {
     verdict: 'session_lost',
-    reason: `Cannot pass the reply to ${launcher.engine}: ${why}. Start a new run with question and answer in its prompt.`,
+    reason: `Cannot pass the reply to ${launcher.engine}: ${why}. Start a new run with the question and the answer in its prompt.`,
   } as const;
   const reply = createAttemptSecrets(selectAgentEnvironment(context), context.ports.secretPatterns).maskText(text);
   return { ended: await recordUnstarted(context, { sessionId, reply }, lost) };
 }
 
-/** A run that is lost more often is not resumed again: its agent may be what ends the worker. */
+/** A run whose worker was lost more often than this is not resumed, because its agent may be the cause. */
 const MAX_LOSSES = 3;
 
-/** Decides how to continue a run whose worker was lost. Its questions are already open again. */
+/** Decides how to continue a run whose worker was lost. Its questions have already been reopened. */
 async function decideResumeStep(context: RunContext, { state, losses }: RecoveredRun): Promise<NextStep> {
   const { launcher, limits, ports, progress } = context;
   const { sessionId } = progress;
@@ -160,7 +160,7 @@ async function decideResumeStep(context: RunContext, { state, losses }: Recovere
     case 'permissions':
       if (canResume) return waitForPermissions(context, state.questions);
       return end(
-        `The permission is denied: its worker was lost, and the session of ${launcher.engine} cannot be resumed. Start a new run.`,
+        `The permission was denied: the worker was lost, and the session of ${launcher.engine} cannot be resumed. Start a new run.`,
       );
     case 'working':
     case 'ended':
@@ -171,17 +171,16 @@ async function decideResumeStep(context: RunContext, { state, losses }: Recovere
   }
 }
 
-const INTERRUPTED =
-  'You were interrupted while you worked. Check what is done already, then continue with your task to its end.';
+const INTERRUPTED = 'You were interrupted while you were working. Check what is already done, then finish your task.';
 
-/** Waits for the answers to what the ended process asked; the session is resumed with them, also where none came. */
+/** Waits for the answers to the permission requests of the ended process; the session is resumed with them, even if none arrive. */
 async function waitForPermissions(context: RunContext, questions: readonly PermissionQuestion[]): Promise<NextStep> {
   const { control, limits, ports, progress } = context;
   const { sessionId } = progress;
   ports.slot.release();
   const remembered: RememberedAnswer[] = [];
   for (const question of questions) {
-    const answer = await control.permissionAnswered(question.interaction_id);
+    const answer = await control.waitForPermission(question.interaction_id);
     const { stop } = control;
     if (stop !== null) return { ended: await recordUnstarted(context, { sessionId, reply: null }, explainStop(stop)) };
     if (typeof answer === 'string') {
@@ -199,11 +198,11 @@ async function waitForPermissions(context: RunContext, questions: readonly Permi
   return { prompt: renderPermissions(remembered), sessionId, reply: null, isRetry: false, remembered };
 }
 
-/** The prompt of the resumed agent: it asks again, and then gets the answers that were given. */
+/** Creates the prompt of the resumed agent, which requests the permissions again and then gets the stored answers. */
 function renderPermissions(remembered: readonly RememberedAnswer[]): string {
   const lines = remembered.map(
     ({ question, decide, why }) =>
       `- ${question.tool}: ${decide === 'allow' ? 'allowed' : 'denied'}${why === undefined ? '' : ` (${why})`}`,
   );
-  return `You were interrupted while you waited for a permission. The answer:\n${lines.join('\n')}\nContinue with your task: repeat the tool calls that were allowed, and work without those that were denied.`;
+  return `You were interrupted while you were waiting for a permission. The answer:\n${lines.join('\n')}\nContinue with your task: repeat the tool calls that were allowed, and work without those that were denied.`;
 }

@@ -24,16 +24,16 @@ export interface RunContext {
   readonly stopwatch: Stopwatch;
   readonly usage: RunUsage;
   readonly findings: RunFindings;
-  /** Warnings that are no attempt's own, by code. */
+  /** Warnings that do not belong to an attempt, by code. */
   readonly warnings: Map<RunWarning['code'], RunWarning>;
   readonly journal: RunJournal;
   readonly folder: WritableRunFolder;
-  /** Absolute and without links, as agents compare paths. */
+  /** Absolute and without links, because agents compare paths. */
   readonly runDir: string;
   readonly progress: RunProgress;
 }
 
-/** Adds a warning to the result, and reports it at once. */
+/** Adds a warning to the result, and reports it immediately. */
 export function warn({ id, ports, warnings }: RunContext, warning: RunWarning): void {
   if (warnings.has(warning.code)) return;
   warnings.set(warning.code, warning);
@@ -43,23 +43,23 @@ export function warn({ id, ports, warnings }: RunContext, warning: RunWarning): 
 
 /** The progress of a run, updated by each attempt. */
 export interface RunProgress {
-  /** Attempts that were started. */
+  /** The number of attempts started. */
   attempts: number;
-  /** The last FCMP number that was used. */
+  /** The last FCMP sequence number used. */
   fcmpSeq: number;
-  /** Bytes that were printed. */
+  /** The number of bytes printed. */
   printed: number;
-  /** Replies of a person. */
+  /** The number of replies by a person. */
   replies: number;
-  /** The session the engine named last. */
+  /** The last session id that the engine printed. */
   sessionId: string | null;
-  /** The agent's last words. */
+  /** The agent's last message. */
   text: string | undefined;
   /** Output of a process between two attempts; the next one records it. */
   leftover: readonly OutputChunk[];
-  /** Digests of each captured stream of each attempt. */
+  /** Digests of the captured streams of all attempts. */
   readonly captured: StreamDigest[];
-  /** Whether the last process was sandboxed; undefined if there was none, or no sandbox was wanted. */
+  /** Whether the last process was sandboxed; undefined if there was no process, or no sandbox was requested. */
   sandbox: RunSandbox | undefined;
 }
 
@@ -68,12 +68,12 @@ export function getRunMode({ spec }: Pick<RunContext, 'spec'>): 'auto' | 'intera
   return spec.mode ?? 'auto';
 }
 
-/** Adds up what all attempts of a run have used. An engine reports the total of its session, over all attempts in it. */
+/** Adds up the usage of all attempts of a run. An engine reports the totals of its session, which may span several attempts. */
 export class RunUsage {
   #before: Usage | null = null;
   #session = new UsageTotals();
 
-  /** The next attempt starts a new session, whose totals do not include earlier ones. */
+  /** Call this if the next attempt starts a new session, whose totals do not include earlier ones. */
   startSession(): void {
     this.#before = this.total;
     this.#session = new UsageTotals();
@@ -85,9 +85,9 @@ export class RunUsage {
 
   /** Usage so far; null if the engine reported none. */
   get total(): Usage | null {
-    const now = this.#session.total;
-    if (this.#before === null || now === null) return now ?? this.#before;
-    return sumUsage(this.#before, now);
+    const current = this.#session.total;
+    if (this.#before === null || current === null) return current ?? this.#before;
+    return sumUsage(this.#before, current);
   }
 
   get tokens(): number {

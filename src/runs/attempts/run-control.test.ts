@@ -4,7 +4,7 @@ import { RunControl } from './run-control.js';
 const CANCEL = { verdict: 'canceled', reason: 'enough' } as const;
 
 describe('a stop', () => {
-  it('calls all listeners, also those added later', () => {
+  it('calls all listeners, including those added later', () => {
     const control = new RunControl();
     const called: string[] = [];
     control.onStop(({ reason }) => called.push(`before: ${reason}`));
@@ -31,13 +31,13 @@ describe('a stop', () => {
 });
 
 describe('a reply', () => {
-  it('ends the waiting, whether it comes before or after', async () => {
+  it('ends the wait, whether it comes before or after', async () => {
     const control = new RunControl();
     control.ask();
     control.reply('early');
-    expect(await control.answered()).toEqual({ kind: 'reply', text: 'early' });
+    expect(await control.waitForAnswer()).toEqual({ kind: 'reply', text: 'early' });
     control.ask();
-    const answered = control.answered();
+    const answered = control.waitForAnswer();
     control.reply('late');
     expect(await answered).toEqual({ kind: 'reply', text: 'late' });
   });
@@ -49,7 +49,7 @@ describe('a reply', () => {
     control.ask();
     control.reply('x');
     expect(() => control.reply('y')).toThrow(misuse);
-    await control.answered();
+    await control.waitForAnswer();
     control.ask();
     control.end();
     expect(() => control.reply('z')).toThrow(misuse);
@@ -64,7 +64,7 @@ describe('a reply', () => {
   it('is not awaited any longer after a stop', async () => {
     const control = new RunControl();
     control.ask();
-    const answered = control.answered();
+    const answered = control.waitForAnswer();
     control.requestStop(CANCEL);
     expect(await answered).toEqual({ kind: 'stop', stop: CANCEL });
     expect(() => control.reply('x')).toThrow(/the run has ended/);

@@ -2,9 +2,9 @@ import { SluiceError } from '../../base/index.js';
 import type { PermissionOption } from '../../events/index.js';
 import type { PermissionReply } from '../../records/index.js';
 import { CAUSE_HINTS } from '../result/run-findings.js';
-import type { EngineTrouble } from '../result/run-findings.js';
+import type { EngineFailure } from '../result/run-findings.js';
 
-/** Why Sluice itself ends a run. */
+/** The reason why Sluice itself ends a run. */
 export interface Stop {
   readonly verdict:
     | 'canceled'
@@ -23,14 +23,15 @@ export interface Stop {
 }
 
 /**
- * A stop as verdict and message. Throws `RUN_DETACHED` if the run was detached while waiting: it has not ended. A run that timed out while its engine kept failing needs that error repaired, not more
- * time: then the error takes the place of the hint.
+ * Converts a stop to a verdict and a message. Throws `RUN_DETACHED` if the run was detached while waiting: it has not ended. If
+ * a run timed out while its engine kept failing, the engine's error replaces the hint: the error must be fixed, and more time
+ * would not help.
  */
-export function explainStop({ verdict, reason, hint }: Stop, trouble: EngineTrouble | null = null) {
+export function explainStop({ verdict, reason, hint }: Stop, engineFailure: EngineFailure | null = null) {
   if (verdict === 'detached') throw new SluiceError('RUN_DETACHED', reason);
-  if (trouble !== null && verdict !== 'canceled') {
-    const error = trouble.message.replace(/[.\s]+$/, '');
-    return { verdict, reason: `${reason} Last error of the engine: ${error}. ${CAUSE_HINTS[trouble.cause]}` };
+  if (engineFailure !== null && verdict !== 'canceled') {
+    const error = engineFailure.message.replace(/[.\s]+$/, '');
+    return { verdict, reason: `${reason} Last error of the engine: ${error}. ${CAUSE_HINTS[engineFailure.cause]}` };
   }
   return { verdict, reason: hint === undefined ? reason : `${reason} ${hint}` };
 }
@@ -41,7 +42,7 @@ export type Answered =
   | { readonly kind: 'stop'; readonly stop: Stop };
 
 /** The end of a wait for a permission: an answer, a timeout, a withdrawn request, or the end of the run. */
-export type PermissionAnswered = PermissionReply | 'silent' | 'withdrawn' | 'stopped';
+export type PermissionAnswered = PermissionReply | 'unanswered' | 'withdrawn' | 'stopped';
 
 interface OpenPermission {
   readonly options: readonly PermissionOption[];
@@ -49,10 +50,10 @@ interface OpenPermission {
   isOpen: boolean;
 }
 
-/** Longer replies belong in files in the working folder. */
+/** In characters. Longer text belongs in files in the working folder. */
 const MAX_REPLY_LENGTH = 1024 * 1024;
 
-/** Controls a run on behalf of its owner and its limits. The first stop counts. */
+/** Controls a run on behalf of its owner and its limits. Only the first stop has an effect. */
 export class RunControl {
   #stop: Stop | null = null;
   #isOver = false;
@@ -63,12 +64,12 @@ export class RunControl {
   readonly #permissions = new Map<string, OpenPermission>();
   readonly #answers = new Map<string, Promise<PermissionAnswered>>();
 
-  /** Why the run is to end; null while it is not. */
+  /** The reason why the run is being stopped; null if it is not. */
   get stop(): Stop | null {
     return this.#stop;
   }
 
-  /** Ends the run; later stops change nothing. */
+  /** Stops the run; later stops have no effect. */
   requestStop(stop: Stop): void {
     if (this.#stop !== null || this.#isOver) return;
     this.#stop = stop;
@@ -76,24 +77,24 @@ export class RunControl {
     this.closePermissions();
   }
 
-  /** Calls back when the run is to end, at once if it already is; returns a function that unsubscribes. */
+  /** Calls the listener when the run is stopped, immediately if it already was; returns a function that unsubscribes. */
   onStop(listener: (stop: Stop) => void): () => void {
     if (this.#stop !== null) listener(this.#stop);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether a person is asked. */
+  /** Whether a question to a person is open. */
   get isWaiting(): boolean {
     return this.#isAsking || [...this.#permissions.values()].some(({ isOpen }) => isOpen);
   }
 
-  /** From here on the agent's question may be answered. */
+  /** Opens the agent's question: from now on a reply is accepted. */
   ask(): void {
     this.#isAsking = true;
   }
 
-  /** From here on a permission may be granted or denied, until the time is up. */
+  /** Opens a permission request: from now on an answer is accepted, until the time is up. */
   askPermission(id: string, options: readonly PermissionOption[], waitMs: number): void {
     const answered = new Promise<PermissionAnswered>((resolve) => {
       const settle = (answer: PermissionAnswered): void => {
@@ -101,7 +102,7 @@ export class RunControl {
         question.isOpen = false;
         resolve(answer);
       };
-      const timer = setTimeout(() => settle('silent'), waitMs);
+      const timer = setTimeout(() => settle('unanswered'), waitMs);
       const question: OpenPermission = { options, settle, isOpen: true };
       this.#permissions.set(id, question);
     });
@@ -115,7 +116,7 @@ export class RunControl {
     const open = this.#permissions.get(id);
     if (open?.isOpen !== true) {
       const asked = [...this.#permissions].flatMap(([one, { isOpen }]) => (isOpen ? [one] : [])).join(', ');
-      const why = asked === '' ? 'no permission request is open' : `the open questions are ${asked}`;
+      const why = asked === '' ? 'no permission request is open' : `the open requests are ${asked}`;
       throw new SluiceError('REPLY_NOT_EXPECTED', `No reply to ${id} is expected: ${why}.`);
     }
     if (!open.options.some((option) => option.id === optionId)) {
@@ -125,17 +126,17 @@ export class RunControl {
     open.settle(reply);
   }
 
-  /** Waits for the answer to a permission request; any number of times. */
-  async permissionAnswered(id: string): Promise<PermissionAnswered> {
+  /** Waits for the answer to a permission request; can be called several times. */
+  async waitForPermission(id: string): Promise<PermissionAnswered> {
     return (await this.#answers.get(id)) ?? 'stopped';
   }
 
-  /** The agent has withdrawn its request. */
+  /** Closes a permission request that the agent has withdrawn. */
   withdrawPermission(id: string): void {
     this.#permissions.get(id)?.settle('withdrawn');
   }
 
-  /** No answer can arrive any more. */
+  /** Closes all permission requests: no answer is accepted any more. */
   closePermissions(): void {
     for (const { settle } of this.#permissions.values()) settle('stopped');
     this.#permissions.clear();
@@ -147,7 +148,7 @@ export class RunControl {
       const problem =
         text.trim() === ''
           ? 'it is empty'
-          : `it is longer than ${MAX_REPLY_LENGTH} characters. Put the material into files`;
+          : `it is longer than ${MAX_REPLY_LENGTH} characters. Put long text into files`;
       throw new SluiceError('INVALID_REPLY', `Invalid reply: ${problem}.`);
     }
     if (!this.#isAsking || this.#stop !== null) {
@@ -159,8 +160,8 @@ export class RunControl {
     this.#resolveReply?.();
   }
 
-  /** Waits for the answer to the question that was asked, or for a stop. */
-  async answered(): Promise<Answered> {
+  /** Waits for the answer to the agent's question, or for a stop. */
+  async waitForAnswer(): Promise<Answered> {
     let unsubscribe: (() => void) | undefined;
     try {
       return await new Promise<Answered>((resolve) => {
@@ -176,7 +177,7 @@ export class RunControl {
     }
   }
 
-  /** The run has ended: later stops and replies have no effect. */
+  /** Call this when the run has ended: later stops and replies have no effect. */
   end(): void {
     this.#isOver = true;
     this.#isAsking = false;

@@ -10,7 +10,7 @@ test('usage is null while the engine reports nothing', () => {
   expect([usage.total, usage.tokens, usage.cost]).toEqual([null, 0, 0]);
 });
 
-test('turns add up, over attempts too', () => {
+test('turns are added up, even over several attempts', () => {
   const usage = new RunUsage();
   usage.add(turn(10, 1));
   usage.add(turn(5, 2));
@@ -25,7 +25,7 @@ test('the total of a session that is resumed counts once', () => {
   expect(usage.total).toEqual(total(25, 2));
 });
 
-test('a new session adds to the one before', () => {
+test('a new session is added to the previous one', () => {
   const usage = new RunUsage();
   usage.add({ ...total(10, 1), cost: 0.5 });
   usage.startSession();

@@ -1,12 +1,12 @@
 import type { RunControl } from './run-control.js';
 
-/** Measures the time a run works, without the time it waits for a person. Starting twice is starting once. */
+/** Measures the working time of a run, without the time it waits for a person. Starting it again has no effect. */
 export interface Stopwatch {
   start(): void;
   pause(): void;
 }
 
-/** Stops the run at its time limit. */
+/** Creates a stopwatch that stops the run at its time limit. */
 export function createStopwatch(seconds: number, control: RunControl): Stopwatch {
   let left = seconds * 1000;
   let since: number | null = null;
@@ -16,7 +16,7 @@ export function createStopwatch(seconds: number, control: RunControl): Stopwatch
       if (since !== null) return;
       since = performance.now();
       const reason = `The run worked longer than limits.time_s (${seconds} s).`;
-      const hint = 'Raise the limit, or ask for less.';
+      const hint = 'Raise the limit, or give the agent a smaller task.';
       timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), Math.max(0, left));
     },
     pause() {

@@ -19,7 +19,7 @@ async function makeSpec(): Promise<RunSpec> {
   };
 }
 
-test('the same question has the same key, whatever it may cost', async () => {
+test('the same input has the same key, with any limits', async () => {
   const spec = await makeSpec();
   const key = await computeCacheKey(spec, '1.0.0');
   expect(key).toMatch(/^[0-9a-f]{64}$/);

@@ -6,8 +6,8 @@ import type { RunSpec } from '../../records/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
 
 /**
- * Computes the key of a result from everything the answer depends on. Runs that differ in any of it do not share a
- * result; where they run, for how long and at what cost does not matter.
+ * Computes the key of a result from everything that the answer depends on. Folders, time limits and cost limits are not part
+ * of the key.
  */
 export async function computeCacheKey(
   spec: RunSpec,
@@ -45,7 +45,7 @@ export async function computeCacheKey(
   return createHash('sha256').update(toCanonicalJson(parts)).digest('hex');
 }
 
-/** JSON with sorted keys: the order of keys in a schema does not matter. */
+/** Formats JSON with sorted keys: the order of keys in a schema does not matter. */
 function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -54,7 +54,7 @@ function toCanonicalJson(value: unknown): string {
   );
 }
 
-/** The hash of a file's content; null if there is none. Links are not followed, so a link is an error. */
+/** Returns the hash of a file's content; null if it does not exist. Throws if the path is a link. */
 async function hashFile(path: string): Promise<string | null> {
   const handle = await openForReading(path);
   if (handle === undefined) return null;

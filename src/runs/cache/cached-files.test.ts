@@ -65,13 +65,13 @@ it('writes nothing if one of several files cannot be restored', async () => {
   expect(await readdir(workdir)).toEqual(['b']);
 });
 
-it('evicts the least recently used contents', async () => {
+it('evicts the least recently used content', async () => {
   const { store, workdir, keep } = await makePlace();
   const limits = { files: 2, bytes: 1000 };
   for (const [index, name] of ['a', 'b', 'c'].entries()) {
     await writeFile(join(workdir, name), name);
     const [file] = await keep([name], limits);
-    // Times of files are coarse.
+    // File times are coarse.
     await utimes(join(store, file?.sha256 ?? ''), index, index);
   }
   await writeFile(join(workdir, 'd'), 'd');

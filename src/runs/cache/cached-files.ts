@@ -8,7 +8,7 @@ import { isArtifactPath } from '../../run-folder/index.js';
 import { makeFoldersInside } from '../workspace/make-folders.js';
 import type { CachedFile } from './result-cache.js';
 
-/** All files of one result together. */
+/** Limits on the files of one result. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 const MAX_RESULT_FILES = 1000;
 
@@ -25,9 +25,9 @@ export interface FilesToStore {
 }
 
 /**
- * Stores the files a run has written, each under the hash of its content, so that a cached result can restore them; or
- * says why that cannot be done. A modified file must be one of the input files: otherwise the working folder may hold
- * another version of it when the result is found again, whose changes would be lost.
+ * Stores the files that a run has written, each under the hash of its content, so that a cached result can restore them, or
+ * returns the reason why that is not possible. A modified file must be one of the input files, which are part of the key:
+ * otherwise restoring it could overwrite a different version of the file.
  */
 export async function storeFiles(
   store: string,
@@ -47,7 +47,8 @@ export async function storeFiles(
   const files: CachedFile[] = [];
   let left = MAX_RESULT_BYTES;
   for (const { path, change } of changes) {
-    if (!isRestorable(path)) return { reason: `${path} is not a path that can be restored` };
+    if (!isRestorable(path))
+      return { reason: `${path} cannot be restored: it is outside of the working folder or in .git` };
     let content: Content | 'missing' | 'too large';
     try {
       content = await readContent(join(workdir, path), left);
@@ -55,9 +56,9 @@ export async function storeFiles(
       return { reason: getErrorMessage(error).replace(/\.$/, '') };
     }
     if (content === 'too large') return { reason: `the run wrote more than ${MAX_RESULT_BYTES} bytes` };
-    if (content === 'missing') return { reason: `${path} is gone` };
+    if (content === 'missing') return { reason: `${path} no longer exists` };
     const { bytes, executable } = content;
-    if (hasSecret(bytes)) return { reason: `${path} has a secret in it` };
+    if (hasSecret(bytes)) return { reason: `${path} contains a secret` };
     left -= bytes.length;
     const sha256 = hashBytes(bytes);
     await makeFolder(store);
@@ -69,8 +70,8 @@ export async function storeFiles(
 }
 
 /**
- * Writes the files of a cached result into a working folder. False, with nothing written, if that is not possible: a stored
- * content is missing, or a file that the run had created exists with another content.
+ * Writes the files of a cached result to a working folder. Returns false, and writes nothing, if that is not possible: a stored
+ * file is missing, or a file that the run had created exists with different content.
  */
 export async function restoreFiles(store: string, workdir: string, files: readonly CachedFile[]): Promise<boolean> {
   const pending: { readonly file: CachedFile; readonly bytes: Buffer }[] = [];
@@ -94,7 +95,7 @@ export async function restoreFiles(store: string, workdir: string, files: readon
   try {
     for (const { file } of pending) await makeFoldersInside(workdir, dirname(join(workdir, file.path)));
   } catch {
-    // A link or a file is where a folder should be.
+    // A link or a file has the path of a folder.
     return false;
   }
   for (const { file, bytes } of pending) {
@@ -109,12 +110,12 @@ interface Content {
   readonly executable: boolean;
 }
 
-/** The snapshot of a working folder leaves out what is in `.git`, so nothing may be written there either. */
+/** Whether a path may be restored. Snapshots of a working folder exclude `.git`, so nothing may be written there either. */
 function isRestorable(path: string): boolean {
   return isArtifactPath(path) && !path.split(/[/\\]/).includes('.git');
 }
 
-/** Reads a regular file; a link or anything else is an error. */
+/** Reads a regular file; throws if it is a link or anything else. */
 async function readContent(path: string, maxBytes: number): Promise<Content | 'missing' | 'too large'> {
   const handle = await openForReading(path);
   if (handle === undefined) return 'missing';
@@ -134,7 +135,7 @@ async function readContent(path: string, maxBytes: number): Promise<Content | 'm
   }
 }
 
-/** Reads the content at a path of the working folder; anything other than such a file counts as different content. */
+/** Reads the content at a path of the working folder; anything but a regular file of this length counts as different content. */
 async function findContent(path: string, length: number): Promise<Content | 'missing' | 'other'> {
   try {
     if ((await lstat(path)).size !== length) return 'other';
@@ -170,7 +171,7 @@ function hashBytes(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** An unfinished content is named after its place; one this old was left behind by a crash. */
+/** A temporary file that is this old was left by a crash. */
 const LEFTOVER_MS = 60 * 60 * 1000;
 
 async function evictOldest(store: string, limits: typeof STORE_LIMITS): Promise<void> {

@@ -15,15 +15,15 @@ import { restoreFiles, storeFiles } from './cached-files.js';
 import type { CachedResult } from './result-cache.js';
 
 /**
- * The cached result of a run that was asked the same; undefined if there is none that still counts. Its value must pass
- * the schema as it is now: what a library's schema checks is not all in the key.
+ * Returns the cached result of an identical run; undefined if there is no valid one. Its value must pass the current schema,
+ * because the key does not contain everything that a library's schema checks.
  */
 export async function findCachedResult(context: RunContext, key: string): Promise<CachedResult | undefined> {
   const { spec, ports, schema } = context;
   if (spec.cache !== true) return undefined;
   try {
     const cached = await ports.cache.find(key);
-    // Without their content, files that were changed cannot be restored.
+    // Changed files cannot be restored without their content.
     if (cached === undefined || (hasChanges(cached.result.artifacts) && cached.files === undefined)) return undefined;
     if (spec.contract === undefined || schema === undefined) return cached;
     const checked = await schema['~standard'].validate(cached.result.value);
@@ -43,7 +43,7 @@ export async function restoreCachedFiles(
   try {
     return await restoreFiles(getFilesFolder(ports.data), workdir, files);
   } catch (error) {
-    // Some files may be there by now: an agent must not take them for the user's.
+    // Some files may have been restored: an agent must not mistake them for the user's.
     throw new NotStarted(`Cannot restore the files of the cached result: ${getErrorMessage(error)}`, { cause: error });
   }
 }
@@ -52,7 +52,7 @@ function getFilesFolder(data: string): string {
   return join(data, 'cache', 'files');
 }
 
-/** Caches a result if it may be used again; otherwise a success says why it is not cached. */
+/** Caches a successful result. If it cannot be cached, returns it with a warning that contains the reason. */
 export async function cacheResult(
   context: RunContext,
   key: string,
@@ -74,8 +74,8 @@ async function tryToCache(
   result: RunResult,
 ): Promise<string | null> {
   if (progress.replies > 0) return 'a person answered a question of the agent';
-  const doubt = result.warnings.find(({ code }) => DOUBTS.has(code));
-  if (doubt !== undefined) return `it has the warning ${doubt.code}`;
+  const found = result.warnings.find(({ code }) => UNCACHEABLE_WARNINGS.has(code));
+  if (found !== undefined) return `it has the warning ${found.code}`;
   if (result.value === undefined && result.text === undefined) return 'the agent printed nothing';
   if (!isDeepStrictEqual(JSON.parse(JSON.stringify(result.value ?? null)), result.value ?? null)) {
     return 'its value cannot be written as JSON';
@@ -95,8 +95,8 @@ async function tryToCache(
   return null;
 }
 
-/** Warnings of a success that is not whole, or against which something speaks. */
-const DOUBTS: ReadonlySet<string> = new Set([
+/** Warnings of a success that is incomplete, or that other evidence contradicts. */
+const UNCACHEABLE_WARNINGS: ReadonlySet<string> = new Set([
   'PARTIAL_VALUE',
   'TERMINAL_STATUS_COMPLETION_CONFLICT',
   'ARTIFACTS_INCOMPLETE',
@@ -105,8 +105,8 @@ const DOUBTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Emits a cached result as an attempt without a process, whose output is the value. It is recorded like any other, so it
- * can be replayed, and names the run it came from.
+ * Emits a cached result as an attempt without a process, whose output is the value. It is recorded like any other attempt, so
+ * that it can be replayed. Its `cached_from` is the original run.
  */
 export async function emitCachedResult(context: RunContext, cached: CachedResult): Promise<RunResult> {
   const { id, folder, journal, ports, progress, spec } = context;
@@ -127,19 +127,19 @@ export async function emitCachedResult(context: RunContext, cached: CachedResult
   const record = new AttemptRecord(start, folder, journal, ports.clock);
   try {
     await record.begin({ input: '' });
-    // Nothing was used, and nothing was started.
+    // Without usage and process: nothing was used, and nothing was started.
     const { value, usage: _usage, process: _process, ...result } = cached.result;
-    const said = value === undefined ? (result.text ?? '') : JSON.stringify(value);
-    await record.keep([{ stream: 'stdout', bytes: Buffer.from(`${said}\n`), ms: record.now() }]);
-    // Only a clean exit is cached.
+    const output = value === undefined ? (result.text ?? '') : JSON.stringify(value);
+    await record.write([{ stream: 'stdout', bytes: Buffer.from(`${output}\n`), ms: record.now() }]);
+    // Only successful results are cached.
     const verdict = spec.contract === undefined ? 'no_contract' : 'validated';
     const changes = hasChanges(result.artifacts) ? { fsDiff: result.artifacts } : {};
     const { events } = await record.end({ exitCode: 0, signal: null, verdict, ...changes });
     await record.emitEnd(events);
     progress.fcmpSeq = record.fcmpSeq;
-    const given = value === undefined ? {} : { value };
+    const valueField = value === undefined ? {} : { value };
     const { captured } = record;
-    return { ...result, ...given, captured, attempts: 1, session_id: null, cached_from: cached.run_id };
+    return { ...result, ...valueField, captured, attempts: 1, session_id: null, cached_from: cached.run_id };
   } finally {
     await record.close();
   }

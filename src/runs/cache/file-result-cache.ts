@@ -4,14 +4,14 @@ import { makeFolder, readSmallFile, replaceFile } from '../../files/index.js';
 import { readCacheEntry, writeCacheEntry, CACHE_LIMITS } from './result-cache.js';
 import type { ResultCache, CacheLimits } from './result-cache.js';
 
-const ENDING = '.result';
+const SUFFIX = '.result';
 
-/** The suffix of an entry while it is written. An older one was left behind by a crash. */
-const UNFINISHED = '.tmp';
+/** The suffix of an entry while it is being written. An old file with it was left by a crash. */
+const TEMPORARY_SUFFIX = '.tmp';
 const LEFTOVER_MS = 60 * 60 * 1000;
 
 /**
- * Caches results in files of `<data>/cache`, for all processes that share the folder. What cannot be read is a miss; the
+ * Caches results in files of `<data>/cache`, for all processes that share the folder. An entry that cannot be read is a miss; the
  * least recently used result is evicted first.
  *
  * @example
@@ -23,7 +23,7 @@ export function createFileResultCache(data: string, limits: CacheLimits = {}): R
 
   /** A key is a hash; anything else must not become a path. */
   const getPath = (key: string): string | undefined =>
-    /^[0-9a-f]{64}$/.test(key) ? join(folder, `${key}${ENDING}`) : undefined;
+    /^[0-9a-f]{64}$/.test(key) ? join(folder, `${key}${SUFFIX}`) : undefined;
 
   return {
     async find(key) {
@@ -51,17 +51,18 @@ export function createFileResultCache(data: string, limits: CacheLimits = {}): R
   };
 }
 
-/** Another process may do the same at the same time: a missing file is not an error. */
+/** Another process may evict results at the same time, so a missing file is not an error. */
 async function evictOldest(folder: string, newest: string, max: Required<CacheLimits>): Promise<void> {
   const files: { readonly path: string; readonly size: number; readonly usedAt: number }[] = [];
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) continue;
-    // Times of files are coarse: several may have been written at the same time.
+    // File times are coarse: several files may have the same time.
     const usedAt = path === newest ? Number.POSITIVE_INFINITY : found.mtimeMs;
-    if (name.endsWith(ENDING)) files.push({ path, size: found.size, usedAt });
-    else if (name.endsWith(UNFINISHED) && Date.now() - found.mtimeMs > LEFTOVER_MS) await rm(path, { force: true });
+    if (name.endsWith(SUFFIX)) files.push({ path, size: found.size, usedAt });
+    else if (name.endsWith(TEMPORARY_SUFFIX) && Date.now() - found.mtimeMs > LEFTOVER_MS)
+      await rm(path, { force: true });
   }
   files.sort((one, other) => other.usedAt - one.usedAt);
   let bytes = 0;

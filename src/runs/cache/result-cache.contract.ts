@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CachedResult, ResultCache, CacheLimits } from './result-cache.js';
 import { createRunResult } from '../result/fixtures/create-run-result.js';
 
-/** A key: a hash. */
+/** Creates a valid key. */
 export const computeKey = (digit: string): string => digit.repeat(64);
 
 /** A result that can be cached. */
@@ -31,7 +31,7 @@ export function describeResultCache(name: string, open: (limits?: CacheLimits) =
       expect(await cache.find(computeKey('a'))).toEqual(cachedResult(2));
     });
 
-    it('holds no more entries than it may, the newest among them', async () => {
+    it('limits the number of entries and keeps the newest', async () => {
       const cache = await open({ entries: 2 });
       for (const key of ['a', 'b', 'c', 'd']) await cache.keep(computeKey(key), cachedResult(key));
       const found = await Promise.all(['a', 'b', 'c', 'd'].map(async (key) => cache.find(computeKey(key))));
@@ -39,7 +39,7 @@ export function describeResultCache(name: string, open: (limits?: CacheLimits) =
       expect(await cache.find(computeKey('d'))).toEqual(cachedResult('d'));
     });
 
-    it('holds no more bytes than it may', async () => {
+    it('limits the total number of bytes', async () => {
       const cache = await open({ bytes: 2000 });
       await cache.keep(computeKey('a'), cachedResult('x'.repeat(1000)));
       await cache.keep(computeKey('b'), cachedResult('y'.repeat(1000)));

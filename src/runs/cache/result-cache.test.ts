@@ -18,7 +18,7 @@ const CACHES = [
   ['in files', async (limits?: CacheLimits) => createFileResultCache(await makeData(), limits)],
 ] as const;
 
-/** Times of files are coarse: uses count in order only if they differ. */
+/** File times are coarse, and the order of uses is known only if their times differ. */
 async function useLongAgo(data: string): Promise<void> {
   const folder = join(data, 'cache');
   const earlier = new Date(Date.now() - 60_000);
@@ -59,7 +59,7 @@ test.each([
   expect((await cache.find(computeKey('a')))?.result.value).toEqual({ line: 5 });
 });
 
-test('a link in the place of an entry is a miss', async () => {
+test('a link in place of an entry is a miss', async () => {
   const data = await makeData();
   const cache = createFileResultCache(data);
   await cache.keep(computeKey('b'), cachedResult(1));
@@ -67,7 +67,7 @@ test('a link in the place of an entry is a miss', async () => {
   expect(await cache.find(computeKey('a'))).toBeUndefined();
 });
 
-test('unfinished files of a crash are removed, but not those being written', async () => {
+test('temporary files of a crash are removed, but not those being written', async () => {
   const data = await makeData();
   const cache = createFileResultCache(data);
   await cache.keep(computeKey('a'), cachedResult(1));

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { RunResult } from '../../records/index.js';
 
-/** Results of whole successes, by key. */
+/** Results of successful runs, by key. */
 export interface ResultCache {
-  /** Undefined for a miss; an entry that cannot be read is a miss. */
+  /** Returns undefined for a miss; an entry that cannot be read is a miss. */
   find(key: string): Promise<CachedResult | undefined>;
   keep(key: string, entry: CachedResult): Promise<void>;
 }
@@ -13,7 +13,7 @@ export interface CachedResult {
   readonly run_id: string;
   readonly result: RunResult;
   readonly kept_at: string;
-  /** The files the run wrote; their contents are in the data folder, by hash. */
+  /** The files that the run wrote; their content is in the data folder, by hash. */
   readonly files?: readonly CachedFile[];
 }
 
@@ -25,17 +25,17 @@ export interface CachedFile {
   readonly executable: boolean;
 }
 
-/** How much a cache of results may hold. An entry larger than all of it is not stored. */
+/** Limits of a result cache. An entry larger than the cache is not stored. */
 export interface CacheLimits {
   readonly entries?: number;
-  /** All entries together, as text. */
+  /** The size of all entries, as text. */
   readonly bytes?: number;
 }
 
-/** Results are small: a thousand of them cover a long time of work, and fit into memory. */
+/** The default limits: a thousand typical results. */
 export const CACHE_LIMITS: Readonly<Required<CacheLimits>> = { entries: 1000, bytes: 64 * 1024 * 1024 };
 
-/** Writes an entry as text, with a hash that reveals damage. */
+/** Formats an entry as text, with a hash that detects damage. */
 export function writeCacheEntry(key: string, entry: CachedResult): string {
   const text = JSON.stringify(entry);
   return `${JSON.stringify({ key, sha256: hashText(text) })}\n${text}\n`;
@@ -48,8 +48,8 @@ export function readCacheEntry(key: string, text: string): CachedResult | undefi
     const { key: named, sha256 } = JSON.parse(head) as Record<string, unknown>;
     if (named !== key || sha256 !== hashText(body)) return undefined;
     const entry = JSON.parse(body) as Partial<CachedResult> | null;
-    const isWhole = typeof entry?.run_id === 'string' && entry.result?.status === 'success';
-    return isWhole ? (entry as CachedResult) : undefined;
+    const isValid = typeof entry?.run_id === 'string' && entry.result?.status === 'success';
+    return isValid ? (entry as CachedResult) : undefined;
   } catch {
     return undefined;
   }

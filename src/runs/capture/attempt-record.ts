@@ -16,20 +16,20 @@ import type { RunJournal } from './run-journal.js';
 export interface RecordedStart {
   readonly runId: string;
   readonly attempt: number;
-  /** As the run calls it. */
+  /** The engine's name in the run. */
   readonly engine: string;
-  /** Name of the engine that reads its output. */
+  /** The name of the engine that reads its output. */
   readonly reads: string;
   /** Engines in addition to the built-in ones. */
   readonly engines?: readonly Engine[];
   readonly mode: 'auto' | 'interactive';
-  /** The last FCMP number the run has used. */
+  /** The last FCMP sequence number that the run has used. */
   readonly fcmpSeq: number;
   /** The session it resumes; null for a new one. */
   readonly sessionId: string | null;
   readonly reply: string | null;
   readonly cachedFrom: string | null;
-  /** Whether it is run in a terminal. */
+  /** Whether it runs in a terminal. */
   readonly terminal: boolean;
   readonly answer: AnswerCollector;
 }
@@ -48,8 +48,8 @@ export interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
 }
 
 /**
- * A flood of short lines becomes twenty events or more a hundred bytes: in one go they would hold up everything else this
- * process does for seconds. Events do not depend on how the bytes are cut.
+ * A hundred bytes of short lines become twenty or more events, and processing a large chunk of them in one step would block this
+ * process for seconds. Events do not depend on how the bytes are split.
  */
 const MAX_EVENTS_PER_BATCH = 2000;
 const PIECE_BYTES = 8 * 1024;
@@ -59,9 +59,9 @@ function* splitBytes(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 /**
- * Records an attempt and publishes its events. The order survives a crash: bytes before the events read from them, the
- * meta before the last events, everything in the files before it is published. The events get the times that are in the
- * files, so that a replay gives the same.
+ * Records an attempt and publishes its events. The order is crash-safe: bytes are written before the events read from
+ * them, the meta file before the last events, and everything is in the files before it is published. Events get the times that
+ * are in the files, so that a replay produces the same events.
  */
 export class AttemptRecord {
   readonly #start: RecordedStart;
@@ -72,12 +72,12 @@ export class AttemptRecord {
   readonly #translator: Translator;
   #meta: AttemptMeta;
   #capture: AttemptCapture | null = null;
-  /** The latest time read: times never go back, whatever the clock does. */
+  /** The latest time that was read; it never decreases, even if the clock is set back. */
   #now: number;
   /** The time of the events that are being emitted. */
   #emitTime: number;
   #fcmpSeq: number;
-  /** Sees events before and after they are published. */
+  /** Called before and after events are published. */
   observer: PublicationObserver | null = null;
   #drained: Drained | null = null;
 
@@ -146,8 +146,8 @@ export class AttemptRecord {
     if (start.input !== '') await this.#capture.writeInput(Buffer.from(start.input));
   }
 
-  /** Stores what was printed, and publishes the events read from it. */
-  async keep(chunks: readonly CapturedChunk[]): Promise<readonly Emitted[]> {
+  /** Stores output, and publishes the events read from it. */
+  async write(chunks: readonly CapturedChunk[]): Promise<readonly Emitted[]> {
     await this.#capture?.write(chunks);
     const published: Emitted[][] = [];
     let events: Emitted[] = [];
@@ -171,12 +171,12 @@ export class AttemptRecord {
     await this.#emit(events);
   }
 
-  /** Returns the state according to the bytes so far. */
+  /** Returns the current state. */
   peek(): Omit<Drained, 'events'> {
     return this.#translator.peek();
   }
 
-  /** All bytes have been read. Events still open are published with the end: only then their time is in the files. */
+  /** Marks the end of the bytes. Pending events are published by `emitEnd`, because their time is not in the files before. */
   drain(exit: Pick<AttemptEnd, 'exitCode' | 'signal'>): Drained {
     this.#emitTime = this.#startedAt + this.now();
     this.#drained = this.#translator.drain(exit);
@@ -224,7 +224,7 @@ export class AttemptRecord {
     this.observer?.afterPublishing();
   }
 
-  /** Closes its files, however it ended. */
+  /** Closes the files of the attempt. */
   async close(): Promise<void> {
     await this.#capture?.close().catch(() => undefined);
   }
@@ -238,7 +238,7 @@ function findReasonCode(events: readonly Emitted[]): Pick<AttemptMeta, 'reason_c
   return {};
 }
 
-/** A plain program is read as text, which its name says already. */
+/** Whether the output of a plain program is read as text, which is the default for `command`. */
 function isPlainText({ engine, reads }: Pick<RecordedStart, 'engine' | 'reads'>): boolean {
   return engine === 'command' && reads === 'generic';
 }

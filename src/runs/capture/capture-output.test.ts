@@ -20,7 +20,7 @@ function takeFrom(output: AsyncIterable<OutputChunk>, changes: Partial<CaptureOp
     mask: (_, given) => given,
     endMask: () => [],
     now: () => 0,
-    async keep(chunks) {
+    async store(chunks) {
       batches.push(chunks.map((chunk) => new TextDecoder().decode(chunk.bytes)));
       await turn();
     },
@@ -40,7 +40,7 @@ async function* print(...chunks: (OutputChunk | Promise<unknown>)[]): AsyncGener
 }
 
 describe('the output of a process', () => {
-  it('is written in order; what comes meanwhile is written together', async () => {
+  it('is written in order; output that arrives during a write is written in one batch', async () => {
     const output = print(out('a'), out('b'), out('c'), Promise.resolve().then(untilWritten), out('d'));
     const { batches, done } = takeFrom(output);
     async function untilWritten(): Promise<void> {
@@ -51,7 +51,7 @@ describe('the output of a process', () => {
     expect(batches).toEqual([['a'], ['b', 'c'], ['d']]);
   });
 
-  it('waits while too much is not yet written', async () => {
+  it('waits while too much is unwritten', async () => {
     const block = out('x'.repeat(200 * 1024));
     let pulled = 0;
     async function* flood(): AsyncGenerator<OutputChunk> {
@@ -61,7 +61,7 @@ describe('the output of a process', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const { done } = takeFrom(flood(), { keep: async () => held });
+    const { done } = takeFrom(flood(), { store: async () => held });
     for (let turns = 0; turns < 100; turns += 1) await turn();
     expect(pulled).toBeLessThan(4);
     release();
@@ -69,13 +69,13 @@ describe('the output of a process', () => {
     expect(pulled).toBe(10);
   });
 
-  it('includes what masking held back', async () => {
+  it('includes the bytes that masking held back', async () => {
     const { batches, done } = takeFrom(print(out('a')), { endMask: () => [out('held')] });
     await done;
     expect(batches.flat()).toEqual(['a', 'held']);
   });
 
-  it('is cut off at its limit, and the process is stopped', async () => {
+  it('is truncated at its limit, and the process is stopped', async () => {
     const gauge = new OutputGauge(decideLimits({ output_bytes: 3 }), 0);
     const endless = print(out('ab'), out('cd'), new Promise<void>(() => {}));
     const { batches, stops, done } = takeFrom(endless, { gauge });
@@ -102,8 +102,8 @@ describe('the output of a process', () => {
     const end = new Promise<void>((resolve) => {
       abandoned = resolve;
     });
-    const keep = async (_: readonly CapturedChunk[]): Promise<void> => Promise.reject(new Error('disk full'));
-    const { done } = takeFrom(print(out('a'), end, out('b')), { keep, abandon: () => abandoned() });
+    const store = async (_: readonly CapturedChunk[]): Promise<void> => Promise.reject(new Error('disk full'));
+    const { done } = takeFrom(print(out('a'), end, out('b')), { store, abandon: () => abandoned() });
     await expect(done).rejects.toThrow('disk full');
   });
 });

@@ -8,13 +8,13 @@ import type { OutputReader } from './output-reader.js';
 export interface CaptureOptions {
   readonly output: OutputReader;
   readonly gauge: OutputGauge;
-  /** Masks secrets at equal length; may hold back what could still become one. */
+  /** Masks secrets without changing the length; may hold back bytes that could be the start of a secret. */
   mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
   /** Returns the bytes that were held back. */
   endMask(): readonly { readonly stream: StreamName; readonly bytes: Uint8Array }[];
   /** Milliseconds since the attempt began. */
   now(): number;
-  keep(chunks: readonly CapturedChunk[]): Promise<void>;
+  store(chunks: readonly CapturedChunk[]): Promise<void>;
   stop(stop: Stop): void;
   /** Ends the process because its output cannot be stored. */
   abandon(): void;
@@ -25,38 +25,39 @@ export interface CaptureOptions {
   readonly conversation?: CapturedConversation;
 }
 
-/** Takes part in what is captured: what is sent to the agent is stored before it is sent. */
+/** The conversation of a captured process. Input of the agent is stored before it is sent. */
 export interface CapturedConversation {
-  /** Called once a turn, with the way to send: `bytes` are what is stored, `deliver` sends. */
+  /** Called once per turn with a function that stores `bytes`, then calls `deliver` to send them. */
   start(send: (bytes: Uint8Array, deliver: () => void) => void): void;
-  /** Receives stdout of the agent, not masked. */
+  /** Receives the unmasked stdout of the agent. */
   receive(bytes: Uint8Array): void;
-  /** Whether the agent waits for a person: then its silence does not count. */
+  /** Whether the agent waits for a person; its idle time then does not count. */
   readonly isWaiting: boolean;
 }
 
-/** Bytes that may wait while the files are written; beyond that the process waits too. */
+/** The maximum number of bytes that wait to be written; beyond it the process has to wait. */
 const MAX_WAITING_BYTES = 256 * 1024;
 
 /**
- * Captures what a process prints, to its end or until its reader is paused. What arrives while the files are written is written together afterwards, so a busy
- * process costs few writes; when too much waits, nothing is read, and the process has to wait.
+ * Captures the output of a process until it ends or its reader is paused. Output that arrives while files are being written is
+ * written in one batch afterwards, so a busy process causes few writes. If too much is waiting to be written, reading stops, and
+ * the process has to wait.
  */
 export async function captureOutput(options: CaptureOptions): Promise<void> {
-  const keeper = new BatchWriter(options);
+  const writer = new BatchWriter(options);
   const { conversation } = options;
   const isHeld = (): boolean => conversation?.isWaiting === true;
   const idle = watchIdleness({ idleMs: options.idleMs, isHeld, stop: (stop) => options.stop(stop) });
   const add = (stream: StreamName, bytes: Uint8Array): void => {
-    if (bytes.length > 0) keeper.add({ stream, bytes, ms: options.now() });
+    if (bytes.length > 0) writer.add({ stream, bytes, ms: options.now() });
   };
   if (options.isContinued !== true)
-    conversation?.start((bytes, deliver) => keeper.add({ stream: 'stdin', bytes, ms: options.now() }, deliver));
+    conversation?.start((bytes, deliver) => writer.add({ stream: 'stdin', bytes, ms: options.now() }, deliver));
   try {
-    idle.waits();
+    idle.startWaiting();
     for (let next = await options.output.next(); next !== null; next = await options.output.next()) {
       const { stream, bytes } = next;
-      idle.rests();
+      idle.stopWaiting();
       const { kept, stop } = options.gauge.measure(stream, bytes);
       add(stream, options.mask(stream, kept));
       if (stream === 'stdout') conversation?.receive(kept);
@@ -65,8 +66,8 @@ export async function captureOutput(options: CaptureOptions): Promise<void> {
         options.output.abandon();
         break;
       }
-      await keeper.room();
-      idle.waits();
+      await writer.waitForRoom();
+      idle.startWaiting();
     }
   } catch (error) {
     options.output.abandon();
@@ -75,58 +76,58 @@ export async function captureOutput(options: CaptureOptions): Promise<void> {
     idle.end();
   }
   for (const { stream, bytes } of options.endMask()) add(stream, bytes);
-  await keeper.done();
+  await writer.finish();
 }
 
-/** Writes one batch at a time; the next one gathers meanwhile. */
+/** Writes one batch at a time, while the next one is collected. */
 class BatchWriter {
-  readonly #options: Pick<CaptureOptions, 'keep' | 'abandon'>;
+  readonly #options: Pick<CaptureOptions, 'store' | 'abandon'>;
   #waiting: CapturedChunk[] = [];
   /** Callbacks to run once the pending chunks are stored. */
-  #afterwards: (() => void)[] = [];
+  #callbacks: (() => void)[] = [];
   #bytes = 0;
   #writing: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(options: Pick<CaptureOptions, 'keep' | 'abandon'>) {
+  constructor(options: Pick<CaptureOptions, 'store' | 'abandon'>) {
     this.#options = options;
   }
 
-  add(chunk: CapturedChunk, afterwards?: () => void): void {
+  add(chunk: CapturedChunk, onStored?: () => void): void {
     this.#waiting.push(chunk);
-    if (afterwards !== undefined) this.#afterwards.push(afterwards);
+    if (onStored !== undefined) this.#callbacks.push(onStored);
     this.#bytes += chunk.bytes.length;
     if (this.#writing === null) this.#write();
   }
 
-  /** Resolves when there is room for more. */
-  async room(): Promise<void> {
+  /** Resolves when more output can be added. */
+  async waitForRoom(): Promise<void> {
     while (this.#bytes > MAX_WAITING_BYTES && this.#writing !== null) await this.#writing;
   }
 
-  /** Resolves when everything is stored; throws what made that impossible. */
-  async done(): Promise<void> {
+  /** Resolves when everything is stored; throws the error if that failed. */
+  async finish(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
     if (this.#failure !== null) throw this.#failure.error;
   }
 
   #write(): void {
     const chunks = this.#waiting;
-    const afterwards = this.#afterwards;
+    const callbacks = this.#callbacks;
     this.#waiting = [];
-    this.#afterwards = [];
+    this.#callbacks = [];
     this.#bytes = 0;
     if (this.#failure !== null) return;
-    this.#writing = this.#keep(chunks).finally(() => {
+    this.#writing = this.#store(chunks).finally(() => {
       this.#writing = null;
-      if (this.#failure === null) for (const act of afterwards) act();
+      if (this.#failure === null) for (const callback of callbacks) callback();
       if (this.#waiting.length > 0) this.#write();
     });
   }
 
-  async #keep(chunks: readonly CapturedChunk[]): Promise<void> {
+  async #store(chunks: readonly CapturedChunk[]): Promise<void> {
     try {
-      await this.#options.keep(chunks);
+      await this.#options.store(chunks);
     } catch (error) {
       this.#failure = { error };
       this.#options.abandon();
@@ -136,43 +137,43 @@ class BatchWriter {
 
 interface IdleOptions {
   readonly idleMs: number;
-  /** Whether silence does not count now. */
+  /** Whether idle time is not counted at the moment. */
   readonly isHeld: () => boolean;
   readonly stop: (stop: Stop) => void;
 }
 
-/** Stops a process that prints nothing for too long. Only time in which output was awaited counts. */
+/** Stops a process that prints nothing for too long. Only the time spent waiting for output counts. */
 function watchIdleness({ idleMs, isHeld, stop }: IdleOptions) {
   let waitingSince: number | null = null;
   let timer: NodeJS.Timeout;
   const arm = (ms: number): void => {
-    timer = setTimeout(look, ms);
+    timer = setTimeout(check, ms);
   };
-  const look = (): void => {
+  const check = (): void => {
     if (isHeld() && waitingSince !== null) waitingSince = performance.now();
-    const silent = waitingSince === null ? 0 : performance.now() - waitingSince;
-    // A timer may come a moment early.
-    if (silent < idleMs - 1) return arm(Math.max(1, idleMs - silent));
+    const silentMs = waitingSince === null ? 0 : performance.now() - waitingSince;
+    // A timer may fire slightly early.
+    if (silentMs < idleMs - 1) return arm(Math.max(1, idleMs - silentMs));
     const reason = `The agent printed nothing for longer than limits.idle_s (${idleMs / 1000} s).`;
-    stop({ verdict: 'timed_out', reason, hint: 'Raise the limit, or check what it is waiting for.' });
+    stop({ verdict: 'timed_out', reason, hint: 'Raise the limit, or check what the agent is waiting for.' });
   };
   arm(idleMs);
   return {
-    waits: () => (waitingSince = performance.now()),
-    rests: () => (waitingSince = null),
+    startWaiting: () => (waitingSince = performance.now()),
+    stopWaiting: () => (waitingSince = null),
     end: () => clearTimeout(timer),
   };
 }
 
 const NEWLINE = 0x0a;
 
-/** Measures what an attempt prints against the limits of bytes and of one line. */
+/** Checks the output of an attempt against the limits of bytes and line length. */
 export class OutputGauge {
   readonly #limits: DecidedLimits;
   #bytes: number;
   readonly #line: Record<StreamName, number> = { stdout: 0, stderr: 0, pty: 0 };
 
-  /** `before` is what earlier attempts of the run have printed. */
+  /** `before` is the number of bytes printed by earlier attempts of the run. */
   constructor(limits: DecidedLimits, before: number) {
     this.#limits = limits;
     this.#bytes = before;
@@ -182,24 +183,24 @@ export class OutputGauge {
     return this.#bytes;
   }
 
-  /** The part of the bytes that is within the limits, and which limit cut off the rest. */
+  /** Returns the part of the bytes that is within the limits, and a stop if a limit was exceeded. */
   measure(stream: StreamName, bytes: Uint8Array): { readonly kept: Uint8Array; readonly stop: Stop | null } {
     const { output_bytes, line_bytes } = this.#limits;
-    const tooMuch = Math.max(0, output_bytes - this.#bytes);
-    const tooLong = this.#lineEnd(stream, bytes);
-    const length = Math.min(bytes.length, tooMuch, tooLong);
+    const allowedByOutput = Math.max(0, output_bytes - this.#bytes);
+    const allowedByLine = this.#findLineLimit(stream, bytes);
+    const length = Math.min(bytes.length, allowedByOutput, allowedByLine);
     this.#bytes += length;
     if (length === bytes.length) return { kept: bytes, stop: null };
     const reason =
-      length === tooMuch
+      length === allowedByOutput
         ? `The agent printed more than limits.output_bytes (${output_bytes} bytes).`
         : `The agent printed a line longer than limits.line_bytes (${line_bytes} bytes).`;
-    const hint = 'Raise the limit, or make it print less.';
+    const hint = 'Raise the limit, or make the agent print less.';
     return { kept: bytes.subarray(0, length), stop: { verdict: 'limit', reason, hint } };
   }
 
-  /** Where a line becomes too long; beyond the bytes if none does. */
-  #lineEnd(stream: StreamName, bytes: Uint8Array): number {
+  /** Returns the position at which a line becomes too long; infinity if none does. */
+  #findLineLimit(stream: StreamName, bytes: Uint8Array): number {
     const { line_bytes } = this.#limits;
     let start = -this.#line[stream];
     for (;;) {

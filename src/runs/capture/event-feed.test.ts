@@ -8,7 +8,7 @@ import { SluiceError } from '../../base/index.js';
 import { createMemoryEventLog } from '../ports/memory-event-log.js';
 import { EventFeed } from './event-feed.js';
 
-/** The events of a program that prints many lines: RASP and FCMP in turns that are not regular. */
+/** The events of a program that prints many lines: RASP and FCMP, alternating irregularly. */
 function manyEvents(lines: number): Emitted[] {
   const translator = createTranslator({ engine: 'generic', runId: 'r', attempt: 1, clock: () => 0 });
   const words = Array.from({ length: lines }, (_, index) => (index % 7 === 3 ? '' : `line ${index}`));
@@ -49,7 +49,7 @@ describe('every reader gets every event once and in order', () => {
     for (const read of await Promise.all([early, slow, late])) expect(read).toEqual(events);
   });
 
-  it('however the events come and the readers wait', async () => {
+  it('for any timing of events and readers', async () => {
     const events = manyEvents(1200);
     await fc.assert(
       fc.asyncProperty(
@@ -93,7 +93,7 @@ describe('the log is read', () => {
     return { asked, log: { ...inner, read } };
   }
 
-  it('for readers that come late or fall far behind', async () => {
+  it('for readers that start late or fall far behind', async () => {
     const { asked, log } = countReads();
     const feed = new EventFeed('r', log);
     const behind = feed[Symbol.asyncIterator]();
@@ -110,7 +110,7 @@ describe('the log is read', () => {
     expect(asked.times).toBeGreaterThan(before);
   });
 
-  it('not for readers that keep up, however many events arrive at once', async () => {
+  it('not for readers that keep up, however many events arrive together', async () => {
     const { asked, log } = countReads();
     const feed = new EventFeed('r', log);
     const events = manyEvents(5000);
@@ -126,7 +126,7 @@ describe('the log is read', () => {
   });
 });
 
-it('a reader may leave', async () => {
+it('a reader may stop early', async () => {
   const log = createMemoryEventLog();
   const feed = new EventFeed('r', log);
   const events = manyEvents(3);
@@ -138,7 +138,7 @@ it('a reader may leave', async () => {
   }
 });
 
-it('events that could not be kept end the reading with that error', async () => {
+it('a feed whose events could not be stored ends with that error', async () => {
   const feed = new EventFeed('r', createMemoryEventLog());
   const reading = collect(feed, never);
   feed.publish(manyEvents(1));

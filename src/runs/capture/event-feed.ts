@@ -2,12 +2,12 @@ import type { Emitted, FcmpEvent } from '../../events/index.js';
 import type { EventLog } from '../ports/event-log.js';
 import { SluiceError } from '../../base/index.js';
 
-/** Events read from the log at once. */
+/** The number of events per read from the log. */
 const PAGE = 1024;
 
 /**
- * Publishes the events of a run to any number of readers, each from the first event, each at its own pace. What a reader
- * has not read yet is in memory, within bounds; one that is slow or late reads the log, so nothing queues up.
+ * Publishes the events of a run to any number of readers. Each reads from the first event, at its own pace. Events that a reader
+ * has not read yet are kept in memory up to a limit; a slow or late reader reads the log, so memory stays bounded.
  */
 export class EventFeed implements AsyncIterable<Emitted> {
   readonly #runId: string;
@@ -47,7 +47,7 @@ export class EventFeed implements AsyncIterable<Emitted> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Emitted, undefined> {
-    const history = new History(this.#runId, this.#log, this.#order);
+    const logReader = new LogReader(this.#runId, this.#log, this.#order);
     const reader = { next: 0 };
     this.#readers.add(reader);
     try {
@@ -59,8 +59,8 @@ export class EventFeed implements AsyncIterable<Emitted> {
             this.#waiting.push(wake);
           });
         }
-        const emitted = this.#recent.at(reader.next) ?? (await history.at(reader.next));
-        history.pass(emitted);
+        const emitted = this.#recent.at(reader.next) ?? (await logReader.at(reader.next));
+        logReader.markRead(emitted);
         reader.next += 1;
         yield emitted;
       }
@@ -78,8 +78,8 @@ export class EventFeed implements AsyncIterable<Emitted> {
 
 type Protocol = Emitted['protocol'];
 
-/** One reader's way through the log: pages of both protocols, merged in the order in which they were published. */
-class History {
+/** Reads the log for one reader: pages of both protocols, merged in the order in which they were published. */
+class LogReader {
   readonly #runId: string;
   readonly #log: EventLog;
   readonly #order: ProtocolOrder;
@@ -92,7 +92,7 @@ class History {
     this.#order = order;
   }
 
-  /** The event with this number, the first that was not passed yet. */
+  /** Returns the event with this number, which must be the first that was not marked as read. */
   async at(index: number): Promise<Emitted> {
     const protocol = this.#order.at(index);
     if (this.#pages[protocol].length === 0) await this.#readPage(protocol, index);
@@ -104,8 +104,8 @@ class History {
     );
   }
 
-  /** The reader has this event, wherever it came from. */
-  pass({ protocol, event }: Emitted): void {
+  /** Marks an event as read, even if it came from memory. */
+  markRead({ protocol, event }: Emitted): void {
     this.#last[protocol] = protocol === 'rasp' ? `${event.attempt_number}:${event.seq}` : event.seq;
     this.#pages[protocol].shift();
   }
@@ -120,11 +120,11 @@ class History {
   }
 }
 
-/** How far a reader may fall behind before it has to read the log. */
+/** Limits on the events in memory; a reader that falls further behind reads the log. */
 const MAX_EVENTS = 16_384;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** The size of an event in addition to the bytes it was read from. */
+/** The estimated size of an event in addition to the bytes it was read from. */
 const ENVELOPE = 600;
 
 /** The events of a run that some reader has not read yet, within fixed bounds. */
@@ -133,7 +133,7 @@ class RecentEvents {
   #bytes = 0;
   #first = 0;
 
-  /** Adds events, and forgets those before a number and those there is no room for. */
+  /** Adds events, and drops those before the number `needed` and those over the limits. */
   add(events: readonly Emitted[], needed: number): void {
     for (const emitted of events) {
       this.#events.push(emitted);
@@ -157,15 +157,16 @@ class RecentEvents {
   }
 }
 
-/** Estimates the size of an event from the bytes it was read from. An FCMP event shares its data object with the RASP event, so only its envelope counts. */
+/** Estimates the size of an event from the bytes it was read from. An FCMP event shares its data with the RASP event, so only its
+ * envelope counts. */
 export function estimateSize({ protocol, event }: Emitted): number {
   if (protocol === 'fcmp' || event.raw_ref === null) return ENVELOPE;
   return ENVELOPE + event.raw_ref.byte_to - event.raw_ref.byte_from;
 }
 
 /**
- * The protocol of each event of a run in the order of publication: one bit per event. Logs are separate for each protocol;
- * with this their exact order can be restored.
+ * The protocol of each event of a run in the order of publication, one bit per event. Each protocol has its own log; this restores
+ * the common order.
  */
 class ProtocolOrder {
   #bits = new Uint8Array(128);

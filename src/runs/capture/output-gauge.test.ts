@@ -6,7 +6,7 @@ import { OutputGauge } from './capture-output.js';
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (kept: Uint8Array): string => new TextDecoder().decode(kept);
 
-describe('what is printed', () => {
+describe('the output', () => {
   it('is truncated if it becomes too large, over all streams and attempts', () => {
     const gauge = new OutputGauge(decideLimits({ output_bytes: 10 }), 3);
     expect(gauge.measure('stdout', bytes('abcd'))).toEqual({ kept: bytes('abcd'), stop: null });
@@ -25,7 +25,7 @@ describe('what is printed', () => {
     expect(gauge.measure('stdout', bytes('e')).stop).not.toBeNull();
   });
 
-  it('is truncated if a line becomes too long, each stream by itself', () => {
+  it('is truncated if a line becomes too long, for each stream separately', () => {
     const gauge = new OutputGauge(decideLimits({ line_bytes: 5 }), 0);
     expect(gauge.measure('stdout', bytes('one\ntwo')).stop).toBeNull();
     expect(gauge.measure('stderr', bytes('abc')).stop).toBeNull();
@@ -34,7 +34,7 @@ describe('what is printed', () => {
     expect([text(kept), stop?.reason]).toEqual(['x\nabcde', expect.stringContaining('line_bytes (5 bytes)')]);
   });
 
-  it('is cut at the same place however it comes', () => {
+  it('is truncated at the same position for any chunking', () => {
     const lines = fc.string({ unit: fc.constantFrom('a', '\n'), maxLength: 60 });
     fc.assert(
       fc.property(lines, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (printed, sizes) => {

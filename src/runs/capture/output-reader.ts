@@ -1,9 +1,9 @@
 import type { OutputChunk } from '../process/output-queue.js';
 
-/** Reads the output of a process that may be kept over several attempts: reading can pause without losing anything. */
+/** Reads the output of a process that may run over several attempts: reading can pause without losing output. */
 export class OutputReader {
   readonly #source: AsyncIterator<OutputChunk>;
-  #isAsked = false;
+  #isReading = false;
   #arrived: IteratorResult<OutputChunk, unknown> | null = null;
   #failure: { readonly error: unknown } | null = null;
   #wake: (() => void) | null = null;
@@ -18,7 +18,7 @@ export class OutputReader {
     return this.#isPaused && this.#arrived?.done !== true;
   }
 
-  /** The next chunk; null at the end, and while it is paused. */
+  /** Returns the next chunk; null at the end, and while reading is paused. */
   async next(): Promise<OutputChunk | null> {
     for (;;) {
       if (this.#failure !== null) throw this.#failure.error;
@@ -29,14 +29,14 @@ export class OutputReader {
         this.#arrived = null;
         return arrived.value;
       }
-      this.#ask();
+      this.#startReading();
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
   }
 
-  /** Lets the current `next` and all later ones return null, until `resume`. */
+  /** Makes the current and all later calls of `next` return null, until `resume`. */
   pause(): void {
     this.#isPaused = true;
     this.#wake?.();
@@ -46,22 +46,22 @@ export class OutputReader {
     this.#isPaused = false;
   }
 
-  /** Nothing more is read; the process may print on. */
+  /** Stops reading for good; the process may continue to print. */
   abandon(): void {
     this.#arrived = { done: true, value: undefined };
     void this.#source.return?.();
   }
 
-  #ask(): void {
-    if (this.#isAsked) return;
-    this.#isAsked = true;
-    void this.#take();
+  #startReading(): void {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    void this.#read();
   }
 
-  async #take(): Promise<void> {
+  async #read(): Promise<void> {
     try {
       const result = await this.#source.next();
-      this.#isAsked = false;
+      this.#isReading = false;
       this.#arrived ??= result;
     } catch (error) {
       this.#failure = { error };

@@ -12,7 +12,7 @@ function makeEvents(lines: readonly string[]): Emitted[] {
   return [...translator.push('stdout', toBytes(lines)), ...translator.end({ exitCode: 0, signal: null })];
 }
 
-/** A journal whose log fails on demand; `stored` is what the log has, `inFolder` what the files have. */
+/** A journal whose log fails on demand; `stored` are the events in the log, `inFolder` those in the files. */
 function openJournal() {
   const memory = createMemoryEventLog();
   const feed = new EventFeed('r', memory);
@@ -54,7 +54,7 @@ function openJournal() {
 
 const AWAY = new SluiceError('STORE_UNAVAILABLE', 'The database does not answer.');
 
-describe('while the event log is away', () => {
+describe('while the event log is unavailable', () => {
   it('a run continues: its events are in the folder, and reach the log and the readers later, in order', async () => {
     const { journal, state, inFolder, stored, readAll } = openJournal();
     const events = makeEvents(['a', 'b', 'c', 'd']);
@@ -69,7 +69,7 @@ describe('while the event log is away', () => {
     expect(await readAll()).toEqual(events);
   });
 
-  it('a call whose answer was lost is repeated without doubling an event', async () => {
+  it('a call whose response was lost is repeated without duplicating an event', async () => {
     const { journal, state, readAll, stored } = openJournal();
     const events = makeEvents(['a', 'b']);
     state.loseAnswer = true;
@@ -79,7 +79,7 @@ describe('while the event log is away', () => {
     expect(await readAll()).toEqual(events);
   });
 
-  it('an agent that prints more than the buffer holds is held up until the log is back', async () => {
+  it('an agent that prints more than the buffer can store waits until the log is available', async () => {
     const { journal, state, stored } = openJournal();
     state.error = AWAY;
     const big = makeEvents(['x'.repeat(20 * 1024 * 1024)]);
@@ -102,7 +102,7 @@ describe('while the event log is away', () => {
   });
 });
 
-it('a log that refuses for a reason fails the run at once', async () => {
+it('a log that rejects events permanently fails the run immediately', async () => {
   const { journal, state } = openJournal();
   state.error = new SluiceError('STORE_CLOSED', 'The store is closed.');
   await expect(journal.write(makeEvents(['a']))).rejects.toBe(state.error);

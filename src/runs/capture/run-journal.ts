@@ -8,16 +8,16 @@ import type { EventLog } from '../ports/event-log.js';
 import { estimateSize } from './event-feed.js';
 import type { EventFeed } from './event-feed.js';
 
-/** Where the events of a run go: first into its folder and the event log, then to its readers. */
+/** Stores the events of a run in its folder and the event log, then publishes them to its readers. */
 export interface RunJournal {
   /**
-   * Stores events, then publishes them. While the event log is away they wait in memory and this resolves once they are in
-   * the folder; if too many wait, it resolves when there is room, which holds up the agent.
+   * Stores events, then publishes them. While the event log is unavailable they wait in memory, and this resolves once they are
+   * in the folder. If too many wait, it resolves when there is space again, which makes the agent wait.
    */
   write(events: readonly Emitted[]): Promise<void>;
-  /** Stores how much of an attempt's output this version does not know. */
+  /** Stores the counts of unknown types and fields in an attempt's output. */
   writeDrift(summary: DriftSummary): Promise<void>;
-  /** How much was written so far. */
+  /** The number of events and characters written so far. */
   readonly size: { readonly events: number; readonly characters: number };
   /** Resolves when everything is stored and published. */
   close(): Promise<void>;
@@ -25,15 +25,15 @@ export interface RunJournal {
 
 interface JournalOptions {
   readonly files: RunLogs;
-  /** Null where the files of the run folder are the log. */
+  /** Null if the files of the run folder are the event log. */
   readonly log: EventLog | null;
   readonly feed: EventFeed;
   readonly logger: Logger;
-  /** Aborted when this process must end: what the log does not take then stays in the folder. */
+  /** Aborted when this process must end: events that the log does not have by then stay in the folder. */
   readonly ending: AbortSignal;
 }
 
-/** See {@link RunJournal}. */
+/** Creates the journal of a run. */
 export function createRunJournal(runId: string, { files, log, feed, logger, ending }: JournalOptions): RunJournal {
   const queue = log === null ? null : new LogQueue(runId, { log, feed, logger, ending });
   const size = { events: 0, characters: 0 };
@@ -82,7 +82,7 @@ class LogQueue {
   #written = 0;
   #stored = 0;
   #isDraining = false;
-  #isAway = false;
+  #isUnavailable = false;
   #failure: Error | undefined;
   #waiters: (() => void)[] = [];
 
@@ -93,22 +93,24 @@ class LogQueue {
 
   async write(batch: Batch): Promise<void> {
     const { events, inFolder } = batch;
-    // Also awaited below; a log that fails first must not leave it unhandled.
+    // Awaited below. If the log fails first, this prevents an unhandled rejection.
     inFolder.catch(() => undefined);
     this.#waiting.push(batch);
     this.#waitingBytes += sumSizes(events);
     this.#written += 1;
-    const own = this.#written;
+    const batchNumber = this.#written;
     if (!this.#isDraining) void this.#drain();
-    await this.#until(() => this.#stored >= own || (this.#isAway && this.#waitingBytes <= MAX_WAITING_BYTES));
+    await this.#waitUntil(
+      () => this.#stored >= batchNumber || (this.#isUnavailable && this.#waitingBytes <= MAX_WAITING_BYTES),
+    );
     await inFolder;
   }
 
   async flush(): Promise<void> {
-    await this.#until(() => this.#stored === this.#written);
+    await this.#waitUntil(() => this.#stored === this.#written);
   }
 
-  async #until(isReached: () => boolean): Promise<void> {
+  async #waitUntil(isReached: () => boolean): Promise<void> {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
       if (isReached()) return;
@@ -118,7 +120,7 @@ class LogQueue {
     }
   }
 
-  #change(): void {
+  #wakeWaiters(): void {
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const wake of waiters) wake();
@@ -137,37 +139,38 @@ class LogQueue {
         feed.publish(events);
         this.#waitingBytes -= sumSizes(events);
         this.#stored += batches.length;
-        this.#change();
+        this.#wakeWaiters();
       }
     } catch (error) {
       this.#failure = error instanceof Error ? error : new Error(getErrorMessage(error));
-      this.#change();
+      this.#wakeWaiters();
     }
     this.#isDraining = false;
   }
 
-  /** Events that the log has already are left unchanged by it, so a call whose answer was lost may be repeated. */
+  /** Appends events, with retries. The log ignores events that it already has, so a call whose response was lost can be repeated. */
   async #append(events: readonly Emitted[], packs: readonly EventPack[]): Promise<void> {
     const { log, logger, ending } = this.#ports;
     let since: number | undefined;
-    for (let tries = 1; ; tries += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
         await log.append(this.#runId, events, packs);
-        if (this.#isAway) logger.info('event log available again', { run_id: this.#runId, events: events.length });
-        this.#isAway = false;
+        if (this.#isUnavailable)
+          logger.info('event log available again', { run_id: this.#runId, events: events.length });
+        this.#isUnavailable = false;
         return;
       } catch (error) {
         since ??= performance.now();
         if (!isOutage(error) || ending.aborted || performance.now() - since > MAX_OUTAGE_MS) throw error;
-        if (!this.#isAway) {
+        if (!this.#isUnavailable) {
           logger.warn('event log not available, the run continues', {
             run_id: this.#runId,
             error: getErrorMessage(error),
           });
         }
-        this.#isAway = true;
-        this.#change();
-        const ms = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);
+        this.#isUnavailable = true;
+        this.#wakeWaiters();
+        const ms = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
         await pause(ms, undefined, { signal: ending }).catch(() => undefined);
       }
     }

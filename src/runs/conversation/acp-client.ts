@@ -16,25 +16,25 @@ import { findUnsupported } from '../ports/run-inputs.js';
 import type { Attachment, AcceptedInputs, McpServer, RunInputs } from '../ports/run-inputs.js';
 import { RpcPeer } from './rpc-peer.js';
 
-/** Modes in which agents ask before they change something, the most careful first. */
+/** Modes in which agents request permission before they change something, the strictest first. */
 const ASKING_MODES = ['default', 'ask', 'read-only', 'workspace-write'] as const;
 
 const INVALID_PARAMS = -32_602;
 const REFUSED = -32_000;
 
-/** Sluice's own parameters of `initialize`. */
+/** The parameters of `initialize`. */
 export const INITIALIZE = {
   protocolVersion: 1,
   clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
   clientInfo: { name: 'sluice', version: VERSION },
 };
 
-/** The client's side of the Agent Client Protocol. */
+/** The client side of the Agent Client Protocol. */
 export class AcpClient implements AgentClient {
   readonly #request: AgentRequest;
   readonly #ports: AgentClientPorts;
   readonly #peer: RpcPeer;
-  /** The request behind each open permission question of the turn. */
+  /** The request id of each open permission request of the turn. */
   readonly #questions = new Map<number, RpcId>();
   #permissions = 0;
   #sessionId: string | null = null;
@@ -73,10 +73,10 @@ export class AcpClient implements AgentClient {
   }
 
   start(prompt: string): void {
-    this.#ask('initialize', INITIALIZE, (result) => {
+    this.#handshake('initialize', INITIALIZE, (result) => {
       const version = getField(result, 'protocolVersion');
       if (version !== 1)
-        return this.#peer.break(`it uses protocol version ${JSON.stringify(version) ?? 'unknown'} instead of 1`);
+        return this.#peer.reportBroken(`it uses protocol version ${JSON.stringify(version) ?? 'unknown'} instead of 1`);
       const capabilities = getObject(result, 'agentCapabilities') ?? {};
       const sessions = getObject(capabilities, 'sessionCapabilities') ?? {};
       const canLoad = getField(capabilities, 'loadSession') === true;
@@ -99,7 +99,7 @@ export class AcpClient implements AgentClient {
 
   #prompt(prompt: readonly object[]): void {
     this.#isOver = false;
-    this.#peer.isResting = false;
+    this.#peer.isIdle = false;
     this.#permissions = 0;
     this.#questions.clear();
     const end = (): void => this.#end();
@@ -112,18 +112,18 @@ export class AcpClient implements AgentClient {
     this.#peer.receive(bytes);
   }
 
-  answer(number: number, optionId: string | null, about: AnswerAuthor): void {
+  answer(number: number, optionId: string | null, author: AnswerAuthor): void {
     const id = this.#questions.get(number);
     if (id === undefined) return;
     this.#questions.delete(number);
     const outcome = optionId === null ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
-    this.#peer.reply(id, { outcome, _meta: { sluice: about } });
+    this.#peer.reply(id, { outcome, _meta: { sluice: author } });
   }
 
-  cancel(about: AnswerAuthor): void {
+  cancel(author: AnswerAuthor): void {
     if (this.#isOver || this.#sessionId === null) return;
     this.#peer.notify('session/cancel', { sessionId: this.#sessionId });
-    for (const number of this.#questions.keys()) this.answer(number, null, about);
+    for (const number of this.#questions.keys()) this.answer(number, null, author);
   }
 
   close(): void {
@@ -137,20 +137,20 @@ export class AcpClient implements AgentClient {
       (method) => isRecord(method) && getField(method, 'id') === methodId,
     );
     if (methodId === undefined || !isOffered) return next();
-    // An agent that is already logged in may not need this method; if a login is missing, the session is refused.
-    this.#ask('authenticate', { methodId }, next, next);
+    // An agent that is already logged in may refuse this method; without a login, it refuses the session later.
+    this.#handshake('authenticate', { methodId }, next, next);
   }
 
   #openSession(
-    can: { readonly canLoad: boolean; readonly canResume: boolean },
+    { canLoad, canResume }: { readonly canLoad: boolean; readonly canResume: boolean },
     next: (id: string, opened: object) => void,
   ): void {
     const { workdir: cwd, sessionId } = this.#request;
-    const mcpServers = this.#inputs.mcpServers.map(asServer);
+    const mcpServers = this.#inputs.mcpServers.map(toServer);
     if (sessionId === null) {
-      return this.#ask('session/new', { cwd, mcpServers }, (result) => {
+      return this.#handshake('session/new', { cwd, mcpServers }, (result) => {
         const id = getName(result, 'sessionId');
-        if (id === null) return this.#peer.break('it opened a session without an id');
+        if (id === null) return this.#peer.reportBroken('it opened a session without an id');
         next(id, result);
       });
     }
@@ -161,33 +161,33 @@ export class AcpClient implements AgentClient {
       this.#ports.onSessionLost(why);
     };
     const load = (): void =>
-      can.canLoad
-        ? this.#ask('session/load', params, opened, () => lost('the agent refused to load it'))
+      canLoad
+        ? this.#handshake('session/load', params, opened, () => lost('the agent refused to load it'))
         : lost('the agent cannot load sessions');
-    if (!can.canResume) return load();
-    this.#ask('session/resume', params, opened, load);
+    if (!canResume) return load();
+    this.#handshake('session/resume', params, opened, load);
   }
 
-  /** Chooses mode and model. */
+  /** Sets the mode and the model. */
   #prepareSession(sessionId: string, opened: object, next: () => void): void {
     this.#sessionId = sessionId;
     const mode = this.#request.keepMode ? null : chooseMode(opened);
     const { model } = this.#request;
     const setModel = (): void =>
-      model === undefined ? next() : this.#ask('session/set_model', { sessionId, modelId: model }, next);
+      model === undefined ? next() : this.#handshake('session/set_model', { sessionId, modelId: model }, next);
     if (mode === null) return setModel();
-    this.#ask('session/set_mode', { sessionId, modeId: mode }, setModel, setModel);
+    this.#handshake('session/set_mode', { sessionId, modeId: mode }, setModel, setModel);
   }
 
-  /** A refusal ends the turn unless `refused` continues it. */
-  #ask(method: string, params: object, next: (result: object) => void, refused?: () => void): void {
-    this.#peer.ask(method, params, next, refused ?? (() => this.#end()));
+  /** Sends a request of the handshake. A refusal ends the turn unless `refused` is passed. */
+  #handshake(method: string, params: object, next: (result: object) => void, refused?: () => void): void {
+    this.#peer.requestWithTimeout(method, params, next, refused ?? (() => this.#end()));
   }
 
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#peer.isResting = true;
+    this.#peer.isIdle = true;
     this.#peer.endHandshake();
     this.#ports.onEnd();
   }
@@ -229,7 +229,7 @@ export class AcpClient implements AgentClient {
   }
 }
 
-/** The mode to change to, so that the agent asks; null if it does already, or knows no such mode. */
+/** Chooses a mode in which the agent requests permissions; null if it is already in one, or has none. */
 function chooseMode(opened: object): string | null {
   const modes = getObject(opened, 'modes');
   if (modes === null) return null;
@@ -237,12 +237,12 @@ function chooseMode(opened: object): string | null {
   const offered = getArray(modes, 'availableModes').flatMap((mode) =>
     isRecord(mode) ? (getName(mode, 'id') ?? []) : [],
   );
-  const careful = ASKING_MODES.find((mode) => offered.includes(mode));
-  return careful === undefined || ASKING_MODES.some((mode) => mode === current) ? null : careful;
+  const strictest = ASKING_MODES.find((mode) => offered.includes(mode));
+  return strictest === undefined || ASKING_MODES.some((mode) => mode === current) ? null : strictest;
 }
 
 /**
- * Reads what an agent accepts besides text, from the capabilities in its response to `initialize`.
+ * Reads the inputs that an agent accepts in addition to text, from its response to `initialize`.
  *
  * @example
  * readAccepts({ promptCapabilities: { image: true } }) // { attachments: ['image'], mcpServers: ['stdio'] }
@@ -256,7 +256,7 @@ export function readAccepts(capabilities: object): AcceptedInputs {
       ...(getField(prompt, 'audio') === true ? (['audio'] as const) : []),
       ...(getField(prompt, 'embeddedContext') === true ? (['file'] as const) : []),
     ],
-    // Every agent takes servers over stdio: the protocol demands it.
+    // Every agent must accept servers over stdio.
     mcpServers: ['stdio', ...(['http', 'sse'] as const).filter((type) => getField(mcp, type) === true)],
   };
 }
@@ -267,7 +267,7 @@ function toContentBlock({ kind, mimeType, data, uri }: Attachment): object {
   return { type: kind, data, mimeType, ...(uri === undefined || kind === 'audio' ? {} : { uri }) };
 }
 
-/** A server over stdio has no type in the protocol. */
-function asServer({ type, ...server }: McpServer): object {
+/** Converts a server to the format of the protocol, in which stdio servers have no type. */
+function toServer({ type, ...server }: McpServer): object {
   return type === 'stdio' ? server : { type, ...server };
 }

@@ -9,7 +9,7 @@ const INVALID_PARAMS = -32_602;
 
 /** The client side of `codex app-server`. */
 export class AppServerClient implements AgentClient {
-  /** Its threads are files. */
+  /** Always possible, because Codex stores its threads in files. */
   readonly canResume = true;
   readonly #request: AgentRequest;
   readonly #ports: AgentClientPorts;
@@ -34,7 +34,7 @@ export class AppServerClient implements AgentClient {
           ports.onBroken(reason);
         },
       },
-      // It leaves out the version of JSON-RPC.
+      // Codex leaves out the version of JSON-RPC.
       { engine: 'codex', envelope: {}, handshakeMs },
     );
   }
@@ -46,7 +46,7 @@ export class AppServerClient implements AgentClient {
   start(prompt: string): void {
     const end = (): void => this.#end();
     const clientInfo = { name: 'sluice', title: 'Sluice', version: VERSION };
-    this.#peer.ask(
+    this.#peer.requestWithTimeout(
       'initialize',
       { clientInfo },
       () => this.#openThread(() => this.#prompt(prompt, this.#request.attachments)),
@@ -60,12 +60,12 @@ export class AppServerClient implements AgentClient {
 
   #prompt(text: string, images: readonly Attachment[] = []): void {
     this.#isOver = false;
-    this.#peer.isResting = false;
+    this.#peer.isIdle = false;
     this.#permissions = 0;
     this.#questions.clear();
     this.#turnId = null;
-    const pictures = images.map(({ mimeType, data }) => ({ type: 'image', url: `data:${mimeType};base64,${data}` }));
-    const params = { threadId: this.#threadId, input: [{ type: 'text', text, text_elements: [] }, ...pictures] };
+    const imageItems = images.map(({ mimeType, data }) => ({ type: 'image', url: `data:${mimeType};base64,${data}` }));
+    const params = { threadId: this.#threadId, input: [{ type: 'text', text, text_elements: [] }, ...imageItems] };
     this.#peer.endHandshake();
     const started = (result: object): void => {
       const turn = getObject(result, 'turn');
@@ -78,16 +78,16 @@ export class AppServerClient implements AgentClient {
     this.#peer.receive(bytes);
   }
 
-  answer(number: number, optionId: string | null, about: AnswerAuthor): void {
+  answer(number: number, optionId: string | null, author: AnswerAuthor): void {
     const id = this.#questions.get(number);
     if (id === undefined) return;
     this.#questions.delete(number);
-    this.#peer.reply(id, { decision: optionId ?? 'decline', _meta: { sluice: about } });
+    this.#peer.reply(id, { decision: optionId ?? 'decline', _meta: { sluice: author } });
   }
 
-  cancel(about: AnswerAuthor): void {
+  cancel(author: AnswerAuthor): void {
     if (this.#isOver || this.#threadId === null) return;
-    for (const number of this.#questions.keys()) this.answer(number, null, about);
+    for (const number of this.#questions.keys()) this.answer(number, null, author);
     if (this.#turnId === null) return;
     const params = { threadId: this.#threadId, turnId: this.#turnId };
     this.#peer.request(
@@ -110,16 +110,21 @@ export class AppServerClient implements AgentClient {
     const opened = (result: object): void => {
       const started = getObject(result, 'thread');
       this.#threadId = started === null ? null : getName(started, 'id');
-      if (this.#threadId === null) return this.#peer.break('it opened a thread without an id');
+      if (this.#threadId === null) return this.#peer.reportBroken('it opened a thread without an id');
       next();
     };
-    if (sessionId === null) return this.#peer.ask('thread/start', settings, opened, () => this.#end());
+    if (sessionId === null) return this.#peer.requestWithTimeout('thread/start', settings, opened, () => this.#end());
     const lost = (): void => {
       this.close();
       this.#ports.onSessionLost('Codex refused to resume its thread');
     };
-    // Its history is known: it is in the attempts before.
-    this.#peer.ask('thread/resume', { threadId: sessionId, excludeTurns: true, ...settings }, opened, lost);
+    // The history is excluded, because earlier attempts have recorded it.
+    this.#peer.requestWithTimeout(
+      'thread/resume',
+      { threadId: sessionId, excludeTurns: true, ...settings },
+      opened,
+      lost,
+    );
   }
 
   #readRequest(id: RpcId, method: string, params: object): void {
@@ -139,10 +144,10 @@ export class AppServerClient implements AgentClient {
     if (this.#turnId === null || turn === null || turn === this.#turnId) this.#end();
   }
 
-  /** Codex says this of every request that is settled; of one that is open it does not want the answer any more. */
+  /** Codex sends this for every resolved request; if the request is still open, Codex no longer needs a response. */
   #readResolved(id: unknown): void {
-    for (const [number, asked] of this.#questions) {
-      if (asked !== id) continue;
+    for (const [number, requestId] of this.#questions) {
+      if (requestId !== id) continue;
       this.#questions.delete(number);
       this.#ports.onWithdrawn(number);
     }
@@ -151,7 +156,7 @@ export class AppServerClient implements AgentClient {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#peer.isResting = true;
+    this.#peer.isIdle = true;
     this.#peer.endHandshake();
     this.#ports.onEnd();
   }

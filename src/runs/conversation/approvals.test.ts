@@ -38,11 +38,11 @@ describe('rules', () => {
     ['npm test > x', 'ask'],
     ['npm test\nrm x', 'ask'],
     ['npm install', 'ask'],
-  ])('that allows `npm test*` makes of %j: %s', (command, expected) => {
+  ])('that allow `npm test*` decide for %j: %s', (command, expected) => {
     expect(decide([{ command: 'npm test*', decide: 'allow' }], { input: { command } })).toBe(expected);
   });
 
-  it('that denies a command matches it wherever it is joined with others', () => {
+  it('that deny a command match it wherever it is joined with others', () => {
     expect(decide([{ command: '*rm *', decide: 'deny' }], { input: { command: ['ls;', 'rm', 'x'] } })).toBe('deny');
   });
 
@@ -52,11 +52,11 @@ describe('rules', () => {
     ['docs/../src/a.ts', 'ask'],
     ['../docs/a.md', 'ask'],
     ['/docs/a.md', 'ask'],
-  ])('that allows docs/** makes of %s: %s', (path, expected) => {
+  ])('that allow docs/** decide for %s: %s', (path, expected) => {
     expect(decide([{ path: 'docs/**', decide: 'allow' }], { locations: [{ path }] })).toBe(expected);
   });
 
-  it('that allows covers every file, that denies is about any of them', () => {
+  it('that allow must match every file, those that deny any of them', () => {
     const locations = [{ path: 'docs/a.md' }, { path: 'src/a.ts' }];
     expect(decide([{ path: 'docs/**', decide: 'allow' }], { locations })).toBe('ask');
     expect(decide([{ path: 'docs/**', decide: 'deny' }], { locations })).toBe('deny');
@@ -64,7 +64,7 @@ describe('rules', () => {
   });
 });
 
-it('a glob takes time in proportion to pattern and text', () => {
+it('a glob takes time proportional to pattern and text', () => {
   expect(matchGlob('a*b*c', 'a-b-c')).toBe(true);
   expect(matchGlob('src/*.ts', 'src/deep/a.ts', { segments: true })).toBe(false);
   const started = performance.now();
@@ -72,7 +72,7 @@ it('a glob takes time in proportion to pattern and text', () => {
   expect(performance.now() - started).toBeLessThan(5000);
 });
 
-it('an answer counts only this once if the agent offers that', () => {
+it('an answer applies only once if the agent offers that option', () => {
   const always = { id: 'a', label: 'Always', kind: 'allow_always' } as const;
   const once = { id: 'o', label: 'Once', kind: 'allow_once' } as const;
   expect(chooseOption([always, once], 'allow')).toBe(once);

@@ -23,8 +23,8 @@ export interface Approval {
 }
 
 /**
- * Decides a permission request by rules alone; `ask` where a person has to. The rules are for `permissions: ask`; the other
- * permissions say themselves what an agent may do.
+ * Decides a permission request by rules; `ask` if a person has to decide. Rules apply only with `permissions: ask`; the other
+ * values of `permissions` determine what an agent may do.
  */
 export function decideByRules(question: PermissionQuestion, kind: string | null, policy: ApprovalPolicy): Approval {
   const { permissions, rules, workdir } = policy;
@@ -43,10 +43,10 @@ export function decideByRules(question: PermissionQuestion, kind: string | null,
 }
 
 /** Kinds of tools that change nothing. */
-const READING: ReadonlySet<string> = new Set(['read', 'search', 'think']);
+const READ_KINDS: ReadonlySet<string> = new Set(['read', 'search', 'think']);
 
 /** Kinds of tools that change files and nothing else. */
-const EDITING: ReadonlySet<string> = new Set(['edit', 'delete', 'move']);
+const EDIT_KINDS: ReadonlySet<string> = new Set(['edit', 'delete', 'move']);
 
 function decideByPermissions(
   question: PermissionQuestion,
@@ -57,8 +57,8 @@ function decideByPermissions(
   const why = `permissions: ${permissions}`;
   const paths = listPaths(question).map((path) => resolve(workdir, path));
   const isInside = paths.length > 0 && paths.every((path) => isIn(workdir, path) || isIn(runDir, path));
-  if (kind !== null && READING.has(kind) && (paths.length === 0 || isInside)) return { decide: 'allow', why };
-  const mayEdit = permissions === 'workspace' && kind !== null && EDITING.has(kind) && isInside;
+  if (kind !== null && READ_KINDS.has(kind) && (paths.length === 0 || isInside)) return { decide: 'allow', why };
+  const mayEdit = permissions === 'workspace' && kind !== null && EDIT_KINDS.has(kind) && isInside;
   return { decide: mayEdit ? 'allow' : 'deny', why };
 }
 
@@ -75,7 +75,7 @@ function matches(
   if (command !== undefined) {
     const line = readCommand(question);
     if (line === null || !matchGlob(command, line)) return false;
-    // `npm test*` must not allow `npm test; rm -rf .`: what joins commands is allowed by name only.
+    // `npm test*` must not allow `npm test; rm -rf .`: a shell operator is allowed only if the rule contains it.
     if (decide === 'allow' && OPERATORS.some((operator) => line.includes(operator) && !command.includes(operator)))
       return false;
   }
@@ -98,7 +98,7 @@ function matchPath(pattern: string, path: string, workdir: string): boolean {
   return matchGlob(pattern, inside.split(sep).join('/'), { segments: true });
 }
 
-/** The command line a tool would run; null if it runs none that is shown. */
+/** Returns the command line that a tool would run; null if there is none. */
 function readCommand({ input }: PermissionQuestion): string | null {
   if (!isRecord(input)) return null;
   const command = getField(input, 'command') ?? getField(input, 'cmd');
@@ -106,18 +106,18 @@ function readCommand({ input }: PermissionQuestion): string | null {
   return Array.isArray(command) && command.every((word) => typeof word === 'string') ? command.join(' ') : null;
 }
 
-/** Names under which tools take a file. */
+/** Input fields of tools that contain a path. */
 const PATH_FIELDS = ['file_path', 'filePath', 'filepath', 'path', 'absolute_path', 'notebook_path'] as const;
 
-/** The files a tool names, each once. */
+/** Returns the files that a tool call names, without duplicates. */
 export function listPaths({ diff = [], locations = [], input }: PermissionQuestion): readonly string[] {
   const named = isRecord(input) ? PATH_FIELDS.flatMap((key) => getName(input, key) ?? []) : [];
   return [...new Set([...diff.map(({ path }) => path), ...locations.map(({ path }) => path), ...named])];
 }
 
 /**
- * The option that says it, for this time alone if there is one; null if the agent offers none. Then a denial is sent by
- * choosing nothing, and an approval cannot be.
+ * Returns the option for a decision, preferably one that applies only once; null if the agent offers none. A denial can be sent
+ * without an option, an approval cannot.
  */
 export function chooseOption(options: readonly PermissionOption[], decide: 'allow' | 'deny'): PermissionOption | null {
   const kinds =

@@ -3,41 +3,44 @@ import { lstat, open, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { SluiceError, getErrorMessage } from '../../base/index.js';
 
-/** The longest file an agent may read or write through its client; longer ones it reads itself. */
+/** The largest file that an agent may read or write through its client. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Resolves a file that an agent names, without links; refused with `FILE_OUTSIDE_FOLDER` unless it is in the folder. The
- * file itself may be missing, its folder may not.
+ * Resolves a path from an agent. Throws `FILE_OUTSIDE_FOLDER` if it is outside of the folder or a link. The file may be
+ * missing, but its folder must exist.
  */
-export async function placeInFolder(folder: string, path: string): Promise<string> {
-  const refuse = (why: string): never => {
-    throw new SluiceError('FILE_OUTSIDE_FOLDER', `Access to "${path}" is refused: ${why}.`);
+export async function resolveInFolder(folder: string, path: string): Promise<string> {
+  const refuse = (reason: string): never => {
+    throw new SluiceError('FILE_OUTSIDE_FOLDER', `Access to "${path}" is refused: ${reason}.`);
   };
   if (path === '' || path.includes('\0')) return refuse('it is not a valid path');
   const root = await realpath(folder);
   const wanted = isAbsolute(path) ? resolve(path) : resolve(root, path);
   const parent = await realpath(dirname(wanted)).catch(() => refuse('its folder does not exist'));
-  const place = join(parent, basename(wanted));
+  const resolved = join(parent, basename(wanted));
   if (parent !== root && !parent.startsWith(`${root}${sep}`)) return refuse('it is outside of the working folder');
-  const found = await lstat(place).catch(() => undefined);
+  const found = await lstat(resolved).catch(() => undefined);
   if (found?.isSymbolicLink() === true) return refuse('it is a link');
   if (found !== undefined && !found.isFile()) return refuse('it is not a file');
-  return place;
+  return resolved;
 }
 
-/** Reads a text file for an agent, whole or some of its lines. */
+/** Reads a text file, or some of its lines, for an agent. */
 export async function readForAgent(
   folder: string,
   path: string,
   lines: { readonly line: number | null; readonly limit: number | null },
 ): Promise<string> {
-  const place = await placeInFolder(folder, path);
-  const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const resolved = await resolveInFolder(folder, path);
+  const file = await open(resolved, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { size } = await file.stat();
     if (size > MAX_FILE_BYTES)
-      throw new SluiceError('FILE_TOO_LARGE', `"${path}" is too large: ${size} bytes, at most ${MAX_FILE_BYTES}.`);
+      throw new SluiceError(
+        'FILE_TOO_LARGE',
+        `"${path}" is too large: ${size} bytes. The limit is ${MAX_FILE_BYTES} bytes.`,
+      );
     const text = await file.readFile('utf8');
     if (lines.line === null && lines.limit === null) return text;
     const start = Math.max(0, (lines.line ?? 1) - 1);
@@ -51,11 +54,11 @@ export async function readForAgent(
 /** Writes a text file for an agent. */
 export async function writeForAgent(folder: string, path: string, text: string): Promise<void> {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES)
-    throw new SluiceError('FILE_TOO_LARGE', `"${path}" would be larger than ${MAX_FILE_BYTES} bytes.`);
-  const place = await placeInFolder(folder, path);
+    throw new SluiceError('FILE_TOO_LARGE', `"${path}" is too large. The limit is ${MAX_FILE_BYTES} bytes.`);
+  const resolved = await resolveInFolder(folder, path);
   const flags =
     constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const file = await open(place, flags, 0o644).catch((error: unknown) => {
+  const file = await open(resolved, flags, 0o644).catch((error: unknown) => {
     throw new SluiceError('FILE_OUTSIDE_FOLDER', `Access to "${path}" is refused: ${getErrorMessage(error)}.`);
   });
   try {

@@ -35,7 +35,7 @@ const CASES = [
   ],
 ] as const;
 
-/** Talks with recorded bytes, and has both directions translated as they come. */
+/** Runs a conversation with recorded bytes, and translates both directions as they arrive. */
 function talk(engine: string, create: (ports: AgentClientPorts) => AgentClient, chunks: readonly Uint8Array[]) {
   const translator = createTranslator({ engine, runId: 'r', attempt: 1, mode: 'auto', clock: () => 0 });
   const events: Emitted[] = [];
@@ -65,7 +65,7 @@ function talk(engine: string, create: (ports: AgentClientPorts) => AgentClient, 
     for (const number of asked) client.answer(number, null, { by: 'rule', why: 'no' });
   }
   client.close();
-  // Files are written for an agent in their own time.
+  // Files for an agent are written asynchronously, so messages may still be sent after the end.
   hasEnded = true;
   events.push(...translator.end({ exitCode: 0, signal: null }));
   const count = (type: string): number =>
@@ -73,7 +73,7 @@ function talk(engine: string, create: (ports: AgentClientPorts) => AgentClient, 
   return { asked, ends, sent, required: count('permission.required'), replied: count('permission.replied') };
 }
 
-/** Harm to lines: left out, repeated, cut short, or replaced by something else. */
+/** Damage to lines: left out, repeated, truncated, or replaced. */
 const arbitraryLines = (lines: readonly string[]) =>
   fc
     .array(
@@ -100,7 +100,7 @@ const arbitraryLines = (lines: readonly string[]) =>
 describe.each(CASES)('the client of %s', (engine, fixture, create) => {
   const read = async () => readFile(new URL(`${FIXTURES}/${fixture}/stdout.1.log`, import.meta.url), 'utf8');
 
-  it('and the reader of the recording agree on every question, for any cut and any damage', async () => {
+  it('and the reader of the recording agree on every request, for any split and any damage', async () => {
     const lines = (await read()).trimEnd().split('\n');
     fc.assert(
       fc.property(arbitraryLines(lines), arbitraryCut(), (bytes, cut) => {
@@ -117,7 +117,7 @@ describe.each(CASES)('the client of %s', (engine, fixture, create) => {
     );
   });
 
-  it('fails if an agent does not answer its first request in time', () => {
+  it('fails if an agent does not respond to its first request in time', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const broken: string[] = [];
@@ -140,10 +140,10 @@ describe.each(CASES)('the client of %s', (engine, fixture, create) => {
     vi.advanceTimersByTime(4999);
     expect(broken).toEqual([]);
     vi.advanceTimersByTime(1);
-    expect(broken).toEqual(['it did not answer initialize within 5 s']);
+    expect(broken).toEqual(['it did not respond to initialize within 5 s']);
   });
 
-  it('is not upset by bytes that are no messages at all', () => {
+  it('tolerates bytes that are not messages', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 2000 }), arbitraryCut(), (bytes, cut) => {
         expect(talk(engine, create, cut(bytes))).toMatchObject({ asked: [], required: 0 });

@@ -9,7 +9,7 @@ import { AppServerClient } from './app-server-client.js';
 import { StreamJsonClient } from './stream-json-client.js';
 import { chooseOption, decideByRules, listPaths } from './approvals.js';
 import type { Approval, ApprovalPolicy, PermissionQuestion } from './approvals.js';
-import { placeInFolder, readForAgent, writeForAgent } from './client-files.js';
+import { resolveInFolder, readForAgent, writeForAgent } from './client-files.js';
 
 /** The answer to a question whose process ended before it received the answer. */
 export interface RememberedAnswer {
@@ -28,11 +28,11 @@ export interface ConversationOptions {
   readonly stopwatch: Stopwatch;
   readonly waitMs: number;
   readonly holdMs: number;
-  /** Records that the run waits, before its question is published. */
+  /** Records that the run is waiting, before its question is published. */
   readonly onQuestion: () => Promise<void>;
-  /** Records that it does not wait any more, since no answer came in time. */
+  /** Records that the run is no longer waiting, because no answer came in time. */
   readonly onUnanswered: () => Promise<void>;
-  /** The input and the end of the process. */
+  /** Writes to the process and ends it. */
   readonly process: {
     write(bytes: Uint8Array): void;
     readonly waiting: number;
@@ -45,7 +45,7 @@ export interface ConversationOptions {
 export interface Turn {
   readonly prompt: string;
   readonly remembered: readonly RememberedAnswer[];
-  /** Masks secrets in what is stored of a message. */
+  /** Masks secrets in the stored copy of a message. */
   readonly mask: (text: string) => string;
   /** Called when the agent has ended its turn. Without it, the process is ended at that point. */
   readonly onEnd?: () => void;
@@ -57,22 +57,22 @@ interface OpenQuestion {
   readonly approval: Approval & { readonly by: 'rule' | 'person'; readonly who?: string };
 }
 
-/** How long an agent may take to end by itself, after its turn has ended or was canceled. */
+/** The time an agent has to exit on its own after its turn has ended or was canceled. */
 const GRACE_MS = 2000;
 
-/** Bytes an agent may leave unread on its input; beyond that it does not read at all. */
+/** Limit on unread input; an agent with more does not read its input at all. */
 const MAX_UNREAD = 32 * 1024 * 1024;
 
 /**
- * Talks with one process: sends the prompt of each turn, answers the agent's requests, by rules or by a person, and ends
- * the process after the conversation.
+ * A conversation with one process: sends the prompt of each turn, answers the agent's requests by rules or by a person, and
+ * ends the process afterwards.
  */
 export class Conversation implements CapturedConversation {
   readonly #options: ConversationOptions;
   readonly #client: AgentClient;
   readonly #kinds = new Map<number, string>();
   /** Questions whose events are about to be published. */
-  #considered: OpenQuestion[] = [];
+  #pendingQuestions: OpenQuestion[] = [];
   /** Questions a person has to answer. */
   readonly #waiting = new Map<string, { readonly number: number; readonly question: PermissionQuestion }>();
   /** Files the agent was allowed to change. */
@@ -99,7 +99,7 @@ export class Conversation implements CapturedConversation {
       onPermission: (number, kind) => {
         if (kind !== null) this.#kinds.set(number, kind);
       },
-      onWithdrawn: (number) => this.#forget(number),
+      onWithdrawn: (number) => this.#withdraw(number),
       readFile: async (path, lines) => readForAgent(policy.workdir, path, lines),
       writeFile: async (path, text) => this.#writeFile(path, text),
       onEnd: () => this.#endTurn(),
@@ -112,7 +112,7 @@ export class Conversation implements CapturedConversation {
       onUnsupported: (what) =>
         stop('not_started', `The prompt was not sent: the agent does not accept ${what}.`, 'Use another engine.'),
       onBroken: (reason) =>
-        stop('protocol_broken', `The agent broke the protocol: ${reason}.`, 'Its output is in the run folder.'),
+        stop('protocol_broken', `The agent violated the protocol: ${reason}.`, 'Check its output in the run folder.'),
     });
   }
 
@@ -125,7 +125,7 @@ export class Conversation implements CapturedConversation {
     return this.#waiting.size > 0;
   }
 
-  /** Whether the agent has ended its turn: how its process ends says nothing any more. */
+  /** Whether the agent has ended its turn; the exit code of its process then no longer matters. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -135,7 +135,7 @@ export class Conversation implements CapturedConversation {
     return this.#isReleased ? [...this.#waiting.values()].map(({ question }) => question) : [];
   }
 
-  /** Sets what is asked next; it is sent when capturing starts. */
+  /** Sets the next turn; its prompt is sent when capturing starts. */
   prepareTurn(turn: Turn): void {
     this.#turn = turn;
     this.#remembered = turn.remembered;
@@ -156,7 +156,7 @@ export class Conversation implements CapturedConversation {
     this.#client.receive(bytes);
   }
 
-  /** Events are about to be published: a run waits before its question can be seen. */
+  /** Called before events are published, so that the run is marked as waiting before its question is visible. */
   async beforePublishing(events: readonly Emitted[]): Promise<void> {
     const { policy, onQuestion, control } = this.#options;
     for (const { protocol, event } of events) {
@@ -176,22 +176,22 @@ export class Conversation implements CapturedConversation {
         this.#options.stopwatch.pause();
         await onQuestion();
       }
-      this.#considered.push({ number, question, approval });
+      this.#pendingQuestions.push({ number, question, approval });
     }
   }
 
-  /** Events were published: what rules decided is answered, for the rest a person is waited for. */
+  /** Called after events were published: answers the requests that rules decided, and waits for a person for the others. */
   afterPublishing(): void {
-    const considered = this.#considered;
-    this.#considered = [];
-    for (const open of considered) {
+    const pending = this.#pendingQuestions;
+    this.#pendingQuestions = [];
+    for (const open of pending) {
       const { approval } = open;
       if (approval.decide === 'ask') void this.#waitForPerson(open);
       else this.#answer(open, approval.decide, approval);
     }
   }
 
-  /** The process has ended. */
+  /** Called when the process has ended. */
   close(): void {
     this.#isClosed = true;
     this.#unsubscribe?.();
@@ -210,11 +210,11 @@ export class Conversation implements CapturedConversation {
       control.requestStop({ verdict: 'protocol_broken', reason: 'The agent does not read its input.' });
   }
 
-  /** Returns the answer to the same question that was given while no process was running; it counts once. */
+  /** Returns the answer that was given to the same request while no process was running; each answer is used once. */
   #recall(question: PermissionQuestion): OpenQuestion['approval'] | undefined {
-    const same = JSON.stringify([question.tool, question.input, question.diff]);
+    const wanted = JSON.stringify([question.tool, question.input, question.diff]);
     const found = this.#remembered.find(
-      ({ question: { tool, input, diff } }) => JSON.stringify([tool, input, diff]) === same,
+      ({ question: { tool, input, diff } }) => JSON.stringify([tool, input, diff]) === wanted,
     );
     if (found === undefined) return undefined;
     this.#remembered = this.#remembered.filter((one) => one !== found);
@@ -229,21 +229,21 @@ export class Conversation implements CapturedConversation {
       this.#holdTimer = setTimeout(() => this.#release(), holdMs);
     }
     const { interaction_id: id, options } = open.question;
-    const reply = await control.permissionAnswered(id);
+    const reply = await control.waitForPermission(id);
     if (reply === 'stopped' || this.#isClosed) return;
     this.#waiting.delete(id);
     if (this.#waiting.size === 0) {
       clearTimeout(this.#holdTimer);
       this.#options.stopwatch.start();
     } else if (typeof reply !== 'string') {
-      // The others still wait, and the sender of this reply expects the run to continue.
+      // Other requests are still open, although this reply marked the run as continued.
       await this.#options.onQuestion().catch(() => undefined);
     }
     if (reply === 'withdrawn') {
       if (this.#waiting.size === 0) await this.#options.onUnanswered().catch(() => undefined);
       return;
     }
-    if (reply === 'silent') {
+    if (reply === 'unanswered') {
       if (this.#waiting.size === 0) await this.#options.onUnanswered().catch(() => undefined);
       const why = `No answer within limits.wait_s (${waitMs / 1000} s).`;
       return this.#answer(open, 'deny', { by: 'rule', why });
@@ -254,22 +254,22 @@ export class Conversation implements CapturedConversation {
     this.#answer(open, decide, { by: 'person', ...omitUndefined({ who, why }) }, reply.option_id);
   }
 
-  #answer({ number, question }: OpenQuestion, decide: 'allow' | 'deny', about: AnswerAuthor, optionId?: string): void {
+  #answer({ number, question }: OpenQuestion, decide: 'allow' | 'deny', author: AnswerAuthor, optionId?: string): void {
     const option = optionId ?? chooseOption(question.options, decide)?.id ?? null;
     if (decide === 'allow' && option !== null) for (const path of listPaths(question)) this.#allowedPaths.add(path);
-    const { by, who, why } = about;
+    const { by, who, why } = author;
     this.#client.answer(number, option, { by, ...omitUndefined({ who, why }) });
   }
 
-  /** The agent withdrew a question: a person's answer would not be received. */
-  #forget(number: number): void {
+  /** Closes a request that the agent withdrew, because the agent would ignore an answer. */
+  #withdraw(number: number): void {
     for (const [id, open] of this.#waiting) {
       if (open.number !== number) continue;
       this.#options.control.withdrawPermission(id);
     }
   }
 
-  /** No answer within `hold_s`: the process is ended, and resumed with the answer. */
+  /** Ends the process, because no answer came within `hold_s`; its session is resumed with the answer. */
   #release(): void {
     if (this.#isClosed || this.#waiting.size === 0 || this.#options.control.stop !== null) return;
     this.#isReleased = true;
@@ -278,13 +278,13 @@ export class Conversation implements CapturedConversation {
 
   async #writeFile(path: string, text: string): Promise<void> {
     const { permissions, workdir } = this.#options.policy;
-    const place = await placeInFolder(workdir, path);
+    const resolved = await resolveInFolder(workdir, path);
     const isAllowed =
       permissions === 'workspace' ||
       permissions === 'bypass' ||
       this.#allowedPaths.has(path) ||
-      this.#allowedPaths.has(place);
-    if (!isAllowed) throw new Error(`Access to "${path}" is refused: writing was not allowed.`);
+      this.#allowedPaths.has(resolved);
+    if (!isAllowed) throw new Error(`Access to "${path}" is refused: the agent has no permission to write to it.`);
     await writeForAgent(workdir, path, text);
   }
 
@@ -295,7 +295,7 @@ export class Conversation implements CapturedConversation {
     else onEnd();
   }
 
-  /** Nothing more is asked of the agent: its process is ended, if it does not end by itself. */
+  /** Ends the conversation: closes the agent's input, and ends its process if it does not exit on its own. */
   finish(): void {
     const { process } = this.#options;
     this.#client.close();
@@ -307,8 +307,8 @@ export class Conversation implements CapturedConversation {
   /** Asks the agent to stop, then ends its process. */
   #stop({ verdict, reason }: Stop): void {
     const { process } = this.#options;
-    const isPolite = verdict === 'canceled' || verdict === 'timed_out';
-    if (isPolite && !this.#client.isOver) {
+    const notifiesAgent = verdict === 'canceled' || verdict === 'timed_out';
+    if (notifiesAgent && !this.#client.isOver) {
       this.#client.cancel({ by: 'rule', why: reason });
       this.#endTimer = setTimeout(() => process.stop(), GRACE_MS);
     } else process.stop();

@@ -1,4 +1,4 @@
-import { createRecordReader, readRpcMessage, resultFields } from '../../events/index.js';
+import { createRecordReader, readRpcMessage, getResultFields } from '../../events/index.js';
 import type { EngineName, RpcId, RpcMessage } from '../../events/index.js';
 import { HANDSHAKE_MS, MAX_REQUESTS, MAX_STRAY_LINES } from './agent-client.js';
 
@@ -7,15 +7,15 @@ interface RpcPeerPorts {
   send(message: object): void;
   onRequest(id: RpcId, method: string, params: object): void;
   onNotification(method: string, params: object): void;
-  /** The agent says that something went wrong, about no request. */
+  /** Called for an error of the agent that does not belong to a request. */
   onError(): void;
   onBroken(reason: string): void;
 }
 
 interface RpcPeerOptions {
-  /** The engine that reads the same bytes. */
+  /** The engine that defines the format of the output. */
   readonly engine: EngineName;
-  /** Fields of every message besides its own. */
+  /** Fields that are added to every message. */
   readonly envelope: object;
   readonly handshakeMs?: number | undefined;
 }
@@ -28,16 +28,16 @@ export class RpcPeer {
   readonly #options: RpcPeerOptions;
   readonly #reader;
   readonly #sent = new Map<RpcId, (message: Extract<RpcMessage, { kind: 'result' | 'error' }>) => void>();
-  /** Requests of the agent that are not answered. */
-  readonly #asked = new Set<RpcId>();
+  /** Requests of the agent without a response. */
+  readonly #agentRequests = new Set<RpcId>();
   #nextId = 0;
   #requests = 0;
   #strayLines = 0;
-  #hasAnswered = false;
+  #hasResponded = false;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** Whether nothing is expected until the next prompt: what an agent says in between breaks nothing. */
-  isResting = false;
+  /** Whether the peer is between two prompts, when messages of the agent are ignored. */
+  isIdle = false;
 
   constructor(ports: RpcPeerPorts, options: RpcPeerOptions) {
     this.#ports = ports;
@@ -51,26 +51,29 @@ export class RpcPeer {
     this.#reader.push(bytes);
   }
 
-  /** Asks the agent for a step of the handshake, which has its time. */
-  ask(method: string, params: object, next: (result: object) => void, refused: () => void): void {
+  /** Sends a request of the handshake, which has a time limit. */
+  requestWithTimeout(method: string, params: object, next: (result: object) => void, refused: () => void): void {
     clearTimeout(this.#timer);
     const { handshakeMs = HANDSHAKE_MS } = this.#options;
     const seconds = Math.round(handshakeMs / 1000);
-    this.#timer = setTimeout(() => this.break(`it did not answer ${method} within ${seconds} s`), handshakeMs);
+    this.#timer = setTimeout(
+      () => this.reportBroken(`it did not respond to ${method} within ${seconds} s`),
+      handshakeMs,
+    );
     this.#timer.unref();
     this.request(method, params, next, refused);
   }
 
-  /** Ends the handshake: from now on the agent may take its time. */
+  /** Ends the handshake: later requests have no time limit. */
   endHandshake(): void {
     clearTimeout(this.#timer);
   }
 
-  /** Asks the agent for something that may take any time. */
+  /** Sends a request without a time limit. */
   request(method: string, params: object, next: (result: object) => void, refused: () => void): void {
     const id = this.#nextId;
     this.#nextId += 1;
-    this.#sent.set(id, (message) => (message.kind === 'result' ? next(resultFields(message.result)) : refused()));
+    this.#sent.set(id, (message) => (message.kind === 'result' ? next(getResultFields(message.result)) : refused()));
     this.#send({ id, method, params });
   }
 
@@ -78,15 +81,15 @@ export class RpcPeer {
     this.#send({ method, ...(params === undefined ? {} : { params }) });
   }
 
-  /** Answers a request of the agent. */
+  /** Responds to a request of the agent. */
   reply(id: RpcId, result: object): void {
-    this.#asked.delete(id);
+    this.#agentRequests.delete(id);
     this.#send({ id, result });
   }
 
   /** Refuses a request of the agent. */
   refuse(id: RpcId, code: number, message: string): void {
-    this.#asked.delete(id);
+    this.#agentRequests.delete(id);
     this.#send({ id, error: { code, message } });
   }
 
@@ -94,7 +97,7 @@ export class RpcPeer {
     this.refuse(id, METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 100)}`);
   }
 
-  break(reason: string): void {
+  reportBroken(reason: string): void {
     if (this.#isClosed) return;
     this.close();
     this.#ports.onBroken(reason);
@@ -110,7 +113,7 @@ export class RpcPeer {
   }
 
   #read(message: RpcMessage | null): void {
-    if (this.#isClosed || this.isResting) return;
+    if (this.#isClosed || this.isIdle) return;
     if (message === null) return this.#readStrayLine();
     switch (message.kind) {
       case 'notification':
@@ -122,9 +125,9 @@ export class RpcPeer {
         const settle = message.id === null ? undefined : this.#sent.get(message.id);
         if (message.id === null || settle === undefined) {
           if (message.kind === 'error' && message.id === null) return this.#ports.onError();
-          return this.break(`it answered ${JSON.stringify(message.id)}, which is not an open request`);
+          return this.reportBroken(`it responded to ${JSON.stringify(message.id)}, which is not an open request`);
         }
-        this.#hasAnswered = true;
+        this.#hasResponded = true;
         this.#sent.delete(message.id);
         return settle(message);
       }
@@ -133,15 +136,15 @@ export class RpcPeer {
 
   #readStrayLine(): void {
     this.#strayLines += 1;
-    if (!this.#hasAnswered && this.#strayLines > MAX_STRAY_LINES)
-      this.break('it prints something other than messages; check the options it is started with');
+    if (!this.#hasResponded && this.#strayLines > MAX_STRAY_LINES)
+      this.reportBroken('its output is not in the format of the protocol; check the options in its command');
   }
 
   #readRequest(id: RpcId, method: string, params: object): void {
     this.#requests += 1;
-    if (this.#requests > MAX_REQUESTS) return this.break(`it made more than ${MAX_REQUESTS} requests`);
-    if (this.#asked.has(id)) return this.break(`it used the request id ${JSON.stringify(id)} twice`);
-    this.#asked.add(id);
+    if (this.#requests > MAX_REQUESTS) return this.reportBroken(`it made more than ${MAX_REQUESTS} requests`);
+    if (this.#agentRequests.has(id)) return this.reportBroken(`it used the request id ${JSON.stringify(id)} twice`);
+    this.#agentRequests.add(id);
     this.#ports.onRequest(id, method, params);
   }
 }

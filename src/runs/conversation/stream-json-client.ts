@@ -16,23 +16,23 @@ interface Question {
   readonly input: object;
 }
 
-/** The client side of `--input-format stream-json`, as Claude Code and Qwen Code speak it: user messages and control requests. */
+/** The client side of `--input-format stream-json`, for Claude Code and Qwen Code: user messages and control requests. */
 export class StreamJsonClient implements AgentClient {
-  /** Their sessions are files. */
+  /** Always possible, because sessions are stored in files. */
   readonly canResume = true;
   readonly #request: AgentRequest;
   readonly #ports: AgentClientPorts;
   readonly #handshakeMs: number;
   readonly #reader;
-  /** Our requests that are not answered, and what comes after the answer. */
+  /** Callbacks of our requests without a response, by request id. */
   readonly #sent = new Map<string, () => void>();
-  /** The agent's requests that are not answered, by the number of their question. */
+  /** The agent's permission requests without an answer, by number. */
   readonly #questions = new Map<number, Question>();
   #nextId = 0;
   #requests = 0;
   #permissions = 0;
   #strayLines = 0;
-  #hasAnswered = false;
+  #hasResponded = false;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
   #isClosed = false;
@@ -55,9 +55,12 @@ export class StreamJsonClient implements AgentClient {
 
   start(prompt: string): void {
     const seconds = Math.round(this.#handshakeMs / 1000);
-    this.#timer = setTimeout(() => this.#break(`it did not answer initialize within ${seconds} s`), this.#handshakeMs);
+    this.#timer = setTimeout(
+      () => this.#reportBroken(`it did not respond to initialize within ${seconds} s`),
+      this.#handshakeMs,
+    );
     this.#timer.unref();
-    this.#ask({ subtype: 'initialize' }, () => {
+    this.#sendRequest({ subtype: 'initialize' }, () => {
       clearTimeout(this.#timer);
       this.#prompt([{ type: 'text', text: prompt }, ...(this.#request.attachments ?? []).map(toImageBlock)]);
     });
@@ -79,21 +82,21 @@ export class StreamJsonClient implements AgentClient {
     this.#reader.push(bytes);
   }
 
-  answer(number: number, optionId: string | null, about: AnswerAuthor): void {
+  answer(number: number, optionId: string | null, author: AnswerAuthor): void {
     const question = this.#questions.get(number);
     if (question === undefined) return;
     this.#questions.delete(number);
     const response =
       optionId === 'allow'
-        ? { behavior: 'allow', updatedInput: question.input, sluice: about }
-        : { behavior: 'deny', message: about.why ?? 'The use of this tool was denied.', sluice: about };
+        ? { behavior: 'allow', updatedInput: question.input, sluice: author }
+        : { behavior: 'deny', message: author.why ?? 'The use of this tool was denied.', sluice: author };
     this.#respond({ subtype: 'success', request_id: question.id, response });
   }
 
-  cancel(about: AnswerAuthor): void {
+  cancel(author: AnswerAuthor): void {
     if (this.#isOver || this.#isClosed) return;
-    for (const number of this.#questions.keys()) this.answer(number, null, about);
-    this.#ask({ subtype: 'interrupt' }, () => undefined);
+    for (const number of this.#questions.keys()) this.answer(number, null, author);
+    this.#sendRequest({ subtype: 'interrupt' }, () => undefined);
   }
 
   close(): void {
@@ -102,7 +105,7 @@ export class StreamJsonClient implements AgentClient {
     clearTimeout(this.#timer);
   }
 
-  #ask(request: object, next: () => void): void {
+  #sendRequest(request: object, next: () => void): void {
     this.#nextId += 1;
     const id = `sluice-${this.#nextId}`;
     this.#sent.set(id, next);
@@ -126,7 +129,7 @@ export class StreamJsonClient implements AgentClient {
       case 'result':
         return this.#end();
       default:
-        this.#hasAnswered = true;
+        this.#hasResponded = true;
     }
   }
 
@@ -134,20 +137,20 @@ export class StreamJsonClient implements AgentClient {
     const response = readControlResponse(record);
     const next = response === null ? undefined : this.#sent.get(response.id);
     if (response === null || next === undefined)
-      return this.#break(`it answered ${JSON.stringify(response?.id)}, which is not an open request`);
+      return this.#reportBroken(`it responded to ${JSON.stringify(response?.id)}, which is not an open request`);
     this.#sent.delete(response.id);
-    this.#hasAnswered = true;
+    this.#hasResponded = true;
     if (response.error === null) return next();
-    this.#break(`it refused a request: ${response.error}`);
+    this.#reportBroken(`it refused a request: ${response.error}`);
   }
 
   #readRequest(record: object): void {
     const request = readControlRequest(record);
     if (request === null) return;
     this.#requests += 1;
-    if (this.#requests > MAX_REQUESTS) return this.#break(`it made more than ${MAX_REQUESTS} requests`);
+    if (this.#requests > MAX_REQUESTS) return this.#reportBroken(`it made more than ${MAX_REQUESTS} requests`);
     if ([...this.#questions.values()].some(({ id }) => id === request.id))
-      return this.#break(`it used the request id ${JSON.stringify(request.id)} twice`);
+      return this.#reportBroken(`it used the request id ${JSON.stringify(request.id)} twice`);
     if (readToolQuestion(request) === null) {
       const error = `Unsupported request: ${request.subtype.slice(0, 100)}`;
       return this.#respond({ subtype: 'error', request_id: request.id, error });
@@ -171,8 +174,8 @@ export class StreamJsonClient implements AgentClient {
 
   #readStrayLine(): void {
     this.#strayLines += 1;
-    if (!this.#hasAnswered && this.#strayLines > MAX_STRAY_LINES)
-      this.#break('it prints something other than messages; check the options it is started with');
+    if (!this.#hasResponded && this.#strayLines > MAX_STRAY_LINES)
+      this.#reportBroken('its output is not in the format of the protocol; check the options in its command');
   }
 
   #end(): void {
@@ -182,7 +185,7 @@ export class StreamJsonClient implements AgentClient {
     this.#ports.onEnd();
   }
 
-  #break(reason: string): void {
+  #reportBroken(reason: string): void {
     if (this.#isClosed) return;
     this.close();
     this.#ports.onBroken(reason);

@@ -25,7 +25,7 @@ function collect(
   return answer;
 }
 
-test('the last whole message is the answer', () => {
+test('the last complete message is the answer', () => {
   expect(collect('codex', [codex.message('first'), codex.message('last', 'item_1')]).text).toBe('last');
 });
 
@@ -38,15 +38,15 @@ test('the engine’s structured field is the answer', () => {
   expect(collect('claude', [claude('Here.'), { ...result, structured_output: { a: 1 } }]).text).toBe('{"a":1}');
 });
 
-test('all of stdout is the answer of a plain program', () => {
+test('the entire stdout is the answer of a plain program', () => {
   const answer = collect('generic', ['', 'one', '', 'two'], 'stdout');
   expect(answer.text).toBe('\none\n\ntwo\n');
-  expect(answer.lastWords.text).toBe('one\n\ntwo');
+  expect(answer.lastText.text).toBe('one\n\ntwo');
 });
 
-test('an agent that says nothing has an empty answer', () => {
+test('an agent that prints nothing has an empty answer', () => {
   expect(collect('codex', []).text).toBe('');
-  expect(collect('codex', []).lastWords.text).toBeUndefined();
+  expect(collect('codex', []).lastText.text).toBeUndefined();
 });
 
 test('an answer longer than the limit is kept just long enough to be refused', () => {

@@ -1,21 +1,30 @@
 import { isUtf8 } from 'node:buffer';
 import type { CapturedStream, Emitted } from '../../events/index.js';
 
-/** One byte more than `parse` accepts, so that it reports the limit. */
+/** One byte more than `parse` accepts, so that `parse` reports the limit. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024 + 1;
 
-/** The longest `text` of a result; of more, the end is kept. */
+/** The maximum length of `text` in a result; of a longer text, only the end is kept. */
 const MAX_TEXT_LENGTH = 16 * 1024 * 1024;
 
 /**
- * Where the answer of an attempt is: in the agent's messages, or, of a plain program, in all of stdout. `stdout` holds
- * it for a contract, `tail` only for people, who want the end of what is too long.
+ * The source of an attempt's answer: the agent's messages, or all of stdout for a plain program. `stdout` is for a contract,
+ * `tail` is for people, who need the end of a long output.
  */
-export type AnswerSource = 'messages' | 'stdout' | 'tail';
+type AnswerSource = 'messages' | 'stdout' | 'tail';
+
+/** Chooses the source of an attempt's answer, both for running and for recorded attempts. */
+export function chooseAnswerSource(
+  { engine, reads, terminal }: { readonly engine?: string; readonly reads?: unknown; readonly terminal?: unknown },
+  contract: unknown,
+): AnswerSource {
+  if (engine !== 'command' || reads !== undefined || terminal === true) return 'messages';
+  return contract === undefined ? 'tail' : 'stdout';
+}
 
 /**
- * Collects the answer of an attempt: the last whole message of the agent itself, not of a sub-agent. A plain program's
- * answer is all it prints on stdout.
+ * Collects the answer of an attempt: the last complete message of the agent itself, not of a sub-agent. A plain program's answer
+ * is its entire stdout.
  *
  * @example
  * const answer = new AnswerCollector('messages')
@@ -26,7 +35,7 @@ export class AnswerCollector {
   readonly #source: AnswerSource;
   #message: string | undefined;
   #isMessageUtf8 = true;
-  /** A plain program that prints a lot has several: the whole is then in its bytes. */
+  /** The number of messages. A plain program with a long output has several; then the answer is read from its bytes. */
   #messages = 0;
   readonly #printed: ByteBlocks;
 
@@ -52,34 +61,34 @@ export class AnswerCollector {
     }
   }
 
-  /** The text validated against the contract; empty if the agent printed nothing. */
+  /** The text to validate against the contract; empty if the agent printed nothing. */
   get text(): string {
     return this.#source === 'messages' ? (this.#message ?? '') : this.#printed.text();
   }
 
-  /** Whether the answer is as the agent printed it: bytes that are not UTF-8 are shown as substitutes. */
+  /** Whether the answer is valid UTF-8; otherwise it has replacement characters. */
   get isUtf8(): boolean {
     return this.#source === 'messages' ? this.#isMessageUtf8 : isUtf8(this.#printed.bytes());
   }
 
-  /** The agent's last words for the result, and how many bytes or characters before them were left out. */
-  get lastWords(): { readonly text: string | undefined; readonly leftOut: number } {
-    const isWhole = this.#source === 'messages' || this.#messages < 2;
-    const whole = isWhole ? this.#message : trimBlankLines(this.#printed.text());
-    const text = whole?.slice(-MAX_TEXT_LENGTH);
-    const leftOut = (whole?.length ?? 0) - (text?.length ?? 0);
-    return { text, leftOut: leftOut + (isWhole ? 0 : this.#printed.leftOut) };
+  /** The text for the result, and the number of bytes or characters that were left out before it. */
+  get lastText(): { readonly text: string | undefined; readonly leftOut: number } {
+    const isInMessage = this.#source === 'messages' || this.#messages < 2;
+    const full = isInMessage ? this.#message : trimBlankLines(this.#printed.text());
+    const text = full?.slice(-MAX_TEXT_LENGTH);
+    const leftOut = (full?.length ?? 0) - (text?.length ?? 0);
+    return { text, leftOut: leftOut + (isInMessage ? 0 : this.#printed.leftOut) };
   }
 }
 
-/** As the reader of plain programs does with a message. */
+/** Removes blank lines, as the reader of plain programs does. */
 function trimBlankLines(text: string): string {
   return text.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd();
 }
 
 const BLOCK = 64 * 1024;
 
-/** Bytes up to a limit, from the beginning or the end of a stream. In blocks: a program may print byte by byte. */
+/** The first or last bytes of a stream, up to a limit. They are stored in blocks, because a program may print byte by byte. */
 class ByteBlocks {
   readonly #max: number;
   readonly #keeps: 'beginning' | 'end';
@@ -122,7 +131,7 @@ class ByteBlocks {
     const all = Buffer.concat(this.#blocks, this.#length);
     if (this.#length <= this.#max) return all;
     let from = this.#length - this.#max;
-    // Cut where a character begins.
+    // Skips to the beginning of a character.
     while (((all[from] ?? 0) & 0xc0) === 0x80) from += 1;
     return all.subarray(from);
   }

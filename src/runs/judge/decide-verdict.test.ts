@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Drained } from '../../events/index.js';
 import { ParseError } from '../../json/index.js';
 import { decideVerdict, isAsking } from './decide-verdict.js';
-import type { VerdictGrounds } from './decide-verdict.js';
+import type { VerdictFacts } from './decide-verdict.js';
 
 const DRAINED: Drained = {
   events: [],
@@ -15,19 +15,19 @@ const DRAINED: Drained = {
 const error = new ParseError('NO_JSON', 'nothing found', { attempts: [] });
 const refused = { verdict: 'not_validated', reason: 'no good', warnings: [], error } as const;
 const comment = { verdict: 'comment', comment: 'hm', warnings: [], error } as const;
-const GROUNDS: VerdictGrounds = {
+const FACTS: VerdictFacts = {
   stop: null,
   judged: { verdict: 'no_contract' },
   drained: DRAINED,
   end: { exitCode: 0, signal: null },
   mayRetry: true,
-  trouble: null,
+  engineFailure: null,
   isHeld: false,
 };
-const decide = (grounds: Partial<VerdictGrounds>) => decideVerdict({ ...GROUNDS, ...grounds });
+const decide = (facts: Partial<VerdictFacts>) => decideVerdict({ ...FACTS, ...facts });
 
 describe('the verdict', () => {
-  it('is the stop, whatever else is known', () => {
+  it('is that of the stop, regardless of other facts', () => {
     const stop = { verdict: 'limit', reason: 'too much' } as const;
     expect(decide({ stop, judged: refused })).toEqual(stop);
   });
@@ -36,13 +36,13 @@ describe('the verdict', () => {
     expect(decide({ judged: null })).toEqual({});
   });
 
-  it('is what the contract says', () => {
+  it('is that of the contract', () => {
     expect(decide({})).toEqual({ verdict: 'no_contract' });
     const judged = { verdict: 'validated', value: 1, repairLevel: 'none', repairs: [], warnings: [] } as const;
     expect(decide({ judged, end: { exitCode: 1, signal: null } })).toEqual({ verdict: 'validated' });
   });
 
-  it('sends an output that fails the contract back while retries are left', () => {
+  it('retries an output that fails the contract while retries are left', () => {
     expect(decide({ judged: refused })).toEqual({ verdict: 'retry', reason: 'no good' });
     expect(decide({ judged: refused, mayRetry: false })).toEqual({ verdict: 'not_validated', reason: 'no good' });
     expect(decide({ judged: comment })).toMatchObject({ verdict: 'retry' });
@@ -53,9 +53,9 @@ describe('the verdict', () => {
     ['an exit code', { end: { exitCode: 1, signal: null } }],
     ['a signal', { end: { exitCode: null, signal: 'SIGKILL' } }],
     ['an error of the engine', { drained: { ...DRAINED, runtimeError: 'no credit' } }],
-  ])('does not ask again after %s', (_, trouble) => {
-    expect(decide({ judged: refused, ...trouble })).toMatchObject({ verdict: 'not_validated' });
-    expect(decide({ judged: comment, ...trouble })).toMatchObject({ verdict: 'comment' });
+  ])('does not retry after %s', (_, engineFailure) => {
+    expect(decide({ judged: refused, ...engineFailure })).toMatchObject({ verdict: 'not_validated' });
+    expect(decide({ judged: comment, ...engineFailure })).toMatchObject({ verdict: 'comment' });
   });
 
   it('does not retry if the schema threw an error', () => {
@@ -64,7 +64,7 @@ describe('the verdict', () => {
   });
 });
 
-it('an agent that ends its turn without the done marker asks, in interactive mode', () => {
+it('an agent that ends its turn without the done marker asks a question, in interactive mode', () => {
   const ended = { ...DRAINED, endSignal: 'CODEX_TURN_COMPLETED' } as const;
   expect(isAsking('interactive', ended)).toBe(true);
   expect(isAsking('interactive', { ...ended, doneMarker: true })).toBe(false);

@@ -5,8 +5,7 @@ import type { RunResult, StoredRunSpec } from '../../records/index.js';
 import { translateRunFolder } from '../../run-folder/index.js';
 import type { AttemptJudge, AttemptMeta, TranslateOptions } from '../../run-folder/index.js';
 import { describeOutcome } from '../result/build-result.js';
-import { AnswerCollector } from './answer.js';
-import type { AnswerSource } from './answer.js';
+import { AnswerCollector, chooseAnswerSource } from './answer.js';
 import { decideVerdict, isAsking } from './decide-verdict.js';
 import { judgeOutput } from './judge-output.js';
 import type { JudgedOutput } from './judge-output.js';
@@ -17,17 +16,17 @@ export type StoredContract = NonNullable<StoredRunSpec['contract']>;
 /** The judgement of a recorded run by this version. */
 export interface JudgedRun {
   readonly outcome: Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
-  /** Of the last attempt's answer. */
+  /** Codes of the warnings about the last attempt's answer. */
   readonly warnings: readonly string[];
   /** The verdict on each attempt; null if there is none, such as an attempt that ended with a question. */
   readonly verdicts: readonly (Verdict | null)[];
-  /** The agent's last words. */
+  /** The agent's last message. */
   readonly text: string | undefined;
 }
 
 /**
- * Reads the recorded bytes of a run and judges its answer again, attempt by attempt, with the rules of this version. What
- * only the run itself could know is taken as recorded: that it was canceled, timed out, or exceeded a limit.
+ * Reads the recorded bytes of a run and judges its answer again, attempt by attempt, with the rules of this version. Facts
+ * that the bytes do not show are used as recorded: a cancellation, a timeout, an exceeded limit.
  *
  * @example
  * const { outcome } = await judgeRunAgain('runs/01J…', { schema })
@@ -48,11 +47,11 @@ export async function judgeRunAgain(
     outcome: last === undefined ? { status: 'failed', repair_level: 'none' } : describeOutcome(last, judged, null),
     warnings: [...new Set(warnings.map(({ code }) => code))],
     verdicts: judge.verdicts,
-    text: judge.answer.lastWords.text,
+    text: judge.answer.lastText.text,
   };
 }
 
-/** Judges a text as the answer of a run would be. */
+/** Judges a text like the answer of a run. */
 export async function judgeText(text: string, contract: StoredContract): Promise<JudgedOutput> {
   return judgeOutput(text, contract, compileSchema(contract));
 }
@@ -74,7 +73,7 @@ class RecordedRunJudge implements AttemptJudge {
   }
 
   begin(_attempt: number, meta: AttemptMeta): void {
-    this.answer = new AnswerCollector(chooseSource(meta, this.#contract));
+    this.answer = new AnswerCollector(chooseAnswerSource(meta, this.#contract));
     this.judged = null;
   }
 
@@ -99,9 +98,9 @@ class RecordedRunJudge implements AttemptJudge {
       judged: this.judged,
       drained,
       end: { exitCode: meta.exit_code ?? null, signal: meta.signal ?? null },
-      // Whether a rejected answer was sent back is a fact: it was, if an attempt followed because of it.
+      // Whether a rejected answer was retried is a recorded fact.
       mayRetry: recorded === 'retry',
-      trouble: null,
+      engineFailure: null,
       isHeld: false,
     });
     this.verdicts.push(decided.verdict ?? null);
@@ -109,10 +108,5 @@ class RecordedRunJudge implements AttemptJudge {
   }
 }
 
-/** Verdicts that follow from the answer; all others are facts. */
+/** Verdicts that depend on the answer; all others are recorded facts. */
 const JUDGED: ReadonlySet<Verdict> = new Set(['validated', 'not_validated', 'comment', 'no_contract', 'retry']);
-
-function chooseSource(meta: AttemptMeta, contract: StoredContract | undefined): AnswerSource {
-  if (meta.engine !== 'command' || meta.reads !== undefined || meta.terminal === true) return 'messages';
-  return contract === undefined ? 'tail' : 'stdout';
-}

@@ -16,7 +16,7 @@ async function judge(text: string, contract: RunContract = { schema: LINE }) {
 }
 
 describe('an answer that passes', () => {
-  it('gives its value', async () => {
+  it('returns its value', async () => {
     expect(await judge('{"line":3}')).toEqual({
       verdict: 'validated',
       value: { line: 3 },
@@ -26,7 +26,7 @@ describe('an answer that passes', () => {
     });
   });
 
-  it('can be repaired, and says so', async () => {
+  it('can be repaired, which is reported', async () => {
     expect(await judge('Here: ```json\n{"line":3,}\n```')).toMatchObject({
       verdict: 'validated',
       value: { line: 3 },
@@ -40,12 +40,12 @@ describe('an answer that passes', () => {
     expect(await judge('{"line":3,"__SKILL_DONE__":true}')).toMatchObject({ value: { line: 3 }, repairLevel: 'none' });
   });
 
-  it('goes through the caller’s normalizers', async () => {
+  it('passes through the caller’s normalizers', async () => {
     const normalizers = [(value: unknown) => ({ line: Reflect.get(Object(value) as object, 'row') as unknown })];
     expect(await judge('{"row":4}', { schema: LINE, normalizers })).toMatchObject({ value: { line: 4 } });
   });
 
-  it('may be aligned if the contract says so', async () => {
+  it('may be aligned if the contract allows it', async () => {
     expect(await judge('{"line":"3"}')).toMatchObject({ verdict: 'not_validated' });
     expect(await judge('{"line":"3"}', { schema: LINE, align: true })).toMatchObject({
       verdict: 'validated',
@@ -54,7 +54,7 @@ describe('an answer that passes', () => {
     });
   });
 
-  it('may be cut off if the contract says so', async () => {
+  it('may be truncated if the contract allows it', async () => {
     expect(await judge('<json>{"line":3', { schema: LINE, profile: 'tagged' })).toMatchObject({
       verdict: 'not_validated',
     });
@@ -72,7 +72,7 @@ describe('an answer that passes', () => {
 });
 
 describe('an answer that does not pass', () => {
-  it('says where and why', async () => {
+  it('has the location and the reason', async () => {
     const judged = await judge('{"line":"three"}');
     expect(judged).toMatchObject({ verdict: 'not_validated', error: { code: 'SCHEMA_MISMATCH' } });
     expect(judged).toHaveProperty('reason', expect.stringMatching(/\[SCHEMA_MISMATCH\].*line.*integer/));
@@ -90,7 +90,7 @@ describe('an answer that does not pass', () => {
     });
   });
 
-  it('is blamed on a schema that throws', async () => {
+  it('is reported as an error of the schema if that throws', async () => {
     const schema = z.unknown().refine(() => {
       throw new Error('no database');
     });
@@ -106,7 +106,7 @@ it('without a contract nothing is judged', async () => {
   expect(await judgeOutput('whatever', undefined, undefined)).toEqual({ verdict: 'no_contract' });
 });
 
-it('a contract without a schema asks for any JSON', async () => {
+it('a contract without a schema accepts any JSON', async () => {
   expect(await judgeOutput('{"a":1}', {}, undefined)).toMatchObject({ verdict: 'validated', value: { a: 1 } });
   expect(await judgeOutput('no', { align: true }, undefined)).toMatchObject({ verdict: 'not_validated' });
 });

@@ -24,16 +24,16 @@ export type JudgedOutput =
       readonly verdict: 'not_validated';
       readonly reason: string;
       readonly warnings: readonly Warning[];
-      /** Absent where the schema threw an error. */
+      /** Absent if the schema threw an error. */
       readonly error?: ParseError;
     };
 
-/** Enough of an error to act on; the whole list is in the result. */
+/** The maximum length of a reason; the full list of errors is in the result. */
 const MAX_REASON = 2000;
 
 /**
- * Validates an answer against the contract. Only the schema decides: repairs and alignment bring a text to it, nothing
- * else makes a success. The done marker is stripped before anything else looks at the value.
+ * Validates an answer against the contract. Only the schema decides about success; repairs and alignment only prepare
+ * the value for it. The done marker is stripped first.
  */
 export async function judgeOutput(
   text: string,
@@ -62,7 +62,7 @@ export async function judgeOutput(
         return { verdict: 'not_validated', reason: describe(result.error), warnings, error: result.error };
     }
   } catch (error) {
-    // A schema of the caller may throw; the run has still ended, and the result reports it.
+    // The caller's schema may throw; the run still ends with a result that reports the error.
     return {
       verdict: 'not_validated',
       reason: `The schema of the contract threw an error: ${describeThrown(error)}`,

@@ -1,48 +1,48 @@
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { findProgram } from '../../files/index.js';
-import { askProgram } from './ask-program.js';
+import { runProgram } from './run-program.js';
 import type { Launcher } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
 
-/** A program that does not print its version by then is used without. */
+/** A program that takes longer to print its version is used without a known version. */
 const TIMEOUT_MS = 15_000;
 
-/** Programs whose version is remembered; the oldest is forgotten first. */
+/** Limit on cached versions; the oldest is dropped first. */
 const MAX_PROGRAMS = 64;
 
-const asked = new Map<string, Promise<string | undefined>>();
+const versions = new Map<string, Promise<string | undefined>>();
 
-/** The version of an engine's program, detected once per process while the program file does not change. */
-export async function engineVersion(
+/** Returns the version of an engine's program. It is cached until the program file changes. */
+export async function findEngineVersion(
   launcher: Launcher,
   words: readonly [string, ...string[]],
   env: Readonly<Record<string, string>>,
 ): Promise<string | undefined> {
   if (launcher.versionCommand.length === 0) return undefined;
   const key = await identify(words, env);
-  const known = asked.get(key);
+  const known = versions.get(key);
   if (known !== undefined) return known;
-  const version = ask(launcher, words, env);
-  asked.set(key, version);
-  if (asked.size > MAX_PROGRAMS) asked.delete(asked.keys().next().value ?? key);
+  const version = readVersion(launcher, words, env);
+  versions.set(key, version);
+  if (versions.size > MAX_PROGRAMS) versions.delete(versions.keys().next().value ?? key);
   return version;
 }
 
-async function ask(
+async function readVersion(
   launcher: Launcher,
   words: readonly [string, ...string[]],
   env: Readonly<Record<string, string>>,
 ): Promise<string | undefined> {
   const [program, ...given] = words;
   const command: [string, ...string[]] = [program, ...given, ...launcher.versionCommand];
-  // Not marked as the run's: it would be ended with the run, which may be over before the program has answered.
+  // Without the run's marker, so that the end of the run does not end this program before it has printed its version.
   const unmarked = { ...env, [RUN_MARKER]: undefined };
-  const { text, problem } = await askProgram(command, { env: unmarked, cwd: tmpdir(), timeoutMs: TIMEOUT_MS });
+  const { text, problem } = await runProgram(command, { env: unmarked, cwd: tmpdir(), timeoutMs: TIMEOUT_MS });
   return problem === undefined ? launcher.readVersion(text) : undefined;
 }
 
-/** The program's file with its time and size: an update in place is another program. */
+/** Returns a key made from the path, time and size of the program file, so that an update changes the key. */
 async function identify(words: readonly [string, ...string[]], env: Readonly<Record<string, string>>): Promise<string> {
   const path = await findProgram(words[0], { path: env['PATH'] ?? '', cwd: tmpdir() });
   const found = path === undefined ? undefined : await stat(path).catch(() => undefined);

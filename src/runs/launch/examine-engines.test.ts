@@ -10,7 +10,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Puts a program into a new folder; returns that folder. */
+/** Creates a program in a new folder; returns the folder. */
 function install(place: string, program: string, lines: string): string {
   const file = join(folder, place, program);
   mkdirSync(dirname(file), { recursive: true });
@@ -27,7 +27,7 @@ async function findReport(engine: string, path: string, options: Partial<Examine
 }
 
 describe('examineEngines', () => {
-  it('reports every engine but `command`, each missing one with how to get it', async () => {
+  it('reports every engine except `command`, and how to install each missing one', async () => {
     const reports = await examineEngines({ env: { PATH: folder }, cwd: folder });
     expect(reports.map(({ engine, status }) => `${engine} ${status}`)).toEqual([
       'codex missing',
@@ -48,7 +48,7 @@ describe('examineEngines', () => {
     expect(reports[0]?.next).toBe('npm install --global @openai/codex@0.166.0');
   });
 
-  it('finds a program on the path and its version', async () => {
+  it('finds a program in PATH and its version', async () => {
     const path = install('proven', 'codex', 'console.log("codex-cli 0.166.0")');
     expect(await findReport('codex', path)).toEqual({
       engine: 'codex',
@@ -59,13 +59,13 @@ describe('examineEngines', () => {
     });
   });
 
-  it('asks a program that the configuration names', async () => {
+  it('runs a program that the configuration names', async () => {
     const path = install('named', 'my-claude', 'console.log("2.1.325 (Claude Code)")');
     const programs = { claude: join(path, 'my-claude') };
     expect(await findReport('claude', '', { programs })).toMatchObject({ status: 'ready', program: programs.claude });
   });
 
-  it('asks a program that is configured as a list of words', async () => {
+  it('runs a program that is configured with arguments', async () => {
     const path = install('words', 'my-codex.mjs', 'console.log("codex-cli 0.166.0")');
     const programs = { codex: [process.execPath, join(path, 'my-codex.mjs')] };
     expect(await findReport('codex', '', { programs })).toMatchObject({ status: 'ready', version: '0.166.0' });
@@ -86,22 +86,22 @@ describe('examineEngines', () => {
   it.each([
     ['fails', 'console.log("0.166.0"); process.exit(3)', 'it ended with exit code 3'],
     ['prints no version', 'console.log("hello")', 'it does not print its version'],
-    ['hangs', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)', 'it did not answer within 0.3 s'],
-  ])('calls a program broken that %s', async (name, lines, reason) => {
+    ['hangs', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)', 'it did not exit within 0.3 s'],
+  ])('reports a program as broken that %s', async (name, lines, reason) => {
     const path = install(name.replaceAll(' ', '-'), 'codex', lines);
     const { status, next } = await findReport('codex', path, name === 'hangs' ? { timeoutMs: 300 } : {});
     expect(status).toBe('broken');
     expect(next).toBe(`${reason}; run \`codex --version\` yourself, or install it again`);
   });
 
-  it('keeps little of a program that floods', async () => {
+  it('reads only the beginning of a very long output', async () => {
     const path = install('flood', 'codex', 'process.stdout.write(" ".repeat(5_000_000) + "0.166.0")');
     expect(await findReport('codex', path)).toMatchObject({ status: 'broken' });
   });
 });
 
 describe('renderDoctor', () => {
-  it('writes a line an engine, and the next step below it', () => {
+  it('writes a line per engine, and the next step below it', () => {
     const text = renderDoctor([
       { engine: 'codex', program: 'codex', path: '/bin/codex', version: '0.166.0', status: 'ready' },
       { engine: 'opencode', program: 'opencode', status: 'missing', next: 'install it' },

@@ -4,38 +4,38 @@ import type { Launcher } from '../launchers/launcher.js';
 import type { RunEngine } from '../../records/index.js';
 import { isVersionIn } from '../launchers/version.js';
 import { findProgram } from '../../files/index.js';
-import { askProgram } from './ask-program.js';
+import { runProgram } from './run-program.js';
 
-/** An engine as found on this machine, and advice if it cannot be used. */
+/** The state of an engine on this machine, and advice if it cannot be used. */
 export interface EngineReport {
   readonly engine: string;
   readonly program: string;
   readonly path?: string;
   readonly version?: string;
-  /** `unproven_version`: it will probably work, but was not tested. `broken`: it exists and does not answer. */
+  /** `unproven_version`: it will probably work, but was not tested. `broken`: it exists, but does not print its version. */
   readonly status: 'ready' | 'missing' | 'unproven_version' | 'broken';
   readonly next?: string;
 }
 
-/** Where to look for the agents. */
+/** Options for examining engines. */
 export interface ExamineOptions {
-  /** The environment in which programs are looked for and asked. */
+  /** The environment for finding and running programs. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Where an engine's program is, or the words that start it; the others are looked for on the path. */
+  /** The path of an engine's program, or its command; other programs are searched for in PATH. */
   readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
   /** Agents of the configuration. */
   readonly agents?: Readonly<Record<string, AgentSettings>>;
-  /** How long a program may take to print its version. */
+  /** The time limit for a program to print its version. */
   readonly timeoutMs?: number;
 }
 
-/** Programs of this kind load for seconds on a busy machine. */
+/** These programs take seconds to start on a busy machine. */
 const DEFAULT_TIMEOUT_MS = 20_000;
 
 /**
- * Looks up every engine's program, asks for its version and suggests the next step. `command` is left out: it is
- * whatever the caller names.
+ * Finds the program of every engine, reads its version and suggests the next step. `command` is left out, because it has no fixed
+ * program.
  *
  * @example
  * for (const { engine, status, next } of await examineEngines({ env: process.env, cwd: process.cwd() })) show(engine, status, next)
@@ -55,10 +55,10 @@ async function examine(launcher: Launcher, options: ExamineOptions): Promise<Eng
 
   // An ACP agent reports its version when it is started.
   if (launcher.versionCommand.length === 0) return { ...found, path, status: 'ready' };
-  const answer = await askProgram([path, ...words, ...launcher.versionCommand], { env, cwd, timeoutMs });
-  const version = launcher.readVersion(answer.text);
-  if (answer.problem !== undefined || version === undefined) {
-    const reason = answer.problem ?? 'it does not print its version';
+  const output = await runProgram([path, ...words, ...launcher.versionCommand], { env, cwd, timeoutMs });
+  const version = launcher.readVersion(output.text);
+  if (output.problem !== undefined || version === undefined) {
+    const reason = output.problem ?? 'it does not print its version';
     const command = [program, ...words, ...launcher.versionCommand].join(' ');
     return { ...found, path, status: 'broken', next: `${reason}; run \`${command}\` yourself, or install it again` };
   }
@@ -78,15 +78,15 @@ const STATUS_WORDS: Readonly<Record<EngineReport['status'], string>> = {
 };
 
 /**
- * The reports as lines for people: engine, status, version and place, and below it the next step.
+ * Formats the reports for people: a line with engine, status, version and path, and the next step below it.
  *
  * @example
  * process.stderr.write(renderDoctor(await examineEngines({ env: process.env, cwd: process.cwd() })))
  */
 export function renderDoctor(reports: readonly EngineReport[]): string {
-  const engineWidth = widest(reports.map(({ engine }) => engine));
-  const statusWidth = widest(Object.values(STATUS_WORDS));
-  const versionWidth = widest(reports.map(({ version = '' }) => version));
+  const engineWidth = findWidth(reports.map(({ engine }) => engine));
+  const statusWidth = findWidth(Object.values(STATUS_WORDS));
+  const versionWidth = findWidth(reports.map(({ version = '' }) => version));
   return reports
     .map(({ engine, status, version = '', path = '', next }) => {
       const columns = [
@@ -101,6 +101,6 @@ export function renderDoctor(reports: readonly EngineReport[]): string {
     .join('');
 }
 
-function widest(texts: readonly string[]): number {
+function findWidth(texts: readonly string[]): number {
   return Math.max(0, ...texts.map((text) => text.length));
 }

@@ -11,12 +11,12 @@ import { launchProcess } from '../process/launch-process.js';
 import type { RunningProcess } from '../process/launch-process.js';
 import { getProgramCommand, selectAgentEnvironment } from './prepare-launch.js';
 
-/** An agent that has not reported its capabilities by then gets text only. */
+/** The time an agent has to report its capabilities. */
 const TIMEOUT_MS = 20_000;
 
 /**
- * Detects what an engine accepts besides text. An agent of the Agent Client Protocol is started for that and ended again;
- * one that does not answer gets text only.
+ * Detects the inputs that an engine accepts in addition to text. For this, an ACP agent is started and ended again; if it does
+ * not respond in time, it gets text only.
  *
  * @example
  * await findAcceptedInputs('gemini-acp', ports) // { attachments: ['image', 'audio', 'file'], mcpServers: ['stdio', 'http', 'sse'] }
@@ -41,7 +41,7 @@ export async function findAcceptedInputs(
       { graceMs: 500 },
     );
     try {
-      return await ask(running, timeoutMs);
+      return await readCapabilities(running, timeoutMs);
     } finally {
       await running.stop();
     }
@@ -50,7 +50,7 @@ export async function findAcceptedInputs(
   }
 }
 
-async function ask(running: RunningProcess, handshakeMs: number): Promise<AcceptedInputs> {
+async function readCapabilities(running: RunningProcess, handshakeMs: number): Promise<AcceptedInputs> {
   return new Promise((resolve) => {
     const acceptTextOnly = (): void => resolve(ACCEPTS_TEXT_ONLY);
     const peer = new RpcPeer(
@@ -67,7 +67,7 @@ async function ask(running: RunningProcess, handshakeMs: number): Promise<Accept
       for await (const { stream, bytes } of running.output) if (stream === 'stdout') peer.receive(bytes);
     };
     read().then(acceptTextOnly, acceptTextOnly);
-    peer.ask(
+    peer.requestWithTimeout(
       'initialize',
       INITIALIZE,
       (result) => {

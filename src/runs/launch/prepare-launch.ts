@@ -11,16 +11,16 @@ import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { AttemptSecrets } from '../secrets/compile-secrets.js';
 import { selectEnvironment } from '../secrets/environment.js';
 import { isVersionIn } from '../launchers/version.js';
-import { engineVersion } from './engine-version.js';
+import { findEngineVersion } from './engine-version.js';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openNew } from '../../files/index.js';
 
-/** A process that can be launched. */
+/** A process that is ready to be launched. */
 export interface PreparedLaunch {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
-  /** Words that the caller or the configuration chose: in a sandbox the files they name are shown. */
+  /** Arguments chosen by the caller or the configuration: the files they name are mounted in a sandbox. */
   readonly named: readonly string[];
   readonly stdin: string | undefined;
   readonly converse: ConversationRequest | undefined;
@@ -35,22 +35,22 @@ export interface LaunchInput {
   readonly sessionId: string | null;
 }
 
-/** Prepares the launch of the engine, and writes the settings it needs into the run folder. */
-export async function prepareLaunch(context: RunContext, wish: LaunchInput): Promise<PreparedLaunch> {
+/** Prepares the launch of the engine, and writes its settings files to the run folder. */
+export async function prepareLaunch(context: RunContext, input: LaunchInput): Promise<PreparedLaunch> {
   const { spec, launcher, runDir, ports, progress } = context;
   const { mcpServers } = ports.inputs;
-  // A session that is resumed has them already.
-  const attachments = progress.attempts === 0 || wish.sessionId === null ? ports.inputs.attachments : [];
+  // A resumed session already has them.
+  const attachments = progress.attempts === 0 || input.sessionId === null ? ports.inputs.attachments : [];
   refuseUnsupported(context);
   const request: LaunchRequest = {
-    prompt: wish.prompt,
-    workdir: wish.workdir,
+    prompt: input.prompt,
+    workdir: input.workdir,
     runDir,
     permissions: spec.permissions === 'ask' ? 'safe' : (spec.permissions ?? 'safe'),
     ...(spec.permissions === 'ask' ? { asks: true } : {}),
     ...((await usesTwoWay(context)) ? { converses: true } : {}),
     ...(spec.model === undefined ? {} : { model: spec.model }),
-    ...(wish.sessionId === null ? {} : { sessionId: wish.sessionId }),
+    ...(input.sessionId === null ? {} : { sessionId: input.sessionId }),
     ...(spec.command === undefined ? {} : { command: spec.command }),
     ...(spec.terminal === undefined ? {} : { terminal: spec.terminal !== false }),
     ...(attachments.length === 0 ? {} : { attachments }),
@@ -65,43 +65,45 @@ export async function prepareLaunch(context: RunContext, wish: LaunchInput): Pro
   return {
     command: [first, ...words, ...args],
     env,
-    named: [...listNamed(context, [first, ...words]), ...listServerWords(mcpServers)],
+    named: [...listNamed(context, [first, ...words]), ...listServerCommands(mcpServers)],
     stdin: launch.stdin,
     converse: launch.converse,
     secrets: createAttemptSecrets(env, ports.secretPatterns),
   };
 }
 
-/** Refuses inputs that an engine does not accept before it is started: an answer without them would answer something else. */
+/** Refuses inputs that an engine does not accept, because it would ignore them and still answer. */
 function refuseUnsupported({ spec, launcher, ports }: RunContext): void {
-  const what = findUnsupported(ports.inputs, launcher.accepts ?? ACCEPTS_TEXT_ONLY);
-  if (what !== undefined)
-    throw new SluiceError('INPUT_UNSUPPORTED', `${spec.engine} does not accept ${what}. Use another engine.`);
+  const unsupported = findUnsupported(ports.inputs, launcher.accepts ?? ACCEPTS_TEXT_ONLY);
+  if (unsupported !== undefined)
+    throw new SluiceError('INPUT_UNSUPPORTED', `${spec.engine} does not accept ${unsupported}. Use another engine.`);
   if (ports.inputs.attachments.length > 0 && spec.terminal === true)
-    throw new SluiceError('INPUT_UNSUPPORTED', 'Attachments need pipes. Run it without a terminal.');
+    throw new SluiceError(
+      'INPUT_UNSUPPORTED',
+      'Attachments do not work in a terminal. Run the engine without a terminal.',
+    );
 }
 
-/** In a sandbox the programs of the servers, and files they name, are shown too. */
-function listServerWords(servers: readonly McpServer[]): string[] {
+/** Lists the commands of the servers, whose files are mounted in a sandbox too. */
+function listServerCommands(servers: readonly McpServer[]): string[] {
   return servers.flatMap((server) => (server.type === 'stdio' ? [server.command, ...server.args] : []));
 }
 
 /**
- * Whether the program is started in its two-way mode, as one process for the whole run, instead of being started again for
- * every prompt. Permissions and attachments need that. Replies and retries do not: they fall back to a new process where
- * the version was not tested.
+ * Whether the program is started in its two-way mode, as one process for the entire run, instead of one process per prompt.
+ * Permissions and attachments require it. Replies and retries do not: they use a new process if the version was not tested.
  */
 async function usesTwoWay(context: RunContext): Promise<boolean> {
   const { spec, launcher, ports } = context;
   if (spec.permissions === 'ask' || ports.inputs.attachments.length > 0) return true;
-  const mayGoOn = spec.mode === 'interactive' || (spec.contract !== undefined && (spec.max_retries ?? 0) > 0);
-  if (!mayGoOn || launcher.canAsk !== true || launcher.drives === '') return false;
+  const mayContinue = spec.mode === 'interactive' || (spec.contract !== undefined && (spec.max_retries ?? 0) > 0);
+  if (!mayContinue || launcher.canAsk !== true || launcher.drives === '') return false;
   const words = getProgramCommand(context, launcher.program);
-  const version = await engineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
+  const version = await findEngineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
   return version !== undefined && isVersionIn(version, launcher.drives);
 }
 
-/** Never a word that was made from a prompt. */
+/** Lists the arguments chosen by the caller or the configuration, never one that contains a prompt. */
 function listNamed({ spec, ports }: RunContext, program: readonly string[]): readonly string[] {
   if (spec.engine === 'command') return spec.command ?? program;
   const agent = Object.hasOwn(ports.agents, spec.engine) ? ports.agents[spec.engine] : undefined;
@@ -109,7 +111,7 @@ function listNamed({ spec, ports }: RunContext, program: readonly string[]): rea
   return 'acp' in agent ? agent.acp : agent.command;
 }
 
-/** The environment of an engine: what every process needs, what it may need, and what the spec names in `env`. */
+/** Returns the environment of an engine: variables for every process, those of the engine, and those named in `env` of the spec. */
 export function selectAgentEnvironment({ spec, launcher, ports }: Pick<RunContext, 'spec' | 'launcher' | 'ports'>) {
   return {
     ...selectEnvironment([...launcher.environment, ...(spec.env ?? []), 'TRACEPARENT'], ports.environment),
@@ -117,22 +119,22 @@ export function selectAgentEnvironment({ spec, launcher, ports }: Pick<RunContex
   };
 }
 
-/** The words that start an engine's program. */
+/** Returns the command of an engine's program, without the arguments of the launcher. */
 export function getProgramCommand(
   { spec, ports }: Pick<RunContext, 'spec' | 'ports'>,
   program: string,
 ): readonly [string, ...string[]] {
-  // An agent of the configuration names its program itself.
-  const isPlaced = spec.engine === 'command' || Object.hasOwn(ports.agents, spec.engine);
-  const configured = isPlaced ? undefined : ports.programs[spec.engine as RunEngine];
+  // The configuration of an agent already names its program.
+  const namesProgram = spec.engine === 'command' || Object.hasOwn(ports.agents, spec.engine);
+  const configured = namesProgram ? undefined : ports.programs[spec.engine as RunEngine];
   if (configured === undefined) return [program];
   const [first, ...rest] = typeof configured === 'string' ? [configured] : configured;
   return [first ?? program, ...rest];
 }
 
 /**
- * Writes the settings files of an engine into the run folder. An agent may have worked there before: a link it
- * left would choose where we write, so links are not followed and files are created again.
+ * Writes the settings files of an engine to the run folder. An agent may have written there before and left a link, so links are
+ * not followed and files are created again.
  */
 export async function writeSettings(runDir: string, files: readonly LaunchFile[]): Promise<void> {
   for (const { path, text } of files) {

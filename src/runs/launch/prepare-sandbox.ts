@@ -7,14 +7,14 @@ import type { RunContext } from '../attempts/run-context.js';
 import type { SandboxPort } from '../ports/sandbox-port.js';
 import type { PreparedLaunch } from './prepare-launch.js';
 
-/** The sandbox of a process, if it has one, and what the result says about it. */
+/** The sandbox of a process, if it has one, and its description for the result. */
 export interface PreparedSandbox {
   readonly sandbox: Sandbox | undefined;
-  /** Absent where none was wanted. */
+  /** Absent if no sandbox was requested. */
   readonly report: RunSandbox | undefined;
 }
 
-/** Prepares the sandbox of an attempt. Throws `SandboxError` where one is required and cannot be made. */
+/** Prepares the sandbox of an attempt. Throws `SandboxError` if a sandbox is required and cannot be created. */
 export async function prepareSandbox(
   context: RunContext,
   workdir: string,
@@ -46,12 +46,12 @@ export async function prepareSandbox(
   }
 }
 
-function decideUse(asked: RunSpec['sandbox'], configured: SandboxPort['use']): NonNullable<RunSpec['sandbox']> {
-  return configured === 'required' ? 'required' : (asked ?? configured ?? 'auto');
+function decideUse(requested: RunSpec['sandbox'], configured: SandboxPort['use']): NonNullable<RunSpec['sandbox']> {
+  return configured === 'required' ? 'required' : (requested ?? configured ?? 'auto');
 }
 
 function reportDenied({ findings, ports, id }: RunContext, { host, reason }: DeniedHost): void {
-  const message = `The sandbox did not connect to ${host}: ${reason}. Add the host to network, if the agent needs it.`;
+  const message = `The sandbox blocked the connection to ${host}: ${reason}. Add the host to "network" if the agent needs it.`;
   findings.addDiagnostic({ code: 'HOST_DENIED', message, severity: 'warning' });
-  ports.logger.warn('a host was denied', { run_id: id, host, reason });
+  ports.logger.warn('host denied', { run_id: id, host, reason });
 }

@@ -6,30 +6,30 @@ import type { RunContext } from '../attempts/run-context.js';
 import { endOrphans } from '../process/end-orphans.js';
 import { lockFolder } from '../workspace/folder-lock.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
-import { engineVersion } from './engine-version.js';
+import { findEngineVersion } from './engine-version.js';
 import { selectAgentEnvironment, getProgramCommand } from './prepare-launch.js';
 
-/** Why a run could not start; reported in its events. */
+/** A run could not start; the reason is reported in its events. */
 export class NotStarted extends Error {
   override readonly name = 'NotStarted';
 }
 
-/** The working folder, absolute and without links. */
+/** Returns the working folder, absolute and without links. */
 export async function findWorkdir({ spec }: RunContext): Promise<string> {
   const named = resolve(spec.workdir);
   const workdir = await realpath(named).catch(() => undefined);
   if (workdir !== undefined && (await stat(workdir)).isDirectory()) return workdir;
-  throw new NotStarted(`The working folder ${named} does not exist. Create it, or use another.`);
+  throw new NotStarted(`The working folder ${named} does not exist. Create it, or use another folder.`);
 }
 
-/** The cache key of the result; undefined if the spec does not ask for caching. */
+/** Returns the cache key of the result; undefined if the spec does not request caching. */
 export async function prepareCacheKey(context: RunContext, workdir: string): Promise<string | undefined> {
   const { spec, launcher, ports } = context;
   if (spec.cache === undefined || spec.cache === false) return undefined;
-  // They are not part of the key.
+  // Attachments and servers are not part of the key.
   if (ports.inputs.attachments.length > 0 || ports.inputs.mcpServers.length > 0) return undefined;
   try {
-    const version = await engineVersion(
+    const version = await findEngineVersion(
       launcher,
       getProgramCommand(context, launcher.program),
       selectAgentEnvironment(context),
@@ -40,18 +40,18 @@ export async function prepareCacheKey(context: RunContext, workdir: string): Pro
   }
 }
 
-/** Data folders whose orphans this process has ended. */
+/** Data folders whose orphaned processes this process has ended. */
 const orphansEnded = new Map<string, Promise<void>>();
 
-/** Locks the working folder, after ending processes of a killed Sluice. Waits while another run holds it. */
+/** Locks the working folder, after ending the processes that a killed Sluice process left running. Waits while another run has the lock. */
 export async function claimWorkdir(context: RunContext, workdir: string): Promise<FolderLock> {
   const { control, limits, ports } = context;
   await endOrphansOnce(context);
   if (ports.folderLock !== undefined) return ports.folderLock;
   const waiting = new AbortController();
   const unsubscribe = control.onStop(() => waiting.abort());
-  const reason = `Another run works in ${workdir} and did not end within limits.time_s (${limits.time_s} s).`;
-  const hint = 'Wait for it, or use another folder.';
+  const reason = `Another run is using ${workdir} and did not end within limits.time_s (${limits.time_s} s).`;
+  const hint = 'Wait for it to end, or use another folder.';
   const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), limits.time_s * 1000);
   try {
     return await lockFolder(join(ports.data, 'locks'), workdir, { wait: true, signal: waiting.signal });
@@ -66,7 +66,7 @@ export async function claimWorkdir(context: RunContext, workdir: string): Promis
 async function endOrphansOnce({ ports: { data, logger }, runDir }: RunContext): Promise<void> {
   const end = async (): Promise<void> => {
     try {
-      // The real path of the data folder, as records have it.
+      // The real path of the data folder, as in the records.
       const folder = join(dirname(dirname(runDir)), 'processes');
       for (const orphan of await endOrphans(folder)) {
         logger.warn('ended an orphaned process', { pid: orphan.pid, run_dir: orphan.runDir });

@@ -24,7 +24,7 @@ test('settings are written, with their folders, and again', async () => {
   expect(await readFile(join(runDir, 'top.json'), 'utf8')).toBe('x');
 });
 
-test('a link in the place of the file is replaced, not followed', async () => {
+test('a link in place of the file is replaced, not followed', async () => {
   const { runDir, elsewhere } = await makeFolders();
   await writeFile(join(elsewhere, 'victim'), 'mine');
   await symlink(join(elsewhere, 'victim'), join(runDir, 'settings.json'));
@@ -33,7 +33,7 @@ test('a link in the place of the file is replaced, not followed', async () => {
   expect(await readFile(join(runDir, 'settings.json'), 'utf8')).toBe('x');
 });
 
-test('a link in the place of a folder, or a way out of the run folder, is refused', async () => {
+test('a link in place of a folder, or a path out of the run folder, is refused', async () => {
   const { runDir, elsewhere } = await makeFolders();
   await symlink(elsewhere, join(runDir, 'tmp'));
   for (const path of [join(runDir, 'tmp', 'README.txt'), join(elsewhere, 'x')]) {

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
-import { claudeState } from './engine-state.js';
+import { findClaudeState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import { renderClaudeServers } from './mcp-servers.js';
 import {
   NETWORK_ENVIRONMENT,
   isConversation,
   listModelArguments,
-  promptForArgument,
-  promptForInput,
+  checkArgumentPrompt,
+  checkInputPrompt,
   checkSession,
 } from './request-checks.js';
 import { readVersion } from './version.js';
@@ -24,7 +24,7 @@ export const claudeLauncher: Launcher = {
     'CLAUDE_CONFIG_DIR',
     'CLAUDE_CODE_OAUTH_TOKEN',
     'CLAUDE_CODE_USE_*',
-    // As root it refuses `bypass` unless this says that the machine is a sandbox.
+    // As root it refuses `bypass` unless this variable is set.
     'IS_SANDBOX',
     ...NETWORK_ENVIRONMENT,
   ],
@@ -33,8 +33,8 @@ export const claudeLauncher: Launcher = {
   accepts: { attachments: ['image'], mcpServers: ['stdio', 'http', 'sse'] },
   reportsCost: true,
   versionCommand: ['--version'],
-  keepsState: claudeState,
-  // As root it refuses `bypass` anywhere else.
+  keepsState: findClaudeState,
+  // As root it refuses `bypass` without this.
   sandboxEnvironment: { IS_SANDBOX: '1' },
   readVersion,
   installHint: 'npm install --global @anthropic-ai/claude-code@2.1.325',
@@ -61,18 +61,18 @@ export const claudeLauncher: Launcher = {
     };
     if (isConversation(request, 'claude')) {
       const command = ['claude', ...options, '--input-format=stream-json'] as const;
-      const prompt = promptForInput(request.prompt);
+      const prompt = checkInputPrompt(request.prompt);
       return { command, env, ...files, converse: { speaks: 'claude', prompt, ...omitUndefined({ attachments }) } };
     }
     return request.terminal === true
-      ? { command: ['claude', ...options, '--', promptForArgument(request.prompt)], env, ...files }
-      : { command: ['claude', ...options], stdin: promptForInput(request.prompt), env, ...files };
+      ? { command: ['claude', ...options, '--', checkArgumentPrompt(request.prompt)], env, ...files }
+      : { command: ['claude', ...options], stdin: checkInputPrompt(request.prompt), env, ...files };
   },
 };
 
 /**
- * Without a person to ask, `-p` trusts the folder: its settings could allow tools and start programs. Only the user's
- * own settings are read. What would need an approval is denied, and the run continues, or is asked for over its streams.
+ * With `-p` it trusts the folder, whose settings could allow tools and start programs, so only the user's own settings are read.
+ * A tool call that needs an approval is denied, and the run continues; with `ask` the approval is requested over its streams.
  */
 function listPermissionOptions({ permissions, asks, runDir }: LaunchRequest): string[] {
   if (asks === true) return ['--permission-mode=default', '--permission-prompt-tool=stdio', '--setting-sources=user'];

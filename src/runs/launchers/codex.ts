@@ -1,22 +1,25 @@
 import { join } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
-import { codexState } from './engine-state.js';
+import { findCodexState } from './engine-state.js';
 import type { LaunchFile, LaunchRequest, Launcher } from './launcher.js';
 import { listCodexServerOptions } from './mcp-servers.js';
 import {
   NETWORK_ENVIRONMENT,
   isConversation,
   listModelArguments,
-  promptForArgument,
-  promptForInput,
+  checkArgumentPrompt,
+  checkInputPrompt,
   checkSession,
 } from './request-checks.js';
 import { readVersion } from './version.js';
 
-/** Codex refuses a longer turn. */
+/** Codex refuses a longer prompt. */
 const MAX_PROMPT_LENGTH = 1024 * 1024;
 
-/** OpenAI Codex, `codex exec --json`, or `codex app-server` in two-way mode. Its sandbox holds shell commands too, so `workspace` may run them. */
+/**
+ * OpenAI Codex, `codex exec --json`, or `codex app-server` in two-way mode. Its sandbox also restricts shell commands, so `workspace`
+ * allows them.
+ */
 export const codexLauncher: Launcher = {
   engine: 'codex',
   program: 'codex',
@@ -28,12 +31,12 @@ export const codexLauncher: Launcher = {
   accepts: { attachments: ['image'], mcpServers: ['stdio', 'http'] },
   reportsCost: false,
   versionCommand: ['--version'],
-  keepsState: codexState,
+  keepsState: findCodexState,
   readVersion,
   installHint: 'npm install --global @openai/codex@0.166.0',
   launch(request) {
     const session = checkSession(request.sessionId);
-    const prompt = promptForInput(request.prompt, MAX_PROMPT_LENGTH);
+    const prompt = checkInputPrompt(request.prompt, MAX_PROMPT_LENGTH);
     const settings = [
       '--config=analytics.enabled=false',
       '--config=check_for_update_on_startup=false',
@@ -64,20 +67,20 @@ export const codexLauncher: Launcher = {
     ];
     const words = session === undefined ? [] : [session];
     return request.terminal === true
-      ? { command: ['codex', 'exec', ...options, '--', ...words, promptForArgument(prompt)], env, ...files }
+      ? { command: ['codex', 'exec', ...options, '--', ...words, checkArgumentPrompt(prompt)], env, ...files }
       : { command: ['codex', 'exec', ...options, ...words, '-'], stdin: prompt, env, ...files };
   },
 };
 
 /**
- * Given a sandbox that may write, Codex permanently marks the folder as trusted and starts what the repository's own settings
- * name, outside the sandbox. Hence the same command revokes the trust.
+ * With a writable sandbox, Codex permanently marks the folder as trusted and starts programs named in the repository's settings,
+ * outside the sandbox. Therefore the same command revokes the trust.
  */
 function listPermissionOptions({ permissions, asks, workdir, runDir }: LaunchRequest): string[] {
   const guarded = [
-    // The policy that asks is one of the thread: as a setting of the program it is refused.
+    // With `ask` the policy is set per thread: Codex refuses it as a setting of the program.
     ...(asks === true ? [] : ['--config=approval_policy="never"']),
-    `--config=projects={${text(workdir)}={trust_level="untrusted"}}`,
+    `--config=projects={${toTomlString(workdir)}={trust_level="untrusted"}}`,
   ];
   switch (permissions) {
     case 'safe':
@@ -86,7 +89,7 @@ function listPermissionOptions({ permissions, asks, workdir, runDir }: LaunchReq
       return [
         ...guarded,
         '--config=sandbox_mode="workspace-write"',
-        `--config=sandbox_workspace_write.writable_roots=[${text(runDir)}]`,
+        `--config=sandbox_workspace_write.writable_roots=[${toTomlString(runDir)}]`,
         '--config=sandbox_workspace_write.exclude_slash_tmp=true',
         '--config=sandbox_workspace_write.exclude_tmpdir_env_var=true',
       ];
@@ -96,9 +99,9 @@ function listPermissionOptions({ permissions, asks, workdir, runDir }: LaunchReq
 }
 
 /**
- * The same for a thread, which would otherwise keep what it was started with. With `ask` every command that is not known
- * to only read is asked for; its own default would let the model decide. What was allowed runs without Codex's sandbox, in
- * which an allowed command could not write.
+ * Returns the permissions of a thread, which would otherwise keep those it was started with. With `ask`, every command that is
+ * not known to be read-only needs an approval; by default the model would decide. Allowed commands run without Codex's sandbox,
+ * in which they could not write.
  */
 function chooseThreadSettings({ permissions, asks }: LaunchRequest): Readonly<Record<string, string>> {
   if (asks === true) return { approvalPolicy: 'untrusted', approvalsReviewer: 'user', sandbox: 'danger-full-access' };
@@ -106,12 +109,12 @@ function chooseThreadSettings({ permissions, asks }: LaunchRequest): Readonly<Re
   return { approvalPolicy: 'never', approvalsReviewer: 'user', sandbox };
 }
 
-/** Commands need a place for temporary files; the machine's own is closed to them. */
+/** Commands need a folder for temporary files, since they cannot write to that of the machine. */
 function createTemporaryFolder({ runDir }: LaunchRequest): LaunchFile {
   return { path: join(runDir, 'tmp', 'README.txt'), text: 'Temporary files of the agent.\n' };
 }
 
-/** A path as a TOML string: JSON's escapes are a part of TOML's. */
-function text(path: string): string {
+/** Formats a path as a TOML string: JSON's escapes are a subset of TOML's. */
+function toTomlString(path: string): string {
   return JSON.stringify(path);
 }

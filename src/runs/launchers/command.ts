@@ -2,7 +2,7 @@ import { SluiceError } from '../../base/index.js';
 import type { Launcher } from './launcher.js';
 
 /**
- * Any other program, as named by the caller. `permissions` has no effect: the program may do whatever it can.
+ * Any program that the caller chooses. `permissions` has no effect: the program is not restricted.
  */
 export const commandLauncher: Launcher = {
   engine: 'command',
@@ -20,7 +20,10 @@ export const commandLauncher: Launcher = {
     if (program === undefined || program === '')
       throw new SluiceError('COMMAND_MISSING', 'Engine `command` needs a program. Pass its name and arguments.');
     if (sessionId !== undefined)
-      throw new SluiceError('RESUME_UNSUPPORTED', `${program} has no sessions. Start a new run instead of resuming.`);
+      throw new SluiceError(
+        'RESUME_UNSUPPORTED',
+        `${program} does not support sessions. Start a new run instead of resuming.`,
+      );
     return { command: [program, ...args], stdin: prompt, env: {} };
   },
 };

@@ -1,35 +1,40 @@
 import { ENGINE_NAMES } from '../../events/index.js';
 import { name, object, oneOf, SluiceError } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
-import { keepFolders } from './engine-state.js';
+import { createStateFinder } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
   listModelArguments,
-  promptForArgument,
-  promptForInput,
+  checkArgumentPrompt,
+  checkInputPrompt,
   checkSession,
 } from './request-checks.js';
 
-const words = { type: 'array', minItems: 1, maxItems: 256, items: { type: 'string', maxLength: 4096 } } as const;
+const commandSchema = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 256,
+  items: { type: 'string', maxLength: 4096 },
+} as const;
 
-/** A program of the configuration whose output a built-in engine reads. */
+/** A configured program whose output is read by a built-in engine. */
 export const programAgentSchema = object(
   {
     /**
-     * The program and its arguments, with the places `{prompt}`, `{model}`, `{workdir}` and `{run_dir}`. Without `{prompt}` the
-     * prompt goes to its input.
+     * The program and its arguments, with the placeholders `{prompt}`, `{model}`, `{workdir}` and `{run_dir}`. Without `{prompt}`
+     * the prompt is written to its input.
      */
-    command: words,
-    /** The engine that reads what it prints. */
+    command: commandSchema,
+    /** The engine that reads its output. */
     reads: oneOf(ENGINE_NAMES.filter((engine) => engine !== 'acp')),
   },
   {
-    /** The command that resumes a session, with the place `{session}`; without it the agent has no sessions. */
-    resume: words,
+    /** The command that resumes a session, with the placeholder `{session}`; without it sessions cannot be resumed. */
+    resume: commandSchema,
     /** Names of environment variables it may need; `OPENAI_*` is a pattern. */
     env: { type: 'array', maxItems: 256, items: name },
-    /** Folders where it keeps its login and sessions; in a sandbox it may write there. `~` is the home. */
+    /** Folders in which it stores its login and sessions; they are writable in a sandbox. `~` is the home folder. */
     keeps: { type: 'array', maxItems: 20, items: name },
   },
 );
@@ -38,8 +43,7 @@ export const programAgentSchema = object(
 export type ProgramAgent = FromSchema<typeof programAgentSchema>;
 
 /**
- * Creates the launcher of a configured program. Its permissions are up to the configuration: `permissions`
- * changes nothing.
+ * Creates the launcher of a configured program. Its permissions depend on its command; `permissions` has no effect.
  */
 export function createProgramLauncher(engine: string, agent: ProgramAgent): Launcher {
   const { command, reads, resume, env = [], keeps } = agent;
@@ -53,7 +57,7 @@ export function createProgramLauncher(engine: string, agent: ProgramAgent): Laun
     canResume: resume !== undefined,
     reportsCost: reads === 'claude' || reads === 'opencode',
     versionCommand: [],
-    keepsState: keepFolders(keeps),
+    keepsState: createStateFinder(keeps),
     readVersion: () => undefined,
     installHint: `install ${program}, or correct agents.${engine} in the configuration`,
     launch(request) {
@@ -61,31 +65,31 @@ export function createProgramLauncher(engine: string, agent: ProgramAgent): Laun
       if (session !== undefined && resume === undefined)
         throw new SluiceError('RESUME_UNSUPPORTED', `agents.${engine} has no "resume". Start a new run instead.`);
       const chosen = session === undefined || resume === undefined ? command : resume;
-      const [first = program, ...rest] = fillWords(engine, chosen, request);
-      const takesArgument = request.terminal === true || chosen.some((word) => word.includes('{prompt}'));
+      const [first = program, ...rest] = fillPlaceholders(engine, chosen, request);
+      const usesArgument = request.terminal === true || chosen.some((word) => word.includes('{prompt}'));
       return {
         command: [first, ...rest],
-        ...(takesArgument ? {} : { stdin: promptForInput(request.prompt) }),
+        ...(usesArgument ? {} : { stdin: checkInputPrompt(request.prompt) }),
         env: {},
       };
     },
   };
 }
 
-/** The words with their placeholders filled in. A word for a model is left out if none was requested. */
-function fillWords(engine: string, template: readonly string[], request: LaunchRequest): string[] {
+/** Replaces the placeholders of a command. An argument with `{model}` is left out if no model was requested. */
+function fillPlaceholders(engine: string, template: readonly string[], request: LaunchRequest): string[] {
   const { prompt, model, sessionId = '', workdir, runDir } = request;
   const hasModel = template.some((word) => word.includes('{model}'));
   listModelArguments(model);
   if (model !== undefined && !hasModel)
-    throw new SluiceError('MODEL_INVALID', `agents.${engine} takes no model. Put {model} into its command.`);
+    throw new SluiceError('MODEL_INVALID', `agents.${engine} does not accept a model. Add {model} to its command.`);
   return template
     .filter((word) => model !== undefined || !word.includes('{model}'))
     .map((word) =>
-      word.replaceAll(/\{(prompt|model|session|workdir|run_dir)\}/g, (_, place: string) => {
-        switch (place) {
+      word.replaceAll(/\{(prompt|model|session|workdir|run_dir)\}/g, (_, placeholder: string) => {
+        switch (placeholder) {
           case 'prompt':
-            return toArgument(promptForArgument(prompt), word === '{prompt}');
+            return toArgument(checkArgumentPrompt(prompt), word === '{prompt}');
           case 'model':
             return model ?? '';
           case 'session':
@@ -99,7 +103,7 @@ function fillWords(engine: string, template: readonly string[], request: LaunchR
     );
 }
 
-/** A prompt that is a word by itself must not become a flag. */
+/** Adds a space before a prompt that would be read as a flag. */
 function toArgument(prompt: string, isAlone: boolean): string {
   return isAlone && prompt.startsWith('-') ? ` ${prompt}` : prompt;
 }

@@ -1,15 +1,15 @@
-import { copilotState } from './engine-state.js';
+import { findCopilotState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
   listModelArguments,
-  promptForArgument,
-  promptForInput,
+  checkArgumentPrompt,
+  checkInputPrompt,
   checkSession,
 } from './request-checks.js';
 import { readVersion } from './version.js';
 
-/** GitHub Copilot CLI, `copilot --output-format=json`. It loads no settings of a folder that was not trusted. */
+/** GitHub Copilot CLI, `copilot --output-format=json`. It does not load the settings of an untrusted folder. */
 export const copilotLauncher: Launcher = {
   engine: 'copilot',
   program: 'copilot',
@@ -19,7 +19,7 @@ export const copilotLauncher: Launcher = {
   canResume: true,
   reportsCost: false,
   versionCommand: ['--version'],
-  keepsState: copilotState,
+  keepsState: findCopilotState,
   readVersion,
   installHint: 'npm install --global @github/copilot@1.0.102',
   launch(request) {
@@ -37,21 +37,21 @@ export const copilotLauncher: Launcher = {
     ];
     const env = { COPILOT_AUTO_UPDATE: 'false' };
     return request.terminal === true
-      ? { command: ['copilot', ...options, `--prompt=${promptForArgument(request.prompt)}`], env }
-      : { command: ['copilot', ...options], stdin: promptForInput(request.prompt), env };
+      ? { command: ['copilot', ...options, `--prompt=${checkArgumentPrompt(request.prompt)}`], env }
+      : { command: ['copilot', ...options], stdin: checkInputPrompt(request.prompt), env };
   },
 };
 
-/** No person can be asked, so everything that is not denied must be allowed. Files outside of the folders stay closed to its own tools. */
+/** No person can approve tool calls, so every tool that is not denied must be allowed. Copilot's tools cannot access other folders. */
 function listPermissionOptions({ permissions, runDir }: LaunchRequest): string[] {
   switch (permissions) {
     case 'safe':
-      return ['--allow-all-tools', '--disallow-temp-dir', ...CLOSED, '--deny-tool=write'];
+      return ['--allow-all-tools', '--disallow-temp-dir', ...DENIED_TOOLS, '--deny-tool=write'];
     case 'workspace':
-      return ['--allow-all-tools', '--disallow-temp-dir', ...CLOSED, `--add-dir=${runDir}`];
+      return ['--allow-all-tools', '--disallow-temp-dir', ...DENIED_TOOLS, `--add-dir=${runDir}`];
     case 'bypass':
       return ['--allow-all'];
   }
 }
 
-const CLOSED = ['--deny-tool=shell', '--deny-tool=url', '--deny-tool=memory'];
+const DENIED_TOOLS = ['--deny-tool=shell', '--deny-tool=url', '--deny-tool=memory'];

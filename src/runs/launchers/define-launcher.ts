@@ -7,9 +7,9 @@ import { readVersion } from './version.js';
 export type LauncherDefinition = Pick<Launcher, 'engine' | 'program' | 'reads' | 'launch'> & Partial<Launcher>;
 
 /**
- * Makes a launcher of a program's own, for the port `launchers` of `startRun`: it knows how an engine is started, and `reads`
- * names the engine that reads what comes back, a built-in one or one of the port `engines`. The prompt may go wherever the program
- * wants it: to its input (`stdin`), into an argument, or into a file of the run folder.
+ * Creates a custom launcher, for the port `launchers` of `startRun`. It defines how an engine is started; `reads` is the engine
+ * that reads its output, a built-in one or one of the port `engines`. The prompt can be passed through the program's input
+ * (`stdin`), as an argument, or in a file of the run folder.
  *
  * @example
  * const parrot = defineLauncher({
@@ -22,8 +22,10 @@ export type LauncherDefinition = Pick<Launcher, 'engine' | 'program' | 'reads' |
  */
 export function defineLauncher(definition: LauncherDefinition): Launcher {
   const { engine } = definition;
-  if (!new RegExp(engineNameSchema.pattern, 'u').test(engine)) throw invalid(engine, 'use a word of a-z, 0-9, _ and -');
-  if (RUN_ENGINES.some((known) => known === engine)) throw invalid(engine, 'a built-in engine has this name');
+  if (!new RegExp(engineNameSchema.pattern, 'u').test(engine))
+    throw createLauncherError(engine, 'start with a letter and use only a-z, 0-9, _ and -');
+  if (RUN_ENGINES.some((known) => known === engine))
+    throw createLauncherError(engine, 'a built-in engine has this name');
   return {
     drives: '',
     environment: [],
@@ -36,6 +38,6 @@ export function defineLauncher(definition: LauncherDefinition): Launcher {
   };
 }
 
-function invalid(engine: string, why: string): SluiceError {
-  return new SluiceError('INVALID_ENGINE', `Invalid launcher name ${JSON.stringify(engine)}: ${why}.`);
+function createLauncherError(engine: string, reason: string): SluiceError {
+  return new SluiceError('INVALID_ENGINE', `Invalid launcher name ${JSON.stringify(engine)}: ${reason}.`);
 }

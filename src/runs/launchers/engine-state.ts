@@ -4,30 +4,30 @@ import type { StateFolder } from '../../sandbox/index.js';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Where a program keeps its login and sessions, in the environment it is started with. */
+/** Finds the folders in which a program stores its login and sessions, from its environment. */
 export type FindState = (env: Environment) => readonly StateFolder[];
 
 /*
- * For each engine: what persists is its login and its sessions. Settings can be read only, since they name programs that the
- * engine would start later, outside of any sandbox. Caches are left out: an engine makes them again.
+ * The login and the sessions of each engine persist. Settings are read-only, since they name programs that the engine would
+ * start later, outside of any sandbox. Caches are left out, because an engine creates them again.
  */
 
-export const claudeState: FindState = (env) => {
-  const own = env['CLAUDE_CONFIG_DIR'];
-  const folder = own ?? join(findHome(env), '.claude');
+export const findClaudeState: FindState = (env) => {
+  const configFolder = env['CLAUDE_CONFIG_DIR'];
+  const folder = configFolder ?? join(findHome(env), '.claude');
   return [
     {
       folder,
       keep: ['projects/', '.credentials.json'],
       read: ['settings.json', 'CLAUDE.md', 'agents', 'commands', 'skills', 'plugins', 'rules', 'output-styles'],
       // Contains the login, and the servers that are started for every project.
-      copy: own === undefined ? [] : ['.claude.json'],
+      copy: configFolder === undefined ? [] : ['.claude.json'],
     },
-    ...(own === undefined ? [{ folder: findHome(env), keep: [], copy: ['.claude.json'] }] : []),
+    ...(configFolder === undefined ? [{ folder: findHome(env), keep: [], copy: ['.claude.json'] }] : []),
   ];
 };
 
-export const codexState: FindState = (env) => [
+export const findCodexState: FindState = (env) => [
   {
     folder: env['CODEX_HOME'] ?? join(findHome(env), '.codex'),
     keep: ['sessions/', 'archived_sessions/', 'auth.json', '.credentials.json'],
@@ -35,7 +35,7 @@ export const codexState: FindState = (env) => [
   },
 ];
 
-export const geminiState: FindState = (env) => [
+export const findGeminiState: FindState = (env) => [
   {
     folder: join(env['GEMINI_CLI_HOME'] ?? findHome(env), '.gemini'),
     keep: ['tmp/', 'history/', 'oauth_creds.json', 'gemini-credentials.json', 'google_accounts.json'],
@@ -54,7 +54,7 @@ export const geminiState: FindState = (env) => [
   },
 ];
 
-export const qwenState: FindState = (env) => [
+export const findQwenState: FindState = (env) => [
   {
     folder: join(findHome(env), '.qwen'),
     keep: ['tmp/', 'projects/', 'oauth_creds.json'],
@@ -69,11 +69,11 @@ const OPENCODE_SETTINGS =
     ' ',
   );
 
-export const opencodeState: FindState = (env) => {
+export const findOpencodeState: FindState = (env) => {
   const home = findHome(env);
   return [
     {
-      // One database for logins and sessions; but not the programs it once downloaded.
+      // It has one database for logins and sessions. Downloaded programs are read-only.
       folder: join(env['XDG_DATA_HOME'] ?? join(home, '.local', 'share'), 'opencode'),
       keep: ['/'],
       read: ['bin'],
@@ -87,7 +87,7 @@ export const opencodeState: FindState = (env) => {
   ];
 };
 
-export const copilotState: FindState = (env) => [
+export const findCopilotState: FindState = (env) => [
   {
     folder: env['COPILOT_HOME'] ?? join(findHome(env), '.copilot'),
     keep: ['session-state/', 'history-session-state/'],
@@ -96,7 +96,7 @@ export const copilotState: FindState = (env) => [
   },
 ];
 
-export const iflowState: FindState = (env) => [
+export const findIflowState: FindState = (env) => [
   {
     folder: join(findHome(env), '.iflow'),
     keep: ['tmp/', 'projects/', 'oauth_creds.json', 'iflow_accounts.json'],
@@ -104,15 +104,15 @@ export const iflowState: FindState = (env) => [
   },
 ];
 
-export const kimiState: FindState = (env) =>
+export const findKimiState: FindState = (env) =>
   ['.kimi', '.kimi-code'].map((name) => ({
     folder: join(findHome(env), name),
     keep: ['sessions/', 'credentials/'],
     read: ['config.toml', 'config.json', 'mcp.json', 'skills'],
   }));
 
-/** Folders of the configuration, all of which persists; `~` is the home. */
-export function keepFolders(folders: readonly string[] = []): FindState {
+/** Creates the finder for configured folders, which persist entirely; `~` is the home folder. */
+export function createStateFinder(folders: readonly string[] = []): FindState {
   return (env) => folders.map((folder) => ({ folder: folder.replace(/^~(?=\/|$)/, findHome(env)), keep: ['/'] }));
 }
 

@@ -1,16 +1,16 @@
-import { geminiState } from './engine-state.js';
+import { findGeminiState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
-  checkFolderInList,
+  checkNoComma,
   listModelArguments,
-  promptForArgument,
-  promptForInput,
+  checkArgumentPrompt,
+  checkInputPrompt,
   checkSession,
 } from './request-checks.js';
 import { readVersion } from './version.js';
 
-/** Gemini CLI, `--output-format stream-json`. Without a person to ask it takes the tools away that need an approval. */
+/** Gemini CLI, `--output-format stream-json`. Without a person to approve them, it removes the tools that need an approval. */
 export const geminiLauncher: Launcher = {
   engine: 'gemini',
   program: 'gemini',
@@ -20,13 +20,13 @@ export const geminiLauncher: Launcher = {
   canResume: true,
   reportsCost: false,
   versionCommand: ['--version'],
-  keepsState: geminiState,
+  keepsState: findGeminiState,
   readVersion,
   installHint: 'npm install --global @google/gemini-cli@0.61.0',
   launch(request) {
     const session = checkSession(request.sessionId);
     const options = [
-      // A folder it does not trust it refuses to work in; hooks and servers of the folder are not started even so.
+      // It refuses to work in an untrusted folder; with this option, hooks and servers of the folder are still not started.
       '--skip-trust',
       '--output-format=stream-json',
       ...listPermissionOptions(request),
@@ -34,13 +34,13 @@ export const geminiLauncher: Launcher = {
       ...(session === undefined ? [] : [`--resume=${session}`]),
     ];
     const env = {
-      // Otherwise a second process does the work, and the first ignores SIGTERM for 25 seconds.
+      // Otherwise it starts a second process, and the first ignores SIGTERM for 25 seconds.
       GEMINI_CLI_NO_RELAUNCH: 'true',
       GEMINI_TELEMETRY_ENABLED: 'false',
     };
     return request.terminal === true
-      ? { command: ['gemini', ...options, `--prompt=${promptForArgument(request.prompt)}`], env }
-      : { command: ['gemini', ...options], stdin: promptForInput(request.prompt), env };
+      ? { command: ['gemini', ...options, `--prompt=${checkArgumentPrompt(request.prompt)}`], env }
+      : { command: ['gemini', ...options], stdin: checkInputPrompt(request.prompt), env };
   },
 };
 
@@ -49,7 +49,7 @@ function listPermissionOptions({ permissions, runDir }: LaunchRequest): string[]
     case 'safe':
       return ['--approval-mode=default'];
     case 'workspace':
-      return ['--approval-mode=auto_edit', `--include-directories=${checkFolderInList(runDir)}`];
+      return ['--approval-mode=auto_edit', `--include-directories=${checkNoComma(runDir)}`];
     case 'bypass':
       return ['--approval-mode=yolo'];
   }

@@ -1,11 +1,11 @@
-import { iflowState } from './engine-state.js';
+import { findIflowState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
-import { NETWORK_ENVIRONMENT, listModelArguments, promptForArgument, checkSession } from './request-checks.js';
+import { NETWORK_ENVIRONMENT, listModelArguments, checkArgumentPrompt, checkSession } from './request-checks.js';
 import { readVersion } from './version.js';
 
 /**
- * iFlow CLI, text only. The program is no longer published: this follows its documentation, and no version could be
- * proven. Its prompt is an argument always, since it is not known to read its input.
+ * iFlow CLI, text only. The program is no longer published: this launcher follows its documentation, and no version was tested.
+ * The prompt is always an argument, since the program is not known to read its input.
  */
 export const iflowLauncher: Launcher = {
   engine: 'iflow',
@@ -16,7 +16,7 @@ export const iflowLauncher: Launcher = {
   canResume: true,
   reportsCost: false,
   versionCommand: ['--version'],
-  keepsState: iflowState,
+  keepsState: findIflowState,
   readVersion,
   installHint: 'iFlow CLI is no longer published; use another engine',
   launch(request) {
@@ -26,11 +26,11 @@ export const iflowLauncher: Launcher = {
       ...listModelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),
     ];
-    return { command: ['iflow', ...options, `--prompt=${promptForArgument(request.prompt)}`], env: {} };
+    return { command: ['iflow', ...options, `--prompt=${checkArgumentPrompt(request.prompt)}`], env: {} };
   },
 };
 
-/** Left to itself it would allow everything. */
+/** Without one of these options, iFlow allows everything. */
 function choosePermissionOption({ permissions }: LaunchRequest): string {
   switch (permissions) {
     case 'safe':

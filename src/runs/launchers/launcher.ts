@@ -5,7 +5,7 @@ import type { Attachment, AcceptedInputs, McpServer } from '../ports/run-inputs.
 
 /**
  * Permissions of an agent. `safe`: read only. `workspace`: also edit the working folder and the run folder. `bypass`:
- * everything, without asking; only in a sandbox. `ask` is not among them: it is `safe` for an agent that asks.
+ * everything, without approvals; only in a sandbox. `ask` is not included: a launcher gets it as `safe` with `asks`.
  */
 export type Permissions = Exclude<NonNullable<RunSpec['permissions']>, 'ask'>;
 
@@ -16,33 +16,33 @@ export interface LaunchRequest {
   readonly workdir: string;
   readonly runDir: string;
   readonly permissions: Permissions;
-  /** The agent requests what `permissions` does not allow. */
+  /** Whether the agent requests approval for what `permissions` does not allow. */
   readonly asks?: boolean;
-  /** The program is started in its two-way mode, if it has one: it may ask, or gets further prompts. */
+  /** Whether the program is started in its two-way mode, if it has one: for permission requests, or for further prompts. */
   readonly converses?: boolean;
   readonly model?: string;
-  /** The session to resume, as the engine named it. */
+  /** The engine's id of the session to resume. */
   readonly sessionId?: string;
   /** The program and its arguments, for engine `command`. */
   readonly command?: readonly string[];
-  /** The program gets a terminal, which would echo its input: the prompt goes as an argument. */
+  /** Whether the program runs in a terminal, which would echo its input: the prompt is then passed as an argument. */
   readonly terminal?: boolean;
-  /** Images and files that go with the prompt; only kinds that the launcher accepts. */
+  /** Images and files of the prompt; only kinds that the launcher accepts. */
   readonly attachments?: readonly Attachment[];
-  /** Servers that the agent may use besides its own; only types that the launcher accepts. */
+  /** Servers that the agent may use in addition to its own; only types that the launcher accepts. */
   readonly mcpServers?: readonly McpServer[];
 }
 
 /** The command of the process. */
 export interface Launch {
-  /** The program and its arguments; never a line for a shell. */
+  /** The program and its arguments; not a shell command line. */
   readonly command: readonly [string, ...string[]];
   readonly stdin?: string;
-  /** The program is two-way: it gets messages over its streams instead of one input. */
+  /** For a two-way program, which gets messages over its streams instead of one input. */
   readonly converse?: ConversationRequest;
-  /** Fixed additions to the environment; they win over what the agent would inherit. */
+  /** Fixed additions to the environment; they take precedence over inherited variables. */
   readonly env: Readonly<Record<string, string>>;
-  /** Settings to be written before the start; all of them in the run folder. */
+  /** Settings files to write before the start; all of them in the run folder. */
   readonly files?: readonly LaunchFile[];
 }
 
@@ -57,11 +57,11 @@ export interface ConversationRequest {
   readonly authenticate?: string;
   /** Attachments of the first prompt. */
   readonly attachments?: readonly Attachment[];
-  /** Servers that are named when the session is opened, for `acp`. */
+  /** Servers that are passed when the session is opened, for `acp`. */
   readonly mcpServers?: readonly McpServer[];
 }
 
-/** A file an engine reads its settings from. */
+/** A settings file of an engine. */
 export interface LaunchFile {
   readonly path: string;
   readonly text: string;
@@ -70,28 +70,28 @@ export interface LaunchFile {
 /** Launches one engine; `events` reads its output. */
 export interface Launcher {
   readonly engine: string;
-  /** The name of its program on the path; empty for `command`, which names its own. */
+  /** The name of its program in PATH; empty for `command`, whose program the caller chooses. */
   readonly program: string;
-  /** The reader of `events` that understands it. */
+  /** The engine of `events` that reads its output. */
   readonly reads: EngineName | (string & {});
-  /** The versions this was tested with: `>=0.166.0 <0.167.0`; empty if none could be. */
+  /** The tested versions: `>=0.166.0 <0.167.0`; empty if none was tested. */
   readonly drives: string;
-  /** Names of environment variables it may need, besides the base every process gets; `OPENAI_*` is a pattern. */
+  /** Names of environment variables it may need, in addition to those of every process; `OPENAI_*` is a pattern. */
   readonly environment: readonly string[];
   readonly canResume: boolean;
-  /** Whether it has a two-way mode, in which it can ask for permissions. */
+  /** Whether it has a two-way mode, in which it can request permissions. */
   readonly canAsk?: true;
-  /** Inputs it accepts besides text; absent if none. An agent that speaks ACP reports this itself when it is started. */
+  /** Inputs it accepts in addition to text; absent if none. An ACP agent reports this itself when it is started. */
   readonly accepts?: AcceptedInputs;
-  /** Whether its output has the cost of a run: without it `limits.cost` cannot end one. */
+  /** Whether its output contains the cost of a run; otherwise `limits.cost` has no effect. */
   readonly reportsCost: boolean;
   /** The arguments that make it print its version. */
   readonly versionCommand: readonly string[];
-  /** Finds the version in what it printed then. */
+  /** Finds the version in the output of that command. */
   readVersion(text: string): string | undefined;
-  /** Checks the folders before the launch; rejects with a typed error where the permissions could not be enforced. */
+  /** Checks the folders before the launch; rejects with a typed error if the permissions cannot be enforced. */
   inspect?(request: LaunchRequest): Promise<void>;
-  /** Where it keeps its login and sessions; in a sandbox nothing else of the home is shown. */
+  /** Folders in which it stores its login and sessions; in a sandbox, nothing else of the home folder is visible. */
   keepsState?(env: Readonly<Record<string, string>>): readonly StateFolder[];
   /** Added to the environment inside a sandbox. */
   readonly sandboxEnvironment?: Readonly<Record<string, string>>;

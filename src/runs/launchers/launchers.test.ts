@@ -11,7 +11,7 @@ const READ_THEIR_INPUT = AGENTS.filter((engine) => engine !== 'iflow');
 const ALL_PERMISSIONS: readonly Permissions[] = ['safe', 'workspace', 'bypass'];
 const REQUEST: LaunchRequest = { prompt: 'Do it.', workdir: '/repo', runDir: '/data/runs/1', permissions: 'safe' };
 
-/** The code of what a launcher throws. */
+/** Returns the code of the error that a launcher throws. */
 function findRefusal(engine: RunEngine, request: Partial<LaunchRequest>): string | undefined {
   try {
     LAUNCHERS[engine].launch({ ...REQUEST, ...request });
@@ -22,7 +22,7 @@ function findRefusal(engine: RunEngine, request: Partial<LaunchRequest>): string
 }
 
 describe('getLauncher', () => {
-  it.each(RUN_ENGINES)('knows %s', (engine) => {
+  it.each(RUN_ENGINES)('returns the launcher of %s', (engine) => {
     expect(getLauncher(engine).engine).toBe(engine);
   });
 
@@ -32,7 +32,7 @@ describe('getLauncher', () => {
 });
 
 it.each(['gemini', 'qwen', 'opencode', 'copilot'])(
-  '%s needs the same whether or not it speaks the protocol',
+  '%s has the same requirements with and without the protocol',
   (engine) => {
     const [plain, twoWay] = [getLauncher(engine), getLauncher(`${engine}-acp`)];
     expect(twoWay.environment).toEqual(plain.environment);
@@ -92,7 +92,7 @@ describe('the command of each engine', () => {
 
   const openers = /bypass|yolo|^--auto$|^--allow-all$/u;
 
-  it.each(AGENTS)('%s gets everything only when asked', (engine) => {
+  it.each(AGENTS)('%s gets full permissions only on request', (engine) => {
     const flags = (permissions: Permissions): string[] =>
       LAUNCHERS[engine].launch({ ...REQUEST, permissions }).command.filter((word) => openers.test(word));
     expect(flags('safe')).toEqual([]);
@@ -115,7 +115,7 @@ describe('the command of each engine', () => {
 });
 
 describe('the prompt', () => {
-  it.each(READ_THEIR_INPUT)('goes to the input of %s and never into its arguments', (engine) => {
+  it.each(READ_THEIR_INPUT)('is written to the input of %s and never to its arguments', (engine) => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.constantFrom(...ALL_PERMISSIONS), (words, permissions) => {
         const prompt = `-${words}`;
@@ -147,7 +147,7 @@ describe('the prompt', () => {
     expect(findRefusal(engine, { prompt: 'x'.repeat(200 * 1024) })).toBeUndefined();
   });
 
-  it.each(AGENTS)('is refused by %s rather than cut', (engine) => {
+  it.each(AGENTS)('is refused by %s rather than truncated', (engine) => {
     expect(findRefusal(engine, { prompt: 'x'.repeat(9 * 1024 * 1024) })).toBe('PROMPT_TOO_LONG');
   });
 
@@ -194,7 +194,7 @@ describe('a model', () => {
 });
 
 describe('folders', () => {
-  it.each(RUN_ENGINES)('of %s: settings are written into the run folder only', (engine) => {
+  it.each(RUN_ENGINES)('of %s: settings are written only to the run folder', (engine) => {
     for (const permissions of ALL_PERMISSIONS) {
       const { files = [] } = LAUNCHERS[engine].launch({ ...REQUEST, permissions, command: ['cat'] });
       for (const { path } of files) {
@@ -209,7 +209,7 @@ describe('folders', () => {
     expect(command).toContain('--config=projects={"/a \\"b\\" \\\\c"={trust_level="untrusted"}}');
   });
 
-  it.each(['gemini', 'qwen'] as const)('with a comma are refused by %s, which would open two others', (engine) => {
+  it.each(['gemini', 'qwen'] as const)('with a comma are refused by %s, which would allow two others', (engine) => {
     expect(findRefusal(engine, { permissions: 'workspace', runDir: '/data,/etc' })).toBe('FOLDER_UNSUPPORTED');
   });
 });

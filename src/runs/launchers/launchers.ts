@@ -1,5 +1,5 @@
 import { SluiceError } from '../../base/index.js';
-import { createAcpLauncher, READY_LAUNCHERS } from './acp.js';
+import { createAcpLauncher, ACP_LAUNCHERS } from './acp.js';
 import type { AgentSettings } from './acp.js';
 import { claudeLauncher } from './claude.js';
 import { codexLauncher } from './codex.js';
@@ -13,7 +13,7 @@ import { opencodeLauncher } from './opencode.js';
 import { qwenLauncher } from './qwen.js';
 import type { RunEngine } from '../../records/index.js';
 
-/** Every launcher by the name of its engine. Adding one: a file, a name in `run-engine.ts`, a line here. */
+/** The built-in launchers by engine. To add one, add a file, a name in `run-engine.ts`, and a line here. */
 export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {
   codex: codexLauncher,
   gemini: geminiLauncher,
@@ -25,7 +25,7 @@ export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {
   command: commandLauncher,
 };
 
-/** Every launcher there is, by the name of its engine; those of the configuration and of the caller win. */
+/** Returns all launchers by engine; those of the configuration and of the caller take precedence. */
 export function listLaunchers(
   agents: Readonly<Record<string, AgentSettings>> = {},
   launchers: readonly Launcher[] = [],
@@ -34,7 +34,7 @@ export function listLaunchers(
     'acp' in settings ? createAcpLauncher(engine, settings) : createProgramLauncher(engine, settings),
   );
   const added = [...configured, ...launchers].map((launcher) => [launcher.engine, launcher] as const);
-  return { ...LAUNCHERS, ...READY_LAUNCHERS, ...Object.fromEntries(added) };
+  return { ...LAUNCHERS, ...ACP_LAUNCHERS, ...Object.fromEntries(added) };
 }
 
 /**

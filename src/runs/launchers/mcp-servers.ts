@@ -1,18 +1,18 @@
 import { SluiceError } from '../../base/index.js';
 import type { McpServer, NamedValue } from '../ports/run-inputs.js';
 
-/** The name of a variable decides that its value is masked wherever it is printed. */
-const VARIABLE = 'SLUICE_MCP_SECRET_';
+/** A prefix that marks the variable as sensitive, so that its value is masked in output. */
+const SECRET_PREFIX = 'SLUICE_MCP_SECRET_';
 
-/** A server whose values are in the environment of the agent: `value` is the name of a variable. */
+/** Servers whose secret values are replaced by names of variables, and those variables, for the environment of the agent. */
 export interface HiddenServers {
   readonly servers: readonly McpServer[];
   readonly variables: Readonly<Record<string, string>>;
 }
 
 /**
- * Moves the values of variables and headers into the environment of the agent. They are mostly keys: as arguments other
- * users of the machine could read them, and in a file of the run folder they would be exported with it.
+ * Moves the values of variables and headers, which are mostly keys, into the environment of the agent. In arguments, other users
+ * of the machine could read them; in a file of the run folder, they would be exported with it.
  *
  * @example
  * hideValues([{ type: 'stdio', name: 'a', command: 'a', args: [], env: [{ name: 'KEY', value: 'k' }] }])
@@ -21,7 +21,7 @@ export interface HiddenServers {
 export function hideValues(servers: readonly McpServer[]): HiddenServers {
   const variables: Record<string, string> = {};
   const hide = ({ name, value }: NamedValue): NamedValue => {
-    const variable = `${VARIABLE}${Object.keys(variables).length + 1}`;
+    const variable = `${SECRET_PREFIX}${Object.keys(variables).length + 1}`;
     variables[variable] = value;
     return { name, value: variable };
   };
@@ -33,7 +33,7 @@ export function hideValues(servers: readonly McpServer[]): HiddenServers {
   return { servers: hidden, variables };
 }
 
-/** The settings for `claude --mcp-config`; it replaces `${NAME}` by the variable. */
+/** Returns the settings for `claude --mcp-config`, which replaces `${NAME}` with the variable. */
 export function renderClaudeServers(servers: readonly McpServer[]): string {
   const mcpServers: Record<string, object> = {};
   for (const [name, server] of listByName(hideValues(servers).servers)) {
@@ -49,19 +49,19 @@ function referToVariables(values: readonly NamedValue[]): Readonly<Record<string
   return Object.fromEntries(values.map(({ name, value }) => [name, `\${${value}}`]));
 }
 
-/** The options of Codex that add the servers to those of the user. */
+/** Returns the options of Codex that add the servers to those of the user. */
 export function listCodexServerOptions(servers: readonly McpServer[]): string[] {
   return listByName(hideValues(servers).servers).flatMap(([name, server]) => {
     const set = (key: string, value: string): string => `--config=mcp_servers.${name}.${key}=${value}`;
     if (server.type !== 'stdio') {
-      const headers = server.headers.map(({ name: header, value }) => `${text(header)}=${text(value)}`);
-      return [set('url', text(server.url)), set('env_http_headers', `{${headers.join(',')}}`)];
+      const headers = server.headers.map(({ name: header, value }) => `${toTomlString(header)}=${toTomlString(value)}`);
+      return [set('url', toTomlString(server.url)), set('env_http_headers', `{${headers.join(',')}}`)];
     }
     const [command = '', ...args] = renameVariables(server);
-    const variables = server.env.map(({ value }) => text(value));
+    const variables = server.env.map(({ value }) => toTomlString(value));
     return [
-      set('command', text(command)),
-      set('args', `[${args.map(text).join(',')}]`),
+      set('command', toTomlString(command)),
+      set('args', `[${args.map(toTomlString).join(',')}]`),
       set('env_vars', `[${variables.join(',')}]`),
     ];
   });
@@ -69,7 +69,7 @@ export function listCodexServerOptions(servers: readonly McpServer[]): string[] 
 
 const VARIABLE_NAME = /^[A-Za-z_]\w*$/u;
 
-/** Codex passes variables on by their name: a shell gives them the name that the server expects. */
+/** Codex passes variables on under their own names, so a shell assigns them to the names that the server expects. */
 function renameVariables({ command, args, env }: Extract<McpServer, { type: 'stdio' }>): string[] {
   if (env.length === 0) return [command, ...args];
   const assigned = env.map(({ name, value }) => {
@@ -80,7 +80,7 @@ function renameVariables({ command, args, env }: Extract<McpServer, { type: 'std
   return ['sh', '-c', `${assigned.join(' ')} exec "$0" "$@"`, command, ...args];
 }
 
-/** Names that are keys in any format of settings, each once. */
+/** Gives each server a unique name that is a valid key in any settings format. */
 function listByName(servers: readonly McpServer[]): [string, McpServer][] {
   const used = new Set<string>();
   return servers.map((server) => {
@@ -92,7 +92,7 @@ function listByName(servers: readonly McpServer[]): [string, McpServer][] {
   });
 }
 
-/** A TOML string: JSON's escapes are a part of TOML's. */
-function text(value: string): string {
+/** Formats a TOML string: JSON's escapes are a subset of TOML's. */
+function toTomlString(value: string): string {
   return JSON.stringify(value);
 }

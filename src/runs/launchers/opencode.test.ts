@@ -6,7 +6,7 @@ import { LAUNCHERS } from './launchers.js';
 import type { Permissions } from './launcher.js';
 import { refuseProjectPrograms } from './opencode.js';
 
-/** A folder with a working folder in it; the files are at the given paths. */
+/** Creates a folder that contains a working folder, with files at the given paths. */
 async function makeProject(files: Readonly<Record<string, string>>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'sluice-opencode-'));
   onTestFinished(async () => rm(root, { recursive: true }));
@@ -18,7 +18,7 @@ async function makeProject(files: Readonly<Record<string, string>>): Promise<str
   return join(root, 'work');
 }
 
-describe('a folder in which opencode is to work', () => {
+describe('the working folder of opencode', () => {
   it.each([
     'work/.opencode/plugin/a.js',
     'work/.opencode/plugins/a.ts',
@@ -50,7 +50,7 @@ describe('a folder in which opencode is to work', () => {
     ['safe', false],
     ['workspace', false],
     ['bypass', true],
-  ] satisfies [Permissions, boolean][])('with programs, and %s: taken %s', async (permissions, isTaken) => {
+  ] satisfies [Permissions, boolean][])('with programs, and %s: accepted %s', async (permissions, isTaken) => {
     const workdir = await makeProject({ 'work/.opencode/plugin/a.js': '' });
     const inspected = LAUNCHERS.opencode.inspect?.({ prompt: 'x', workdir, runDir: '/run', permissions });
     const code = await Promise.resolve(inspected).then(

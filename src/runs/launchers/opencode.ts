@@ -1,10 +1,10 @@
-import { opencodeState } from './engine-state.js';
+import { findOpencodeState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
   listModelArguments,
-  promptForArgument,
-  promptForInput,
+  checkArgumentPrompt,
+  checkInputPrompt,
   checkSession,
 } from './request-checks.js';
 import { readVersion } from './version.js';
@@ -13,19 +13,21 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SluiceError } from '../../base/index.js';
 
-/** Files that may be read. Files with secrets are denied, as OpenCode itself would ask about them. */
-const READING = {
+/** Permissions for reading. Files with secrets are denied: OpenCode itself would request approval for them. */
+const READ_RULES = {
   read: { '*': 'allow', '*.env': 'deny', '*.env.*': 'deny', '*.env.example': 'allow' },
   glob: 'allow',
   grep: 'allow',
   list: 'allow',
 };
 
-/** Each by name: a rule of the user for one tool would win over the `*` before it. */
-const CLOSED = { '*': 'deny', bash: 'deny', task: 'deny', webfetch: 'deny', websearch: 'deny', skill: 'deny' };
+/** Tools are listed by name, because a rule of the user for one tool would take precedence over `*`. */
+const DENY_RULES = { '*': 'deny', bash: 'deny', task: 'deny', webfetch: 'deny', websearch: 'deny', skill: 'deny' };
 
-/** The same tools, and editing, if a person can be asked. */
-const ASKING = Object.fromEntries([...Object.keys(CLOSED), 'edit', 'external_directory'].map((tool) => [tool, 'ask']));
+/** Permissions for the denied tools and for editing, if a person can approve them. */
+const ASK_RULES = Object.fromEntries(
+  [...Object.keys(DENY_RULES), 'edit', 'external_directory'].map((tool) => [tool, 'ask']),
+);
 
 /** OpenCode, `opencode run --format json`. It allows everything unless it is configured otherwise. */
 export const opencodeLauncher: Launcher = {
@@ -46,7 +48,7 @@ export const opencodeLauncher: Launcher = {
   canResume: true,
   reportsCost: true,
   versionCommand: ['--version'],
-  keepsState: opencodeState,
+  keepsState: findOpencodeState,
   readVersion,
   installHint: 'npm install --global opencode-ai@1.18.33',
   async inspect({ permissions, workdir }) {
@@ -64,12 +66,12 @@ export const opencodeLauncher: Launcher = {
     ];
     const env = createOpencodePermissions(request);
     return request.terminal === true
-      ? { command: ['opencode', ...options, '--', promptForArgument(request.prompt)], env }
-      : { command: ['opencode', ...options], stdin: promptForInput(request.prompt), env };
+      ? { command: ['opencode', ...options, '--', checkArgumentPrompt(request.prompt)], env }
+      : { command: ['opencode', ...options], stdin: checkInputPrompt(request.prompt), env };
   },
 };
 
-/** Creates OpenCode's permissions: what it may do, and what it must not do by itself. */
+/** Returns the environment variables with OpenCode's permissions, and those that disable updates, sharing and downloads. */
 export function createOpencodePermissions(request: LaunchRequest): Readonly<Record<string, string>> {
   return {
     OPENCODE_DISABLE_AUTOUPDATE: '1',
@@ -79,16 +81,16 @@ export function createOpencodePermissions(request: LaunchRequest): Readonly<Reco
   };
 }
 
-/** The folder's own settings are left out unless everything is allowed anyway. */
+/** The settings of the folder are ignored unless everything is allowed anyway. */
 function createPermissionEnvironment({ permissions, runDir, asks }: LaunchRequest): Record<string, string> {
-  if (asks === true) return guarded({ ...ASKING, ...READING });
+  if (asks === true) return createRules({ ...ASK_RULES, ...READ_RULES });
   switch (permissions) {
     case 'safe':
-      return guarded({ ...CLOSED, ...READING, edit: 'deny', external_directory: 'deny' });
+      return createRules({ ...DENY_RULES, ...READ_RULES, edit: 'deny', external_directory: 'deny' });
     case 'workspace':
-      return guarded({
-        ...CLOSED,
-        ...READING,
+      return createRules({
+        ...DENY_RULES,
+        ...READ_RULES,
         edit: 'allow',
         todowrite: 'allow',
         external_directory: { '*': 'deny', [`${runDir}/*`]: 'allow' },
@@ -98,7 +100,7 @@ function createPermissionEnvironment({ permissions, runDir, asks }: LaunchReques
   }
 }
 
-function guarded(rules: object): Record<string, string> {
+function createRules(rules: object): Record<string, string> {
   return { OPENCODE_DISABLE_PROJECT_CONFIG: '1', OPENCODE_PERMISSION: JSON.stringify(rules) };
 }
 
@@ -108,15 +110,15 @@ const PROGRAM_FOLDERS = ['plugin', 'plugins', 'tool', 'tools'].map((name) => joi
 /** Settings that may name programs to be loaded. */
 const SETTINGS = ['opencode.json', 'opencode.jsonc'].flatMap((name) => [name, join('.opencode', name)]);
 
-/** No settings are that long. */
+/** The largest settings file that is read. */
 const MAX_BYTES = 1024 * 1024;
 
-/** A key can be written with escapes: such settings are not read any further. */
-const SUSPICION = /plugin|\\u/iu;
+/** Matches plugins, and escapes with which a key could be disguised. */
+const SUSPICIOUS = /plugin|\\u/iu;
 
 /**
- * Refuses a folder from which OpenCode would load programs: no setting keeps it from that.
- * Looks upwards too, as OpenCode does; the home folder is the user's own.
+ * Refuses a folder from which OpenCode would load programs, because no setting prevents that.
+ * Parent folders are checked too, as OpenCode does; the home folder is trusted.
  */
 export async function refuseProjectPrograms(workdir: string): Promise<void> {
   const home = homedir();
@@ -125,7 +127,7 @@ export async function refuseProjectPrograms(workdir: string): Promise<void> {
     if (found !== undefined) {
       throw new SluiceError(
         'FOLDER_NOT_TRUSTED',
-        `opencode would load programs of the folder because of ${found}. Remove it, use another engine, or allow everything with permissions "bypass".`,
+        `OpenCode would load programs from the working folder because of ${found}. Remove it, use another engine, or allow everything with permissions "bypass".`,
       );
     }
     if (folder === dirname(folder)) return;
@@ -141,7 +143,7 @@ async function findPrograms(folder: string): Promise<string | undefined> {
     const path = join(folder, name);
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) continue;
-    if (!found.isFile() || found.size > MAX_BYTES || SUSPICION.test(await readFile(path, 'utf8'))) return path;
+    if (!found.isFile() || found.size > MAX_BYTES || SUSPICIOUS.test(await readFile(path, 'utf8'))) return path;
   }
   return undefined;
 }

@@ -1,12 +1,12 @@
-import { qwenState } from './engine-state.js';
+import { findQwenState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
-  checkFolderInList,
+  checkNoComma,
   isConversation,
   listModelArguments,
-  promptForArgument,
-  promptForInput,
+  checkArgumentPrompt,
+  checkInputPrompt,
   checkSession,
 } from './request-checks.js';
 import { readVersion } from './version.js';
@@ -22,7 +22,7 @@ export const qwenLauncher: Launcher = {
   canAsk: true,
   reportsCost: false,
   versionCommand: ['--version'],
-  keepsState: qwenState,
+  keepsState: findQwenState,
   readVersion,
   installHint: 'npm install --global @qwen-code/qwen-code@0.24.4 (needs Node.js 22)',
   launch(request) {
@@ -35,24 +35,24 @@ export const qwenLauncher: Launcher = {
       ...(session === undefined ? [] : [`--resume=${session}`]),
     ];
     const env = {
-      // Otherwise a second process does the work and continues writing after the first was ended.
+      // Otherwise it starts a second process, which continues to write after the first was ended.
       QWEN_CODE_NO_RELAUNCH: 'true',
       QWEN_TELEMETRY_ENABLED: 'false',
       QWEN_USAGE_STATISTICS_ENABLED: 'false',
     };
     if (isConversation(request, 'qwen')) {
       const command = ['qwen', ...options, '--input-format=stream-json'] as const;
-      return { command, env, converse: { speaks: 'qwen', prompt: promptForInput(request.prompt) } };
+      return { command, env, converse: { speaks: 'qwen', prompt: checkInputPrompt(request.prompt) } };
     }
     return request.terminal === true
-      ? { command: ['qwen', ...options, `--prompt=${promptForArgument(request.prompt)}`], env }
-      : { command: ['qwen', ...options], stdin: promptForInput(request.prompt), env };
+      ? { command: ['qwen', ...options, `--prompt=${checkArgumentPrompt(request.prompt)}`], env }
+      : { command: ['qwen', ...options], stdin: checkInputPrompt(request.prompt), env };
   },
 };
 
 /**
- * Safe mode leaves out the folder's own settings, whose hooks would run without asking, and the background agent that writes
- * memories. The mode `auto-edit` would write anywhere on the machine: rules with paths allow the two folders only.
+ * Safe mode ignores the folder's settings, whose hooks would run without approval, and disables the background agent that writes
+ * memories. The mode `auto-edit` could write anywhere on the machine, so rules with paths allow only the two folders.
  */
 function listPermissionOptions({ permissions, workdir, runDir }: LaunchRequest): string[] {
   switch (permissions) {
@@ -63,9 +63,9 @@ function listPermissionOptions({ permissions, workdir, runDir }: LaunchRequest):
         '--safe-mode',
         '--approval-mode=default',
         ...[workdir, runDir]
-          .map(checkFolderInList)
+          .map(checkNoComma)
           .flatMap((folder) => [`--allowed-tools=write_file(/${folder}/**)`, `--allowed-tools=edit(/${folder}/**)`]),
-        `--include-directories=${checkFolderInList(runDir)}`,
+        `--include-directories=${checkNoComma(runDir)}`,
       ];
     case 'bypass':
       return ['--approval-mode=yolo'];

@@ -1,10 +1,10 @@
 import { SluiceError } from '../../base/index.js';
 import type { LaunchRequest } from './launcher.js';
 
-/** Linux refuses a single argument of 128 KiB; a flag before the prompt needs room too. */
+/** Linux refuses a single argument of 128 KiB, including a flag before the prompt. */
 const MAX_ARGUMENT_LENGTH = 128 * 1024 - 64;
 
-/** Engines cut or refuse what is longer; a prompt that was cut is worse than none. */
+/** Engines truncate or refuse a longer prompt, and a truncated prompt is worse than an error. */
 const MAX_INPUT_LENGTH = 8 * 1024 * 1024;
 
 /** Session ids are read from an agent's output: one that begins with a dash would become a flag. */
@@ -12,29 +12,29 @@ const SESSION_ID = /^[A-Za-z0-9][\w.:-]{0,199}$/u;
 
 const MODEL = /^[A-Za-z0-9@][\w./:@+-]{0,199}$/u;
 
-/** The prompt, if it may be written to a program's input. */
-export function promptForInput(prompt: string, limit = MAX_INPUT_LENGTH): string {
-  return checkPrompt(prompt, limit, 'Put the material into files of the working folder and name them in the prompt.');
+/** Returns the prompt, after checking that it can be written to a program's input. */
+export function checkInputPrompt(prompt: string, limit = MAX_INPUT_LENGTH): string {
+  return checkPrompt(prompt, limit, 'Put long text into files in the working folder and name them in the prompt.');
 }
 
-/** The prompt, if it may be an argument. */
-export function promptForArgument(prompt: string): string {
-  const advice = 'Put the material into files of the working folder, or run it without a terminal.';
+/** Returns the prompt, after checking that it can be an argument. */
+export function checkArgumentPrompt(prompt: string): string {
+  const advice = 'Put long text into files in the working folder, or run the engine without a terminal.';
   return checkPrompt(prompt.replaceAll('\0', ''), MAX_ARGUMENT_LENGTH, advice);
 }
 
-/** Whether the program is started in its two-way mode; a terminal would echo what is sent. */
+/** Whether the program is started in its two-way mode, which a terminal does not allow because it would echo the input. */
 export function isConversation({ asks, converses, terminal }: LaunchRequest, engine: string): boolean {
   if (converses !== true) return false;
   if (terminal !== true) return true;
   if (asks !== true) return false;
   throw new SluiceError(
     'TERMINAL_UNSUPPORTED',
-    `${engine} needs pipes to ask for permissions. Run it without a terminal.`,
+    `${engine} cannot request permissions in a terminal. Run it without a terminal.`,
   );
 }
 
-/** `['--model=NAME']` if a model is asked for. */
+/** Returns `['--model=NAME']` if a model is requested. */
 export function listModelArguments(model: string | undefined): string[] {
   if (model === undefined) return [];
   if (!MODEL.test(model)) {
@@ -46,7 +46,7 @@ export function listModelArguments(model: string | undefined): string[] {
   return [`--model=${model}`];
 }
 
-/** The session to resume, if there is one and it cannot be mistaken for a flag. */
+/** Returns the session to resume, after checking that it cannot be mistaken for a flag. */
 export function checkSession(sessionId: string | undefined): string | undefined {
   if (sessionId !== undefined && !SESSION_ID.test(sessionId)) {
     throw new SluiceError(
@@ -57,12 +57,12 @@ export function checkSession(sessionId: string | undefined): string | undefined 
   return sessionId;
 }
 
-/** A folder for an option that takes a list with commas: a comma in its name would open two other folders. */
-export function checkFolderInList(folder: string): string {
+/** Checks a folder for an option that is a comma-separated list: a path with a comma would be read as two other folders. */
+export function checkNoComma(folder: string): string {
   if (!folder.includes(',')) return folder;
   throw new SluiceError(
     'FOLDER_UNSUPPORTED',
-    `The engine cannot work with ${folder}: the path has a comma. Use another folder.`,
+    `The engine cannot use ${folder}: its path contains a comma. Use another folder.`,
   );
 }
 
@@ -70,10 +70,13 @@ function checkPrompt(prompt: string, limit: number, advice: string): string {
   if (prompt.trim() === '') throw new SluiceError('PROMPT_MISSING', 'The prompt is empty. Add a prompt.');
   const bytes = Buffer.byteLength(prompt);
   if (bytes <= limit) return prompt;
-  throw new SluiceError('PROMPT_TOO_LONG', `The prompt is too long: ${bytes} bytes, at most ${limit}. ${advice}`);
+  throw new SluiceError(
+    'PROMPT_TOO_LONG',
+    `The prompt is too long: ${bytes} bytes. The limit is ${limit} bytes. ${advice}`,
+  );
 }
 
-/** Variables a program needs to reach a model through a company's network: proxies and certificates. */
+/** Variables that a program needs to reach a model through a company network: proxies and certificates. */
 export const NETWORK_ENVIRONMENT: readonly string[] = [
   'HTTP_PROXY',
   'HTTPS_PROXY',

@@ -15,7 +15,7 @@ describe('readVersion', () => {
     expect(readVersion(text)).toBe(version);
   });
 
-  it('does not look through a long text', () => {
+  it('does not search a long text', () => {
     expect(readVersion(`${' '.repeat(5000)}1.2.3`)).toBeUndefined();
   });
 });

@@ -1,11 +1,11 @@
-/** Longer texts are no version: the rest is not looked at. */
+/** Only the beginning of the output is searched. */
 const MAX_TEXT_LENGTH = 4096;
 
-/** Not a part of a longer number, such as an address. */
+/** A version that is not part of a longer number, such as an IP address. */
 const VERSION = /(?<![\w.])v?(\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[\w.]{1,40})?)(?!\.?\d)/u;
 
 /**
- * The first version in what a program printed.
+ * Returns the first version in the output of a program.
  *
  * @example
  * readVersion('codex-cli 0.166.0') // '0.166.0'
@@ -17,8 +17,8 @@ export function readVersion(text: string): string | undefined {
 const COMPARATOR = /^(>=|<)(\d+(?:\.\d+)*)$/u;
 
 /**
- * Whether a version is in a range of `>=` and `<`, all of which must hold. A preview (`1.2.0-beta`) counts as its release;
- * an empty range contains nothing.
+ * Whether a version satisfies all comparators of a range (`>=` and `<`). A prerelease (`1.2.0-beta`) counts as its release; an
+ * empty range contains no version.
  *
  * @example
  * isVersionIn('0.166.3', '>=0.166.0 <0.167.0') // true

@@ -5,8 +5,8 @@ import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import type { EventLog, EventQuery } from './event-log.js';
 
-/** The events of two attempts of a run. */
-export function twoAttempts(runId: string): Emitted[] {
+/** Creates the events of two attempts of a run. */
+export function createTwoAttempts(runId: string): Emitted[] {
   const clock = () => 0;
   const first = createTranslator({ engine: 'codex', runId, attempt: 1, clock });
   const events = [...first.push('stdout', toBytes([codex.thread(), codex.message('?'), codex.completed()]))];
@@ -17,7 +17,7 @@ export function twoAttempts(runId: string): Emitted[] {
   return [...events, ...second.end({ exitCode: 0, signal: null })];
 }
 
-const EVENTS = twoAttempts('run-1');
+const EVENTS = createTwoAttempts('run-1');
 const RASP = EVENTS.filter(({ protocol }) => protocol === 'rasp');
 const FCMP = EVENTS.filter(({ protocol }) => protocol === 'fcmp');
 const PROTOCOLS = [
@@ -25,13 +25,13 @@ const PROTOCOLS = [
   ['fcmp', FCMP],
 ] as const;
 
-/** The contract of every event log, wherever it stores events. `open` creates an empty one. */
+/** The contract of every event log. `open` creates an empty one. */
 export function describeEventLog(name: string, open: () => Promise<EventLog>): void {
   describe(`the event log ${name}`, () => {
-    async function filled(): Promise<EventLog> {
+    async function openFilled(): Promise<EventLog> {
       const log = await open();
       await log.append('run-1', EVENTS.slice(0, 3));
-      await log.append('run-2', twoAttempts('run-2'));
+      await log.append('run-2', createTwoAttempts('run-2'));
       await log.append('run-1', EVENTS.slice(3));
       return log;
     }
@@ -40,20 +40,20 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       return log.read({ runId: 'run-1', protocol: 'fcmp', limit: 1000, ...query });
     }
 
-    /** The words for the places of what a query finds. */
-    async function listPlaces(log: EventLog, query: Partial<EventQuery>): Promise<string[]> {
-      return (await read(log, query)).map(findWord);
+    /** Returns the positions of the events that a query finds. */
+    async function listPositions(log: EventLog, query: Partial<EventQuery>): Promise<string[]> {
+      return (await read(log, query)).map(formatPosition);
     }
 
     it.each(PROTOCOLS)('returns the %s events of a run in order', async (protocol, events) => {
-      expect(await read(await filled(), { protocol })).toEqual(events);
+      expect(await read(await openFilled(), { protocol })).toEqual(events);
     });
 
     it.each(PROTOCOLS)('returns %s events page by page', async (protocol, events) => {
-      const log = await filled();
+      const log = await openFilled();
       const all: Emitted[] = [];
       for (;;) {
-        const after = all.slice(-1).map(findWord)[0];
+        const after = all.slice(-1).map(formatPosition)[0];
         const page = await read(log, { protocol, limit: 2, ...(after === undefined ? {} : { after }) });
         expect(page.length).toBeLessThanOrEqual(2);
         if (page.length === 0) break;
@@ -63,37 +63,37 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
     });
 
     it('reads after one position up to another', async () => {
-      const log = await filled();
-      expect(await listPlaces(log, { after: 1, to: 3 })).toEqual(['2', '3']);
-      expect(await listPlaces(log, { after: '1', to: '3' })).toEqual(['2', '3']);
-      expect(await listPlaces(log, { after: 1, to: 9, limit: 1 })).toEqual(['2']);
-      expect(await listPlaces(log, { after: 3, to: 3 })).toEqual([]);
-      expect(await listPlaces(log, { after: 999_999_999 })).toEqual([]);
+      const log = await openFilled();
+      expect(await listPositions(log, { after: 1, to: 3 })).toEqual(['2', '3']);
+      expect(await listPositions(log, { after: '1', to: '3' })).toEqual(['2', '3']);
+      expect(await listPositions(log, { after: 1, to: 9, limit: 1 })).toEqual(['2']);
+      expect(await listPositions(log, { after: 3, to: 3 })).toEqual([]);
+      expect(await listPositions(log, { after: 999_999_999 })).toEqual([]);
     });
 
     it('continues from attempt to attempt', async () => {
-      const log = await filled();
-      const places = RASP.map(findWord);
-      const lastOfFirst = places.findLastIndex((word) => word.startsWith('1:'));
+      const log = await openFilled();
+      const positions = RASP.map(formatPosition);
+      const lastOfFirst = positions.findLastIndex((position) => position.startsWith('1:'));
       const protocol = 'rasp';
-      expect(await listPlaces(log, { protocol, after: '2:1', to: '2:2' })).toEqual(['2:2']);
-      expect(await listPlaces(log, { protocol, after: '1:999' })).toEqual(places.slice(lastOfFirst + 1));
-      expect(await listPlaces(log, { protocol, to: '1:999' })).toEqual(places.slice(0, lastOfFirst + 1));
+      expect(await listPositions(log, { protocol, after: '2:1', to: '2:2' })).toEqual(['2:2']);
+      expect(await listPositions(log, { protocol, after: '1:999' })).toEqual(positions.slice(lastOfFirst + 1));
+      expect(await listPositions(log, { protocol, to: '1:999' })).toEqual(positions.slice(0, lastOfFirst + 1));
     });
 
     it.each([0, -1, 0.5, 1.9, Number.NaN])(
-      'returns one event if %d are requested: none means no more',
+      'returns one event if %d are requested, because an empty page means that there are no more',
       async (limit) => {
-        expect(await listPlaces(await filled(), { limit })).toEqual(['1']);
+        expect(await listPositions(await openFilled(), { limit })).toEqual(['1']);
       },
     );
 
-    it('returns at most 10,000 events at once', async () => {
+    it('returns at most 10,000 events per page', async () => {
       const log = await open();
       const [event] = FCMP;
       await log.append(
         'run-1',
-        event === undefined ? [] : Array.from({ length: 10_001 }, (_, index) => at(event, index)),
+        event === undefined ? [] : Array.from({ length: 10_001 }, (_, index) => withSeq(event, index)),
       );
       const page = await read(log, { limit: Number.POSITIVE_INFINITY });
       expect(page.length).toBeGreaterThan(0);
@@ -101,7 +101,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
     });
 
     it('does not change stored events', async () => {
-      const log = await filled();
+      const log = await openFilled();
       await log.append('run-1', EVENTS);
       expect(await read(log, { protocol: 'rasp' })).toEqual(RASP);
     });
@@ -110,13 +110,13 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       const log = await open();
       const [one, two] = FCMP;
       if (one === undefined || two === undefined) throw new Error('two events are needed');
-      await log.append('run-1', [one, later(one)]);
-      await log.append('run-1', [later(one), two]);
+      await log.append('run-1', [one, withLaterTime(one)]);
+      await log.append('run-1', [withLaterTime(one), two]);
       expect(await read(log, {})).toEqual([one, two]);
     });
 
     it('has no events of an unknown run', async () => {
-      expect(await read(await filled(), { runId: 'run-3' })).toEqual([]);
+      expect(await read(await openFilled(), { runId: 'run-3' })).toEqual([]);
     });
 
     it.each([
@@ -133,16 +133,16 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
   });
 }
 
-/** The position of an event, as a query has it. */
-function findWord(emitted: Emitted): string {
+/** Formats the position of an event as in a query. */
+function formatPosition(emitted: Emitted): string {
   const { attempt, seq } = getPosition(emitted);
   return emitted.protocol === 'rasp' ? `${attempt}:${seq}` : String(seq);
 }
 
-function at({ protocol, event }: Emitted, index: number): Emitted {
+function withSeq({ protocol, event }: Emitted, index: number): Emitted {
   return { protocol, event: { ...event, seq: index + 1 } } as Emitted;
 }
 
-function later({ protocol, event }: Emitted): Emitted {
+function withLaterTime({ protocol, event }: Emitted): Emitted {
   return { protocol, event: { ...event, ts: '2026-11-15T07:00:00.000Z' } } as Emitted;
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { describeEventLog, twoAttempts } from './event-log.contract.js';
+import { describeEventLog, createTwoAttempts } from './event-log.contract.js';
 import { createFileEventLog } from './file-event-log.js';
 import { createMemoryEventLog } from './memory-event-log.js';
 import { describeWatchableEventLog } from './watchable-event-log.contract.js';
@@ -17,16 +17,16 @@ describeEventLog('in memory', async () => createMemoryEventLog());
 describeWatchableEventLog('in memory', async () => createMemoryEventLog());
 describeEventLog('in run folders', async () => createFileEventLog(await makeData()));
 
-test('memory forgets the oldest run first', async () => {
+test('memory drops the oldest run first', async () => {
   const log = createMemoryEventLog({ runs: 2 });
-  for (const id of ['a', 'b', 'c']) await log.append(id, twoAttempts(id));
+  for (const id of ['a', 'b', 'c']) await log.append(id, createTwoAttempts(id));
   const counts = await Promise.all(
     ['a', 'b', 'c'].map(async (runId) => (await log.read({ runId, protocol: 'fcmp', limit: 1 })).length),
   );
   expect(counts).toEqual([0, 1, 1]);
 });
 
-test('memory wakes who watches a run, until they stop', async () => {
+test('memory wakes the watchers of a run, until they stop', async () => {
   const log = createMemoryEventLog();
   let woken = 0;
   const stop = log.watch('a', () => (woken += 1));
@@ -37,7 +37,7 @@ test('memory wakes who watches a run, until they stop', async () => {
   expect(woken).toBe(1);
 });
 
-test('a run id that leads elsewhere is refused', async () => {
+test('a run id that is a path is refused', async () => {
   const log = createFileEventLog(await makeData());
   const read = log.read({ runId: '../x', protocol: 'fcmp', limit: 1 });
   await expect(read).rejects.toMatchObject({ code: 'INVALID_RUN_ID' });

@@ -2,16 +2,16 @@ import { LOG_END, LOG_START, readPosition } from '../../events/index.js';
 import { isSluiceError } from '../../base/index.js';
 import type { Emitted, EventPack, LogPosition } from '../../events/index.js';
 
-/** Where the events of runs are stored before they are published. */
+/** Stores the events of runs before they are published. */
 export interface EventLog {
   /**
-   * Adds events of a run, in their order; one that exists already (same protocol, attempt and seq) is left unchanged.
-   * `packs` are the same events, where the caller has packed them already.
+   * Appends events of a run, in order; an event that already exists (same protocol, attempt and seq) is left unchanged. `packs`
+   * are the same events in packed form, if the caller has them.
    */
   append(runId: string, events: readonly Emitted[], packs?: readonly EventPack[]): Promise<void>;
   /**
-   * Events of one protocol in order, from after a position. For FCMP `after` is a seq; for RASP `attempt:seq`. May give
-   * fewer than asked for; none means that there are no more, for now.
+   * Returns events of one protocol in order, after a position. For FCMP `after` is a seq; for RASP `attempt:seq`. May return fewer
+   * than requested; an empty list means that there are no more yet.
    */
   read(query: EventQuery): Promise<readonly Emitted[]>;
   /**
@@ -26,31 +26,31 @@ export interface EventQuery {
   readonly runId: string;
   readonly protocol: 'rasp' | 'fcmp';
   readonly after?: string | number;
-  /** The last position wanted, inclusive. */
+  /** The last position, inclusive. */
   readonly to?: string | number;
-  /** At least 1 and at most 10,000, whatever is asked for. */
+  /** Values below 1 count as 1, values above 10,000 as 10,000. */
   readonly limit: number;
 }
 
-/** A log that notifies when there is more to read, also of events another machine has written. */
+/** A log that notifies readers of new events, including those that another machine has written. */
 export interface WatchableEventLog extends EventLog {
-  /** Calls back after events of the run were added, and in a store after it has ended, until the returned function is called. */
+  /** Calls `wake` after events of the run were added, and in a store after the run has ended, until the returned function is called. */
   watch(runId: string, wake: () => void): () => void;
 }
 
-/** The part of a log a query asks for: after one position, up to and including another. */
+/** The part of a log that a query selects: after one position, up to and including another. */
 export interface EventRange {
   readonly after: LogPosition;
   readonly to: LogPosition;
   readonly limit: number;
 }
 
-/** The most events one page holds, whatever is asked for. */
+/** The maximum number of events per page. */
 const MAX_EVENTS = 10_000;
 
 /**
- * The range of a query, by one rule for every event log. The limit is at least 1, because an empty page means that
- * there are no more. Throws `INVALID_POSITION`.
+ * Reads the range of a query; all event logs use this function. The limit is at least 1, because an empty page means that there
+ * are no more events. Throws `INVALID_POSITION`.
  */
 export function readEventRange({ protocol, after, to, limit }: EventQuery): EventRange {
   return {
@@ -60,7 +60,7 @@ export function readEventRange({ protocol, after, to, limit }: EventQuery): Even
   };
 }
 
-/** Error codes of a temporary outage: repeating the call may succeed. Any other error would only recur. */
+/** Error codes of a temporary outage, after which a retry may succeed. */
 const OUTAGES: readonly string[] = ['STORE_BUSY', 'STORE_FAILED', 'STORE_UNAVAILABLE'];
 
 /** Whether a call failed because the store is temporarily unavailable, so that a retry makes sense. */

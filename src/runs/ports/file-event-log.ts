@@ -7,14 +7,14 @@ import { isSluiceError } from '../../base/index.js';
 import type { EventLog, EventQuery } from './event-log.js';
 import { readEventRange } from './event-log.js';
 
-/** Runs whose places in the logs are remembered from page to page. */
+/** Limit on runs whose positions in the logs are cached from page to page. */
 const MAX_RUNS = 64;
 
 const PAGE = 1000;
 
 /**
- * The logs in the run folders of a data folder, as an event log. A run keeps its own folder; `append` is for events
- * that come from elsewhere, and costs a look through the log.
+ * Creates an event log that consists of the logs in the run folders of a data folder. A run writes to its folder directly;
+ * `append` is for events from elsewhere, and has to read the log.
  *
  * @example
  * const log = createFileEventLog(data)
@@ -48,10 +48,10 @@ export function createFileEventLog(data: string): EventLog {
     }
   }
 
-  let turn: Promise<void> = Promise.resolve();
+  let queue: Promise<void> = Promise.resolve();
 
   async function append(runId: string, events: readonly Emitted[]): Promise<void> {
-    const folder = await createRunFolder(getRunFolderPath(data, runId), { below: data });
+    const folder = await createRunFolder(getRunFolderPath(data, runId), { trustedRoot: data });
     const last = { rasp: await findLastPosition(runId, 'rasp'), fcmp: await findLastPosition(runId, 'fcmp') };
     const fresh = events.filter((emitted) => {
       const position = getPosition(emitted);
@@ -70,8 +70,8 @@ export function createFileEventLog(data: string): EventLog {
   return {
     dataFolder: resolve(data),
     async append(runId, events) {
-      const done = turn.then(async () => append(runId, events));
-      turn = done.catch(() => undefined);
+      const done = queue.then(async () => append(runId, events));
+      queue = done.catch(() => undefined);
       return done;
     },
     async read(query) {

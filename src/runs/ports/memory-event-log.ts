@@ -4,13 +4,13 @@ import type { Emitted, LogPosition } from '../../events/index.js';
 import type { EventQuery, WatchableEventLog } from './event-log.js';
 import { readEventRange } from './event-log.js';
 
-/** Runs that are remembered; the oldest is forgotten first. */
+/** Limit on stored runs; the oldest is dropped first. */
 const MAX_RUNS = 256;
 
 type RunEvents = Record<EventQuery['protocol'], Emitted[]>;
 
 /**
- * Keeps the events of the last runs in memory: for tests, and for programs that need no history.
+ * Creates an event log that stores the events of the last runs in memory: for tests, and for programs that need no history.
  *
  * @example
  * const run = startRun(spec, { eventLog: createMemoryEventLog() })
@@ -31,19 +31,19 @@ export function createMemoryEventLog(options: { readonly runs?: number } = {}): 
     async append(runId, events) {
       const log = open(runId);
       for (const emitted of events) {
-        const kept = log[emitted.protocol];
-        const last = kept.at(-1);
-        if (last === undefined || comparePositions(getPosition(last), getPosition(emitted)) < 0) kept.push(emitted);
+        const stored = log[emitted.protocol];
+        const last = stored.at(-1);
+        if (last === undefined || comparePositions(getPosition(last), getPosition(emitted)) < 0) stored.push(emitted);
       }
       for (const wake of watchers.get(runId) ?? []) wake();
     },
     async read(query) {
       const { after, to, limit } = readEventRange(query);
-      const kept = logs.get(query.runId)?.[query.protocol] ?? [];
-      const firstAfter = (place: LogPosition) =>
-        findFirstIndex(kept, (emitted) => comparePositions(getPosition(emitted), place) > 0);
-      const from = firstAfter(after);
-      return kept.slice(from, Math.min(from + limit, firstAfter(to)));
+      const stored = logs.get(query.runId)?.[query.protocol] ?? [];
+      const findFirstAfter = (position: LogPosition) =>
+        findFirstIndex(stored, (emitted) => comparePositions(getPosition(emitted), position) > 0);
+      const from = findFirstAfter(after);
+      return stored.slice(from, Math.min(from + limit, findFirstAfter(to)));
     },
     watch(runId, wake) {
       const waiting = watchers.get(runId) ?? new Set();

@@ -1,11 +1,11 @@
-/** Something that is sent with the first prompt and is not text. */
+/** An input of the first prompt that is not text. */
 export interface Attachment {
   /** `file` is any other file, such as a PDF. */
   readonly kind: 'image' | 'audio' | 'file';
   readonly mimeType: string;
   /** The bytes in base64. */
   readonly data: string;
-  /** Where it comes from. */
+  /** Its source. */
   readonly uri?: string;
 }
 
@@ -41,7 +41,7 @@ export interface RunInputs {
   readonly mcpServers: readonly McpServer[];
 }
 
-/** Inputs an engine accepts besides text. */
+/** Inputs that an engine accepts in addition to text. */
 export interface AcceptedInputs {
   readonly attachments: readonly Attachment['kind'][];
   readonly mcpServers: readonly McpServer['type'][];
@@ -50,7 +50,7 @@ export interface AcceptedInputs {
 export const ACCEPTS_TEXT_ONLY: AcceptedInputs = { attachments: [], mcpServers: [] };
 
 /**
- * Says which inputs an engine does not take; undefined if it takes all of them.
+ * Describes the first input that an engine does not accept; undefined if it accepts all of them.
  *
  * @example
  * findUnsupported({ attachments: [image], mcpServers: [] }, ACCEPTS_TEXT_ONLY) // 'images'

@@ -18,22 +18,22 @@ import type { ResultCache } from '../cache/result-cache.js';
 /** The environment of a run. Everything has a default. */
 export interface RunPorts {
   /**
-   * The folder for run folders, cached results, and records of running processes; by default `SLUICE_DATA`, else the folder
-   * of this project in the user's data directory.
+   * The folder for run folders, cached results, and records of running processes; by default `SLUICE_DATA`, or else the
+   * folder of this project in the user's data directory.
    */
   readonly data?: string;
-  /** Where events are stored before they are published; by default the run folder's own logs. */
+  /** The log that stores events before they are published; by default the files in the run folder. */
   readonly eventLog?: EventLog;
-  /** Results of earlier runs, for specs that ask for them; by default files in the data folder. */
+  /** Results of earlier runs, for specs with `cache`; by default files in the data folder. */
   readonly cache?: ResultCache;
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
   /** The id of the run, also the name of its folder; by default a ULID. */
   readonly newId?: () => string;
   readonly logger?: Logger;
-  /** Where environment variables come from; by default this process. */
+  /** The source of environment variables; by default this process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The path of an engine's program, or a command with its arguments; by default it is looked up on PATH. */
+  /** The path of an engine's program, or a command with its arguments; by default it is found in PATH. */
   readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
   /** Agents in addition to the built-in engines, by the name that specs use. */
   readonly agents?: Readonly<Record<string, AgentSettings>>;
@@ -41,28 +41,28 @@ export interface RunPorts {
   readonly launchers?: readonly Launcher[];
   /** Custom engines, made with `defineEngine`: a launcher or a spec names them with `reads`. */
   readonly engines?: readonly Engine[];
-  /** Images and files that go with the first prompt, and MCP servers for the agent. */
+  /** Images and files of the first prompt, and MCP servers for the agent. */
   readonly inputs?: Partial<RunInputs>;
   /** Rules for `permissions: ask`, before those of the spec. */
   readonly approvals?: readonly ApprovalRule[];
-  /** How runs are sandboxed where their spec does not say, and further folders that are shown. */
+  /** Sandbox settings for specs without their own, and additional folders to mount. */
   readonly sandbox?: SandboxPort;
   /** Patterns of secrets to mask, in addition to the values of sensitive environment variables. */
   readonly secrets?: { readonly patterns?: readonly string[] };
-  /** The lock on the working folder, where the caller already holds it; the run releases it. By default the run waits for it. */
+  /** The lock on the working folder, if the caller already has it; the run releases it. By default the run waits for the lock. */
   readonly folderLock?: FolderLock;
-  /** Called at once with each warning that is known before the end: a limit that has no effect, an untested version. */
+  /** Called immediately with each warning that is known before the run ends: a limit that has no effect, an untested version. */
   readonly onWarning?: (warning: RunWarning) => void;
-  /** Called before a question is published (`user.input.required`, `permission.required`): a reader can answer at once. */
+  /** Called before a question is published (`user.input.required`, `permission.required`), because a reader can answer immediately. */
   readonly onQuestion?: () => Promise<void>;
   /** Called when a permission request was not answered in time: the run continues with a denial. */
   readonly onUnanswered?: () => Promise<void>;
   /**
-   * The place of the run among those that execute at once: released while it waits for an answer without a process, and acquired
-   * before one is launched again. By default there is no limit.
+   * The slot of the run, if the number of concurrent runs is limited: released while the run waits for an answer without a process,
+   * and acquired before a process is launched again. By default there is no limit.
    */
   readonly slot?: RunSlot;
-  /** Makes spans of the run. By default there are none. */
+  /** Creates tracing spans for the run. By default there are none. */
   readonly tracer?: RunTracer;
   /** Budgets shared by many runs: usage is reported as it grows, until a budget is used up. By default there are none. */
   readonly budget?: RunBudget;
@@ -84,12 +84,12 @@ export interface RunBudget {
   spend(used: { readonly tokens: number; readonly cost: number }): Promise<string | undefined>;
 }
 
-/** The ports of a run, all of them decided. */
+/** The ports of a run, with defaults. */
 export interface DecidedPorts extends Omit<Required<RunPorts>, 'secrets' | 'folderLock' | 'tracer' | 'inputs'> {
   readonly inputs: RunInputs;
   readonly folderLock: FolderLock | undefined;
   readonly secretPatterns: readonly string[];
-  /** Null where the run folder's own logs are the event log. */
+  /** Null if the files of the run folder are the event log. */
   readonly otherLog: EventLog | null;
 }
 

@@ -6,7 +6,7 @@ export interface RunFilter {
   readonly cursor?: string;
   readonly state?: RunState;
   readonly engine?: string;
-  /** Words that must all occur, in any case, in its id, engine, issue, folder, program or prompt. */
+  /** Words that must all occur in its id, engine, issue, folder, program or prompt; case is ignored. */
   readonly search?: string;
   readonly outcome?: RunResult['status'];
   readonly repairLevel?: RunResult['repair_level'];
@@ -24,20 +24,20 @@ export interface RunFilter {
   readonly engineVersion?: string;
 }
 
-/** The worker that requests a run, and the runs it can execute. */
+/** The worker that claims a run, and the runs it can execute. */
 export interface RunClaim {
   readonly worker: WorkerIdentity;
   readonly leaseMs: number;
   readonly now: number;
   /** Runs that carry an order, runs that do not, or both (default). */
   readonly takes?: readonly ('orders' | 'runs')[];
-  /** How many orders of a worker type may be claimed at once, over all machines. */
+  /** The maximum number of orders of a worker type that may be claimed at the same time, over all machines. */
   readonly concurrency?: Readonly<Record<string, number>>;
   /** Only orders of these worker types; all by default. */
   readonly workerTypes?: readonly string[];
   /** The name under which the worker watches the queue. */
   readonly watcher?: string;
-  /** The worker takes nothing more after this run: others are woken instead of it until it asks again. */
+  /** Whether this is the worker's last run for now: other workers are woken instead of it until it claims again. */
   readonly isLast?: boolean;
 }
 
@@ -49,14 +49,14 @@ export interface ClaimedRun {
   readonly unresolved: readonly string[];
 }
 
-/** A run and the worker that holds it. */
+/** A run and the worker that has claimed it. */
 export interface RunHold {
   readonly id: string;
   readonly workerId: string;
   readonly now: number;
 }
 
-/** The queue of runs, and what is known of each. Each method is one transaction; times are milliseconds since 1970. */
+/** The queue of runs, and their records. Each method is one transaction; times are milliseconds since 1970. */
 export interface RunStore {
   /**
    * Queues a run, or records one that is already running. An existing run is left unchanged: the one with that id, or the
@@ -73,61 +73,64 @@ export interface RunStore {
     readonly now: number;
   }): Promise<{ readonly id: string; readonly repeated: boolean }>;
   /**
-   * Claims the next run that may start now: highest priority first, then oldest. A run whose folder is in use is passed
-   * over, and so are orders of a worker type that is at its limit. Undefined if there is none.
+   * Claims the next run that may start now: highest priority first, then oldest. A run whose folder is in use is skipped,
+   * and so are orders of a worker type that is at its limit. Returns undefined if there is none.
    */
   claimRun(claim: RunClaim): Promise<ClaimedRun | undefined>;
   /**
-   * From here on the agent's process may be running: an expired claim is no longer queued again. `spec` is what is really
-   * executed; `baseCommit` is recorded with the order unless it has one, and `repositoryStart` is kept until the run has
-   * ended. `canceled` if cancellation was requested before the start, `lost` if the claim is not held any more.
+   * Records that the agent's process may be running from now on: the run is then not queued again if its claim expires. `spec` is
+   * the spec that is executed; `baseCommit` is recorded with the order unless it has one, and `repositoryStart` is stored until the
+   * run has ended. Returns `canceled` if cancellation was requested before the start, `lost` if the claim is no longer valid.
    */
   markStarted(
     hold: RunHold & { readonly spec?: RunSpec; readonly baseCommit?: string; readonly repositoryStart?: string },
   ): Promise<'started' | 'canceled' | 'lost'>;
   /**
-   * Puts a claimed run back into the queue, which must not be claimed again before `retryAt`: its folder is in use
-   * elsewhere. False once it was started.
+   * Returns a claimed run to the queue, because its folder is in use elsewhere; it is not claimed again before `retryAt`. Returns
+   * false if it was already started.
    */
   releaseRun(hold: RunHold & { readonly retryAt: number }): Promise<boolean>;
-  /** Extends the lease; returns what was requested of the run meanwhile. A returned reply counts as taken: the run continues. */
+  /** Extends the lease, and returns requests made in the meantime. A returned reply counts as delivered: the run continues. */
   renewRun(
     hold: RunHold & { readonly leaseMs: number },
   ): Promise<{ readonly held: boolean; readonly cancel: boolean; readonly reply: string | null }>;
   /**
-   * The agent has asked: from here on a reply is accepted; with `isOver` no longer, and the run continues. False if the
-   * claim is no longer held.
+   * Records that the agent asked a question: from now on a reply is accepted. With `isOver`, replies are no longer accepted, and
+   * the run continues. Returns false if the claim is no longer valid.
    */
   markWaiting(hold: RunHold & { readonly isOver?: boolean }): Promise<boolean>;
   /**
-   * Takes over the claim of a worker that is gone on a run that was started; state and posted reply stay. Undefined unless that
-   * worker still holds the claim and its lease has expired.
+   * Takes over the claim of a lost worker on a started run; the state and a posted reply are kept. Returns undefined unless that
+   * worker still has the claim and its lease has expired.
    */
   adoptRun(adoption: {
     readonly id: string;
-    /** The worker that is gone. */
+    /** The lost worker. */
     readonly from: string;
     readonly worker: WorkerIdentity;
     readonly leaseMs: number;
     readonly now: number;
   }): Promise<RunRecord | undefined>;
-  /** Ends a run that carries no order. False if the claim is no longer held: another worker decides. */
+  /** Ends a run that carries no order. Returns false if the claim is no longer valid: another worker has it. */
   endRun(end: RunHold & { readonly result: RunResult }): Promise<boolean>;
-  /** Asks a run to end; one that is queued and carries no order ends at once. */
+  /** Requests cancellation; a queued run that carries no order ends immediately. */
   requestCancel(id: string, now: number): Promise<RunRecord | undefined>;
-  /** Stores the reply to the question of a waiting run for its worker; `not_waiting` if the run does not wait. */
+  /**
+   * Stores the reply to the question of a waiting run for its worker; `not_waiting` if the run is not waiting, or has not read its
+   * last reply yet.
+   */
   postReply(id: string, text: string): Promise<'posted' | 'not_waiting' | 'not_found'>;
-  /** Calls back when a reply or a cancellation may wait for a run; a call may come late, twice or for nothing. */
+  /** Calls `wake` when there may be a reply or a cancellation for a run; a call may be late, repeated or unnecessary. */
   watchRequests(id: string, wake: () => void): () => void;
   /** Whether the lease of any run has expired, or of any run of a host. */
   hasExpiredRuns(now: number, host?: string): Promise<boolean>;
-  /** Puts claims that expired before their process started back into the queue; returns how many. */
+  /** Returns runs whose claim expired before their process started to the queue; returns their number. */
   requeueExpired(now: number): Promise<number>;
   /** Returns the repository state that `markStarted` stored for a run that has not ended. */
   findRepositoryStart(id: string): Promise<string | undefined>;
   /**
-   * Runs whose process had started and whose lease has expired, of all hosts or of one, a bounded number at a time: oldest
-   * first, those after `after`.
+   * Lists runs whose process had started and whose lease has expired, of all hosts or of one: a limited number per call, oldest
+   * first, after the run `after`.
    */
   listExpiredRuns(
     now: number,
@@ -135,8 +138,8 @@ export interface RunStore {
   ): Promise<readonly RunRecord[]>;
   findRun(id: string): Promise<RunRecord | undefined>;
   /**
-   * Newest first. With more filters than state and engine, a page looks at a bounded number of runs: it may be short, or
-   * empty, and still have a next one.
+   * Lists runs, newest first. With filters other than state and engine, a page examines a limited number of runs: it may be short
+   * or empty, and still have a next page.
    */
   listRuns(page: RunFilter): Promise<{ readonly items: readonly RunRecord[]; readonly next_cursor: string | null }>;
 }

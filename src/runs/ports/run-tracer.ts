@@ -1,24 +1,24 @@
 import type { FcmpEvent } from '../../events/index.js';
 import type { Decision, RunResult, RunSpec } from '../../records/index.js';
 
-/** Makes spans of runs and orders while they happen; `src/tracing` has the one for OpenTelemetry. None of its methods throws. */
+/** Creates spans for runs and orders; `src/tracing` implements it for OpenTelemetry. Its methods never throw. */
 export interface RunTracer {
-  /** A run begins; its parent is `spec.traceparent`. */
+  /** Starts the span of a run; its parent is `spec.traceparent`. */
   startRun(run: { readonly id: string; readonly spec: RunSpec }): RunTrace;
-  /** The execution of an order begins: the parent of its run. */
+  /** Starts the span of an order, which is the parent of its run. */
   startOrder(order: TracedOrder): OrderTrace;
 }
 
 /** The spans of one run. */
 export interface RunTrace {
-  /** The agent's `TRACEPARENT`, so that its own spans join; undefined if nothing is recorded. */
+  /** The agent's `TRACEPARENT`, so that its own spans belong to the same trace; undefined if nothing is recorded. */
   readonly traceparent: string | undefined;
-  /** Every FCMP event, in order. */
+  /** Called with every FCMP event, in order. */
   onEvent(event: FcmpEvent): void;
   end(result: RunResult): void;
 }
 
-/** An order as a trace needs it. */
+/** The fields of an order that are traced. */
 export interface TracedOrder {
   readonly issue_ref: string;
   readonly run_id: string;
@@ -31,6 +31,6 @@ export interface TracedOrder {
 /** The span of one order. */
 export interface OrderTrace {
   readonly traceparent: string | undefined;
-  /** Without a decision if another process continues the order. */
+  /** Ends the span; without a decision if another process continues the order. */
   end(decision: Decision | undefined): void;
 }

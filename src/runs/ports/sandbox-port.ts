@@ -1,15 +1,18 @@
 import type { RunSpec } from '../../records/index.js';
 import type { SandboxFolders } from '../../sandbox/index.js';
 
-/** How runs are sandboxed, where a spec does not say. */
+/** Sandbox settings for runs whose spec has none. */
 export interface SandboxPort extends SandboxFolders {
   /** `auto` by default. `required` cannot be lowered by a spec. */
   readonly use?: NonNullable<RunSpec['sandbox']>;
-  /** The program bubblewrap; `bwrap` on PATH by default. */
+  /** The path of bubblewrap; by default `bwrap` in PATH. */
   readonly program?: string;
 }
 
-/** Reads the sandbox setting of the operator, which applies to all runs. A misspelled value must not leave them unprotected. */
+/**
+ * Reads the sandbox setting of the operator, which applies to all runs. An unknown value counts as `required`, so that a typo does
+ * not leave runs unprotected.
+ */
 export function readSandboxUse(): NonNullable<SandboxPort['use']> {
   const use = process.env['SLUICE_SANDBOX'];
   if (use === undefined || use === '' || use === 'auto') return 'auto';

@@ -1,14 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
-import { twoAttempts } from './event-log.contract.js';
+import { createTwoAttempts } from './event-log.contract.js';
 import type { WatchableEventLog } from './event-log.js';
 
-/** A wake-up may be late; this only ends what hangs. */
+/** A wake-up may be late; this limit only ends a test that hangs. */
 const WAIT_OPTIONS = { timeout: 10_000 };
 
 /** The contract of every watchable event log. `open` creates an empty one. */
 export function describeWatchableEventLog(name: string, open: () => Promise<WatchableEventLog>): void {
   describe(`watching the event log ${name}`, () => {
-    const events = twoAttempts('run-1');
+    const events = createTwoAttempts('run-1');
 
     it('wakes after events of the run were added, until it is stopped', async () => {
       const log = await open();
@@ -22,22 +22,22 @@ export function describeWatchableEventLog(name: string, open: () => Promise<Watc
       wakeFirst.mockClear();
       wakeSecond.mockClear();
       await log.append('run-1', events.slice(3));
-      // A log may notify late: the remaining watcher shows when the notification for these events has come.
+      // A log may notify late: the remaining watcher shows when the notification for these events has arrived.
       await vi.waitFor(() => expect(wakeSecond).toHaveBeenCalled(), WAIT_OPTIONS);
       stopSecond();
       expect(wakeFirst).not.toHaveBeenCalled();
     });
 
-    it('finds every event by reading on after each call', async () => {
+    it('wakes a reader often enough to find every event', async () => {
       const log = await open();
       const seen: number[] = [];
-      const readOn = async (): Promise<void> => {
+      const readMore = async (): Promise<void> => {
         const page = await log.read({ runId: 'run-1', protocol: 'fcmp', after: seen.at(-1) ?? 0, limit: 2 });
         const fresh = page.map(({ event }) => event.seq).filter((seq) => seq > (seen.at(-1) ?? 0));
         seen.push(...fresh);
-        if (fresh.length > 0) await readOn();
+        if (fresh.length > 0) await readMore();
       };
-      const stop = log.watch('run-1', () => void readOn());
+      const stop = log.watch('run-1', () => void readMore());
       for (const event of events) await log.append('run-1', [event]);
       const expected = events.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event.seq] : []));
       await vi.waitFor(() => expect(seen).toEqual(expected), WAIT_OPTIONS);

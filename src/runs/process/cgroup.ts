@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSy
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode } from '../../base/index.js';
-import { isGoneWithin, listDescendants } from './process-group.js';
+import { waitUntilGone, listDescendants } from './process-group.js';
 import { readProcessStat } from './process-identity.js';
 
-/** A cgroup of one process and its descendants. They cannot leave it, whatever they do with their session or environment. */
+/** A cgroup of one process and its descendants. They cannot leave it, even if they change their session or environment. */
 export interface Cgroup {
   /** Kills the remaining processes in it, and removes it. */
   end(): Promise<void>;
@@ -15,13 +15,13 @@ const VANISH_MS = 5000;
 const MAX_ROUNDS = 5;
 
 let counter = 0;
-/** Parent cgroups whose leftovers of killed processes were already ended. */
+/** Parent cgroups that were already cleaned up after killed Sluice processes. */
 const cleaned = new Set<string>();
 
 /**
- * Puts a process that was just started into a cgroup (version 2) below our own. Resolves with undefined if there is none that we
- * may write to, which is usual outside of services and containers; undefined at once where that is clear already. The kernel takes
- * tens of milliseconds to move a process, so nothing waits for it but the end of the process.
+ * Moves a process that was just started into a new cgroup (version 2) below our own. Returns undefined if the cgroup cannot be
+ * created, which is common outside of services and containers, and resolves with undefined if the process cannot be moved. The
+ * kernel takes tens of milliseconds to move a process, so the caller should wait for it only when the process has ended.
  *
  * @example
  * const cgroup = openCgroup(running.identity.pid)
@@ -40,16 +40,16 @@ export function openCgroup(
   } catch {
     return undefined;
   }
-  return fill(folder, pid);
+  return moveTree(folder, pid);
 }
 
-async function fill(folder: string, pid: number): Promise<Cgroup | undefined> {
+async function moveTree(folder: string, pid: number): Promise<Cgroup | undefined> {
   try {
     await move(folder, [pid]);
-    // What it has started by now is not in it. What comes from those that are is.
+    // Processes that it started before the move are still outside; later ones are inside.
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const inside = new Set(readLines(join(folder, 'cgroup.procs')));
-      const outside = listDescendants(pid).filter((below) => !inside.has(String(below)));
+      const outside = listDescendants(pid).filter((child) => !inside.has(String(child)));
       if (outside.length === 0) break;
       await move(folder, outside);
     }
@@ -62,16 +62,16 @@ async function fill(folder: string, pid: number): Promise<Cgroup | undefined> {
 
 /** Describes the owner of a cgroup: the PID namespace, this process's id, and its start time. */
 function describeOwner(): string {
-  const place = readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
-  return `sluice-${place}-${process.pid}-${readProcessStat(process.pid)?.startTicks ?? ''}`;
+  const namespace = readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
+  return `sluice-${namespace}-${process.pid}-${readProcessStat(process.pid)?.startTicks ?? ''}`;
 }
 
-/** Ends remaining processes of runs whose Sluice was killed. */
+/** Ends the remaining processes of runs whose Sluice process was killed. */
 function endLeftovers(parent: string): void {
-  const [, place] = describeOwner().split('-');
+  const [, ownNamespace] = describeOwner().split('-');
   for (const name of readdirSync(parent)) {
     const [, namespace, pid, ticks] = /^sluice-(\d+)-(\d+)-(\d+)-\d+$/.exec(name) ?? [];
-    if (namespace !== place || readProcessStat(Number(pid))?.startTicks === ticks) continue;
+    if (namespace !== ownNamespace || readProcessStat(Number(pid))?.startTicks === ticks) continue;
     const folder = join(parent, name);
     if (!isEmpty(folder)) kill(folder);
     remove(folder);
@@ -83,7 +83,7 @@ async function move(folder: string, pids: readonly number[]): Promise<void> {
     try {
       await writeFile(join(folder, 'cgroup.procs'), String(pid));
     } catch (error) {
-      // It may be gone by now; anything else means that the folder is not ours to use.
+      // It may have exited; any other error means that the cgroup cannot be used.
       if (getErrorCode(error) !== 'ESRCH') throw error;
     }
   }
@@ -92,12 +92,12 @@ async function move(folder: string, pids: readonly number[]): Promise<void> {
 async function endCgroup(folder: string): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS && !isEmpty(folder); round += 1) {
     kill(folder);
-    await isGoneWithin(() => isEmpty(folder), VANISH_MS);
+    await waitUntilGone(() => isEmpty(folder), VANISH_MS);
   }
   remove(folder);
 }
 
-/** By the kernel where it can (Linux 5.14), which misses nothing that is being started. */
+/** Kills all processes; with `cgroup.kill` (Linux 5.14) this includes processes that are just starting. */
 function kill(folder: string): void {
   const all = join(folder, 'cgroup.kill');
   if (existsSync(all)) {
@@ -108,7 +108,7 @@ function kill(folder: string): void {
     try {
       process.kill(Number(line), 'SIGKILL');
     } catch {
-      // It exited by itself.
+      // It has already exited.
     }
   }
 }
@@ -125,17 +125,17 @@ function remove(folder: string): void {
   }
 }
 
-/** Our own cgroup, if there is a file system of version 2 that shows it. */
+/** Returns our own cgroup, if a cgroup2 file system is mounted. */
 function findOwnCgroup(): string | undefined {
   if (process.platform !== 'linux') return undefined;
   const own = readLines('/proc/self/cgroup')
     .find((line) => line.startsWith('0::'))
     ?.slice(3);
   for (const line of readLines('/proc/self/mountinfo')) {
-    const [, , , root = '', place = ''] = line.split(' ');
+    const [, , , root = '', mountPoint = ''] = line.split(' ');
     if (own === undefined || !/ - cgroup2 /.test(line)) continue;
-    if (root === '/') return join(place, own);
-    if (own === root || own.startsWith(`${root}/`)) return join(place, own.slice(root.length));
+    if (root === '/') return join(mountPoint, own);
+    if (own === root || own.startsWith(`${root}/`)) return join(mountPoint, own.slice(root.length));
   }
   return undefined;
 }

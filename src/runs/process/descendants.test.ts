@@ -5,13 +5,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { startRun } from '../start-run.js';
 import { openCgroup } from './cgroup.js';
-import { isGoneWithin } from './process-group.js';
+import { waitUntilGone } from './process-group.js';
 import { readProcessStat } from './process-identity.js';
 import { trackTree } from './track-tree.js';
 
 const isRunning = (pid: number): boolean => readProcessStat(pid)?.isZombie === false;
 
-/** Leaves group, session and environment, and prints its number; its parent waits until its input is closed. */
+/** Leaves its group and session, clears its environment, and prints its process id; its parent waits until its input is closed. */
 const ESCAPE = `env -i setsid sh -c 'echo $$; exec sleep 600' & read line`;
 
 async function startEscape() {
@@ -31,7 +31,7 @@ async function startEscape() {
     }),
     leave: async () => {
       child.stdin.end();
-      await isGoneWithin(() => !isRunning(pid), 10_000);
+      await waitUntilGone(() => !isRunning(pid), 10_000);
     },
   };
 }
@@ -43,13 +43,13 @@ function spawnBystander(): number {
 }
 
 describe.runIf(process.platform === 'linux')('descendants without a sandbox', () => {
-  it('are ended with the tree they came from, also when they left it with a new environment', async () => {
+  it('are ended with their process tree, even if they left it with a new environment', async () => {
     const { pid, escaped, leave } = await startEscape();
     const tree = trackTree(pid);
     const found = await escaped;
     const bystander = spawnBystander();
     const other = trackTree(bystander);
-    tree.look();
+    tree.scan();
     await leave();
     expect(isRunning(found)).toBe(true);
     await tree.end();
@@ -71,7 +71,7 @@ describe.runIf(process.platform === 'linux')('descendants without a sandbox', ()
   });
 });
 
-/** A file system of cgroups to write to; undefined if this process may not have one. */
+/** Mounts a writable cgroup file system; false if this process is not allowed to. */
 function mountCgroups(folder: string): boolean {
   try {
     execFileSync('mount', ['-t', 'cgroup2', 'none', folder], { stdio: 'ignore' });
@@ -96,7 +96,7 @@ describe.runIf(process.platform === 'linux')('a cgroup', () => {
     expect(readdirSync(folder).filter((name) => name.includes(`-${process.pid}-`))).toEqual([]);
   });
 
-  it('of a Sluice that was killed is ended by the next one', async ({ skip }) => {
+  it('of a killed Sluice process is ended by the next one', async ({ skip }) => {
     const folder = await makeFolder({});
     if (!mountCgroups(folder)) skip('no cgroups to write to');
     onTestFinished(() => void execFileSync('umount', [folder]));
@@ -106,9 +106,9 @@ describe.runIf(process.platform === 'linux')('a cgroup', () => {
     const { pid } = await startEscape();
     writeFileSync(join(left, 'cgroup.procs'), String(pid));
     const cgroup = await openCgroup(spawnBystander(), folder);
-    expect(await isGoneWithin(() => !isRunning(pid), 10_000)).toBe(true);
+    expect(await waitUntilGone(() => !isRunning(pid), 10_000)).toBe(true);
     await cgroup?.end();
-    // Any process that finds it empty removes it: another Sluice on this machine may have been faster.
+    // Another Sluice process on this machine may already have removed the empty cgroup.
     if (existsSync(left)) rmdirSync(left);
   });
 

@@ -15,7 +15,7 @@ const OWNER = new URL('fixtures/owner.mjs', import.meta.url);
 
 const isRunning = (pid: number): boolean => readProcessStat(pid)?.isZombie === false;
 
-/** Starts a Sluice that runs an agent: the owner, and the process numbers of agent, its child, and an escaped child. */
+/** Starts a Sluice process that runs an agent; returns it, and the process ids of the agent, its child, and an escaped child. */
 async function startOwner(folder: string, ...args: string[]): Promise<{ owner: ChildProcess; agents: number[] }> {
   const program = await bundleProgram(OWNER);
   const owner = program.start([join(folder, 'processes'), join(folder, 'runs', 'one'), ...args]);
@@ -33,8 +33,8 @@ async function kill(owner: ChildProcess): Promise<void> {
 }
 
 describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', () => {
-  it.each([[[]], [['unnoted']]])(
-    'its agents are found and ended, also those that left the group (%s)',
+  it.each([[[]], [['unrecorded']]])(
+    'its agents are found and ended, including those that left the group (%s)',
     async (args) => {
       const folder = await makeFolder({});
       const { owner, agents } = await startOwner(folder, ...args);
@@ -51,7 +51,7 @@ describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', () => {
     },
   );
 
-  it('processes of a running Sluice are left alone', async () => {
+  it('processes of a running Sluice process are not touched', async () => {
     const folder = await makeFolder({});
     const { agents } = await startOwner(folder);
     expect(await endOrphans(join(folder, 'processes'), { graceMs: 100 })).toEqual([]);
@@ -59,7 +59,7 @@ describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', () => {
     expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
   });
 
-  it('a run that a running Sluice has resumed is left alone', async () => {
+  it('a run that a running Sluice process has resumed is not touched', async () => {
     const folder = await makeFolder({});
     const { agents } = await startOwner(folder);
     await writeRecord(folder, { owner: { pid: 4_999_999, started: null }, run_dir: join(folder, 'runs', 'one') });
@@ -69,7 +69,7 @@ describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', () => {
 });
 
 async function writeRecord(folder: string, first: object, second?: object): Promise<string> {
-  await (await recordProcess(join(folder, 'processes'), 'x')).forget();
+  await (await recordProcess(join(folder, 'processes'), 'x')).remove();
   const path = join(folder, 'processes', `planted.process`);
   await writeFile(path, [first, second].map((value) => (value === undefined ? '' : JSON.stringify(value))).join('\n'));
   return path;
@@ -78,7 +78,7 @@ async function writeRecord(folder: string, first: object, second?: object): Prom
 describe.runIf(process.platform === 'linux')('a record', () => {
   const deadOwner = { pid: 4_999_999, started: null };
 
-  it('ends nothing when its process number belongs to another process', async () => {
+  it('ends nothing if its process id belongs to another process', async () => {
     const folder = await makeFolder({});
     const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true });
     onTestFinished(() => void bystander.kill('SIGKILL'));
@@ -104,7 +104,7 @@ describe.runIf(process.platform === 'linux')('a record', () => {
     expect(isRunning(pid)).toBe(true);
   });
 
-  it('ends nothing of a run that has a holder, whatever the record', async () => {
+  it('ends nothing of a run that is claimed, for any record', async () => {
     const folder = await makeFolder({});
     const env = { ...process.env, SLUICE_RUN_DIR: join(folder, 'runs/one') };
     const agent = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, env });
@@ -146,7 +146,7 @@ describe.runIf(process.platform === 'linux')('a record', () => {
     ['torn', '{"owner":{"pi'],
     ['hostile', '{"owner":{"pid":-1},"run_dir":"/"}'],
     ['empty', ''],
-  ])('that is %s is left until it is a day old', async (_how, text) => {
+  ])('that is %s is removed after a day', async (_how, text) => {
     const folder = await makeFolder({ 'processes/planted.process': text });
     const path = join(folder, 'processes/planted.process');
     expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
@@ -156,7 +156,7 @@ describe.runIf(process.platform === 'linux')('a record', () => {
     expect(await readdir(join(folder, 'processes'))).toEqual([]);
   });
 
-  it('may be of a Sluice that was the first process of its container', async () => {
+  it('may belong to a Sluice process that was the first process of its container', async () => {
     const folder = await makeFolder({});
     const place = (await identifyOwnProcess()).started?.replace(/\d+$/, '') ?? '';
     await writeRecord(folder, {
@@ -167,7 +167,7 @@ describe.runIf(process.platform === 'linux')('a record', () => {
     expect(await readdir(join(folder, 'processes'))).toEqual([]);
   });
 
-  it('of another boot or container is left alone', async () => {
+  it('of another boot or container is not touched', async () => {
     const folder = await makeFolder({});
     await writeRecord(folder, {
       owner: { pid: process.pid, started: 'boot/1/1' },
@@ -177,12 +177,12 @@ describe.runIf(process.platform === 'linux')('a record', () => {
     expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
   });
 
-  it('is gone when the process was forgotten', async () => {
+  it('is removed with the process', async () => {
     const folder = await makeFolder({});
     const record = await recordProcess(join(folder, 'processes'), join(folder, 'runs', 'one'));
     await record.started(await identifyOwnProcess());
     expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
-    await record.forget();
+    await record.remove();
     expect(await readdir(join(folder, 'processes'))).toEqual([]);
   });
 

@@ -2,38 +2,38 @@ import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createPidFilter } from './pid-mark.js';
 import type { PidMark } from './pid-mark.js';
-import { endGroup, isGoneWithin, listPids } from './process-group.js';
+import { endGroup, waitUntilGone, listPids } from './process-group.js';
 import { readProcessStat, getProcessState } from './process-identity.js';
 import { readProcessRecords, removeOld, RUN_MARKER } from './process-record.js';
 import type { FoundRecord } from './process-record.js';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 
-/** A process that had outlived the Sluice that started it. */
+/** A process that outlived the Sluice process that started it. */
 export interface EndedOrphan {
   readonly runDir: string;
   readonly pid: number;
 }
 
-/** How orphans are ended. */
+/** Options for ending orphans. */
 export interface EndOrphansOptions {
   readonly graceMs?: number;
-  /** Whether no other worker holds the run of a record whose Sluice has ended; by default the record is trusted. */
+  /** Whether no other worker has claimed the run of a record whose Sluice process has ended; by default the record is trusted. */
   readonly isOrphan?: (record: Pick<FoundRecord, 'runDir'>) => Promise<boolean>;
 }
 
 const GRACE_MS = 2000;
 const VANISH_MS = 5000;
-/** Processes that are being ended may start others; this limits how long they are waited for. */
+/** Processes that are being ended may start others; this limits the number of searches. */
 const MAX_ROUNDS = 5;
 
 /**
- * Ends the processes that an earlier Sluice left running when it was killed: the groups it recorded, if their leader is still the
- * recorded process (its id may have been reused), and on Linux every process that carries the marker of such a run. Processes
- * recorded by a running Sluice are not touched.
+ * Ends the processes that a killed Sluice process left running: the recorded groups, if their leader is still the recorded process
+ * (its id may have been reused), and on Linux every process with the marker of such a run. Processes recorded by a running Sluice
+ * process are not touched.
  *
- * A record is a file that an agent may have forged. So it must be of a run of this data folder, `isOrphan` must agree (where
- * there is a store, it knows who holds the run), and on Linux the kernel must say that the leader was started for that run.
+ * An agent may have forged a record. So a record must belong to a run of this data folder, `isOrphan` must return true (with a
+ * store it checks the claim of the run), and on Linux the environment of the leader must have the marker of that run.
  *
  * @example
  * const ended = await endOrphans(join(data, 'processes'));
@@ -73,7 +73,7 @@ export async function endOrphans(
     ended.set(leader.pid, { runDir: record.runDir, pid: leader.pid });
     leaders.push(leader.pid);
   }
-  // A run that was taken up again belongs to the Sluice that did so.
+  // A resumed run belongs to the Sluice process that resumed it.
   for (const runDir of livingRuns) orphanedRuns.delete(runDir);
   const marked = endMarkedProcesses(orphanedRuns, graceMs);
   const outcomes = await Promise.allSettled([marked, ...leaders.map(async (pid) => endGroup(pid, graceMs))]);
@@ -85,8 +85,7 @@ export async function endOrphans(
 }
 
 /**
- * Ends every process that carries the marker of one of these runs, also those that left their group. Linux only;
- * elsewhere it finds none.
+ * Ends every process that has the marker of one of these runs, including those that left their group. Linux only.
  */
 async function endMarkedProcesses(runDirs: ReadonlySet<string>, graceMs = GRACE_MS): Promise<EndedOrphan[]> {
   const ended = new Map<number, EndedOrphan>();
@@ -95,58 +94,58 @@ async function endMarkedProcesses(runDirs: ReadonlySet<string>, graceMs = GRACE_
     if (found.length === 0) break;
     for (const { pid, runDir } of found) ended.set(pid, { pid, runDir });
     signal(found, 'SIGTERM');
-    if (await isGoneWithin(() => !found.some(isStillThere), graceMs)) continue;
+    if (await waitUntilGone(() => !found.some(isRunning), graceMs)) continue;
     signal(found, 'SIGKILL');
-    await isGoneWithin(() => !found.some(isStillThere), VANISH_MS);
+    await waitUntilGone(() => !found.some(isRunning), VANISH_MS);
   }
   return [...ended.values()];
 }
 
 function signal(processes: readonly MarkedProcess[], name: NodeJS.Signals): void {
-  for (const found of processes.filter(isStillThere)) {
+  for (const found of processes.filter(isRunning)) {
     try {
       process.kill(found.pid, name);
     } catch {
-      // It exited by itself.
+      // It has already exited.
     }
   }
 }
 
-function isStillThere({ pid, startTicks }: MarkedProcess): boolean {
+function isRunning({ pid, startTicks }: MarkedProcess): boolean {
   const stat = readProcessStat(pid);
   return stat !== undefined && !stat.isZombie && stat.startTicks === startTicks;
 }
 
-/** Runs that wait for the next scan of all processes, each with when its first process was started. */
+/** Runs that wait for the next scan of all processes, each with a mark from before its first process. */
 let waiting = new Map<string, PidMark | undefined>();
-let look: Promise<ReadonlySet<string>> | null = null;
+let scan: Promise<ReadonlySet<string>> | null = null;
 
 /**
- * Ends the processes of a run that left its process group, once its own process has exited. Reading all processes takes
- * milliseconds, tens of them beside a large database: runs that end at the same time share a scan, and with a mark from before
- * the run only later processes are read. Linux only.
+ * Ends the processes of a run that left its process group, once its main process has exited. Scanning all processes takes
+ * milliseconds, or tens of milliseconds on a busy machine. Therefore runs that end at the same time share a scan, and with a
+ * mark from before the run only later processes are read. Linux only.
  */
 export async function endEscapedProcesses(runDir: string, since?: PidMark): Promise<void> {
   if (process.platform !== 'linux') return;
   waiting.set(runDir, since);
-  look ??= lookForAll();
-  const found = await look;
+  scan ??= scanAll();
+  const found = await scan;
   if (found.has(runDir)) await endMarkedProcesses(new Set([runDir]));
 }
 
-async function lookForAll(): Promise<ReadonlySet<string>> {
-  await turn();
+async function scanAll(): Promise<ReadonlySet<string>> {
+  await nextTurn();
   const runs = waiting;
   waiting = new Map();
-  look = null;
+  scan = null;
   const filters = [...runs.values()].map(createPidFilter);
-  const found = findMarkedProcesses(new Set(runs.keys()), (pid) => filters.some((mayBe) => mayBe(pid)));
+  const found = findMarkedProcesses(new Set(runs.keys()), (pid) => filters.some((accepts) => accepts(pid)));
   return new Set(found.map(({ runDir }) => runDir));
 }
 
 /**
- * Ends the remaining processes of a run on this machine, whichever data folder its Sluice had: two workers of one store
- * need not share one. Linux only; elsewhere only the records of a data folder show what was started.
+ * Ends the remaining processes of a run on this machine, whatever its data folder: workers that share a store may have different
+ * ones. Linux only; on other systems processes are only known from the records of a data folder.
  */
 export async function endProcessesOfRun(run: string): Promise<EndedOrphan[]> {
   if (process.platform !== 'linux') return [];
@@ -154,7 +153,7 @@ export async function endProcessesOfRun(run: string): Promise<EndedOrphan[]> {
   return endMarkedProcesses(new Set(markers.filter((runDir) => basename(runDir) === run)));
 }
 
-/** A process of a run, found by the environment it was started with. */
+/** A process of a run, found by the marker in its environment. */
 export interface MarkedProcess {
   readonly pid: number;
   readonly startTicks: string;
@@ -162,18 +161,18 @@ export interface MarkedProcess {
 }
 
 /**
- * Finds all running processes of these runs on Linux, also those that left their group and session; elsewhere none. Our
- * own process and those above it are never among them: Sluice may itself be started by an agent.
+ * Finds all running processes of these runs, including those that left their group and session; Linux only. Our own process and
+ * its ancestors are excluded: Sluice itself may have been started by an agent.
  */
 export function findMarkedProcesses(
   runDirs: ReadonlySet<string>,
-  isRead: (pid: number) => boolean = () => true,
+  shouldRead: (pid: number) => boolean = () => true,
 ): MarkedProcess[] {
   if (process.platform !== 'linux' || runDirs.size === 0) return [];
-  const spared = listAncestors();
+  const ancestors = listAncestors();
   const found: MarkedProcess[] = [];
-  for (const pid of listPids().filter(isRead)) {
-    if (spared.has(pid)) continue;
+  for (const pid of listPids().filter(shouldRead)) {
+    if (ancestors.has(pid)) continue;
     const runDir = readMarker(pid);
     if (runDir === undefined || !runDirs.has(runDir)) continue;
     const stat = readProcessStat(pid);
@@ -187,7 +186,7 @@ function readMarker(pid: number): string | undefined {
   try {
     text = readFileSync(`/proc/${pid}/environ`, 'utf8');
   } catch {
-    // Gone, or of another user: then Sluice did not start it.
+    // It has exited, or belongs to another user and was not started by Sluice.
     return undefined;
   }
   const start = text.startsWith(`${RUN_MARKER}=`) ? 0 : text.indexOf(`\0${RUN_MARKER}=`) + 1;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import type { OutputChunk } from './output-queue.js';
-import { answersToSignals, readProcessStat } from './process-identity.js';
+import { canSignal, readProcessStat } from './process-identity.js';
 import type { ProcessOptions, RunningProcess } from './launch-process.js';
 import { launchProcess } from './launch-process.js';
 import type { TerminalUse } from './spawn-process.js';
@@ -47,7 +47,7 @@ async function readAll(output: AsyncIterable<OutputChunk>): Promise<Record<strin
   return texts;
 }
 
-/** Reads until a whole line has come, and leaves the rest to later. */
+/** Reads until a complete line has arrived; the rest can be read later. */
 async function readLine(running: RunningProcess): Promise<string> {
   let text = '';
   const chunks = running.output[Symbol.asyncIterator]();
@@ -61,7 +61,7 @@ async function readLine(running: RunningProcess): Promise<string> {
 
 const isRunning = (pid: number): boolean => {
   const stat = process.platform === 'linux' ? readProcessStat(pid) : undefined;
-  return answersToSignals(pid) && stat?.isZombie !== true;
+  return canSignal(pid) && stat?.isZombie !== true;
 };
 
 describe('a launched process', () => {
@@ -92,7 +92,7 @@ describe('a launched process', () => {
     expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGKILL' });
   });
 
-  it('has an identity of number and start time, and its own process group', async () => {
+  it('has an identity of process id and start time, and its own process group', async () => {
     const running = await run(`setInterval(() => {}, 1000)`);
     expect(running.identity).toEqual({ pid: expect.any(Number), started: expect.stringMatching(/./) });
     expect(() => process.kill(-running.identity.pid, 0)).not.toThrow();
@@ -119,7 +119,7 @@ describe('a launched process', () => {
     expect(await readAll(running.output)).toEqual({ stdout: hostile });
   });
 
-  it('is given its input whole', async () => {
+  it('gets its complete input', async () => {
     const stdin = 'ä'.repeat(500_000);
     const running = await run(`process.stdin.pipe(process.stdout)`, { stdin });
     expect((await readAll(running.output))['stdout']).toBe(stdin);
@@ -140,19 +140,19 @@ describe('a launched process', () => {
   it('loses no byte of a burst at its end', async () => {
     const running = await run(`process.stdout.write('y'.repeat(400_000), () => process.exit(0))`);
     await running.ended;
-    // Longer than it stays open for what is still on its way.
+    // Longer than the time for which the output stays open after the end.
     await sleep(300);
     expect((await readAll(running.output))['stdout']).toHaveLength(400_000);
   });
 
-  it('waits while its reader does not read, so that memory stays flat', async () => {
+  it('waits while its reader does not read, so that memory is bounded', async () => {
     const program = `let sent = 0; const more = () => { while (sent < 160) { sent += 1;
       if (!process.stdout.write(Buffer.alloc(65536, 120))) { process.stdout.once('drain', more); break; } }
       process.stderr.write('.'); }; more();`;
     const running = await run(program);
     const chunks = running.output[Symbol.asyncIterator]();
     await chunks.next();
-    // Everything the child could write in this time is in the queue and in the pipe.
+    // In this time the child fills the queue and the pipe, and then has to wait.
     await sleep(300);
     const ended = await Promise.race([running.ended.then(() => 'ended'), turn('waiting')]);
     expect(ended).toBe('waiting');
@@ -170,7 +170,7 @@ describe('a launched process', () => {
 
 describe('the leftovers of an ended process', () => {
   it.each([['in its group'], ['escaped'], ['chatty'], ['escaped chatty']])(
-    'does not hold up the output: a child that is %s and has its stdout',
+    'does not delay the end of the output: a child that is %s and has its stdout',
     async (how) => {
       const running = await startNode([HOLDER, ...how.split(' ')], { drainMs: 300 });
       const { stdout = '' } = await readAll(running.output);
@@ -182,7 +182,7 @@ describe('the leftovers of an ended process', () => {
     },
   );
 
-  it('are ended even if they hold no output', async () => {
+  it('are ended even if they do not have the output open', async () => {
     const program = `const c = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
       process.stdout.write(String(c.pid), () => process.exit(0))`;
     const running = await run(program);
@@ -193,7 +193,7 @@ describe('the leftovers of an ended process', () => {
 });
 
 describe('stopping', () => {
-  it('sends TERM, and output after it is still read', async () => {
+  it('sends SIGTERM, and later output is still read', async () => {
     const program = `process.on('SIGTERM', () => process.stdout.write('farewell', () => process.exit(0)));
       process.stdout.write('ready\\n'); setInterval(() => {}, 1000)`;
     const running = await run(program);
@@ -203,7 +203,7 @@ describe('stopping', () => {
     expect(await running.ended).toEqual({ exitCode: 0, signal: null });
   });
 
-  it('sends KILL to the whole group after the grace period', async () => {
+  it('sends SIGKILL to the group after the grace period', async () => {
     const running = await startNode([STUBBORN], { graceMs: 100 });
     const [self, inside, outside] = JSON.parse(await readLine(running)) as number[];
     expect(self).toBe(running.identity.pid);
@@ -223,7 +223,7 @@ describe('stopping', () => {
     expect(stdout.length).toBeGreaterThan(0);
   });
 
-  it('can be repeated, also after the end', async () => {
+  it('can be repeated, even after the end', async () => {
     const running = await run(`setInterval(() => {}, 1000)`);
     await Promise.all([running.stop(), running.stop()]);
     await running.stop();
@@ -253,7 +253,7 @@ describe('a program that cannot be launched', () => {
     });
   });
 
-  it('rejects also when the error comes before the first await', async () => {
+  it('rejects even if the error occurs before the first await', async () => {
     const outcome = await new Promise<unknown>((resolve) => {
       setImmediate(() => void launchProcess(command('no-such-program')).then(resolve, resolve));
     });
@@ -269,7 +269,7 @@ describe('a program that cannot be launched', () => {
     });
   });
 
-  it('may have arguments that are too long or hold a zero', async () => {
+  it('may have arguments that are too long or contain a NUL', async () => {
     const { cwd, env } = command('');
     const tooLong = launchProcess({ command: [process.execPath, 'x'.repeat(5_000_000)], cwd, env });
     await expect(tooLong).rejects.toMatchObject({
@@ -282,7 +282,7 @@ describe('a program that cannot be launched', () => {
 });
 
 describe('a process in a terminal', () => {
-  it('sees a terminal and gives one stream', async () => {
+  it('has a terminal and one output stream', async () => {
     const program = `console.error(process.stdout.isTTY, process.stdin.isTTY); process.exitCode = 6`;
     const running = await run(program, { terminal: true });
     const { pty, ...others } = await readAll(running.output);
@@ -313,14 +313,14 @@ describe('a process in a terminal', () => {
     process.kill(outside ?? 0, 'SIGKILL');
   });
 
-  it('does not hold up its output when a child keeps the terminal', async () => {
+  it('does not delay the end of its output if a child keeps the terminal open', async () => {
     const running = await startNode([HOLDER], { terminal: true });
     const { pty } = await readAll(running.output);
     expect(pty).toContain('last words');
     expect(await running.ended).toEqual({ exitCode: 3, signal: null });
   });
 
-  it('can still be given input', async () => {
+  it('can still get input', async () => {
     const running = await run(`process.stdin.pipe(process.stdout)`, { terminal: true, stdin: 'x'.repeat(10_000) });
     expect((await readAll(running.output))['pty']).toHaveLength(10_000);
   });
@@ -328,7 +328,7 @@ describe('a process in a terminal', () => {
   it('leaves no descriptor behind', async () => {
     const count = (): number => readdirSync('/dev/fd').length;
     await readAll((await run(`process.stdout.write('warm')`, { terminal: true })).output);
-    // The first may not be closed yet; what the others left would be more.
+    // The first terminal may still be open; descriptors left by the others would increase the count.
     const before = count();
     for (let time = 0; time < 3; time += 1) await readAll((await run(`1`, { terminal: true })).output);
     await expect.poll(count, { timeout: 30_000 }).toBeLessThanOrEqual(before);
@@ -343,14 +343,14 @@ describe('a process in a terminal', () => {
   });
 });
 
-describe('a process with a terminal beside its pipes', () => {
+describe('a process with a terminal in addition to its pipes', () => {
   const program = `
     const { writeSync, openSync } = require('node:fs');
     writeSync(1, 'out ' + process.stdout.isTTY + '\\n');
     writeSync(2, 'err ' + process.stderr.isTTY + '\\n');
     writeSync(openSync('/dev/tty', 'w'), 'shown\\n');`;
 
-  it('prints into pipes, and what it writes to its terminal is another stream', async () => {
+  it('prints to pipes, and its output to the terminal is another stream', async () => {
     const running = await run(program, { terminal: 'beside' });
     expect(await readAll(running.output)).toEqual({
       stdout: 'out undefined\n',
@@ -360,7 +360,7 @@ describe('a process with a terminal beside its pipes', () => {
     expect(await running.ended).toEqual({ exitCode: 0, signal: null });
   });
 
-  it('can be given input, and its arguments are not read by a shell', async () => {
+  it('can get input, and its arguments are not parsed by a shell', async () => {
     const echo = `process.stdout.write(process.argv[1]); process.stdin.pipe(process.stdout)`;
     const running = await startNode(['-e', echo, '$(id); "x"'], { terminal: 'beside', stdin: ' and input' });
     expect(await readAll(running.output)).toEqual({ stdout: '$(id); "x" and input' });

@@ -3,8 +3,8 @@ import type { OutputChunk, OutputQueue } from './output-queue.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { spawnProcess } from './spawn-process.js';
 import type { ProcessCommand, ProcessEnd, ProcessInput, SpawnedProcess } from './spawn-process.js';
-import { endGroup, endSandbox, isGoneWithin, isGroupAlive } from './process-group.js';
-import { answersToSignals } from './process-identity.js';
+import { endGroup, endSandbox, waitUntilGone, isGroupAlive } from './process-group.js';
+import { canSignal } from './process-identity.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /** A launched process, the leader of its own process group. */
@@ -13,37 +13,37 @@ export interface RunningProcess {
   /** Only for processes launched with `keepInput`. */
   readonly input: ProcessInput;
   /**
-   * For one reader; the process waits while it does not read. Ends soon after the process, even if another process still
-   * holds its output.
+   * The output, for a single reader; if it is not read, the process has to wait. It ends soon after the process, even if another
+   * process still has it open.
    */
   readonly output: AsyncIterable<OutputChunk>;
-  /** Known as soon as the process itself has ended. */
+  /** Resolves as soon as the process itself has ended. */
   readonly ended: Promise<ProcessEnd>;
-  /** Ends the whole group; resolves when nothing of it is left. Does nothing when it is gone. */
+  /** Ends the process group; resolves when all its processes have ended. Does nothing if they already have. */
   stop(): Promise<void>;
 }
 
 /** Options for ending a process. */
 export interface ProcessOptions {
-  /** From TERM to KILL. */
+  /** The time from SIGTERM to SIGKILL. */
   readonly graceMs?: number;
-  /** After the process has ended: how long what it left behind must be silent before its output is taken as whole. */
+  /** How long leftover processes must print nothing after the process has ended, before its output counts as complete. */
   readonly quietMs?: number;
-  /** After the process has ended: how long processes it left behind may keep printing. */
+  /** How long leftover processes may continue to print after the process has ended. */
   readonly drainMs?: number;
 }
 
 const GRACE_MS = 5000;
 const QUIET_MS = 100;
 const DRAIN_MS = 1000;
-/** How long the rest of a group is given to go with its leader before it is looked for. */
-const GOING_MS = 5;
-/** Leftovers of a program that has ended get less time. */
+/** The time the rest of a group has to exit after its leader, before remaining processes are searched for. */
+const GROUP_EXIT_MS = 5;
+/** Leftover processes get less time after their leader has ended. */
 const LEFTOVER_GRACE_MS = 500;
 
 /**
  * Launches a program as the leader of its own process group. It has ended when it exits, even if another process still
- * holds its pipes: their content is read, then the rest of the group is ended and the output closed.
+ * has its pipes open: their content is read, then the rest of the group is ended and the output is closed.
  *
  * @example
  * const running = await launchProcess({ command: ['codex', 'exec', prompt], cwd, env });
@@ -60,27 +60,28 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   if (queue.isFull) launched.flow(false);
   const { exited, identity } = launched;
   const { pid } = identity;
-  /** Once the group is empty, its number may be reused: no signal is sent after that. */
+  /** Once the group is empty, its id may be reused, so no signal is sent any more. */
   let isGroupGone = false;
   let stopping: Promise<void> | undefined;
-  let leaving: Promise<void> | undefined;
+  let groupCheck: Promise<void> | undefined;
 
   /**
-   * Checks whether the group still has processes; they usually end a moment later. Listing all processes of the machine takes longer than that.
+   * Checks whether the group still has processes. It waits a moment first, since they usually exit shortly after the leader, and
+   * listing all processes of the machine takes longer than that.
    */
-  async function lookForGroup(): Promise<void> {
-    await isGoneWithin(() => !answersToSignals(-pid), GOING_MS);
+  async function checkGroup(): Promise<void> {
+    await waitUntilGone(() => !canSignal(-pid), GROUP_EXIT_MS);
     isGroupGone = !(await isGroupAlive(pid));
   }
-  const left = exited.then(async () => (leaving = lookForGroup()));
+  const checked = exited.then(async () => (groupCheck = checkGroup()));
 
   async function finish(): Promise<void> {
-    await left;
+    await checked;
     await drainOutput(queue, { quietMs, drainMs });
     try {
       if (!isGroupGone) await endAll(Math.min(graceMs, LEFTOVER_GRACE_MS));
       isGroupGone = true;
-      // Last output of the leftovers; a process that left the group may hold the pipe forever.
+      // Reads the last output of leftover processes; a process that left the group may keep the pipe open forever.
       await drainOutput(queue, { quietMs, drainMs });
     } finally {
       launched.close();
@@ -88,7 +89,7 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   }
 
   async function stop(): Promise<void> {
-    await leaving;
+    await groupCheck;
     if (isGroupGone) return;
     await endAll(graceMs);
   }
@@ -98,7 +99,7 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
     else await endSandbox(pid, milliseconds);
   }
 
-  // A leftover that cannot be ended is reported by `stop`; nothing else waits for it.
+  // A leftover process that cannot be ended is reported by `stop`.
   finish().catch(() => undefined);
   return {
     identity,
@@ -112,12 +113,12 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   };
 }
 
-/** How often the output of an ended process is checked for silence. */
+/** The interval for checking whether the output of an ended process is silent. */
 const TICK_MS = 20;
 
 /**
- * Reads on until the output is closed, silent for a while, or out of time. Time counts only while the reader keeps up:
- * bytes that wait for it are never dropped.
+ * Waits until the output is closed, silent for a while, or the time is up. Time counts only while the reader keeps up: bytes that
+ * wait to be read are never dropped.
  */
 async function drainOutput(
   queue: OutputQueue,

@@ -5,9 +5,9 @@ import { SluiceError } from '../../base/index.js';
 
 /** A terminal, before a program runs in it. */
 export interface Terminal {
-  /** The program's end, to be its stdin, stdout and stderr. */
+  /** The program's end of the terminal, for its stdin, stdout and stderr. */
   readonly fd: number;
-  /** The name under which the program's end can be opened. */
+  /** The path of the program's end. */
   readonly path: string;
   /** Output of the terminal. */
   readonly output: Readable;
@@ -15,26 +15,26 @@ export interface Terminal {
   close(): void;
 }
 
-/** The size of a terminal that wraps few lines. */
+/** The size of the terminal; wide, so that few lines are wrapped. */
 const COLUMNS = 200;
 const ROWS = 50;
 
 /**
- * Opens a terminal with the optional package `@lydell/node-pty`. We hold the program's end as well and start the program
- * ourselves: when no process holds that end any more, Node.js ends the output although there is more to read.
+ * Opens a terminal with the optional package `@lydell/node-pty`. The package does not start the program, because the program's
+ * end must stay open in this process: once no process has it open, Node.js ends the output even if there is more to read.
  */
 export async function openTerminal(): Promise<Terminal> {
   const open: unknown = Reflect.get(await loadTerminalPackage(), 'open');
   if (typeof open !== 'function') throw createUnusableError();
   const pair: unknown = Reflect.apply(open, undefined, [{ cols: COLUMNS, rows: ROWS, encoding: null }]);
-  const output = member(pair, 'master');
-  const slave = member(pair, 'slave');
-  const path = member(pair, 'ptsName');
+  const output = getMember(pair, 'master');
+  const slave = getMember(pair, 'slave');
+  const path = getMember(pair, 'ptsName');
   if (!(output instanceof Socket) || !(slave instanceof Socket) || typeof path !== 'string')
     throw createUnusableError();
-  // The package would throw; the caller that spawns the program listens instead.
+  // The package's listener would throw; the caller, which spawns the program, adds another one.
   output.removeAllListeners('error');
-  const fd = findOtherDescriptor(path, member(member(slave, '_handle'), 'fd'));
+  const fd = findOtherDescriptor(path, getMember(getMember(slave, '_handle'), 'fd'));
   slave.destroy();
   if (fd === undefined) {
     output.destroy();
@@ -51,7 +51,7 @@ export async function openTerminal(): Promise<Terminal> {
   };
 }
 
-/** The stream of the program's end has its own descriptor; the one it was made from is left open, and is ours. */
+/** Finds the other descriptor of the program's end: the stream has its own, and the original one is still open. */
 function findOtherDescriptor(path: string, streamDescriptor: unknown): number | undefined {
   const { rdev } = statSync(path);
   return readdirSync('/dev/fd')
@@ -64,12 +64,12 @@ function readDevice(fd: number): number | undefined {
     const stat = fstatSync(fd);
     return stat.isCharacterDevice() ? stat.rdev : undefined;
   } catch {
-    // The descriptor of the listing itself is closed by now.
+    // It may be the descriptor of the directory listing, which is closed by now.
     return undefined;
   }
 }
 
-function member(value: unknown, key: string): unknown {
+function getMember(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (Reflect.get(value, key) as unknown) : undefined;
 }
 
@@ -79,7 +79,7 @@ async function loadTerminalPackage(): Promise<object> {
   } catch (cause) {
     throw new SluiceError(
       'PTY_NOT_INSTALLED',
-      'Running an agent in a terminal needs the package @lydell/node-pty: npm install @lydell/node-pty',
+      'Cannot run an agent in a terminal: the package "@lydell/node-pty" is not installed. Run "npm install @lydell/node-pty".',
       { cause },
     );
   }
@@ -88,6 +88,6 @@ async function loadTerminalPackage(): Promise<object> {
 function createUnusableError(): SluiceError {
   return new SluiceError(
     'PTY_NOT_INSTALLED',
-    'Running an agent in a terminal needs another version of @lydell/node-pty, on Linux or macOS: npm install @lydell/node-pty@1.1.0',
+    'Cannot run an agent in a terminal: this version of "@lydell/node-pty" is not supported. On Linux or macOS, run "npm install @lydell/node-pty@1.1.0".',
   );
 }

@@ -42,7 +42,7 @@ describe('createOutputQueue', () => {
     expect(flows).toEqual([false, true]);
   });
 
-  it('resumes the process when its reader leaves', async () => {
+  it('resumes the process when its reader stops', async () => {
     const flows: boolean[] = [];
     const queue = createOutputQueue((isFlowing) => flows.push(isFlowing));
     queue.push('stdout', new Uint8Array(300 * 1024));
@@ -59,7 +59,7 @@ describe('createOutputQueue', () => {
     expect(await next).toEqual({ done: true, value: undefined });
   });
 
-  it('gives each stream every byte in its order, whenever the reader comes', async () => {
+  it('returns every byte of each stream in order, whenever the reader starts', async () => {
     const step = fc.oneof(
       fc.record({ stream: fc.constantFrom('stdout' as const, 'stderr' as const), text: fc.string({ maxLength: 5 }) }),
       fc.constant('read' as const),

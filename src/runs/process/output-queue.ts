@@ -1,39 +1,39 @@
 import type { StreamName } from '../../events/index.js';
 
-/** Bytes of one stream, in the order in which they came over all streams. */
+/** Bytes of one stream; chunks of all streams are in order of arrival. */
 export interface OutputChunk {
   readonly stream: StreamName;
   readonly bytes: Uint8Array;
 }
 
-/** Enough to keep a reader busy, little enough for hundreds of processes at once. */
+/** Large enough to keep a reader busy, small enough for hundreds of processes. */
 const HIGH_WATER = 256 * 1024;
 const LOW_WATER = HIGH_WATER / 2;
-/** Adjacent chunks of one stream are merged up to this size: a reader that lags gets larger chunks, not more. */
+/** Adjacent chunks of one stream are merged up to this size, so that a slow reader gets larger chunks instead of more. */
 const MERGED_BYTES = 64 * 1024;
 
-/** Output between the process that writes and the reader that pulls. */
+/** A queue between the process that writes output and its reader. */
 export interface OutputQueue {
   push(stream: StreamName, bytes: Uint8Array): void;
-  /** Ends the output; the reader still gets what is queued. */
+  /** Ends the output; the reader still gets the queued chunks. */
   end(): void;
   /** Whether the process waits for the reader. */
   readonly isFull: boolean;
-  /** How often something came. */
+  /** The number of chunks that have arrived. */
   readonly arrivals: number;
   readonly isEnded: boolean;
   readonly ended: Promise<void>;
-  /** For one reader. Leaving the loop early lets the process run on; its output is dropped. */
+  /** For a single reader. If it stops early, the process continues and its output is dropped. */
   readonly output: AsyncIterableIterator<OutputChunk>;
 }
 
-/** `flow` is called when the process has to wait (false) and when it may continue (true). */
+/** Creates a queue. `flow` is called when the process has to wait (false) and when it may continue (true). */
 export function createOutputQueue(flow: (isFlowing: boolean) => void): OutputQueue {
   let queued: OutputChunk[] = [];
   let head = 0;
   let bytesQueued = 0;
   let isFull = false;
-  /** The reader has left: what still comes is dropped, so that the process does not wait forever. */
+  /** Whether the reader has stopped: later output is dropped, so that the process does not wait forever. */
   let isAbandoned = false;
   let arrivals = 0;
   const end = new AbortController();

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-/** A moment in the sequence of process numbers. Linux only. */
+/** A position in the sequence of process ids. Linux only. */
 export interface PidMark {
-  /** The last number that was given out. */
+  /** The last assigned id. */
   readonly last: number;
-  /** How many processes and threads were started since the machine was. */
+  /** The number of processes and threads started since boot. */
   readonly started: number;
 }
 
-/** The mark of now; undefined if the system does not say. */
+/** Returns the current position; undefined if it cannot be read. */
 export function readPidMark(): PidMark | undefined {
   try {
     const last = Number(/\s(\d+)\s*$/.exec(readFileSync('/proc/loadavg', 'latin1'))?.[1]);
@@ -20,9 +20,8 @@ export function readPidMark(): PidMark | undefined {
 }
 
 /**
- * Makes a function that says whether a number may have been given out since a mark; all may, where that cannot be known. Numbers are
- * given out in sequence and begin again after the largest, so that they say this until as many processes were started as there
- * are numbers.
+ * Returns a function that checks whether an id may have been assigned since a mark; always true if that is unknown. Ids are
+ * assigned in sequence and wrap around, so the function always returns true once many processes were started since the mark.
  *
  * @example
  * const mark = readPidMark()
@@ -31,12 +30,12 @@ export function readPidMark(): PidMark | undefined {
  */
 export function createPidFilter(mark: PidMark | undefined): (pid: number) => boolean {
   const now = readPidMark();
-  if (mark === undefined || now === undefined || now.started - mark.started >= readLargest() / 2) return () => true;
+  if (mark === undefined || now === undefined || now.started - mark.started >= readMaxPid() / 2) return () => true;
   const [first, last] = [mark.last, now.last];
   return first <= last ? (pid) => pid > first && pid <= last : (pid) => pid > first || pid <= last;
 }
 
-function readLargest(): number {
+function readMaxPid(): number {
   try {
     return Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1'));
   } catch {

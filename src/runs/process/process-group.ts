@@ -1,27 +1,27 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { SluiceError } from '../../base/index.js';
-import { answersToSignals, readProcessStat } from './process-identity.js';
+import { canSignal, readProcessStat } from './process-identity.js';
 
-/** How long a killed process may take to vanish before it counts as stuck in the kernel. */
+/** The time a killed process has to disappear before it counts as stuck in the kernel. */
 const VANISH_MS = 5000;
 
-/** Sends a signal to a whole group; one that has already ended is not an error. */
+/** Sends a signal to a process group; does nothing if the group has already ended. */
 function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     // Windows has no groups.
     process.kill(process.platform === 'win32' ? leader : -leader, signal);
   } catch {
-    // Nothing left, or nothing we may signal: the wait that follows shows which.
+    // The group has ended, or signaling it is not permitted: the caller waits for its end and finds out which.
   }
 }
 
-/** Whether anything of the group still runs. */
+/** Whether any process of the group is still running. */
 export async function isGroupAlive(leader: number): Promise<boolean> {
-  if (process.platform === 'win32') return answersToSignals(leader);
-  if (!answersToSignals(-leader)) return false;
+  if (process.platform === 'win32') return canSignal(leader);
+  if (!canSignal(-leader)) return false;
   if (process.platform !== 'linux' || isRunning(leader)) return true;
-  // Zombies answer too, and without a reaping init they stay for ever.
+  // Zombies accept signals too, and stay forever without an init process that reaps them.
   return (await findRunningGroups()).has(leader);
 }
 
@@ -31,7 +31,7 @@ function isRunning(pid: number): boolean {
 
 let search: Promise<ReadonlySet<number>> | undefined;
 
-/** Hundreds of groups may be ended at once: calls in the same turn share one scan of the system. */
+/** Finds all groups with running processes. Hundreds of groups may end at the same time, so calls in the same tick share one scan. */
 async function findRunningGroups(): Promise<ReadonlySet<number>> {
   search ??= nextTurn().then(() => {
     search = undefined;
@@ -41,51 +41,51 @@ async function findRunningGroups(): Promise<ReadonlySet<number>> {
   return search;
 }
 
-/** All process numbers of a Linux system. */
+/** Lists all process ids of a Linux system. */
 export function listPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 }
 
-/** Ends a group with TERM, and after the grace period with KILL; resolves when nothing of it is left. */
+/** Ends a group with SIGTERM, and after the grace period with SIGKILL; resolves when all its processes have ended. */
 export async function endGroup(leader: number, graceMs: number): Promise<void> {
   signalGroup(leader, 'SIGTERM');
-  if (await isGoneWithin(async () => !(await isGroupAlive(leader)), graceMs)) return;
+  if (await waitUntilGone(async () => !(await isGroupAlive(leader)), graceMs)) return;
   await killGroup(leader);
 }
 
 /**
- * Ends a sandbox like a group. TERM goes to the processes inside only: it would end the leader, which makes the sandbox, and
- * with it at once all that could still react. KILL ends the leader, and the kernel everything inside, whatever its group.
+ * Ends a sandbox like a group. SIGTERM is only sent to the processes inside, so that they can shut down: the leader created the
+ * sandbox, and its end would kill them immediately. SIGKILL ends the leader, and the kernel ends everything inside.
  */
 export async function endSandbox(leader: number, graceMs: number): Promise<void> {
   let isSignaled = false;
   const isGone = async (): Promise<boolean> => {
-    // Again until there is one: the program inside may not have been started yet.
+    // Repeated until a process is found, because the program inside may not have been started yet.
     if (!isSignaled) isSignaled = signalInside(leader);
     return !(await isGroupAlive(leader));
   };
-  if (await isGoneWithin(isGone, graceMs)) return;
+  if (await waitUntilGone(isGone, graceMs)) return;
   await killGroup(leader);
 }
 
-/** Sends TERM to everything below the first process of a sandbox, which ignores it; whether there was anything. */
+/** Sends SIGTERM to all descendants of the first process of a sandbox, which itself ignores it; returns whether there were any. */
 function signalInside(leader: number): boolean {
   const children = readChildren();
   const [first] = children.get(leader) ?? [];
-  const inside = first === undefined ? [] : listBelow(first, children);
+  const inside = first === undefined ? [] : collectDescendants(first, children);
   for (const pid of inside) {
     try {
       process.kill(pid, 'SIGTERM');
     } catch {
-      // It exited by itself.
+      // It has already exited.
     }
   }
   return inside.length > 0;
 }
 
-/** The children of every process of a Linux system. */
+/** Returns the children of every process of a Linux system. */
 function readChildren(): ReadonlyMap<number, readonly number[]> {
   const children = new Map<number, number[]>();
   for (const pid of listPids()) {
@@ -98,27 +98,28 @@ function readChildren(): ReadonlyMap<number, readonly number[]> {
   return children;
 }
 
-/** All processes below one, itself not among them. */
-export function listBelow(pid: number, children: ReadonlyMap<number, readonly number[]>): number[] {
+/** Returns all descendants of a process, without the process itself. */
+export function collectDescendants(pid: number, children: ReadonlyMap<number, readonly number[]>): number[] {
   const found = [...(children.get(pid) ?? [])];
   for (const each of found) found.push(...(children.get(each) ?? []));
   return found;
 }
 
-/** Whether the kernel lists the children of a process, so that not all processes have to be read to find them. */
+/** Whether the kernel lists the children of a process; otherwise all processes have to be read. */
 const LISTS_CHILDREN = existsSync('/proc/self/task') && existsSync(`/proc/self/task/${process.pid}/children`);
 
 /**
- * All processes below one, now. A child that comes or goes meanwhile may be missing; ask again where that matters. Linux only.
+ * Returns the current descendants of a process. A process that starts or exits during the call may be missing; call again if
+ * that matters. Linux only.
  */
 export function listDescendants(pid: number): number[] {
-  if (!LISTS_CHILDREN) return listBelow(pid, readChildren());
+  if (!LISTS_CHILDREN) return collectDescendants(pid, readChildren());
   const found = readOwnChildren(pid);
   for (const each of found) found.push(...readOwnChildren(each));
   return found;
 }
 
-/** Each thread of a process has its own children. */
+/** Reads the children of all threads of a process. */
 function readOwnChildren(pid: number): number[] {
   try {
     const lists = readdirSync(`/proc/${pid}/task`).map((thread) =>
@@ -133,15 +134,15 @@ function readOwnChildren(pid: number): number[] {
 
 async function killGroup(leader: number): Promise<void> {
   signalGroup(leader, 'SIGKILL');
-  if (await isGoneWithin(async () => !(await isGroupAlive(leader)), VANISH_MS)) return;
+  if (await waitUntilGone(async () => !(await isGroupAlive(leader)), VANISH_MS)) return;
   throw new SluiceError(
     'PROCESS_NOT_ENDED',
-    `Process group ${leader} still runs after SIGKILL. Check what it waits for (ps -o pid,stat,wchan) and end it by hand.`,
+    `Process group ${leader} is still running after SIGKILL. Check what it is waiting for (ps -o pid,stat,wchan) and end it manually.`,
   );
 }
 
-/** Polls often at first and then more rarely. */
-export async function isGoneWithin(isGone: () => boolean | Promise<boolean>, milliseconds: number): Promise<boolean> {
+/** Waits until a condition is met, polling often at first and then less often; false if the time is up. */
+export async function waitUntilGone(isGone: () => boolean | Promise<boolean>, milliseconds: number): Promise<boolean> {
   const until = performance.now() + milliseconds;
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
     if (await isGone()) return true;

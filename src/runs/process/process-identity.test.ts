@@ -1,30 +1,30 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { answersToSignals, identifyOwnProcess, identifyProcess, getProcessState } from './process-identity.js';
+import { canSignal, identifyOwnProcess, identifyProcess, getProcessState } from './process-identity.js';
 
-/** Larger than any process number of Linux can be. */
+/** Larger than any process id on Linux. */
 const UNUSED_PID = 5_000_000;
 
 describe('the identity of a process', () => {
-  it('is the same each time it is asked for', async () => {
+  it('is the same each time', async () => {
     expect(await identifyProcess(process.pid)).toEqual(await identifyOwnProcess());
     expect(await getProcessState(await identifyOwnProcess())).toBe('alive');
   });
 
-  it('is undefined for an unused number', async () => {
+  it('is undefined for an unused id', async () => {
     expect(await identifyProcess(UNUSED_PID)).toBeUndefined();
     expect(await getProcessState({ pid: UNUSED_PID, started: null })).toBe('gone');
   });
 
-  it('does not fit another process with the same number', async () => {
+  it('does not match another process with the same id', async () => {
     const own = await identifyOwnProcess();
     expect(own.started).not.toBeNull();
     const earlier = { pid: own.pid, started: `${own.started ?? ''}0` };
     expect(await getProcessState(earlier)).toBe('gone');
   });
 
-  it('is gone when the process has ended', async () => {
+  it('has the state gone when the process has ended', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     const identity = await identifyProcess(child.pid ?? UNUSED_PID);
     expect(identity && (await getProcessState(identity))).toBe('alive');
@@ -33,14 +33,14 @@ describe('the identity of a process', () => {
     expect(identity && (await getProcessState(identity))).toBe('gone');
   });
 
-  it.runIf(process.platform === 'linux')('cannot be judged from another boot or container', async () => {
+  it.runIf(process.platform === 'linux')('has an unknown state in another boot or container', async () => {
     const foreign = { pid: process.pid, started: '11111111-2222-3333-4444-555555555555/1/100' };
     expect(await getProcessState(foreign)).toBe('unknown');
   });
 });
 
-describe('answersToSignals', () => {
-  it('is true for a process and false for an unused number', () => {
-    expect([answersToSignals(process.pid), answersToSignals(UNUSED_PID)]).toEqual([true, false]);
+describe('canSignal', () => {
+  it('is true for a process and false for an unused id', () => {
+    expect([canSignal(process.pid), canSignal(UNUSED_PID)]).toEqual([true, false]);
   });
 });

@@ -3,58 +3,58 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { getErrorCode } from '../../base/index.js';
 
-/** A process that cannot be mistaken for a later one with the same number. */
+/** Identifies a process, so that it cannot be mistaken for a later one with the same id. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When the kernel started it, as an opaque text; null if that cannot be had. */
+  /** Its start time as an opaque text; null if unknown. */
   readonly started: string | null;
 }
 
-/** `unknown`: it belongs to another boot, machine or container, and cannot be judged from here. */
+/** `unknown`: it belongs to another boot, machine or container, so its state cannot be determined here. */
 export type ProcessState = 'alive' | 'gone' | 'unknown';
 
 const IS_LINUX = process.platform === 'linux';
 
-/** Identifies a process; undefined if there is none with that number. */
+/** Identifies a process; undefined if there is none with that id. */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
   if (IS_LINUX) {
     const stat = readProcessStat(pid);
     return stat === undefined ? undefined : { pid, started: `${getNamespace()}/${stat.startTicks}` };
   }
-  if (!answersToSignals(pid)) return undefined;
-  return { pid, started: await askStartTime(pid) };
+  if (!canSignal(pid)) return undefined;
+  return { pid, started: await readStartTime(pid) };
 }
 
-let own: Promise<ProcessIdentity> | undefined;
+let ownIdentity: Promise<ProcessIdentity> | undefined;
 
-/** The identity of this process. */
+/** Returns the identity of this process. */
 export async function identifyOwnProcess(): Promise<ProcessIdentity> {
-  own ??= identifyProcess(process.pid).then((found) => found ?? { pid: process.pid, started: null });
-  return own;
+  ownIdentity ??= identifyProcess(process.pid).then((found) => found ?? { pid: process.pid, started: null });
+  return ownIdentity;
 }
 
-/** Whether a process still runs. A zombie does not. */
+/** Returns whether a process is still running. A zombie is not. */
 export async function getProcessState({ pid, started }: ProcessIdentity): Promise<ProcessState> {
-  if (started === null) return answersToSignals(pid) ? 'alive' : 'gone';
+  if (started === null) return canSignal(pid) ? 'alive' : 'gone';
   if (IS_LINUX) {
-    const place = getNamespace();
-    if (!started.startsWith(`${place}/`)) return 'unknown';
+    const namespaceId = getNamespace();
+    if (!started.startsWith(`${namespaceId}/`)) return 'unknown';
     const stat = readProcessStat(pid);
-    return stat !== undefined && !stat.isZombie && `${place}/${stat.startTicks}` === started ? 'alive' : 'gone';
+    return stat !== undefined && !stat.isZombie && `${namespaceId}/${stat.startTicks}` === started ? 'alive' : 'gone';
   }
-  return answersToSignals(pid) && (await askStartTime(pid)) === started ? 'alive' : 'gone';
+  return canSignal(pid) && (await readStartTime(pid)) === started ? 'alive' : 'gone';
 }
 
-/** Linux's data about a process. */
+/** Data about a process on Linux. */
 export interface ProcessStat {
   readonly parent: number;
   readonly group: number;
   readonly isZombie: boolean;
-  /** In clock ticks since the boot: with the boot's id it is unique for a number. */
+  /** The start time in clock ticks since boot: unique for a process id together with the boot id. */
   readonly startTicks: string;
 }
 
-/** Reads `/proc/<pid>/stat`; synchronous, because it is memory of the kernel and must be read before the child can go. */
+/** Reads `/proc/<pid>/stat`; undefined if the process has exited. Synchronous, because the file is not on disk and the process may exit soon. */
 export function readProcessStat(pid: number): ProcessStat | undefined {
   let text: string;
   try {
@@ -62,7 +62,7 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
   } catch {
     return undefined;
   }
-  // The program's name may hold spaces and brackets; the last bracket ends it.
+  // The program's name may contain spaces and parentheses; the last parenthesis ends it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, parent, group] = fields;
   return {
@@ -73,12 +73,12 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
   };
 }
 
-let place: string | undefined;
+let namespaceId: string | undefined;
 
-/** The boot and the namespace in which process numbers mean something. */
+/** Returns the boot id and the PID namespace, in which process ids are unique. */
 function getNamespace(): string {
-  place ??= `${readBootId()}/${readNamespace()}`;
-  return place;
+  namespaceId ??= `${readBootId()}/${readNamespace()}`;
+  return namespaceId;
 }
 
 function readBootId(): string {
@@ -97,18 +97,18 @@ function readNamespace(): string {
   }
 }
 
-/** Whether a signal could be sent to this process, or, with a negative number, to its group. */
-export function answersToSignals(pid: number): boolean {
+/** Whether a process exists, or a process group if the id is negative. */
+export function canSignal(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // A process of another user exists, too.
+    // EPERM: the process exists, but belongs to another user.
     return getErrorCode(error) === 'EPERM';
   }
 }
 
-async function askStartTime(pid: number): Promise<string | null> {
+async function readStartTime(pid: number): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)], {
       env: { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' },

@@ -5,23 +5,23 @@ import { makeFolder, parseJson, readSmallFile } from '../../files/index.js';
 import { identifyOwnProcess } from './process-identity.js';
 import type { ProcessIdentity } from './process-identity.js';
 
-/** The environment variable that identifies every process of a run. */
+/** The environment variable that marks every process of a run. */
 export const RUN_MARKER = 'SLUICE_RUN_DIR';
 
 /** The extension of process records. */
-const RECORD_ENDING = '.process';
+const RECORD_SUFFIX = '.process';
 
-/** A record of a running process, for the Sluice that starts after a crash. */
+/** A record of a running process, for the Sluice process that starts after a crash. */
 export interface ProcessRecord {
   /** Adds the identity of the process, right after the launch. */
   started(identity: ProcessIdentity): Promise<void>;
-  /** Removes the record when the process and its group are gone. */
-  forget(): Promise<void>;
+  /** Removes the record, once the process and its group have ended. */
+  remove(): Promise<void>;
 }
 
 /**
- * Records, before the launch, that this process will launch one for a run; its environment must carry `SLUICE_RUN_DIR`
- * with this folder. After a crash between launch and `started`, the process is found by that marker.
+ * Records that this process is about to launch a process for a run, whose environment must have `SLUICE_RUN_DIR` set to `runDir`.
+ * After a crash between the launch and `started`, the launched process is found by that marker.
  *
  * @example
  * const record = await recordProcess(join(data, 'processes'), runDir);
@@ -30,41 +30,44 @@ export interface ProcessRecord {
  */
 export async function recordProcess(folder: string, runDir: string): Promise<ProcessRecord> {
   await makeFolder(folder);
-  const path = join(folder, `${randomUUID()}${RECORD_ENDING}`);
-  // Two lines, each written at once: a crash between leaves a record that can be read.
-  await writeFile(path, line({ owner: await identifyOwnProcess(), run_dir: runDir }), { flag: 'wx', mode: 0o600 });
+  const path = join(folder, `${randomUUID()}${RECORD_SUFFIX}`);
+  // Two lines, each written with one call: a crash in between leaves a readable record.
+  await writeFile(path, formatLine({ owner: await identifyOwnProcess(), run_dir: runDir }), {
+    flag: 'wx',
+    mode: 0o600,
+  });
   return {
     async started(identity) {
-      await appendFile(path, line({ process: identity }));
+      await appendFile(path, formatLine({ process: identity }));
     },
-    async forget() {
+    async remove() {
       await rm(path, { force: true });
     },
   };
 }
 
-function line(value: object): string {
+function formatLine(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** A record that was read. */
+/** A record found in the folder. */
 export interface FoundRecord {
   readonly path: string;
   readonly owner: ProcessIdentity;
   readonly runDir: string;
-  /** Undefined if the crash came between the launch and `started`. */
+  /** Undefined if the crash happened between the launch and `started`. */
   readonly process: ProcessIdentity | undefined;
 }
 
 const RECORD_BYTES = 64 * 1024;
-/** A record that could not be read or judged for this long is removed. */
-const FORGOTTEN_MS = 24 * 60 * 60 * 1000;
+/** A record that is unreadable or of unknown state is removed after this time. */
+const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** Reads all records of a folder; none if there is no such folder. */
+/** Reads all records of a folder; none if the folder does not exist. */
 export async function readProcessRecords(folder: string): Promise<FoundRecord[]> {
   const names = await readdir(folder).catch(() => []);
   const found: FoundRecord[] = [];
-  for (const name of names.filter((entry) => entry.endsWith(RECORD_ENDING))) {
+  for (const name of names.filter((entry) => entry.endsWith(RECORD_SUFFIX))) {
     const path = join(folder, name);
     const text = await readSmallFile(path, RECORD_BYTES).catch(() => undefined);
     const record = text === undefined ? undefined : parseRecord(path, text);
@@ -77,25 +80,25 @@ export async function readProcessRecords(folder: string): Promise<FoundRecord[]>
 /** Removes a record that is too old to be useful. */
 export async function removeOld(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
-  if (found !== undefined && Date.now() - found.mtimeMs > FORGOTTEN_MS) await rm(path, { force: true });
+  if (found !== undefined && Date.now() - found.mtimeMs > MAX_AGE_MS) await rm(path, { force: true });
 }
 
 function parseRecord(path: string, text: string): FoundRecord | undefined {
   const [first, second] = text.split('\n').map(parseJson);
-  // In a container Sluice itself may be the first process; what it starts never is.
-  const owner = readIdentity(field(first, 'owner'), 1);
-  const runDir = field(first, 'run_dir');
+  // In a container Sluice itself may have the process id 1; the processes it starts never do.
+  const owner = readIdentity(getOwnField(first, 'owner'), 1);
+  const runDir = getOwnField(first, 'run_dir');
   if (owner === undefined || typeof runDir !== 'string' || runDir === '') return undefined;
-  return { path, owner, runDir, process: readIdentity(field(second, 'process'), 2) };
+  return { path, owner, runDir, process: readIdentity(getOwnField(second, 'process'), 2) };
 }
 
-function field(value: unknown, key: string): unknown {
+function getOwnField(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
 
-function readIdentity(value: unknown, least: number): ProcessIdentity | undefined {
-  const pid = field(value, 'pid');
-  const started = field(value, 'started');
-  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < least) return undefined;
+function readIdentity(value: unknown, min: number): ProcessIdentity | undefined {
+  const pid = getOwnField(value, 'pid');
+  const started = getOwnField(value, 'started');
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < min) return undefined;
   return { pid, started: typeof started === 'string' ? started : null };
 }

@@ -11,13 +11,13 @@ import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { SluiceError, getErrorCode } from '../../base/index.js';
 
-/** The exit of a process: one of the two is null. */
+/** The exit of a process; one of the two fields is null. */
 export interface ProcessEnd {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
 
-/** Whether a program has a terminal: none, one for all its output, or one in addition to its pipes. */
+/** The terminal of a program: none, one for all its output, or (`beside`) one in addition to its pipes. */
 export type TerminalUse = boolean | 'beside';
 
 /** The program to start, without a shell. */
@@ -25,18 +25,18 @@ export interface ProcessCommand {
   /** The program, by name or path, and its arguments. */
   readonly command: readonly [string, ...string[]];
   readonly cwd: string;
-  /** The whole environment; nothing is added. */
+  /** The complete environment; nothing is added. */
   readonly env: Readonly<Record<string, string>>;
-  /** Given whole, then closed. Without it the program reads an empty input, or its terminal. */
+  /** The complete input. Without it, the input is empty, or the program's terminal. */
   readonly stdin?: string;
-  /** Leaves its input open, to be written to while it runs; `stdin` is not given then. */
+  /** Whether its input stays open, to be written to while it runs; `stdin` is then not used. */
   readonly keepInput?: boolean;
   /**
-   * Runs the program in a terminal: its output is one stream, `pty`. With `beside` stdout and stderr are pipes, and the
-   * terminal is its controlling one: `pty` is what the program writes there. `stdin` still comes through a pipe.
+   * Runs the program in a terminal: its output is one stream, `pty`. With `beside` stdout and stderr are pipes, and
+   * `pty` is the output to its controlling terminal. `stdin` is a pipe in both cases.
    */
   readonly terminal?: TerminalUse;
-  /** Launched instead of the program, to start it in a sandbox. */
+  /** The command that starts the program in a sandbox; it is launched instead. */
   readonly sandbox?: SandboxedCommand;
 }
 
@@ -44,21 +44,21 @@ export interface ProcessCommand {
 export interface SandboxedCommand {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
-  /** Open files that it reads, as its descriptors from 3 on. */
+  /** Open files that it reads; they become its descriptors 3, 4 and so on. */
   readonly descriptors: readonly number[];
 }
 
-/** Where the output of a process goes. */
+/** Receives the output of a process. */
 export interface OutputSink {
   push(stream: StreamName, bytes: Uint8Array): void;
-  /** All streams are closed. */
+  /** Called when all streams are closed. */
   end(): void;
 }
 
-/** The input of a process that was launched with `keepInput`. Writing to one that has ended does nothing. */
+/** The input of a process that was launched with `keepInput`. Writing does nothing once the process has ended. */
 export interface ProcessInput {
   write(bytes: Uint8Array): void;
-  /** Bytes that the process has not taken yet. */
+  /** The number of bytes that the process has not read yet. */
   readonly waiting: number;
   close(): void;
 }
@@ -70,16 +70,16 @@ export interface SpawnedProcess {
   readonly input: ProcessInput;
   /** Stops and resumes reading; the process waits when its pipe is full. */
   flow(isFlowing: boolean): void;
-  /** Closes the output, even if another process holds the other end; the sink's `end` follows. */
+  /** Closes the output, even if another process has the other end open; the sink's `end` is called afterwards. */
   close(): void;
 }
 
 /** Spawns a program with a pipe each for stdout and stderr, with both in a terminal, or with a terminal in addition to them. */
 export async function spawnProcess(command: ProcessCommand, sink: OutputSink): Promise<SpawnedProcess> {
   const { terminal: use = false, cwd, env } = command;
-  // A wrapper (a sandbox, the shell that opens the terminal) would report a missing program as an exit code.
-  const isFound = use !== 'beside' && command.sandbox === undefined;
-  if (!isFound && (await findProgram(command.command[0], { path: env['PATH'] ?? '', cwd })) === undefined)
+  // A sandbox, or the shell that opens the terminal, would report a missing program as an exit code.
+  const reportsMissing = use !== 'beside' && command.sandbox === undefined;
+  if (!reportsMissing && (await findProgram(command.command[0], { path: env['PATH'] ?? '', cwd })) === undefined)
     throw await explainNotStarted(command, Object.assign(new Error('not found'), { code: 'ENOENT' }));
   const terminal = use === false ? undefined : await openTerminal();
   let launch: Launch;
@@ -89,12 +89,12 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
     terminal?.close();
     throw await explainNotStarted(command, cause);
   }
-  // From here to the first wait in one turn: after it the child may have failed or ended already.
+  // There must be no `await` from here to the race below, or events of the child could be missed.
   const { child, streams } = launch;
   const { pid, stdin } = child;
   const identified = pid === undefined ? undefined : identifyProcess(pid);
   const failure = new Promise<never>((_resolve, reject) => {
-    // Never removed: an error without a listener would end Sluice.
+    // Never removed: an error without a listener would end this process.
     child.on('error', reject);
   });
   const exited = new Promise<ProcessEnd>((resolve) => {
@@ -158,20 +158,20 @@ interface Launch {
 }
 
 /**
- * A process gets a controlling terminal by opening one as the leader of a session that has none. The shell does that
- * and becomes the program; it reads nothing of the command but as separate words.
+ * A session leader without a controlling terminal gets one by opening it. The shell does that, then executes the program; the
+ * command is passed as separate arguments and is not parsed.
  */
 const OPEN_TERMINAL = ': <"$0"; exec "$@"';
 
 function start(command: ProcessCommand, terminal: Terminal | undefined): Launch {
-  const { command: own, env, descriptors } = command.sandbox ?? { ...command, descriptors: [] };
+  const { command: argv, env, descriptors } = command.sandbox ?? { ...command, descriptors: [] };
   const isBeside = terminal !== undefined && command.terminal === 'beside';
-  const [program, ...args] = isBeside ? (['/bin/sh', '-c', OPEN_TERMINAL, terminal.path, ...own] as const) : own;
+  const [program, ...args] = isBeside ? (['/bin/sh', '-c', OPEN_TERMINAL, terminal.path, ...argv] as const) : argv;
   const output = isBeside ? 'pipe' : (terminal?.fd ?? 'pipe');
   const child = spawn(program, args, {
     cwd: command.cwd,
     env: { ...env },
-    // Detached makes it the leader of a new group, which can be ended as a whole.
+    // Detached makes it the leader of a new process group, which can be ended together.
     detached: process.platform !== 'win32',
     windowsHide: true,
     shell: false,
@@ -194,17 +194,17 @@ const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name]),
 );
 
-/** The end of the program inside: its signal is in the exit code, as shells write it. */
+/** Returns the exit of the program inside a sandbox: its signal is encoded in the exit code, as in shells. */
 function readSandboxedEnd(exitCode: number | null, signal: string | null): ProcessEnd {
-  const inside = exitCode === null || exitCode <= 128 ? undefined : SIGNAL_NAMES.get(exitCode - 128);
-  return inside === undefined ? { exitCode, signal } : { exitCode: null, signal: inside };
+  const innerSignal = exitCode === null || exitCode <= 128 ? undefined : SIGNAL_NAMES.get(exitCode - 128);
+  return innerSignal === undefined ? { exitCode, signal } : { exitCode: null, signal: innerSignal };
 }
 
 function forward(streams: readonly OutputStream[], sink: OutputSink): void {
   let open = streams.length;
   for (const { name, readable } of streams) {
     readable.on('data', (bytes: Uint8Array) => sink.push(name, bytes));
-    // A broken pipe ends the stream like any other end.
+    // After a broken pipe, `close` follows as usual.
     readable.on('error', () => undefined);
     readable.once('close', () => {
       open -= 1;
@@ -223,17 +223,17 @@ async function explainNotStarted(
 
   async function findReason(): Promise<string> {
     const folder = await stat(cwd).catch(() => undefined);
-    if (folder === undefined) return `the working folder ${cwd} does not exist. Create it, or use another`;
+    if (folder === undefined) return `the working folder ${cwd} does not exist. Create it, or use another folder`;
     if (!folder.isDirectory()) return `${cwd} is not a folder. Use another working folder`;
     const code = getErrorCode(cause);
     switch (code) {
       case 'ENOENT':
-        return `program not found. Install it, put its folder on PATH, or give its full path`;
+        return `program not found. Install it, add its folder to PATH, or use its full path`;
       case 'EACCES':
       case 'EPERM':
         return `permission denied. Check its permissions (chmod +x) and those of the working folder`;
       case 'E2BIG':
-        return `its arguments and environment are too long for the system. Give the prompt on stdin`;
+        return `its arguments and environment are too long for the system. Pass the prompt through stdin`;
       case 'EAGAIN':
       case 'EMFILE':
       case 'ENFILE':
@@ -241,7 +241,7 @@ async function explainNotStarted(
         return `the system cannot start another process (${code}). Start fewer runs at a time`;
       case undefined:
       default:
-        return cause instanceof Error ? cause.message : 'the system reports no reason';
+        return cause instanceof Error ? cause.message : 'the reason is unknown';
     }
   }
 }

@@ -1,18 +1,18 @@
-import { isGoneWithin, listBelow, listPids } from './process-group.js';
+import { waitUntilGone, collectDescendants, listPids } from './process-group.js';
 import { readProcessStat } from './process-identity.js';
 import type { ProcessStat } from './process-identity.js';
 
 /** Tracks all descendants of a process while it runs. */
 export interface TrackedTree {
-  /** Scans now instead of at the next interval. */
-  look(): void;
-  /** Stops tracking, and ends the processes that are left. */
+  /** Scans immediately instead of at the next interval. */
+  scan(): void;
+  /** Stops tracking, and ends the remaining processes. */
   end(): Promise<void>;
 }
 
-/** Time between two scans; longer on a machine with many processes, so that scanning takes at most a twentieth of the time. */
+/** The time between two scans; longer on a machine with many processes, so that scanning takes at most 5 % of the time. */
 const PAUSE_MS = 100;
-const SHARE = 20;
+const PAUSE_FACTOR = 20;
 const GRACE_MS = 500;
 const VANISH_MS = 5000;
 
@@ -23,19 +23,19 @@ const trees = new Set<Known>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Tracks the descendants of a process by scanning all processes periodically, one scan for all trees. A process that was seen
- * once stays known, even after it leaves its group and session, changes its environment and loses its parent. One that does all
- * of that between two scans is missed: this is best effort, for where there is neither a sandbox nor a cgroup. Linux only.
+ * Tracks the descendants of a process by scanning all processes periodically, one scan for all trees. A process that was found
+ * once is tracked even after it leaves its group and session, changes its environment and loses its parent. A process that does
+ * all of that between two scans is missed: this is a best effort for runs without a sandbox and a cgroup. Linux only.
  */
 export function trackTree(pid: number): TrackedTree {
   const known: Known = new Map();
   const stat = process.platform === 'linux' ? readProcessStat(pid) : undefined;
-  if (stat === undefined) return { look: () => undefined, end: async () => undefined };
+  if (stat === undefined) return { scan: () => undefined, end: async () => undefined };
   known.set(pid, stat.startTicks);
   trees.add(known);
-  if (timer === undefined) plan(PAUSE_MS);
+  if (timer === undefined) scheduleScan(PAUSE_MS);
   return {
-    look: () => addNew([known]),
+    scan: () => addNew([known]),
     async end() {
       if (trees.delete(known)) addNew([known]);
       if (trees.size === 0) {
@@ -48,13 +48,13 @@ export function trackTree(pid: number): TrackedTree {
   };
 }
 
-function plan(milliseconds: number): void {
+function scheduleScan(milliseconds: number): void {
   timer = setTimeout(() => {
     const started = performance.now();
     addNew(trees);
-    plan(Math.max(PAUSE_MS, (performance.now() - started) * SHARE));
+    scheduleScan(Math.max(PAUSE_MS, (performance.now() - started) * PAUSE_FACTOR));
   }, milliseconds);
-  // The timer need not keep this process alive: the caller that waits for the run does.
+  // The timer must not keep this process alive.
   timer.unref();
 }
 
@@ -74,13 +74,14 @@ function addNew(trackers: Iterable<Known>): void {
         known.delete(pid);
         continue;
       }
-      for (const below of listBelow(pid, children)) known.set(below, all.get(below)?.startTicks ?? '');
+      for (const descendant of collectDescendants(pid, children))
+        known.set(descendant, all.get(descendant)?.startTicks ?? '');
     }
   }
 }
 
 async function endKnown(known: Known): Promise<void> {
-  const listLeft = (): number[] =>
+  const listRunning = (): number[] =>
     [...known].flatMap(([pid, ticks]) => {
       const stat = readProcessStat(pid);
       return stat !== undefined && !stat.isZombie && stat.startTicks === ticks ? [pid] : [];
@@ -89,13 +90,13 @@ async function endKnown(known: Known): Promise<void> {
     ['SIGTERM', GRACE_MS],
     ['SIGKILL', VANISH_MS],
   ] as const) {
-    for (const pid of listLeft()) {
+    for (const pid of listRunning()) {
       try {
         process.kill(pid, signal);
       } catch {
-        // It exited by itself.
+        // It has already exited.
       }
     }
-    if (await isGoneWithin(() => listLeft().length === 0, milliseconds)) return;
+    if (await waitUntilGone(() => listRunning().length === 0, milliseconds)) return;
   }
 }

@@ -5,7 +5,7 @@ import type { RunContext } from '../attempts/run-context.js';
 import type { JudgedOutput } from '../judge/judge-output.js';
 import type { RunDrift, RunFailure, RunResult } from '../../records/index.js';
 import { NO_CHANGES } from './merge-fs-diffs.js';
-import type { EngineTrouble } from './run-findings.js';
+import type { EngineFailure } from './run-findings.js';
 
 /** The totals of the attempts of a run. */
 export interface RunTotals {
@@ -13,21 +13,21 @@ export interface RunTotals {
   readonly drift: RunDrift | undefined;
 }
 
-/** Candidates that are listed in a result: the first ones show what is wrong. */
+/** Limit on candidates in a result; the first ones are sufficient to see what is wrong. */
 const MAX_TRIED = 32;
 
-/** Repairs that are listed in a result: an answer may need one for each of its characters. */
+/** Limit on repairs in a result; an answer may need one for each of its characters. */
 const MAX_REPAIRS = 100;
 
-/** Builds the result of a run from its last event: the two always agree. */
+/** Builds the result of a run from its last event, so that both always agree. */
 export function buildResult(outcome: AttemptOutcome, context: RunContext, { artifacts, drift }: RunTotals): RunResult {
-  const { last, judged, trouble } = outcome;
+  const { last, judged, engineFailure } = outcome;
   const { findings, progress, spec, usage } = context;
   const { text } = progress;
-  const ofOutput = judged === null || judged.verdict === 'no_contract' ? [] : judged.warnings.map(plain);
+  const outputWarnings = judged === null || judged.verdict === 'no_contract' ? [] : judged.warnings.map(toWarning);
   return {
-    ...describeOutcome(last, judged, trouble),
-    warnings: [...ofOutput, ...outcome.warnings, ...context.warnings.values()],
+    ...describeOutcome(last, judged, engineFailure),
+    warnings: [...outputWarnings, ...outcome.warnings, ...context.warnings.values()],
     ...(text === undefined ? {} : { text }),
     ...findings.summarize(spec.model),
     artifacts,
@@ -44,18 +44,26 @@ export function buildResult(outcome: AttemptOutcome, context: RunContext, { arti
 type Outcome = Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
 
 /** Derives the outcome of a run from its last event and the judged answer. */
-export function describeOutcome(last: FcmpEvent, judged: JudgedOutput | null, trouble: EngineTrouble | null): Outcome {
+export function describeOutcome(
+  last: FcmpEvent,
+  judged: JudgedOutput | null,
+  engineFailure: EngineFailure | null,
+): Outcome {
   if (last.type === 'conversation.failed') {
     const { error } = last.data;
     const status = error.category === 'canceled' ? 'canceled' : 'failed';
     return {
       status,
       repair_level: 'none',
-      error: { ...error, ...describeTrouble(trouble), ...listFailureDetails(judged) },
+      error: { ...error, ...describeEngineFailure(engineFailure), ...listFailureDetails(judged) },
     };
   }
   if (last.type !== 'conversation.completed')
-    return { status: 'failed', repair_level: 'none', error: { ...UNEXPLAINED, ...describeTrouble(trouble) } };
+    return {
+      status: 'failed',
+      repair_level: 'none',
+      error: { ...UNEXPLAINED, ...describeEngineFailure(engineFailure) },
+    };
   switch (judged?.verdict) {
     case 'validated':
       return {
@@ -73,16 +81,16 @@ export function describeOutcome(last: FcmpEvent, judged: JudgedOutput | null, tr
   }
 }
 
-/** Neither output nor exit code say whether the work was done: that is not a success. */
+/** The failure if neither the output nor the exit code shows whether the work was done. */
 const UNEXPLAINED: RunFailure = {
   category: 'engine',
   code: 'INSUFFICIENT_EVIDENCE',
   message: REASON_CODES.INSUFFICIENT_EVIDENCE,
 };
 
-function describeTrouble(trouble: EngineTrouble | null): Pick<RunFailure, 'cause' | 'http_status'> {
-  if (trouble === null) return {};
-  const { cause, httpStatus } = trouble;
+function describeEngineFailure(engineFailure: EngineFailure | null): Pick<RunFailure, 'cause' | 'http_status'> {
+  if (engineFailure === null) return {};
+  const { cause, httpStatus } = engineFailure;
   return { cause, ...(httpStatus === undefined ? {} : { http_status: httpStatus }) };
 }
 
@@ -93,11 +101,17 @@ function listFailureDetails(judged: JudgedOutput | null): Pick<RunFailure, 'issu
   return { ...(issues === undefined ? {} : { issues }), tried };
 }
 
-function plain({ code, message }: { readonly code: string; readonly message: string }): RunResult['warnings'][number] {
+function toWarning({
+  code,
+  message,
+}: {
+  readonly code: string;
+  readonly message: string;
+}): RunResult['warnings'][number] {
   return { code, message };
 }
 
-/** Adds the drift of an attempt to that of a run; undefined while there is none. */
+/** Adds the drift of an attempt to that of a run; undefined if there is none. */
 export function addDrift(before: RunDrift | undefined, attempt: DriftSummary | null): RunDrift | undefined {
   if (attempt === null) return before;
   return {
@@ -110,7 +124,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-/** The result of a run that could not start, or whose output could not be stored. */
+/** Creates the result of a run that could not start, or whose output could not be stored. */
 export function createFailedResult(code: string, message: string): RunResult {
   return {
     status: 'failed',

@@ -4,12 +4,12 @@ import { hasChanges, mergeFsDiffs, NO_CHANGES } from './merge-fs-diffs.js';
 const diff = (changes: Partial<typeof NO_CHANGES>) => ({ ...NO_CHANGES, ...changes });
 
 test.each([
-  ['made, then changed: made', { created: ['a'] }, { modified: ['a'] }, { created: ['a'] }],
-  ['made, then deleted: nothing', { created: ['a'] }, { deleted: ['a'] }, {}],
-  ['deleted, then made: changed', { deleted: ['a'] }, { created: ['a'] }, { modified: ['a'] }],
-  ['changed, then deleted: deleted', { modified: ['a'] }, { deleted: ['a'] }, { deleted: ['a'] }],
-  ['changed twice: changed', { modified: ['a'] }, { modified: ['a'] }, { modified: ['a'] }],
-  ['different files: each', { created: ['b'] }, { created: ['a'] }, { created: ['a', 'b'] }],
+  ['created, then modified: created', { created: ['a'] }, { modified: ['a'] }, { created: ['a'] }],
+  ['created, then deleted: no change', { created: ['a'] }, { deleted: ['a'] }, {}],
+  ['deleted, then created: modified', { deleted: ['a'] }, { created: ['a'] }, { modified: ['a'] }],
+  ['modified, then deleted: deleted', { modified: ['a'] }, { deleted: ['a'] }, { deleted: ['a'] }],
+  ['modified twice: modified', { modified: ['a'] }, { modified: ['a'] }, { modified: ['a'] }],
+  ['different files: all of them', { created: ['b'] }, { created: ['a'] }, { created: ['a', 'b'] }],
 ])('%s', (_, first, second, merged) => {
   expect(mergeFsDiffs(diff(first), diff(second))).toEqual(diff(merged));
 });

@@ -1,11 +1,11 @@
 import type { FsDiff } from '../../events/index.js';
 
-/** Nothing was changed. */
+/** No changes. */
 export const NO_CHANGES: FsDiff = { created: [], modified: [], deleted: [] };
 
 /**
- * Merges the changes of two consecutive attempts into one: a file made and changed was made, one
- * made and deleted was never there, one deleted and made again was changed.
+ * Merges the changes of two consecutive attempts: a file that was created and then modified counts as created, a file that was
+ * created and then deleted is left out, and a file that was deleted and then created again counts as modified.
  *
  * @example
  * mergeFsDiffs({ created: ['a'], modified: [], deleted: [] }, { created: [], modified: ['a'], deleted: [] }) // created: ['a']
@@ -15,7 +15,7 @@ export function mergeFsDiffs(first: FsDiff, second: FsDiff): FsDiff {
   for (const change of CHANGES) for (const path of first[change]) changes.set(path, change);
   for (const change of CHANGES) {
     for (const path of second[change]) {
-      const merged = after(changes.get(path), change);
+      const merged = combineChanges(changes.get(path), change);
       if (merged === undefined) changes.delete(path);
       else changes.set(path, merged);
     }
@@ -27,7 +27,7 @@ export function mergeFsDiffs(first: FsDiff, second: FsDiff): FsDiff {
 
 const CHANGES = ['created', 'modified', 'deleted'] as const;
 
-function after(before: keyof FsDiff | undefined, now: keyof FsDiff): keyof FsDiff | undefined {
+function combineChanges(before: keyof FsDiff | undefined, now: keyof FsDiff): keyof FsDiff | undefined {
   if (before === 'created') return now === 'deleted' ? undefined : 'created';
   if (before === 'deleted' && now === 'created') return 'modified';
   return now;

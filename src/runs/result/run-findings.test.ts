@@ -38,7 +38,7 @@ describe('diagnostics', () => {
     expect(diagnostics?.[0]?.message).toContain('authentication_failed');
   });
 
-  it('are bounded, and unknown fields do not hide what the engine said', () => {
+  it('are bounded, and unknown fields do not hide errors of the engine', () => {
     const odd = Array.from({ length: 60 }, (_none, index) => ({
       ...say(`m${index}`),
       [`odd_${'x'.repeat(index + 1)}`]: 1,
@@ -52,15 +52,19 @@ describe('diagnostics', () => {
 
 describe('the error that explains a failure', () => {
   it('is the last one the engine reported', () => {
-    const { trouble } = collect('claude', [init, retry(1, 429, 'rate_limit'), retry(2, 401, 'authentication_failed')]);
-    expect(trouble).toMatchObject({ cause: 'auth', httpStatus: 401 });
+    const { engineFailure } = collect('claude', [
+      init,
+      retry(1, 429, 'rate_limit'),
+      retry(2, 401, 'authentication_failed'),
+    ]);
+    expect(engineFailure).toMatchObject({ cause: 'auth', httpStatus: 401 });
   });
 
   it('is dropped after the agent continued', () => {
-    expect(collect('claude', [init, retry(1, 429, 'rate_limit'), say('Here.')]).trouble).toBeNull();
-    const { trouble } = collect('claude', [init, retry(2, 401, 'authentication_failed')]);
-    const repeated = [init, retry(2, 401, 'authentication_failed'), say(trouble?.message ?? '')];
-    expect(collect('claude', repeated).trouble).toMatchObject({ cause: 'auth' });
+    expect(collect('claude', [init, retry(1, 429, 'rate_limit'), say('Here.')]).engineFailure).toBeNull();
+    const { engineFailure } = collect('claude', [init, retry(2, 401, 'authentication_failed')]);
+    const repeated = [init, retry(2, 401, 'authentication_failed'), say(engineFailure?.message ?? '')];
+    expect(collect('claude', repeated).engineFailure).toMatchObject({ cause: 'auth' });
   });
 
   it.each([
@@ -83,7 +87,7 @@ describe('the error that explains a failure', () => {
 });
 
 describe('the model', () => {
-  it('is the one the engine named, not the name it signs its own messages with', () => {
+  it('is the one the engine named, not the name in its own messages', () => {
     const synthetic = { ...say('API Error'), message: { ...say('x').message, model: '<synthetic>' } };
     expect(collect('claude', [synthetic, init]).summarize('opus').model).toBe('claude-opus-5-5');
   });
@@ -95,7 +99,7 @@ describe('the model', () => {
 });
 
 describe('denied tools', () => {
-  it('of Claude Code are listed once, with what was asked', () => {
+  it('of Claude Code are listed once, with their input', () => {
     const denied = {
       type: 'system',
       subtype: 'permission_denied',

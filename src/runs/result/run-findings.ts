@@ -3,14 +3,14 @@ import type { Emitted, RaspData, RaspEvent } from '../../events/index.js';
 import { isJsonObject } from '../../json-schema/index.js';
 import type { FailureCause, RunDenial, RunDiagnostic, RunResult } from '../../records/index.js';
 
-/** Kinds of diagnostics that are listed, those of the engine and those of its reader apart: drift must not hide an error. */
+/** Limit on listed diagnostics, separately for those of the engine and those of its reader, so that drift does not hide an error. */
 const MAX_DIAGNOSTICS = 25;
 const MAX_DENIALS = 50;
 const MAX_MESSAGE = 1000;
 const MAX_INPUT = 1024;
 
-/** An error the engine reported, and what it means. */
-export interface EngineTrouble {
+/** An error that the engine reported, and its cause. */
+export interface EngineFailure {
   readonly cause: FailureCause;
   readonly message: string;
   readonly httpStatus: number | undefined;
@@ -19,36 +19,36 @@ export interface EngineTrouble {
 type EngineError = RaspData<'diagnostic.engine.error'>;
 
 /**
- * Findings in the events of a run besides the answer: diagnostics, denied tools, the model, and the error that explains a
- * failure. One for all attempts.
+ * Findings in the events of all attempts of a run, in addition to the answer: diagnostics, denied tools, the model, and the error
+ * that explains a failure.
  *
  * @example
  * const findings = new RunFindings()
  * findings.add(translator.push('stdout', bytes))
- * findings.trouble?.cause // 'auth'
+ * findings.engineFailure?.cause // 'auth'
  */
 export class RunFindings {
   readonly #engine = new Map<string, RunDiagnostic>();
   readonly #reader = new Map<string, RunDiagnostic>();
   readonly #denials = new Map<string, RunDenial>();
   #model: string | undefined;
-  #trouble: EngineTrouble | null = null;
+  #engineFailure: EngineFailure | null = null;
 
   /** The engine's last error, unless the agent continued after it. */
-  get trouble(): EngineTrouble | null {
-    return this.#trouble;
+  get engineFailure(): EngineFailure | null {
+    return this.#engineFailure;
   }
 
-  /** An error of an earlier attempt does not explain how the next one ends. */
+  /** Clears the error of the previous attempt, which does not explain how the next attempt ends. */
   startAttempt(): void {
-    this.#trouble = null;
+    this.#engineFailure = null;
   }
 
   add(events: readonly Emitted[]): void {
     for (const { protocol, event } of events) if (protocol === 'rasp') this.#addEvent(event);
   }
 
-  /** Adds what Sluice itself noticed. */
+  /** Adds a diagnostic of Sluice itself. */
   addDiagnostic(diagnostic: Omit<RunDiagnostic, 'count'>): void {
     count(this.#reader, diagnostic);
   }
@@ -63,10 +63,10 @@ export class RunFindings {
       const reason = [error, output].find((text) => typeof text === 'string' && DENIED.test(text));
       if (typeof reason === 'string') this.#deny({ tool, tool_call_id, input, reason });
     } else if (isRasp(event, 'raw.stderr')) this.#addCodexDenial(event.data.text);
-    else if (isRasp(event, 'tool.call.started')) this.#trouble = null;
-    // Qwen Code repeats an error as the agent's last message: that is not an answer.
-    else if (isRasp(event, 'agent.message.final') && !event.data.text.includes(this.#trouble?.message ?? '')) {
-      this.#trouble = null;
+    else if (isRasp(event, 'tool.call.started')) this.#engineFailure = null;
+    // Qwen Code repeats an error as the agent's last message, which is not an answer.
+    else if (isRasp(event, 'agent.message.final') && !event.data.text.includes(this.#engineFailure?.message ?? '')) {
+      this.#engineFailure = null;
     }
   }
 
@@ -75,12 +75,12 @@ export class RunFindings {
     count(this.#engine, { code, message, severity, ...(http_status === undefined ? {} : { http_status }) });
     this.#addCodexDenial(message);
     if (severity === 'error' || error.retrying) {
-      this.#trouble = { cause: findCause(error), message: shorten(message), httpStatus: http_status };
+      this.#engineFailure = { cause: findCause(error), message: shorten(message), httpStatus: http_status };
     }
   }
 
   #addStatus({ status, model, detail }: RaspData<'lifecycle.run.status'>): void {
-    // Claude Code marks messages it writes itself with a name that is not a model.
+    // Claude Code marks its own messages with `<synthetic>` instead of a model.
     if (model !== undefined && !model.startsWith('<')) this.#model ??= model;
     if (!isJsonObject(detail)) return;
     if (status === 'permission_denied') this.#addDenial(detail);
@@ -88,7 +88,7 @@ export class RunFindings {
     if (Array.isArray(denials)) for (const denial of denials) if (isJsonObject(denial)) this.#addDenial(denial);
   }
 
-  /** As Claude Code and Qwen Code write it. */
+  /** Adds a denial in the format of Claude Code and Qwen Code. */
   #addDenial(denial: Readonly<Record<string, unknown>>): void {
     const { tool_name: tool, tool_use_id: id, tool_input: input, message } = denial;
     if (typeof tool !== 'string') return;
@@ -96,13 +96,13 @@ export class RunFindings {
     this.#deny({ tool, reason, input, ...(typeof id === 'string' ? { tool_call_id: id } : {}) });
   }
 
-  /** Codex only logs it: neither the tool nor the call is in its events. */
+  /** Adds a denial by Codex, which only logs it: neither the tool nor the call is in its events. */
   #addCodexDenial(text: string): void {
     const reason = CODEX_DENIED.exec(text)?.[0];
     if (reason !== undefined) this.#deny({ tool: 'shell', reason });
   }
 
-  /** The same call may be reported several times; each report may add what another left out. */
+  /** Adds a denial. The same call may be reported several times; each report may add missing fields. */
   #deny({ tool, tool_call_id, input, reason }: RunDenial): void {
     const key = tool_call_id ?? `${tool} ${reason}`;
     const known = this.#denials.get(key);
@@ -116,9 +116,9 @@ export class RunFindings {
     });
   }
 
-  /** Returns the findings for the result; `asked` is the requested model. */
-  summarize(asked: string | undefined): Pick<RunResult, 'model' | 'diagnostics' | 'denials'> {
-    const model = this.#model ?? asked;
+  /** Returns the findings for the result; `requested` is the requested model. */
+  summarize(requested: string | undefined): Pick<RunResult, 'model' | 'diagnostics' | 'denials'> {
+    const model = this.#model ?? requested;
     const diagnostics = [...this.#engine.values(), ...this.#reader.values()];
     const denials = [...this.#denials.values()];
     return {
@@ -129,7 +129,7 @@ export class RunFindings {
   }
 }
 
-/** Counts a kind once: messages of the same kind differ in waiting times, attempts and request ids. */
+/** Counts diagnostics by kind: messages of the same kind differ only in waiting times, attempts and request ids. */
 function count(kinds: Map<string, RunDiagnostic>, found: Omit<RunDiagnostic, 'count'>): void {
   const message = shorten(found.message);
   const kind = `${found.code} ${found.http_status ?? ''} ${message.replaceAll(/\breq-\S+|\d+/g, '#')}`;
@@ -138,13 +138,13 @@ function count(kinds: Map<string, RunDiagnostic>, found: Omit<RunDiagnostic, 'co
   kinds.set(kind, { ...found, message, count: (known?.count ?? 0) + 1 });
 }
 
-/** Engines' responses to a tool call that was denied. Gemini and OpenCode withhold the tools themselves. */
+/** Matches the responses of engines to a denied tool call. Gemini and OpenCode withhold the tools instead. */
 const DENIED =
   /^Permission to use .{1,200} has been denied|^Permission to run this tool was denied|permission was declined|denied by policy|rule which prevents you from using|rejected permission to use|^Model tried to call unavailable tool|Tool "(?:write_file|replace|run_shell_command)" not found/i;
 
 const CODEX_DENIED = /approval policy is \w+; reject command[^\n]*/;
 
-/** Finds the cause of an engine error. The HTTP status decides; without one, the words of the message. */
+/** Finds the cause of an engine error. It is determined by the HTTP status or, without one, by the message. */
 export function findCause({
   code,
   message,
@@ -170,8 +170,8 @@ export const CAUSE_HINTS: Readonly<Record<FailureCause, string>> = {
   auth: "Check the engine's credentials.",
   rate_limit: 'Wait, or use another account or model.',
   quota: "Check the account's quota and billing.",
-  model: 'Check the name of the model and its service.',
-  network: "Check the network and the model's address.",
+  model: 'Check the name of the model and the status of its provider.',
+  network: "Check the network and the address of the model's API.",
   permission: 'Check what the account is allowed to use.',
   unknown: 'See the diagnostics of the result.',
 };

@@ -22,7 +22,7 @@ const WRITE = {
 
 type Logged = Readonly<Record<string, unknown>>;
 
-/** Runs an agent that plays one list of steps a prompt. */
+/** Runs an agent that plays one list of steps per prompt. */
 async function converse(
   prompts: readonly (readonly object[])[],
   more: {
@@ -61,7 +61,7 @@ async function converse(
   return { ...ended, calls, data, site };
 }
 
-/** Every turn names the session before its messages, which would wait for it otherwise. */
+/** Asserts that every turn reports the session id before its messages, which would otherwise wait for it. */
 function expectSessionFirst(fcmp: readonly FcmpEvent[], session: string | null): void {
   const said = fcmp.filter(({ type }) => type === 'conversation.started' || type === 'assistant.message.final');
   const started = expect.objectContaining({ type: 'conversation.started', data: { session_id: session } });
@@ -69,7 +69,7 @@ function expectSessionFirst(fcmp: readonly FcmpEvent[], session: string | null):
   expect(said).toEqual(said.map((_, index) => (index % 2 === 0 ? started : message)));
 }
 
-/** The answers the agent got to what it asked. */
+/** The responses that the agent got to its requests. */
 const answers = (calls: readonly Logged[]) => calls.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
 const countProcesses = (calls: readonly Logged[]) => new Set(calls.flatMap(({ pid }) => pid ?? [])).size;
 const reply =
@@ -79,8 +79,8 @@ const reply =
     void run.reply({ interaction_id: event.data.interaction_id, option_id: optionId, ...more });
   };
 
-describe('an agent that speaks ACP', () => {
-  it('is prompted although it refuses the login: it may be logged in already', async () => {
+describe('an ACP agent', () => {
+  it('is prompted although it refuses the login, because it may already be logged in', async () => {
     const { result, fcmp } = await converse([[{ say: 'Done.' }]], { agent: { refuse: 'authenticate' } });
     expect(result).toMatchObject({ status: 'success', text: 'Done.' });
     const codes = fcmp.flatMap((event) => (event.type === 'diagnostic.warning' ? [event.data.code] : []));
@@ -122,7 +122,7 @@ describe('an agent that speaks ACP', () => {
     expect(countProcesses(calls)).toBe(1);
   });
 
-  it('is kept between question and reply', async () => {
+  it('keeps running between question and reply', async () => {
     const { result, calls, file, meta, fcmp } = await converse(
       [[{ say: 'Which?' }], [{ say: 'And now?' }], [{ say: '{"__SKILL_DONE__": true}' }]],
       { spec: { mode: 'interactive' }, replies: ['The first.', 'That is all.'] },
@@ -141,7 +141,7 @@ describe('an agent that speaks ACP', () => {
   it.each([
     ['session/load', { load: true, resume: false }],
     ['session/resume', {}],
-  ])('that was not kept any longer is resumed with the reply, by %s', async (method, agent) => {
+  ])('that was ended in the meantime is resumed with the reply, by %s', async (method, agent) => {
     const { result, calls } = await converse([[{ say: 'Which?' }], [{ say: '{"__SKILL_DONE__": true}' }]], {
       spec: { mode: 'interactive', limits: { hold_s: 0.05 } },
       agent,
@@ -155,7 +155,7 @@ describe('an agent that speaks ACP', () => {
     expect(calls.at(-1)).toMatchObject({ prompt: 'The first.' });
   });
 
-  it('that cannot be resumed is kept for as long as its question is open', async () => {
+  it('that cannot be resumed keeps running as long as its question is open', async () => {
     const { result, calls } = await converse([[{ say: 'Which?' }], [{ say: '{"__SKILL_DONE__": true}' }]], {
       spec: { mode: 'interactive', limits: { hold_s: 0.05 } },
       agent: { resume: false },
@@ -179,7 +179,7 @@ describe('an agent that speaks ACP', () => {
     expect(`${await file('stdout.1.log')}${await file('stdout.2.log')}`).toContain('bye');
   });
 
-  it('that waits is ended when the run is canceled or no answer comes in time', async () => {
+  it('that is waiting is ended when the run is canceled or no answer comes in time', async () => {
     const ask = [[{ say: 'Which?' }]];
     const canceled = await converse(ask, {
       spec: { mode: 'interactive' },
@@ -196,7 +196,7 @@ describe('an agent that speaks ACP', () => {
     expect(silent.result).toMatchObject({ status: 'failed', error: { code: 'RUN_TIMED_OUT' } });
   });
 
-  it('is asked to stop, and canceled politely', async () => {
+  it('is notified when the run is canceled', async () => {
     const { result, calls } = await converse([[{ say: 'Working' }, { ask: WRITE }]], {
       spec: { permissions: 'ask' },
       onEvent: (event, run) => {
@@ -207,7 +207,7 @@ describe('an agent that speaks ACP', () => {
     expect(calls.map(({ method }) => method)).toContain('session/cancel');
   });
 
-  it('that ignores the wish to stop is ended', async () => {
+  it('that ignores the cancellation is ended', async () => {
     const { result } = await converse([[{ say: 'Working' }, { hang: true }]], {
       agent: { ignoresCancel: true, stays: true },
       onEvent: (event, run) => {
@@ -217,12 +217,12 @@ describe('an agent that speaks ACP', () => {
     expect(result).toMatchObject({ status: 'canceled' });
   });
 
-  it('that does not end by itself when its turn is over is ended, without harm to the result', async () => {
+  it('that does not exit on its own after its turn is ended, without affecting the result', async () => {
     const { result } = await converse([[{ say: 'ok' }]], { agent: { stays: true } });
     expect(result).toMatchObject({ status: 'success', text: 'ok', warnings: [] });
   });
 
-  it('gets the model that was asked for, and a mode in which it asks', async () => {
+  it('gets the requested model, and a mode in which it requests permissions', async () => {
     const modes = { currentModeId: 'auto', availableModes: [{ id: 'auto' }, { id: 'default' }] };
     const { calls } = await converse([[{ say: 'ok' }]], { spec: { model: 'm1' }, agent: { modes } });
     expect(calls).toContainEqual({ method: 'session/set_mode', params: { sessionId: 's-1', modeId: 'default' } });
@@ -239,10 +239,10 @@ describe('an agent that speaks ACP', () => {
   });
 });
 
-describe('what is sent beside the prompt', () => {
+describe('inputs in addition to the prompt', () => {
   const image = { kind: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' } as const;
 
-  it('goes with the first prompt of a session alone', async () => {
+  it('are sent only with the first prompt of a session', async () => {
     const { result, calls } = await converse([[{ say: 'none' }], [{ say: '{"n":1}' }]], {
       agent: { capabilities: { promptCapabilities: { image: true } } },
       spec: { contract: { schema: { type: 'object', required: ['n'] } }, max_retries: 1 },
@@ -254,7 +254,7 @@ describe('what is sent beside the prompt', () => {
     ]);
   });
 
-  it('ends the run with a code if the agent does not take it', async () => {
+  it('end the run with a code if the agent does not accept them', async () => {
     const { result, calls } = await converse([[{ say: 'ok' }]], { ports: { inputs: { attachments: [image] } } });
     const message = expect.stringContaining('does not accept images');
     expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED', message } });
@@ -329,7 +329,7 @@ describe('permissions: ask', () => {
     expect(new Set(calls.flatMap(({ pid }) => pid ?? [])).size).toBe(2);
   });
 
-  it('does not count the wait as work or as silence', async () => {
+  it('does not count the wait as working or idle time', async () => {
     const { result } = await converse([[{ ask: WRITE }, { say: 'ok' }]], {
       spec: { permissions: 'ask', limits: { idle_s: 3, time_s: 3 } },
       onEvent: (event, run) => {
@@ -339,7 +339,7 @@ describe('permissions: ask', () => {
     expect(result.status).toBe('success');
   }, 20_000);
 
-  it('refuses an answer to nothing, and one that is no option', async () => {
+  it('refuses an answer without a request, and one that is not an option', async () => {
     const refused: unknown[] = [];
     await converse([[{ ask: WRITE }]], {
       spec: { permissions: 'ask' },
@@ -364,7 +364,7 @@ describe('permissions: ask', () => {
     expect(refused).toEqual(['REPLY_NOT_EXPECTED', 'INVALID_REPLY', 'taken', 'REPLY_NOT_EXPECTED']);
   });
 
-  it('is refused for an engine that cannot ask', async () => {
+  it('is refused for an engine that cannot request permissions', async () => {
     await expect(converse([], { spec: { engine: 'gemini', permissions: 'ask' } })).rejects.toMatchObject({
       code: 'INVALID_RUN_SPEC',
     });
@@ -390,10 +390,10 @@ describe('other permissions decide without a person', () => {
   });
 });
 
-describe('files that an agent asks its client for', () => {
+describe('files that an agent requests from its client', () => {
   const call = (method: string, params: object) => ({ call: { method, params } });
 
-  it('are read and written inside of the working folder alone, links included', async () => {
+  it('are read and written only inside the working folder, even through links', async () => {
     const { calls, site } = await converse(
       [
         [
@@ -444,7 +444,13 @@ describe('files that an agent asks its client for', () => {
 
 describe('an agent that misbehaves ends with a code, and its bytes are kept', () => {
   it.each([
-    ['prints garbage instead of messages', {}, { garbage: 5000 }, 'PROTOCOL_BROKEN', /something other than messages/u],
+    [
+      'prints garbage instead of messages',
+      {},
+      { garbage: 5000 },
+      'PROTOCOL_BROKEN',
+      /not in the format of the protocol/u,
+    ],
     ['answers twice', {}, { twice: 'initialize' }, 'PROTOCOL_BROKEN', /not an open request/u],
     ['speaks another version', {}, { version: 7 }, 'PROTOCOL_BROKEN', /version 7/u],
     ['refuses to start', {}, { refuse: 'session/new' }, 'ENGINE_AUTH_FAILED', /Authentication required/u],
@@ -465,8 +471,8 @@ describe('an agent that misbehaves ends with a code, and its bytes are kept', ()
     ],
     [
       'floods',
-      [{ flood: 100_000, line: 'x' }],
-      { limits: { output_bytes: 500_000 } },
+      [{ flood: 10_000, line: 'x' }],
+      { limits: { output_bytes: 100_000 } },
       'RUN_LIMIT_EXCEEDED',
       /output_bytes/u,
     ],
@@ -502,7 +508,7 @@ describe('an agent that misbehaves ends with a code, and its bytes are kept', ()
   });
 });
 
-it('a usage of a conversation is in the events of RASP', async () => {
+it('the usage of a conversation is in RASP events', async () => {
   const { events } = await converse([[{ say: 'ok' }]]);
   const used = events.flatMap(({ protocol, event }) =>
     protocol === 'rasp' && isRasp(event, 'lifecycle.run.status') && event.data.usage !== undefined

@@ -9,7 +9,7 @@ import { makeSite } from './fixtures/make-site.js';
 import type { Site } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** These tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const CODEX_LINES = [codex.thread('t-1'), codex.message('{"line":3}'), codex.completed()]
@@ -34,7 +34,7 @@ describe('agents of the configuration', () => {
     expect(call?.input).toContain('Count.');
   });
 
-  it('get prompt, model and folders if their command has the places for them', async () => {
+  it('get prompt, model and folders if their command has placeholders for them', async () => {
     const site = await makeSite([{ print: CODEX_LINES }]);
     const command = [...site.agent, '--model={model}', '--in={workdir}', '{prompt}'];
     const agents = { mine: { command, reads: 'codex' } } as const;
@@ -45,7 +45,7 @@ describe('agents of the configuration', () => {
     expect(call?.input).toBe('');
   });
 
-  it('leave out the word for a model that was not asked for, and refuse one they cannot take', async () => {
+  it('leave out the argument of a model that was not requested, and refuse one they do not accept', async () => {
     const site = await makeSite([{ print: CODEX_LINES }], [{ print: CODEX_LINES }]);
     const spec: RunSpec = { engine: 'mine', prompt: 'Go.', workdir: site.workdir };
     await runToEnd(spec, {
@@ -88,14 +88,14 @@ describe('engine command with reads', () => {
   it('is refused for an unknown engine, for acp and for another engine', async () => {
     const site = await makeSite();
     const spec: RunSpec = { engine: 'command', command: ['true'], workdir: site.workdir };
-    expectRefused({ ...spec, reads: 'hal' }, site, 'no engine reads "hal"');
+    expectRefused({ ...spec, reads: 'hal' }, site, 'unknown engine "hal"');
     expectRefused({ ...spec, reads: 'acp' }, site, 'agents.<name>.acp');
     const other: RunSpec = { engine: 'codex', prompt: 'x', reads: 'claude', workdir: site.workdir };
-    expectRefused(other, site, 'only engine `command` takes it');
+    expectRefused(other, site, 'only engine `command` accepts "reads"');
   });
 });
 
-describe('a session that exists already', () => {
+describe('an existing session', () => {
   it('is resumed by the first attempt', async () => {
     const site = await makeSite([{ print: CODEX_LINES }]);
     const spec: RunSpec = { engine: 'codex', prompt: 'Go on.', session: 't-1', workdir: site.workdir };
@@ -106,10 +106,10 @@ describe('a session that exists already', () => {
     expect(call?.args).toEqual(expect.arrayContaining(['resume', 't-1']));
   });
 
-  it('is refused if there are none, if the id could be a flag, and with a cache', async () => {
+  it('is refused if the engine has no sessions, if the id could be a flag, and with a cache', async () => {
     const site = await makeSite();
     const plain: RunSpec = { engine: 'command', command: ['true'], session: 's-1', workdir: site.workdir };
-    expectRefused(plain, site, 'command has no sessions to resume');
+    expectRefused(plain, site, 'command cannot resume sessions');
     const spec: RunSpec = { engine: 'codex', prompt: 'x', workdir: site.workdir };
     expectRefused({ ...spec, session: '--last' }, site, 'session');
     expectRefused({ ...spec, session: 's-1', cache: true, input_files: [] }, site, 'cannot be cached');
@@ -150,15 +150,15 @@ describe('engines and launchers of a library user', () => {
     await expect(replayRunFolder(dir)).rejects.toMatchObject({ code: 'ENGINE_NOT_NAMED' });
   });
 
-  it('read a plain command too', async () => {
+  it('can read a plain command', async () => {
     const site = await makeSite([{ print: 'squawk {"line":3}\n' }]);
     const spec: RunSpec = { engine: 'command', reads: 'parrot', command: site.agent, workdir: site.workdir };
     const { result } = await runToEnd({ ...spec, contract: CONTRACT }, { ...site, engines: [parrot] });
     expect(result).toMatchObject({ status: 'success', value: { line: 3 } });
-    expectRefused(spec, site, 'no engine reads "parrot"');
+    expectRefused(spec, site, 'unknown engine "parrot"');
   });
 
-  it('need valid names that are not taken', () => {
+  it('need valid names that are not in use', () => {
     const launch = () => ({ command: ['x'] as const, env: {} });
     for (const engine of ['codex', 'command', 'No', ''])
       expect(() => defineLauncher({ engine, program: 'x', reads: 'generic', launch })).toThrow('Invalid launcher name');

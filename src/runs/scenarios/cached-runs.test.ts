@@ -8,7 +8,7 @@ import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** These tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const LINE = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };
@@ -35,7 +35,7 @@ async function runTwice(steps: readonly Step[], more: Partial<RunSpec> = {}, bet
 }
 
 describe('a cached result', () => {
-  it('is emitted as a run that names where it came from', async () => {
+  it('is emitted as a run that names the original run', async () => {
     const { first, second, starts } = await runTwice([{ print: 'So: {"line":3,}\n' }]);
     expect(starts).toBe(1);
     // It captured only the cached answer, as a message.
@@ -58,7 +58,7 @@ describe('a cached result', () => {
     });
   });
 
-  it('without a contract has the agent’s last words', async () => {
+  it('without a contract has the agent’s last message', async () => {
     const site = await makeSite([{ print: 'All\nis fine.\n' }]);
     const { contract: _, ...spec } = makeSpec(site);
     const first = await runToEnd(spec, site);
@@ -67,7 +67,7 @@ describe('a cached result', () => {
     expect(await site.calls()).toHaveLength(1);
   });
 
-  it('is replaced by a run that asks for a refresh', async () => {
+  it('is replaced by a run that requests a refresh', async () => {
     const site = await makeSite([{ print: '{"line":1}\n' }], [{ print: '{"line":2}\n' }]);
     await runToEnd(makeSpec(site), site);
     const { result } = await runToEnd(makeSpec(site, { cache: 'refresh' }), site);
@@ -134,7 +134,7 @@ describe('a cached result with files', () => {
     expect(await readFile(join(site.workdir, 'new.txt'), 'utf8')).toBe('made\n');
   });
 
-  it('restores a modified input file to what the run made of it', async () => {
+  it('restores an input file as the run had modified it', async () => {
     const steps: readonly Step[] = [{ file: 'a.txt', text: 'changed\n' }, { print: '{"line":3}\n' }];
     const { site, starts } = await runTwice(steps, { input_files: ['./a.txt'] }, async ({ workdir }) =>
       writeFile(join(workdir, 'a.txt'), 'as it was'),
@@ -164,7 +164,7 @@ describe('a cached result with files', () => {
         await writeFile(join(data, 'cache', 'files', name), 'fake\n');
       },
     ],
-  ])('is not used where %s', async (_name, between) => {
+  ])('is not used if %s', async (_name, between) => {
     const { starts, second } = await runTwice(STEPS, {}, between);
     expect(starts).toBe(2);
     expect(second.result).not.toHaveProperty('cached_from');
@@ -174,9 +174,9 @@ describe('a cached result with files', () => {
     ['deleted a file', [{ remove: 'a.txt' }], {}, 'the run deleted a.txt'],
     ['modified a file that is not an input', [{ file: 'a.txt' }], {}, 'a.txt, which is not one of its input_files'],
     ['made a link', [{ link: 'a.txt', file: 'l.txt' }], {}, 'is a symbolic link'],
-    ['wrote a secret', [{ file: 'key.txt', text: 'sk-0123456789' }], { env: ['PLAY_*'] }, 'key.txt has a secret in it'],
+    ['wrote a secret', [{ file: 'key.txt', text: 'sk-0123456789' }], { env: ['PLAY_*'] }, 'key.txt contains a secret'],
     ['wrote too much', [{ file: 'big.bin', size: 64 * 1024 * 1024 + 1 }], {}, 'more than 67108864 bytes'],
-  ])('is not cached when the run %s, and says so', async (_name, steps, more, reason) => {
+  ])('is not cached if the run %s, with a warning', async (_name, steps, more, reason) => {
     const site = await makeSite([...steps, { print: '{"line":3}\n' }]);
     await writeFile(join(site.workdir, 'a.txt'), 'as it was');
     const environment = { ...process.env, PLAY_TOKEN: 'sk-0123456789' };

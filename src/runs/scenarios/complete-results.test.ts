@@ -6,7 +6,7 @@ import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** These tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const RECORDINGS = fileURLToPath(new URL('../../events/engines/', import.meta.url));
@@ -64,20 +64,20 @@ describe('a run whose engine keeps failing', () => {
   });
 });
 
-describe('the last words of the agent', () => {
+describe('the last message of the agent', () => {
   it.each([
     ['a failed run', [{ print: 'I could not.\n' }, { exit: 3 }], {}, 'failed', 'I could not.'],
     ['a run without the value it should have', [{ print: 'Sorry.\n' }], { contract: {} }, 'failed', 'Sorry.'],
     ['a success', [{ print: 'Here: {"a":1}\n' }], { contract: {} }, 'success', 'Here: {"a":1}'],
     ['a comment', [{ print: 'Hm.\n' }], { contract: { profile: 'tagged' } }, 'comment', 'Hm.'],
     ['a run that timed out', [{ print: 'Wait.\n' }, HANG], { limits: { idle_s: 1 } }, 'failed', 'Wait.'],
-  ] as const)('are in the result of %s', async (_name, steps, more, status, text) => {
+  ] as const)('is in the result of %s', async (_name, steps, more, status, text) => {
     const site = await makeSite(steps);
     const { result } = await runToEnd(command(site, more), site);
     expect(result).toMatchObject({ status, text });
   });
 
-  it('are all a program printed', async () => {
+  it('is the entire output of a program', async () => {
     const site = await makeSite([{ flood: 9_500_000, line: 9999 }, { print: 'last\n' }]);
     const { result } = await runToEnd(command(site), site);
     expect(result).toMatchObject({ status: 'success', warnings: [] });
@@ -85,7 +85,7 @@ describe('the last words of the agent', () => {
     expect(result.text?.slice(-5)).toBe('\nlast');
   });
 
-  it('are the end of what is too long, and the result says so', async () => {
+  it('is the end of an output that is too long, with a warning', async () => {
     const site = await makeSite([{ flood: 18_000_000, line: 9999 }, { print: 'last\n' }]);
     const { result } = await runToEnd(command(site), site);
     expect(result.text?.endsWith('\nlast')).toBe(true);
@@ -131,12 +131,12 @@ describe('a warning at the start', () => {
     return warnings.map(({ code }) => code);
   }
 
-  it('says that a limit of cost has no effect', async () => {
+  it('reports that a cost limit has no effect', async () => {
     expect(await collectWarnings('codex', '0.166.1', { limits: { cost: 1 } })).toEqual(['COST_NOT_REPORTED']);
     expect(await collectWarnings('claude', '2.1.330', { limits: { cost: 1 } })).toEqual([]);
   });
 
-  it('says that a version was not tested', async () => {
+  it('reports that a version was not tested', async () => {
     expect(await collectWarnings('codex', '9.0.0', {})).toEqual(['UNPROVEN_VERSION']);
   });
 });

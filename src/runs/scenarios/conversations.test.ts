@@ -6,7 +6,7 @@ import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** These tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const LINE = {
@@ -66,14 +66,14 @@ describe('an agent that asks', () => {
     expect((await site.calls()).map(({ input }) => input).slice(1)).toEqual(['one', 'two']);
   });
 
-  it('learns how to say that it has finished, also without a contract', async () => {
+  it('gets the done marker, even without a contract', async () => {
     const site = await makeSite([say(codex.thread(), codex.message(DONE), codex.completed())]);
     const { result } = await runToEnd(makeSpec(site, { mode: 'interactive' }), makePorts(site));
     expect(result).toMatchObject({ status: 'success', text: DONE });
     expect((await site.calls())[0]?.input).toContain('__SKILL_DONE__');
   });
 
-  it('waits no longer than it may', async () => {
+  it('waits no longer than the limit', async () => {
     const site = await makeSite(ASK);
     const { result, meta } = await runToEnd(
       makeSpec(site, { ...interactive, limits: { wait_s: 0.2 } }),
@@ -108,13 +108,13 @@ describe('an agent that asks', () => {
       error: {
         category: 'engine',
         code: 'SESSION_LOST',
-        message: expect.stringContaining('never named its session') as string,
+        message: expect.stringContaining('did not print its session id') as string,
       },
     });
     expect(types.slice(-2)).toEqual(['user.input.replied', 'conversation.failed']);
   });
 
-  it('and calls itself finished with an output that does not pass has failed', async () => {
+  it('and reports that it has finished, with an output that does not pass, has failed', async () => {
     const site = await makeSite([say(codex.thread(), codex.message(DONE), codex.completed())]);
     const { result } = await runToEnd(makeSpec(site, interactive), makePorts(site));
     expect(result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
@@ -136,7 +136,7 @@ describe('an output that does not pass', () => {
   const GOOD = [say(codex.thread('t-1'), codex.message('{"line":3}', 'item_1'), codex.completed(25, 2))];
   const contract = { schema: LINE };
 
-  it('is sent back with what was wrong, in the same session', async () => {
+  it('is retried with the error, in the same session', async () => {
     const site = await makeSite(BAD, GOOD);
     const { result, types, fcmp, meta } = await runToEnd(makeSpec(site, { contract, max_retries: 1 }), makePorts(site));
     expect(result).toMatchObject({ status: 'success', value: { line: 3 }, attempts: 2 });
@@ -158,20 +158,20 @@ describe('an output that does not pass', () => {
     expect(second?.input).not.toContain('Count.');
   });
 
-  it('fails when it was sent back often enough', async () => {
+  it('fails after the last retry', async () => {
     const site = await makeSite(BAD);
     const { result } = await runToEnd(makeSpec(site, { contract, max_retries: 2 }), makePorts(site));
     expect(result).toMatchObject({ status: 'failed', attempts: 3, error: { code: 'OUTPUT_NOT_VALIDATED' } });
     expect(await site.calls()).toHaveLength(3);
   });
 
-  it('is not sent back unless that is asked for', async () => {
+  it('is not retried by default', async () => {
     const site = await makeSite(BAD, GOOD);
     const { result } = await runToEnd(makeSpec(site, { contract }), makePorts(site));
     expect(result).toMatchObject({ status: 'failed', attempts: 1 });
   });
 
-  it('is not sent back to a broken process', async () => {
+  it('is not retried after a process error', async () => {
     const site = await makeSite([...BAD, { exit: 2 }], GOOD);
     const { result } = await runToEnd(makeSpec(site, { contract, max_retries: 3 }), makePorts(site));
     expect(result).toMatchObject({ status: 'failed', attempts: 1 });
@@ -186,14 +186,14 @@ describe('an output that does not pass', () => {
     expect(await meta(2)).toMatchObject({ session_id: null });
   });
 
-  it('becomes a comment only when it was sent back often enough', async () => {
+  it('becomes a comment only after the last retry', async () => {
     const site = await makeSite([say(codex.thread(), codex.message('All fine.'), codex.completed())]);
     const spec = makeSpec(site, { contract: { schema: LINE, profile: 'tagged' }, max_retries: 1 });
     const { result } = await runToEnd(spec, makePorts(site));
     expect(result).toMatchObject({ status: 'comment', comment: 'All fine.', attempts: 2 });
   });
 
-  it('may be sent back in a conversation too', async () => {
+  it('may be retried in a conversation too', async () => {
     const wrong = [say(codex.thread('t-1'), codex.message(DONE), codex.completed())];
     const site = await makeSite(wrong, FINISH);
     const spec = makeSpec(site, { contract, max_retries: 1, mode: 'interactive' });
@@ -201,7 +201,7 @@ describe('an output that does not pass', () => {
     expect(result).toMatchObject({ status: 'success', value: { line: 3 }, attempts: 2 });
   });
 
-  it('is not sent back after a cancel', async () => {
+  it('is not retried after a cancellation', async () => {
     const site = await makeSite(BAD, [{ sleep: 60_000 }]);
     const { result } = await runToEnd(makeSpec(site, { contract, max_retries: 1 }), makePorts(site), {
       onEvent: (event, run) => event.type === 'diagnostic.warning' && void run.cancel(),

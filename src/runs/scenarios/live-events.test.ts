@@ -9,7 +9,7 @@ import { makeSite } from './fixtures/make-site.js';
 import type { Site } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** These tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 function makeSpec(site: Site, more: Partial<RunSpec> = {}): RunSpec {
@@ -52,7 +52,7 @@ describe('the events of a run', () => {
     expect(third).toEqual(first);
   });
 
-  it('are in the log that was given, and in the folder', async () => {
+  it('are in the configured log, and in the folder', async () => {
     const site = await makeSite([{ print: 'one\ntwo\n' }]);
     const eventLog = createMemoryEventLog();
     const { run, events } = await runToEnd(makeSpec(site), { ...site, eventLog });
@@ -81,7 +81,7 @@ describe('the events of a run', () => {
     expect(kept.size).toBeGreaterThan(3);
   });
 
-  it('of a flood of short lines are stored in steps, so that other work is not blocked', async () => {
+  it('of very many short lines are stored in steps, so that other work is not blocked', async () => {
     const site = await makeSite([{ print: 'x\n'.repeat(10_000) }]);
     const inner = createMemoryEventLog();
     const lengths: number[] = [];
@@ -97,7 +97,7 @@ describe('the events of a run', () => {
     expect(Math.max(...lengths)).toBeLessThan(12_000);
   });
 
-  it('that cannot be stored end the run with a message that says what to check', async () => {
+  it('that cannot be stored end the run with a message that explains what to check', async () => {
     const site = await makeSite([{ print: 'one\n' }, { sleep: 60_000 }]);
     const append = async () => Promise.reject(new Error('database is gone'));
     const run = startRun(makeSpec(site), { ...site, eventLog: { ...createMemoryEventLog(), append } });
@@ -111,7 +111,7 @@ describe('the events of a run', () => {
     });
   });
 
-  it('have the times of the clock that was given, which never go back', async () => {
+  it('have the times of the configured clock, which never go back', async () => {
     const site = await makeSite([{ print: 'one\n' }, { sleep: 50 }, { print: 'two\n' }]);
     let now = Date.UTC(2026, 0, 1);
     const clock = () => (now -= 1000);

@@ -8,12 +8,12 @@ import { makeSite } from './fixtures/make-site.js';
 import type { Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** These tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const ENGINES = fileURLToPath(new URL('../../events/engines/', import.meta.url));
 
-/** The recording of a scenario in the format the launchers ask for. */
+/** The recording of a scenario in the format that the launchers request. */
 function findRecording(engine: string, scenario: string): string {
   const versions = join(ENGINES, engine, 'fixtures');
   const found = readdirSync(versions, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes(scenario));
@@ -63,40 +63,37 @@ const NOTES = {
   required: ['title', 'word_count'],
 };
 
-describe.each(['codex', 'gemini', 'iflow', 'opencode', 'claude', 'qwen'] as const)(
-  '%s, as it was recorded',
-  (engine) => {
-    it('gives the value of its last message', async () => {
-      const { result, meta } = await play(engine, 'b-fenced-json', { contract: { schema: NOTES } });
-      expect(result).toMatchObject({ status: 'success', value: { title: 'Notes' } });
-      expect(result.value).not.toHaveProperty('__SKILL_DONE__');
-      expect(result.session_id).toEqual(expect.any(String));
-      expect(await meta(1)).toMatchObject({ engine, version: '1.0.0', verdict: 'validated' });
-    });
+describe.each(['codex', 'gemini', 'iflow', 'opencode', 'claude', 'qwen'] as const)('%s, as recorded', (engine) => {
+  it('returns the value of its last message', async () => {
+    const { result, meta } = await play(engine, 'b-fenced-json', { contract: { schema: NOTES } });
+    expect(result).toMatchObject({ status: 'success', value: { title: 'Notes' } });
+    expect(result.value).not.toHaveProperty('__SKILL_DONE__');
+    expect(result.session_id).toEqual(expect.any(String));
+    expect(await meta(1)).toMatchObject({ engine, version: '1.0.0', verdict: 'validated' });
+  });
 
-    it('ends cleanly without a contract', async () => {
-      const { result } = await play(engine, 'a-plain');
-      expect(result).toMatchObject({ status: 'success', text: expect.any(String) as string });
-    });
+  it('ends cleanly without a contract', async () => {
+    const { result } = await play(engine, 'a-plain');
+    expect(result).toMatchObject({ status: 'success', text: expect.any(String) as string });
+  });
 
-    it('is resumed with a reply', async () => {
-      const { result, site, types } = await play(engine, 'h-resume', { mode: 'interactive' }, [1, 2]);
-      expect(types.filter((type) => type === 'user.input.replied')).toHaveLength(1);
-      expect(result.attempts).toBeGreaterThanOrEqual(2);
-      const [, second] = await site.calls();
-      expect(`${second?.input ?? ''} ${second?.args.join(' ') ?? ''}`).toContain('Go on.');
-      expect(second?.args.some((word) => word.includes(result.session_id ?? '?'))).toBe(true);
-    });
+  it('is resumed with a reply', async () => {
+    const { result, site, types } = await play(engine, 'h-resume', { mode: 'interactive' }, [1, 2]);
+    expect(types.filter((type) => type === 'user.input.replied')).toHaveLength(1);
+    expect(result.attempts).toBeGreaterThanOrEqual(2);
+    const [, second] = await site.calls();
+    expect(`${second?.input ?? ''} ${second?.args.join(' ') ?? ''}`).toContain('Go on.');
+    expect(second?.args.some((word) => word.includes(result.session_id ?? '?'))).toBe(true);
+  });
 
-    it('that is interrupted has failed', async () => {
-      const { result } = await play(engine, 'g1-sigterm-stream', { contract: { schema: NOTES } });
-      expect(result).toMatchObject({ status: 'failed', repair_level: 'none' });
-    });
-  },
-);
+  it('that is interrupted has failed', async () => {
+    const { result } = await play(engine, 'g1-sigterm-stream', { contract: { schema: NOTES } });
+    expect(result).toMatchObject({ status: 'failed', repair_level: 'none' });
+  });
+});
 
 describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen', 'copilot'] as const)(
-  '%s in trouble, as it was recorded',
+  '%s with an error, as recorded',
   (engine) => {
     it.each(['f1-500-always', 'e2-429-then-400'])('has failed after %s', async (scenario) => {
       const { result } = await play(engine, scenario, { contract: { schema: NOTES } });

@@ -11,9 +11,9 @@ import { createMemoryEventLog } from '../ports/memory-event-log.js';
 import type { RunPorts } from '../ports/run-ports.js';
 import { resumeRun, startRun } from '../start-run.js';
 import type { Run } from '../start-run.js';
-import { makeSite } from './fixtures/make-site.js';
+import { makeSite, START_AGENT } from './fixtures/make-site.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** These tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const AGENT = fileURLToPath(new URL('./fixtures/two-way-agent.mjs', import.meta.url));
@@ -21,7 +21,7 @@ const ASK = { ask: { tool: 'Write', input: { file_path: 'a.txt', content: 'x', c
 const DONE = { say: '{"__SKILL_DONE__": true}' };
 const ENGINES = ['claude', 'codex'] as const;
 
-/** A run of a program that plays one list of steps a turn, which can be detached and resumed. */
+/** A run of a program that plays one list of steps per turn; the run can be detached and resumed. */
 async function prepare(
   engine: (typeof ENGINES)[number],
   turns: readonly (readonly object[])[],
@@ -36,7 +36,7 @@ async function prepare(
   const ports: RunPorts = {
     data: site.data,
     eventLog: log,
-    programs: { [engine]: [process.execPath, AGENT, script] },
+    programs: { [engine]: [...START_AGENT, AGENT, script] },
   };
   const calls = async () =>
     (await readFile(`${script}.calls`, 'utf8'))
@@ -46,7 +46,7 @@ async function prepare(
   return { site, spec, ports, log, calls };
 }
 
-/** Reads the events of a run until one is of a type; the rest is not read. */
+/** Reads the events of a run up to the first one of a type. */
 async function reach(run: Run, type: FcmpEvent['type']): Promise<FcmpEvent> {
   for await (const { protocol, event } of run.events) {
     if (protocol === 'fcmp' && event.type === type) return event;
@@ -71,7 +71,7 @@ async function expectWhole(run: Run, ports: RunPorts): Promise<readonly Emitted[
 const select = (events: readonly Emitted[], type: FcmpEvent['type']) =>
   events.flatMap(({ protocol, event }) => (protocol === 'fcmp' && event.type === type ? [event.data] : []));
 
-describe.each(ENGINES)('%s, left while it waits', (engine) => {
+describe.each(ENGINES)('%s, detached while it waits', (engine) => {
   const option = engine === 'codex' ? 'accept' : 'allow';
 
   it('for a permission is resumed with the answer', async () => {
@@ -123,7 +123,7 @@ describe.each(ENGINES)('%s, left while it waits', (engine) => {
     ]);
   });
 
-  it('asks again what the resumed agent asks in other words', async () => {
+  it('asks again if the resumed agent changes its request', async () => {
     const other = { ask: { tool: 'Bash', input: { command: 'rm -rf .' } } };
     const { spec, ports } = await prepare(engine, [[ASK], [other, { say: 'ok' }]], { permissions: 'ask' });
     const first = startRun(spec, ports);
@@ -150,7 +150,7 @@ async function copyAsKilled(site: { readonly root: string; readonly data: string
 }
 
 describe('a run whose process was killed', () => {
-  it('while it worked continues in its session, as the next attempt', async () => {
+  it('while it was working continues in its session, as the next attempt', async () => {
     const { site, spec, ports, calls } = await prepare(
       'codex',
       [[{ say: 'Half of it' }, { hang: true }], [{ say: 'ok' }]],
@@ -197,7 +197,7 @@ describe('a run whose process was killed', () => {
     await expect(resumeRun(first.id, spec, ports)).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE' });
   });
 
-  it('is not detached while it works', async () => {
+  it('is not detached while it is working', async () => {
     const { spec, ports } = await prepare('codex', [[{ say: 'a' }, { hang: true }]], { permissions: 'ask' });
     const run = startRun(spec, ports);
     await reach(run, 'assistant.message.final');

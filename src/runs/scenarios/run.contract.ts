@@ -55,12 +55,13 @@ export async function runToEnd(
     file,
     meta: async (attempt) => JSON.parse(await file(`meta.${attempt}.json`)) as Record<string, unknown>,
   };
-  await expectWhole(ended, ports);
+  await expectConsistent(ended, ports);
   return ended;
 }
 
-/** Asserts the invariants of every run: valid events, one end, the same live, in the files and when replayed, and a consistent result. */
-async function expectWhole({ dir, events, fcmp, result, file }: EndedRun, { engines }: RunPorts): Promise<void> {
+/** Asserts the invariants of every run: valid events, one end, a consistent result, and the same events live, in the files and in
+ * a replay. */
+async function expectConsistent({ dir, events, fcmp, result, file }: EndedRun, { engines }: RunPorts): Promise<void> {
   expectValid(events);
   expectOneEnd(events);
   expect(readLines(await file('fcmp.jsonl'))).toEqual(fcmp.map((event) => JSON.stringify(event)));
@@ -76,11 +77,11 @@ function readLines(text: string): string[] {
 }
 
 function expectOneEnd(events: readonly Emitted[]): void {
-  const makeAttempt = ({ protocol, event }: Emitted): number =>
+  const getAttempt = ({ protocol, event }: Emitted): number =>
     protocol === 'rasp' ? event.attempt_number : event.meta.attempt;
   let fcmpSeq = 0;
-  for (const number of new Set(events.map(makeAttempt))) {
-    const attempt = events.filter((emitted) => makeAttempt(emitted) === number);
+  for (const number of new Set(events.map(getAttempt))) {
+    const attempt = events.filter((emitted) => getAttempt(emitted) === number);
     expectOrderly(attempt, fcmpSeq);
     fcmpSeq = selectFcmp(attempt).at(-1)?.seq ?? fcmpSeq;
   }

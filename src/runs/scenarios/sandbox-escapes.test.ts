@@ -4,11 +4,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { listPids } from '../process/process-group.js';
-import { canSandbox, makePrison } from './fixtures/make-prison.js';
+import { canSandbox, makeSandboxSite } from './fixtures/make-sandbox-site.js';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Whether a process with this word in its command runs on the machine. */
+/** Whether a process with this word in its command is running on the machine. */
 function isRunning(word: string): boolean {
   return listPids().some((pid) => {
     try {
@@ -21,7 +21,7 @@ function isRunning(word: string): boolean {
 
 describe.runIf(canSandbox)('files: a program in a sandbox', () => {
   it('writes to its working folder, its run folder and a private home, and nowhere else', async () => {
-    const { shell, root, home, workdir } = await makePrison();
+    const { shell, root, home, workdir } = await makeSandboxSite();
     const text = await shell(`
       echo one > made.txt; echo two > "$SLUICE_RUN_DIR/result.json"; echo three > ~/private.txt && cat ~/private.txt
       for file in "$ROOT/outside.txt" "$ROOT/new.txt" /etc/x /usr/x /x /dev/x /opt/x /proc/x /var/x /run/x /sys/x; do
@@ -35,8 +35,8 @@ describe.runIf(canSandbox)('files: a program in a sandbox', () => {
     expect(existsSync(join(home, 'private.txt'))).toBe(false);
   });
 
-  it('finds neither the keys of the user, nor other users, nor sockets, nor what lies beside the working folder', async () => {
-    const { shell } = await makePrison();
+  it('finds neither the keys of the user, nor other users, nor sockets, nor files next to the working folder', async () => {
+    const { shell } = await makeSandboxSite();
     const text = await shell(`
       cat ~/.ssh/id; ls -A ~ | grep -v '^\\.' ; cat "$ROOT/outside.txt"; ls /home /mnt /media /srv /root/.ssh
       ls -A /run; find / -type s 2>/dev/null | head; cat /etc/shadow`);
@@ -49,9 +49,9 @@ describe.runIf(canSandbox)('files: a program in a sandbox', () => {
   });
 
   it('sees its own run folder without .audit, and nothing else of the data folder', async () => {
-    const prison = await makePrison();
-    await prison.run(['sh', '-c', 'echo first > "$SLUICE_RUN_DIR/result.json"']);
-    const text = await prison.shell(`
+    const sandboxSite = await makeSandboxSite();
+    await sandboxSite.run(['sh', '-c', 'echo first > "$SLUICE_RUN_DIR/result.json"']);
+    const text = await sandboxSite.shell(`
       ls -A "$SLUICE_RUN_DIR" "$SLUICE_RUN_DIR/.audit"; ls "$SLUICE_RUN_DIR/.." | wc -l; ls -A "$ROOT/data"
       echo forged > "$SLUICE_RUN_DIR/.audit/stdout.1.log"; mv "$SLUICE_RUN_DIR/.audit" "$SLUICE_RUN_DIR/x"`);
     expect(text).toContain('.audit:\n1\nruns\n');
@@ -60,39 +60,39 @@ describe.runIf(canSandbox)('files: a program in a sandbox', () => {
   });
 
   it('does not see a data folder inside its working folder', async () => {
-    const prison = await makePrison();
-    const data = join(prison.workdir, '.sluice');
+    const sandboxSite = await makeSandboxSite();
+    const data = join(sandboxSite.workdir, '.sluice');
     await mkdir(data);
     await writeFile(join(data, 'token'), 'the token');
-    const inside = await makePrison({ data });
+    const inside = await makeSandboxSite({ data });
     const text = await inside.shell(`ls -A .sluice; cat .sluice/token; echo x > .sluice/note`, {
-      workdir: prison.workdir,
+      workdir: sandboxSite.workdir,
     });
     expect(text).not.toContain('the token');
     expect(text).toContain('Read-only file system');
   });
 
   it('does not follow links out of the working folder', async () => {
-    const { shell, root, workdir } = await makePrison();
+    const { shell, root, workdir } = await makeSandboxSite();
     await symlink(join(root, 'outside.txt'), join(workdir, 'link'));
     await symlink(root, join(workdir, 'folder'));
     expect(await shell('cat link folder/outside.txt; echo bad > link; ls folder')).not.toMatch(/^the outside/m);
     expect(readFileSync(join(root, 'outside.txt'), 'utf8')).toBe('the outside');
   });
 
-  it('is not shown what a .git file, a .git link or node_modules names that an agent wrote', async () => {
-    const { shell, home, workdir, root } = await makePrison();
+  it('does not see the target of a .git file, a .git link or node_modules that an agent wrote', async () => {
+    const { shell, home, workdir, root } = await makeSandboxSite();
     const keys = join(home, '.ssh');
     await writeFile(join(workdir, '.git'), `gitdir: ${keys}\n`);
     await symlink(keys, join(workdir, 'node_modules'));
     expect(await shell(`cat ${keys}/id node_modules/id`)).not.toContain('private key');
-    const { shell: again, workdir: other } = await makePrison();
+    const { shell: again, workdir: other } = await makeSandboxSite();
     await symlink(root, join(other, '.git'));
     expect(await again(`cat ${root}/outside.txt .git/outside.txt`)).not.toMatch(/^the outside/m);
   });
 
   it('cannot fill the memory with its home, /tmp and /dev/shm', async () => {
-    const { shell } = await makePrison();
+    const { shell } = await makeSandboxSite();
     const text = await shell(`df --output=size,target -B1M ~ /tmp /dev/shm | tail -n +2
       head -c 300000000 /dev/zero > /dev/shm/full; rm -f /dev/shm/full`);
     const sizes = [...text.matchAll(/^ *(\d+) \//gm)].map(([, size]) => Number(size));
@@ -103,7 +103,7 @@ describe.runIf(canSandbox)('files: a program in a sandbox', () => {
 
 describe.runIf(canSandbox)('git: a program in a sandbox', () => {
   it('commits in a plain repository, but changes neither its configuration nor its hooks', async () => {
-    const { shell, git, workdir } = await makePrison();
+    const { shell, git, workdir } = await makeSandboxSite();
     git('init', '--quiet');
     const before = await readFile(join(workdir, '.git', 'config'), 'utf8');
     const text = await shell(`
@@ -117,7 +117,7 @@ describe.runIf(canSandbox)('git: a program in a sandbox', () => {
   });
 
   it('reads the git directory of its worktree and changes nothing in it', async () => {
-    const { shell, git, root, workdir } = await makePrison();
+    const { shell, git, root, workdir } = await makeSandboxSite();
     git('init', '--quiet');
     git('commit', '--quiet', '--allow-empty', '--message=Begin');
     const tree = join(root, 'tree');
@@ -134,8 +134,8 @@ describe.runIf(canSandbox)('git: a program in a sandbox', () => {
     expect(lstatSync(join(tree, '.git')).isFile()).toBe(true);
   });
 
-  it('reads the whole repository from a folder inside it, and writes to that folder alone', async () => {
-    const { shell, git, workdir } = await makePrison();
+  it('reads the entire repository from a folder inside it, and writes only to that folder', async () => {
+    const { shell, git, workdir } = await makeSandboxSite();
     git('init', '--quiet');
     await mkdir(join(workdir, 'part'));
     await writeFile(join(workdir, 'shared.txt'), 'shared');
@@ -149,8 +149,8 @@ describe.runIf(canSandbox)('git: a program in a sandbox', () => {
 
 describe.runIf(canSandbox)('processes: a program in a sandbox', () => {
   it('leaves nothing running, however it hides', async () => {
-    const { run } = await makePrison();
-    const word = `prison-${process.pid}-${Date.now()}`;
+    const { run } = await makeSandboxSite();
+    const word = `sandboxSite-${process.pid}-${Date.now()}`;
     const hide = `env -i setsid sh -c 'exec -a ${word} sleep 600 || sleep 600' </dev/null >/dev/null 2>&1 &`;
     const script = `(${hide}) ; (setsid bash -c 'exec -a ${word} sleep 600' </dev/null >/dev/null 2>&1 &); sleep 0.3; echo started`;
     const result = await run(['sh', '-c', script]);
@@ -158,8 +158,8 @@ describe.runIf(canSandbox)('processes: a program in a sandbox', () => {
     expect(isRunning(word)).toBe(false);
   });
 
-  it('sees and signals none but its own', async () => {
-    const { shell } = await makePrison();
+  it('sees and signals only its own', async () => {
+    const { shell } = await makeSandboxSite();
     const text = await shell(
       `ls /proc | grep -c '^[0-9]'; kill -9 ${process.pid}; cat /proc/${process.pid}/environ; ls /proc/1/root/home; cat /proc/1/cmdline | head -c 20`,
     );
@@ -168,8 +168,8 @@ describe.runIf(canSandbox)('processes: a program in a sandbox', () => {
     expect(text).toContain('bwrap');
   });
 
-  it('has no way to the terminal of Sluice, and its own terminal is a new one', async () => {
-    const { shell, run } = await makePrison();
+  it('cannot access the terminal of Sluice, and its own terminal is a new one', async () => {
+    const { shell, run } = await makeSandboxSite();
     expect(await shell('(exec 3<>/dev/tty) && echo opened; ls /dev/pts')).not.toContain('opened');
     const result = await run(
       ['sh', '-c', 'test -t 1 && echo terminal; (exec 3<>/dev/tty) 2>/dev/null && echo opened'],
@@ -181,8 +181,8 @@ describe.runIf(canSandbox)('processes: a program in a sandbox', () => {
     expect(result.text).not.toContain('opened');
   });
 
-  it('has neither capabilities nor a way to get them, also in its own user namespace', async () => {
-    const { shell, root } = await makePrison();
+  it('has no capabilities and cannot get any, even in its own user namespace', async () => {
+    const { shell, root } = await makeSandboxSite();
     const text = await shell(`
       grep CapEff /proc/self/status; grep NoNewPrivs /proc/self/status
       mount -o remount,rw / && echo remounted; mount -t tmpfs x /etc && echo mounted; chroot / true && echo changed
@@ -211,12 +211,12 @@ describe.runIf(canSandbox)('the network: a program in a sandbox', () => {
   }
 
   it('reaches this machine with `host`, which is the default', async () => {
-    const { run } = await makePrison();
+    const { run } = await makeSandboxSite();
     expect(await run(connect(await listen()))).toMatchObject({ text: 'connected', sandbox: { network: 'host' } });
   });
 
   it('reaches nothing with `none`, not even a server of this machine or an abstract socket', async () => {
-    const { run } = await makePrison();
+    const { run } = await makeSandboxSite();
     const port = await listen();
     expect(await run(connect(port), { network: 'none' })).toMatchObject({
       text: 'ECONNREFUSED',

@@ -1,15 +1,14 @@
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { bundleProgram } from '../../../test/bundle-program.js';
 import type { RunSpec } from '../../records/index.js';
 import { defineLauncher } from '../launchers/define-launcher.js';
-import { isGoneWithin, listPids } from '../process/process-group.js';
+import { waitUntilGone, listPids } from '../process/process-group.js';
 import { startRun } from '../start-run.js';
-import { canSandbox, makePrison } from './fixtures/make-prison.js';
+import { canSandbox, makeSandboxSite } from './fixtures/make-sandbox-site.js';
 import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
@@ -18,7 +17,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const HANG: Step = { sleep: 60_000 };
 
-/** A site whose played agent may write down what it does. */
+/** A site whose scripted agent may log its calls. */
 async function makeSandboxed(...steps: readonly (readonly Step[])[]) {
   const site = await makeSite(...steps);
   const ports = { ...site, sandbox: { write: [site.root] } };
@@ -32,7 +31,7 @@ async function makeSandboxed(...steps: readonly (readonly Step[])[]) {
   return { site, ports, spec };
 }
 
-/** Whether a process runs on the machine whose command names the script of this site. */
+/** Whether a process is running on the machine whose command contains the script of this site. */
 function isAgentRunning({ root }: Site): boolean {
   return listPids().some((pid) => {
     try {
@@ -67,16 +66,16 @@ describe('a run without bubblewrap', () => {
     expect((await runToEnd({ ...wish, sandbox: 'off' }, configured)).result).toMatchObject(refused);
   });
 
-  it('says nothing about a sandbox that is switched off', async () => {
+  it('does not report a sandbox that is switched off', async () => {
     const site = await makeSite();
     const { result } = await runToEnd({ ...spec, workdir: site.workdir, sandbox: 'off' }, { ...site, sandbox });
     expect(result).not.toHaveProperty('sandbox');
   });
 
-  it('cannot have its network closed with the sandbox switched off', async () => {
+  it('cannot restrict its network if the sandbox is switched off', async () => {
     const site = await makeSite();
     const wish = { ...spec, workdir: site.workdir, sandbox: 'off', network: 'none' } as const;
-    expect(() => startRun(wish, site)).toThrow(/only a sandbox can close the network/);
+    expect(() => startRun(wish, site)).toThrow(/only a sandbox can restrict the network/);
   });
 });
 
@@ -114,7 +113,7 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
     expect(result.error).toMatchObject({ code: 'PROCESS_NOT_STARTED', message: expect.stringContaining('not found') });
   });
 
-  it('lets its program end its work when it is canceled', async () => {
+  it('lets its program finish when it is canceled', async () => {
     const { site, ports } = await makeSandboxed();
     const script = 'trap "echo tidied > tidied.txt; exit 3" TERM; echo ready; while :; do sleep 0.1; done';
     const spec = {
@@ -141,7 +140,7 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
     expect(isAgentRunning(site)).toBe(false);
   });
 
-  it('that ignores TERM is killed', async () => {
+  it('that ignores SIGTERM is killed', async () => {
     const { site, ports, spec } = await makeSandboxed([{ stubborn: true }, { print: 'ready\n' }, HANG]);
     const { result, meta } = await runToEnd(spec(), ports, {
       onEvent: (event, run) => event.type === 'assistant.message.delta' && void run.cancel(),
@@ -153,17 +152,14 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
 
   it('ends when Sluice is killed', async () => {
     const { site } = await makeSandboxed([{ print: 'ready\n' }, { child: true, detached: true }, HANG]);
-    const program = fileURLToPath(new URL('./fixtures/run-sandboxed.ts', import.meta.url));
-    const sluice = spawn(process.execPath, ['--import', 'tsx', program, site.root], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void sluice.kill('SIGKILL'));
+    const program = await bundleProgram(new URL('./fixtures/run-sandboxed.js', import.meta.url));
+    const sluice = program.start([site.root]);
     await new Promise((resolve) => {
       sluice.stdout.once('data', resolve);
     });
     expect(isAgentRunning(site)).toBe(true);
     sluice.kill('SIGKILL');
-    expect(await isGoneWithin(() => !isAgentRunning(site), 20_000)).toBe(true);
+    expect(await waitUntilGone(() => !isAgentRunning(site), 20_000)).toBe(true);
   });
 
   it('works in a terminal', async () => {
@@ -174,7 +170,7 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
   });
 
   it.each(['/var/tmp/of-an-agent', '/var/run/of-an-agent', '/tmp/of-an-agent', '/home/of-an-agent'])(
-    'has a private home at %s, and a place for temporary files',
+    'has a private home at %s, and a folder for temporary files',
     async (home) => {
       const { site, ports } = await makeSandboxed();
       const script = 'cd && pwd && touch here && touch /var/tmp/there && rm /var/tmp/there';
@@ -192,7 +188,7 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
   );
 
   it('is not possible if the working folder contains the home folder', async () => {
-    const { run, root } = await makePrison();
+    const { run, root } = await makeSandboxSite();
     const result = await run(['true'], { workdir: root });
     expect(result.error).toMatchObject({
       code: 'SANDBOX_UNAVAILABLE',
@@ -201,7 +197,7 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
   });
 });
 
-describe.runIf(canSandbox)('what an engine keeps', () => {
+describe.runIf(canSandbox)('the stored data of an engine', () => {
   const engine = (folder: string) =>
     defineLauncher({
       engine: 'keeper',
@@ -212,7 +208,7 @@ describe.runIf(canSandbox)('what an engine keeps', () => {
     });
 
   it('persists if it is a login or a session, and is read-only, private or absent otherwise', async () => {
-    const { root, workdir, home, ports } = await makePrison();
+    const { root, workdir, home, ports } = await makeSandboxSite();
     const folder = join(home, '.keeper');
     await mkdir(folder);
     for (const name of ['login', 'settings', 'projects', 'cache']) await writeFile(join(folder, name), `old ${name}\n`);
@@ -249,7 +245,7 @@ describe.runIf(canSandbox)('a list of hosts', () => {
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
-  /** Asks the proxy that the environment names. */
+  /** Sends a request through the proxy that is set in the environment. */
   const ASK = `
     const http = require('http');
     const proxy = new URL(process.env.HTTP_PROXY);
@@ -265,9 +261,9 @@ describe.runIf(canSandbox)('a list of hosts', () => {
           socket.on('close', () => { const direct = require('net').connect(port, '127.0.0.1'); direct.on('error', (error) => console.log(error.code)); direct.on('connect', () => { console.log('reached'); direct.end() }) }) });
         tunnel.end(); }) });`;
 
-  it('is all that a program reaches, through the proxy alone; what was denied is a diagnostic', async () => {
+  it('is all that a program can reach, only through the proxy; a denied host is a diagnostic', async () => {
     const port = await serve();
-    const { run } = await makePrison();
+    const { run } = await makeSandboxSite();
     const result = await run([process.execPath, '-e', ASK, String(port)], { network: [`127.0.0.1:${port}`] });
     expect(result.text).toBe(
       [`200 served 127.0.0.1:${port} /a`, '403 ', 'tunnel 200', 'served x /c', 'ECONNREFUSED'].join('\n'),
@@ -278,8 +274,8 @@ describe.runIf(canSandbox)('a list of hosts', () => {
     expect(result.sandbox).toEqual({ used: true, network: [`127.0.0.1:${port}`] });
   });
 
-  it('leaves exit code, signal and cancel as they are', async () => {
-    const { run, ports, workdir } = await makePrison();
+  it('does not affect exit code, signal and cancellation', async () => {
+    const { run, ports, workdir } = await makeSandboxSite();
     const network = ['example.org'];
     expect((await run(['sh', '-c', 'exit 5'], { network })).process).toMatchObject({ exit_code: 5 });
     expect((await run(['sh', '-c', 'kill -9 $$'], { network })).process).toMatchObject({ signal: 'SIGKILL' });

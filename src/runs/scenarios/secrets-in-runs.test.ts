@@ -9,14 +9,14 @@ import type { Site } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 import type { EndedRun } from './run.contract.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** These tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const KEY = 'sk-live-0123456789abcdef';
 const PATTERN = 'ghp_[A-Za-z0-9]{10}';
 const TOKEN = 'ghp_ABCDEFGHIJ';
 
-/** Everything a run has left: all files of its data folder, its events, its result. */
+/** Everything that a run has stored: all files of its data folder, its events, its result. */
 async function listRemains(site: Site, { events, result }: EndedRun): Promise<string> {
   const files = await readdir(site.data, { recursive: true, withFileTypes: true });
   const texts = await Promise.all(
@@ -90,7 +90,7 @@ describe('a secret', () => {
     expect(await listRemains(site, ended)).not.toContain(KEY);
   });
 
-  it('in the way of a value is masked in the value too', async () => {
+  it('inside a value is masked in the value too', async () => {
     const site = await makeSite([{ print: `{"key":"${KEY}"}\n` }]);
     const { result } = await runToEnd(makeSpec(site, { contract: {} }), makePorts(site));
     expect(result.value).toEqual({ key: '*'.repeat(KEY.length) });

@@ -7,7 +7,7 @@ import { makeSite } from './fixtures/make-site.js';
 import type { Site, Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** These tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const HANG: Step = { sleep: 60_000 };
@@ -36,7 +36,7 @@ describe('a cancel', () => {
     expect((await site.calls()).filter(({ pid }) => isAlive(pid))).toEqual([]);
   });
 
-  it('before the start leaves nothing to start', async () => {
+  it('before the start prevents the start', async () => {
     const site = await makeSite([HANG]);
     const run = startRun(makeSpec(site), site);
     await run.cancel();
@@ -52,7 +52,7 @@ describe('a cancel', () => {
     expect(result.status).toBe('success');
   });
 
-  it('outranks an output that passes', async () => {
+  it('takes precedence over an output that passes', async () => {
     const site = await makeSite([{ print: '{"a":1}\n' }, HANG]);
     const { result } = await runToEnd(makeSpec(site, {}, { contract: {} }), site, {
       onEvent: (_, run) => void run.cancel(),
@@ -61,7 +61,7 @@ describe('a cancel', () => {
     expect(result).not.toHaveProperty('value');
   });
 
-  it('ends a process that ignores TERM', async () => {
+  it('ends a process that ignores SIGTERM', async () => {
     const site = await makeSite([{ stubborn: true }, { print: 'never\n' }, HANG]);
     const { meta } = await runToEnd(makeSpec(site), site, { onEvent: (_, run) => void run.cancel() });
     expect(await meta(1)).toMatchObject({ verdict: 'canceled', signal: 'SIGKILL' });
@@ -100,7 +100,7 @@ describe('a limit', () => {
   it.each([
     [{ events: 500 }, /limits\.events \(500\)/u],
     [{ stored_bytes: 20_000 }, /limits\.stored_bytes \(20000 bytes\)/u],
-  ])('of room ends the run, with everything stored that was captured: %o', async (limits, message) => {
+  ])('of storage ends the run, with all captured output stored: %o', async (limits, message) => {
     const site = await makeSite([{ print: 'a\n'.repeat(20_000) }, HANG]);
     const { result, events, file } = await runToEnd(makeSpec(site, limits), site);
     expect(result).toMatchObject({ status: 'failed', error: { code: 'RUN_STORAGE_EXCEEDED', category: 'limit' } });
@@ -112,7 +112,7 @@ describe('a limit', () => {
     expect(deltas.length).toBe(printed.split('\n').length - 1);
   });
 
-  it('of bytes is kept to the byte', async () => {
+  it('on bytes is exact', async () => {
     const site = await makeSite([{ flood: 1e8 }]);
     const { file } = await runToEnd(makeSpec(site, { output_bytes: 12_345 }), site);
     expect(Buffer.byteLength(await file('stdout.1.log'))).toBe(12_345);
@@ -121,7 +121,7 @@ describe('a limit', () => {
   const usage = (input: number) =>
     `${JSON.stringify({ type: 'turn.completed', usage: { input_tokens: input, output_tokens: 1 } })}\n`;
 
-  it('of tokens ends a run that uses more', async () => {
+  it('on tokens ends a run that uses more', async () => {
     const site = await makeSite([{ print: usage(50) }, { sleep: 50 }, { print: usage(500) }, HANG]);
     const spec: RunSpec = { engine: 'codex', prompt: 'x', workdir: site.workdir, limits: { tokens: 100 } };
     const { result } = await runToEnd(spec, { ...site, programs: { codex: site.agent } });
@@ -129,13 +129,13 @@ describe('a limit', () => {
       status: 'failed',
       error: {
         code: 'RUN_LIMIT_EXCEEDED',
-        message: 'The run used more than limits.tokens (100). Raise the limit, or ask for less.',
+        message: 'The run used more than limits.tokens (100). Raise the limit, or give the agent a smaller task.',
       },
       usage: { input_tokens: 500 },
     });
   });
 
-  it('of cost ends a run that costs more', async () => {
+  it('on cost ends a run that costs more', async () => {
     const record = { type: 'result', subtype: 'success', is_error: false, result: 'ok', session_id: 's' };
     const print = `${JSON.stringify({ ...record, total_cost_usd: 2.5, usage: { input_tokens: 1, output_tokens: 1 } })}\n`;
     const site = await makeSite([{ print }, HANG]);
@@ -147,8 +147,8 @@ describe('a limit', () => {
   });
 });
 
-describe('a process that is gone', () => {
-  it('does not keep the run waiting for other processes that hold its output', async () => {
+describe('a process that has ended', () => {
+  it('does not make the run wait for other processes that have its output open', async () => {
     const site = await makeSite([{ child: true }, { print: 'done\n' }, { exit: 0 }]);
     const { result } = await runToEnd(makeSpec(site), site);
     expect(result.status).toBe('success');

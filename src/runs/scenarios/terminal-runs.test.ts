@@ -3,12 +3,12 @@ import { codex } from '../../events/contract/translate-lines.contract.js';
 import { makeSite } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** These tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const LINE = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };
 
-it('a program in a terminal is captured as the terminal shows it', async () => {
+it('a program in a terminal is captured with the output of the terminal', async () => {
   const site = await makeSite([{ print: 'So: {"line":3}\n' }]);
   const spec = { engine: 'command', command: site.agent, workdir: site.workdir, terminal: true } as const;
   const { result, file } = await runToEnd({ ...spec, contract: { schema: LINE } }, site);
@@ -30,7 +30,7 @@ it('an engine in a terminal is read as usual', async () => {
   expect(call?.args.at(-1)).toContain('Count.');
 });
 
-it('a terminal beside the pipes fills in what stdout lost, live and in the result', async () => {
+it('a terminal in addition to the pipes restores what stdout lost, live and in the result', async () => {
   const print = (record: object, on: 'stdout' | 'terminal') => ({ print: `${JSON.stringify(record)}\n`, on });
   const site = await makeSite([
     print(codex.thread('t-1'), 'stdout'),
@@ -53,7 +53,7 @@ it('a terminal beside the pipes fills in what stdout lost, live and in the resul
   expect(codes).toContain('PTY_STREAM_MISMATCH');
 });
 
-it('a terminal beside the pipes that stays empty changes nothing', async () => {
+it('an empty terminal in addition to the pipes changes nothing', async () => {
   const records = [codex.thread('t-1'), codex.message('{"line":3}'), codex.completed()];
   const site = await makeSite([{ print: records.map((record) => `${JSON.stringify(record)}\n`).join('') }]);
   const spec = { engine: 'codex', prompt: 'Count.', workdir: site.workdir, terminal: 'beside' } as const;

@@ -7,10 +7,10 @@ import type { RunSpec } from '../../records/index.js';
 import { LAUNCHERS } from '../launchers/launchers.js';
 import type { RunPorts } from '../ports/run-ports.js';
 import type { Run } from '../start-run.js';
-import { makeSite } from './fixtures/make-site.js';
+import { makeSite, START_AGENT } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** These tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const AGENT = fileURLToPath(new URL('./fixtures/two-way-agent.mjs', import.meta.url));
@@ -21,10 +21,10 @@ const DONE = { say: '{"__SKILL_DONE__": true}' };
 type EngineUnderTest = (typeof ENGINES)[number];
 type Logged = Readonly<Record<string, unknown>>;
 
-/** A call that each of the programs asks for in its own words. */
+/** A tool call for which each of the programs requests permission. */
 const WRITE = { tool: 'Write', input: { file_path: 'a.txt', content: 'x', command: 'npm test' } };
 
-/** Runs a program that plays one list of steps a turn. */
+/** Runs a program that plays one list of steps per turn. */
 async function converse(
   engine: EngineUnderTest,
   turns: readonly (readonly object[])[],
@@ -44,7 +44,7 @@ async function converse(
   const { replies, onEvent } = more;
   const ended = await runToEnd(
     { engine, prompt: 'Do it.', workdir: site.workdir, ...more.spec },
-    { data: site.data, programs: { [engine]: [process.execPath, AGENT, script] }, ...more.ports },
+    { data: site.data, programs: { [engine]: [...START_AGENT, AGENT, script] }, ...more.ports },
     { ...(replies === undefined ? {} : { replies }), ...(onEvent === undefined ? {} : { onEvent }) },
   );
   const lines = (await readFile(`${script}.calls`, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
@@ -139,7 +139,7 @@ describe.each(ENGINES)('%s', (engine) => {
       expect(words).toContain(engine === 'codex' ? 'thread/resume' : '--resume=');
     });
 
-    it('takes a question back that the agent withdrew', async () => {
+    it('closes a request that the agent withdrew', async () => {
       const refused: unknown[] = [];
       const waits: string[] = [];
       const { result, data } = await converse(engine, [[{ ask: WRITE, withdraws: true }, { say: 'never mind' }]], {
@@ -157,7 +157,7 @@ describe.each(ENGINES)('%s', (engine) => {
       expect(refused).toEqual(['REPLY_NOT_EXPECTED']);
     });
 
-    it('is canceled politely while it waits', async () => {
+    it('is notified when the run is canceled while it waits', async () => {
       const { result, calls } = await converse(engine, [[{ ask: WRITE }, { hang: true }]], {
         spec: { permissions: 'ask' },
         onEvent: (event, run) => {
@@ -198,13 +198,13 @@ describe.each(ENGINES)('%s', (engine) => {
     expect(countProcesses(calls)).toBe(1);
   });
 
-  it('keeps its process for a retry with feedback if no person is asked, if its version is a tested one', async () => {
+  it('keeps its process for a retry with feedback in auto mode, if its version was tested', async () => {
     const turns = [[{ say: 'none' }], [{ say: '{"n":1}' }]];
     const spec = { contract: { schema: SCHEMA }, max_retries: 1 };
     const { result, calls, fcmp } = await converse(engine, turns, { spec });
     expect(result).toMatchObject({ status: 'success', value: { n: 1 }, attempts: 2 });
     expect(countProcesses(calls)).toBe(1);
-    // Each turn names the session first: its messages would wait for it otherwise.
+    // Each turn starts with the session id; otherwise its messages would wait for it.
     const said = fcmp.map(({ type }) => type).filter((type) => /started|final/u.test(type));
     expect(said).toEqual([0, 1].flatMap(() => ['conversation.started', 'assistant.message.final']));
     expect(result.diagnostics?.map(({ code }) => code)).not.toContain('SESSION_ID_MISSING');
@@ -214,7 +214,7 @@ describe.each(ENGINES)('%s', (engine) => {
     expect(JSON.stringify(select(single.calls, 'args'))).not.toMatch(/app-server|input-format/u);
   });
 
-  it('is started again for the answer once it was not kept any longer', async () => {
+  it('is started again for the answer if it was ended in the meantime', async () => {
     const { result, calls } = await converse(engine, [[{ say: 'Which?' }], [DONE]], {
       spec: { mode: 'interactive', limits: { hold_s: 0.05 } },
       onEvent: (event, run) => {
@@ -234,7 +234,13 @@ describe.each(ENGINES)('%s', (engine) => {
     const first = 'initialize';
 
     it.each([
-      ['prints garbage', { garbage: 5000, mute: first, stays: true }, {}, 'PROTOCOL_BROKEN', /something other/u],
+      [
+        'prints garbage',
+        { garbage: 5000, mute: first, stays: true },
+        {},
+        'PROTOCOL_BROKEN',
+        /not in the format of the protocol/u,
+      ],
       ['answers twice', { twice: first }, {}, 'PROTOCOL_BROKEN', /not an open request/u],
       ['never answers', { mute: first, stays: true }, { limits: { idle_s: 0.5 } }, 'RUN_TIMED_OUT', /idle_s/u],
       [
@@ -255,7 +261,7 @@ describe.each(ENGINES)('%s', (engine) => {
 
     it.each([
       ['uses an id twice', [{ asks: [WRITE, WRITE], id: 'x' }], {}, 'PROTOCOL_BROKEN', /twice/u],
-      ['floods', [{ flood: 100_000 }], { limits: { output_bytes: 500_000 } }, 'RUN_LIMIT_EXCEEDED', /output_bytes/u],
+      ['floods', [{ flood: 10_000 }], { limits: { output_bytes: 100_000 } }, 'RUN_LIMIT_EXCEEDED', /output_bytes/u],
       ['dies', [{ exit: 3 }], {}, 'PROCESS_EXIT_NON_ZERO', /exit code 3/u],
       ['dies while a question is open', [{ ask: WRITE, dies: 4 }], {}, 'PROCESS_EXIT_NON_ZERO', /exit code 4/u],
       ['ends its turn with an error', [{ fail: 'quota exceeded' }], {}, 'ENGINE_RUNTIME_ERROR', /quota exceeded/u],
@@ -265,7 +271,7 @@ describe.each(ENGINES)('%s', (engine) => {
       expect((await file('stdout.1.log')).length).toBeGreaterThan(0);
     });
 
-    it('asks for something else is refused, and continues', async () => {
+    it('requests something else is refused, and continues', async () => {
       const { result, calls } = await converse(engine, [[{ request: 'item/tool/call' }, { say: 'ok' }]], {
         spec: { permissions: 'ask' },
       });
@@ -278,7 +284,7 @@ describe.each(ENGINES)('%s', (engine) => {
 const IMAGE = { kind: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' } as const;
 
 describe.each(['claude', 'codex'] as const)('%s', (engine) => {
-  it('gets images and MCP servers by its own means, the values of their variables in its environment', async () => {
+  it('gets images and MCP servers in its own format, with the values of their variables in its environment', async () => {
     const env = [{ name: 'KEY', value: 'sesame-1234-open' }];
     const server = { type: 'stdio', name: 'my docs', command: 'docs-mcp', args: ['--all'], env } as const;
     const { result, calls, site, file } = await converse(engine, [[{ say: 'Seen.' }]], {
@@ -295,7 +301,7 @@ describe.each(['claude', 'codex'] as const)('%s', (engine) => {
   });
 });
 
-it('an engine that takes no images is not started with one', async () => {
+it('an engine that does not accept images is not started with one', async () => {
   const { result, calls } = await converse('qwen', [[{ say: 'Seen.' }]], {
     ports: { inputs: { attachments: [IMAGE] } },
   });

@@ -19,12 +19,12 @@ const stars = (text: string): string => '*'.repeat(Buffer.byteLength(text));
 const mask = (value: string, text: string): string => compileSecrets({ values: [value] }).maskText(text);
 
 describe('a secret value', () => {
-  it('is replaced by as many stars as it has bytes', () => {
+  it('is replaced with as many asterisks as it has bytes', () => {
     expect(mask('sk-12345', 'a sk-12345 b')).toBe('a ******** b');
     expect(mask('pässwörd', 'a pässwörd b')).toBe('a ********** b');
   });
 
-  it('is found wherever a chunk ends', () => {
+  it('is found across any chunk boundary', () => {
     const secrets = compileSecrets({ values: ['sk-12345'] });
     const bytes = Buffer.from('x sk-12345 y sk-1234 sk-sk-12345');
     for (let at = 0; at <= bytes.length; at += 1) {
@@ -32,7 +32,7 @@ describe('a secret value', () => {
     }
   });
 
-  it('is held back only as long as it may still be one', () => {
+  it('is held back only while it may still be a secret', () => {
     const masker = compileSecrets({ values: ['secret'] }).createMasker();
     const push = (text: string): string => Buffer.from(masker.push(Buffer.from(text))).toString();
     expect([push('a se'), push('cr'), push('ab'), push('secret'), push('s')]).toEqual([
@@ -51,7 +51,7 @@ describe('a secret value', () => {
     ['letters beyond ASCII', 'naïve-密码-🔑'],
     ['slashes', 'a/b/c/d/e'],
     ['what HTML minds', 'a<b>&c&d'],
-  ])('with %s is found inside JSON, also twice encoded', (_what, value) => {
+  ])('with %s is found inside JSON, also encoded twice', (_what, value) => {
     const asciiOnly = (text: string): string =>
       text.replaceAll(/[^\0-\x7e]/g, (unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
     const once = JSON.stringify({ said: value });
@@ -72,7 +72,7 @@ describe('a secret value', () => {
     ).toMatch(/^\{"said":"\*+"\}$/);
   });
 
-  it('of several lines is found line by line too, but its public frame is not hidden', () => {
+  it('of several lines is found line by line too, but its public header is not masked', () => {
     const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\nw0BAQEFAASCBKcwggSj\n-----END KEY-----';
     const indented = key.replaceAll('\n', '\r\n    ');
     expect(mask(key, indented)).toBe(
@@ -81,7 +81,7 @@ describe('a secret value', () => {
     expect(mask(key, `a${key}b`)).toBe(`a${stars(key)}b`);
   });
 
-  it('of any length is found whole, with little held back, and in large part when it is cut', () => {
+  it('of any length is found in full, with few bytes held back, and mostly if it is truncated', () => {
     const value = Array.from({ length: 20_000 }, (_none, index) =>
       String.fromCharCode(97 + ((index * 7919) % 25)),
     ).join('é');
@@ -92,19 +92,19 @@ describe('a secret value', () => {
     expect(40_000 - pushed.length).toBeLessThanOrEqual(2048);
   });
 
-  it('is found also if it overlaps with itself or with another', () => {
+  it('is found even if it overlaps with itself or with another', () => {
     expect(mask('abcabc', 'xabcabcabcx')).toBe('x*********x');
     expect(compileSecrets({ values: ['abcdef', 'defghi', 'cdefgh'] }).maskText('-abcdefghi-')).toBe('-*********-');
     expect(compileSecrets({ values: ['secret', 'my-secret-key'] }).maskText('my-secret-ke')).toBe('my-******-ke');
   });
 
-  it('is left alone if it is too short or too common to be one', () => {
+  it('is not masked if it is too short or too common to be a secret', () => {
     for (const value of ['', 'short', 'true', 'default', '8080', '1700000000', 'xxxxxxxx', '  abc  ']) {
       expect(mask(value, `${value} a ${value}`)).toBe(`${value} a ${value}`);
     }
   });
 
-  it('is looked for without the space around it', () => {
+  it('is searched for without surrounding white space', () => {
     expect(mask('  my-secret\n', 'x my-secret y')).toBe('x ********* y');
   });
 
@@ -125,7 +125,7 @@ describe('a secret value', () => {
     expect(chunk.toString()).toBe('a sk-12345 b');
   });
 
-  it('is refused if all together are too large', () => {
+  it('is refused if all secrets together are too large', () => {
     const values = Array.from({ length: 20 }, (_none, index) => `${index}-${'abcdefg'.repeat(10_000)}`);
     expect(() => compileSecrets({ values })).toThrow(expect.objectContaining({ code: 'SECRETS_TOO_LARGE' }));
   });
@@ -148,7 +148,7 @@ describe('for every text and every chunking', () => {
     .filter((text) => Buffer.byteLength(text.trim()) >= 6);
   const piece = fc.oneof(fc.string({ unit: letters, maxLength: 10 }), secret);
 
-  it('masking gives the same bytes, as many as came: every secret hidden, nothing else touched', () => {
+  it('masking keeps the length, masks every secret and changes nothing else', () => {
     fc.assert(
       fc.property(
         fc.array(secret, { minLength: 1, maxLength: 4 }),
@@ -167,8 +167,8 @@ describe('for every text and every chunking', () => {
     );
   });
 
-  it('a pattern hides exactly what its matches cover', () => {
-    // The engine's own matcher tried at every beginning and every end is slow and right.
+  it('a pattern masks exactly what its matches cover', () => {
+    // Trying JavaScript's matcher at every start and end is slow, but correct.
     const expressions = [
       'ab+',
       'a.b',
@@ -203,7 +203,7 @@ describe('for every text and every chunking', () => {
   });
 });
 
-/** Whether the pattern matches from here to there, seeing what stands around. */
+/** Whether the pattern matches exactly between two positions, taking the surrounding text into account. */
 function isWholeMatch(source: string, text: string, from: number, to: number): boolean {
   const expression = new RegExp(`(?<=^(?<![^])[^]{${from}})(?:${source})(?=[^]{${text.length - to}}$(?![^]))`, 'm');
   return expression.test(text);
@@ -213,26 +213,26 @@ describe('a secret pattern', () => {
   const maskBy = (pattern: string, text: string): string =>
     compileSecrets({ values: [], patterns: [pattern] }).maskText(text);
 
-  it('masks what was not known beforehand', () => {
+  it('masks secrets that were not known in advance', () => {
     expect(maskBy(String.raw`ghp_\w{6,}`, 'token ghp_abcdef1 here')).toBe('token *********** here');
   });
 
-  it('works beside values', () => {
+  it('works in addition to values', () => {
     const secrets = compileSecrets({ values: ['hunter22'], patterns: ['sk-[a-z]+'] });
     expect(secrets.maskText('sk-abc hunter22 sk-')).toBe('****** ******** sk-');
   });
 
-  it('takes letters beyond ASCII as something other than word characters', () => {
+  it('does not treat non-ASCII letters as word characters', () => {
     expect(maskBy('key=[^;]+', 'key=ключ;')).toBe(`${stars('key=ключ')};`);
   });
 
-  it('holds back no more than a bounded number of bytes', () => {
+  it('holds back a bounded number of bytes', () => {
     const masker = compileSecrets({ values: [], patterns: ['a+b'] }).createMasker();
     const out = masker.push(Buffer.alloc(100_000, 'a'));
     expect(100_000 - out.length).toBeLessThanOrEqual(4096);
   });
 
-  it('hides the whole of a match that grows beyond all bounds', () => {
+  it('masks all of a match of any length', () => {
     const text = `sk-${'x'.repeat(50_000)} end`;
     expect(maskBy('sk-x+', text)).toBe(`${stars(text.slice(0, -4))} end`);
   });

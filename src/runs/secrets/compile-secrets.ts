@@ -6,28 +6,29 @@ import type { StreamName } from '../../events/index.js';
 import { listSensitiveValues } from './environment.js';
 import { listSecretForms } from './secret-forms.js';
 
-/** Secrets that must never be stored. */
+/** Secrets to mask. */
 export interface SecretsOptions {
-  /** Secrets in plain form. Those under six bytes and ordinary values (`true`, short numbers) are not masked. */
+  /** Secrets in plain text. Those shorter than six bytes and ordinary values (`true`, short numbers) are not masked. */
   readonly values: readonly string[];
-  /** Regular expressions of secrets that are not known beforehand; see {@link compileSecrets}. */
+  /** Regular expressions for secrets that are not known in advance; see {@link compileSecrets}. */
   readonly patterns?: readonly string[];
 }
 
 /** Compiled secrets, used for all streams of a run. */
 export interface Secrets {
-  /** A masker for one stream. */
+  /** Creates a masker for one stream. */
   createMasker(): Masker;
-  /** Masks bytes that are whole: a file. */
+  /** Masks complete bytes, such as a file. */
   mask(bytes: Uint8Array): Uint8Array;
-  /** Masks a text that is whole: a message, a prompt. */
+  /** Masks a complete text, such as a message or a prompt. */
   maskText(text: string): string;
 }
 
 /**
- * Prepares to hide secrets behind stars of the same length in bytes, so that byte ranges keep their meaning. A value is
- * also found inside JSON, once or twice encoded, in base64, hex, URLs, HTML and shell words, line by line if it has several
- * lines, wrapped over several lines, and wherever a chunk is cut. A pattern matches bytes in linear time: no look-around, no back-references, `^` and `$` are the ends of a line.
+ * Compiles secrets, which are masked with asterisks of the same length in bytes, so that byte ranges stay valid. A value is also
+ * found in JSON (encoded once or twice), base64, hex, URLs, HTML and shell arguments, line by line if it has several lines,
+ * wrapped over several lines, and across chunks. A pattern matches bytes in linear time: no look-around, no back-references, `^`
+ * and `$` match the ends of a line.
  *
  * @example
  * const secrets = compileSecrets({ values: ['sk-12345678'], patterns: ['ghp_\\w{36}'] });
@@ -69,16 +70,17 @@ export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secre
   };
 }
 
-/** Masks the secrets of an attempt in everything that is stored, at equal length. */
+/** Masks the secrets of an attempt in everything that is stored, without changing the length. */
 export interface AttemptSecrets {
-  /** The next bytes of a stream; what may still become a secret is held back. */
+  /** Masks the next bytes of a stream; bytes that could be the start of a secret are held back. */
   mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
   /** Returns the bytes that were held back; later bytes are masked separately. */
   endMask(): { readonly stream: StreamName; readonly bytes: Uint8Array }[];
   maskText(text: string): string;
 }
 
-/** The secrets are the values of sensitive variables the agent gets, and what the configured patterns match. */
+/** Creates the maskers of an attempt. Secrets are the values of sensitive environment variables, and matches of the configured
+ * patterns. */
 export function createAttemptSecrets(
   env: Readonly<Record<string, string>>,
   patterns: readonly string[],

@@ -8,7 +8,7 @@ const percent = (text: string): string => [...Buffer.from(text)].map((byte) => `
 const fold = (text: string, width: number, end = '\n'): string =>
   (text.match(new RegExp(`[^]{1,${width}}`, 'g')) ?? []).join(end);
 
-/** Masks everything in a text that a secret determines. */
+/** Masks every character of a text that depends only on the secret. */
 function mask(text: string): string {
   const masked = compileSecrets({ values: [SECRET] }).maskText(text);
   expect(Buffer.byteLength(masked)).toBe(Buffer.byteLength(text));
@@ -54,7 +54,7 @@ describe('a secret that an agent has encoded', () => {
       'in lines inside JSON inside JSON',
       JSON.stringify(JSON.stringify(fold(bytes.toString('base64'), 16))).slice(1, -1),
     ],
-  ])('%s is hidden', (_, text) => {
+  ])('%s is masked', (_, text) => {
     const letters = mask(`begin ${text} end`)
       .replace('begin ', '')
       .replace(' end', '')
@@ -63,7 +63,7 @@ describe('a secret that an agent has encoded', () => {
     expect(letters.length).toBeLessThanOrEqual(8);
   });
 
-  it('keeps the line ends of what is hidden', () => {
+  it('keeps its line ends', () => {
     const masked = mask(`{"a":"${fold(bytes.toString('base64'), 16)}"}\n`);
     expect(masked.split('\n')).toHaveLength(fold(bytes.toString('base64'), 16).split('\n').length + 1);
   });
@@ -73,7 +73,7 @@ describe('a secret that an agent has encoded', () => {
     expect(Buffer.from(masker.push(Buffer.from('Shall I use pk\n'))).toString()).toBe('Shall I use pk\n');
   });
 
-  it('is hidden wherever chunks are cut', () => {
+  it('is masked wherever chunks are split', () => {
     const text = Buffer.from(`a\n${fold(SECRET, 9)}\nb`);
     const whole = mask(text.toString());
     for (let at = 0; at <= text.length; at += 1) {
@@ -81,13 +81,13 @@ describe('a secret that an agent has encoded', () => {
       const parts = [masker.push(text.subarray(0, at)), masker.push(text.subarray(at)), masker.end()];
       const masked = Buffer.concat(parts);
       expect(masked.length).toBe(text.length);
-      // Of a word that was cut within its first bytes those may have been sent already.
+      // If a word was cut within its first bytes, these may already have been released.
       const differing = [...masked].filter((byte, index) => byte !== Buffer.from(whole)[index]).length;
       expect(differing).toBeLessThan(8);
     }
   });
 
-  it('costs time in proportion to what is printed', () => {
+  it('takes time proportional to the output', () => {
     const secrets = compileSecrets({ values: ['ab'.repeat(500)] });
     const hostile = Buffer.from('ab\n'.repeat(300_000));
     const began = performance.now();

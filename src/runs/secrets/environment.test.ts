@@ -17,7 +17,7 @@ describe('listSensitiveValues', () => {
     'SIGNING_KEYS',
     'SESSION_JWT',
     'SLUICE_TOKENS',
-  ])('takes the value of %s', (name) => {
+  ])('includes the value of %s', (name) => {
     expect(listSensitiveValues({ [name]: 'a value' })).toEqual(['a value']);
   });
 
@@ -35,11 +35,11 @@ describe('listSensitiveValues', () => {
     ['OPENAI_BASE_URL', 'https://api.example.org/v1'],
     ['TOKEN_ENDPOINT', 'somewhere'],
     ['AUTH_URL', 'https://login.example.org'],
-  ])('leaves %s alone', (name, value) => {
+  ])('excludes %s', (name, value) => {
     expect(listSensitiveValues({ [name]: value })).toEqual([]);
   });
 
-  it('takes credentials out of any address, as written and decoded', () => {
+  it('includes the credentials of any address, as written and decoded', () => {
     expect(listSensitiveValues({ DATABASE_URL: 'postgres://me:p%40ss@host/db' })).toEqual([
       'me:p%40ss',
       'p%40ss',
@@ -48,12 +48,12 @@ describe('listSensitiveValues', () => {
     expect(listSensitiveValues({ ANY_BASE_URL: 'https://host/v1?api_key=abc123&model=x' })).toEqual(['abc123']);
   });
 
-  it('takes a webhook whole: its address is the secret', () => {
+  it('includes the full address of a webhook, which is the secret', () => {
     const hook = 'https://hooks.example.org/T000/B000/xyz';
     expect(listSensitiveValues({ SLACK_WEBHOOK_URL: hook })).toEqual([hook]);
   });
 
-  it('takes a key that begins like a path', () => {
+  it('includes a key that begins like a path', () => {
     expect(listSensitiveValues({ AWS_SECRET_ACCESS_KEY: '/abc+def/ghi' })).toEqual(['/abc+def/ghi']);
   });
 });
@@ -71,7 +71,7 @@ describe('selectEnvironment', () => {
     EMPTY: undefined,
   };
 
-  it('gives a small base and nothing else', () => {
+  it('selects a small base and nothing else', () => {
     expect(selectEnvironment([], ambient)).toEqual({ PATH: '/bin', HOME: '/home/me', LC_ALL: 'C' });
   });
 
@@ -87,12 +87,12 @@ describe('selectEnvironment', () => {
     expect(Object.keys(selectEnvironment(['OPENAI_*_*_KEY', 'O*I*R'], ambient))).toEqual(['PATH', 'HOME', 'LC_ALL']);
   });
 
-  it('gives away what is of Sluice itself only by its full name', () => {
+  it('selects variables of Sluice itself only by their full name', () => {
     expect(selectEnvironment(['*'], ambient)).not.toHaveProperty('SLUICE_TOKENS');
     expect(selectEnvironment(['SLUICE_TOKENS'], ambient)).toHaveProperty('SLUICE_TOKENS', 't');
   });
 
-  it('takes long names and many stars in its stride', () => {
+  it('handles long names and many asterisks', () => {
     expect(selectEnvironment([`${'a*'.repeat(2000)}b`], { ['a'.repeat(20_000)]: 'x' })).toEqual({});
   });
 });

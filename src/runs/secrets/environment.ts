@@ -1,14 +1,14 @@
-/** Variables any program needs to start and to find its user's files. */
+/** Variables that any program needs to start and to find the user's files. */
 const BASE = 'PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM COLORTERM TMPDIR TZ'.split(' ');
-/** Without these Windows starts nothing. */
+/** Variables without which Windows cannot start a program. */
 const WINDOWS_BASE =
   'SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT TEMP TMP USERNAME USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES PROCESSOR_ARCHITECTURE'.split(
     ' ',
   );
 
 /**
- * The environment an agent gets: a small base, and what is allowed by name. `*` matches any characters; variables of
- * Sluice itself (`SLUICE_…`) must be named in full.
+ * Selects the environment of an agent: a small base, and the variables that are allowed by name. `*` matches any characters,
+ * but variables of Sluice itself (`SLUICE_…`) are only selected by their full name.
  *
  * @example
  * selectEnvironment(['OPENAI_*'], process.env) // PATH, HOME, …, OPENAI_API_KEY, OPENAI_BASE_URL
@@ -18,21 +18,24 @@ export function selectEnvironment(
   ambient: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   const names = new Set([...BASE, ...(process.platform === 'win32' ? WINDOWS_BASE : []), ...allowed]);
-  const globs = [...names].filter((name) => name.includes('*')).map((glob) => spell(glob).split('*'));
-  const exact = new Set([...names].map(spell));
+  const globs = [...names].filter((name) => name.includes('*')).map((glob) => normalizeName(glob).split('*'));
+  const exact = new Set([...names].map(normalizeName));
   const selected = Object.entries(ambient).filter(([name]) => {
-    const spelled = spell(name);
-    return exact.has(spelled) || (!spelled.startsWith('SLUICE_') && globs.some((parts) => matches(parts, spelled)));
+    const normalized = normalizeName(name);
+    return (
+      exact.has(normalized) || (!normalized.startsWith('SLUICE_') && globs.some((parts) => matches(parts, normalized)))
+    );
   });
   return Object.fromEntries(selected.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
 /** Names are case-insensitive on Windows. */
-function spell(name: string): string {
+function normalizeName(name: string): string {
   return process.platform === 'win32' ? name.toUpperCase() : name;
 }
 
-/** Each part at its first place after the one before: there is no better choice, so there is no need to try others. */
+/** Whether a name matches a glob, given as the parts between its asterisks. Each part is matched at its first occurrence after the
+ * previous one, which is always sufficient. */
 function matches(parts: readonly string[], name: string): boolean {
   const [first = '', ...middle] = parts;
   const last = middle.pop() ?? '';
@@ -46,16 +49,16 @@ function matches(parts: readonly string[], name: string): boolean {
   return name.length - last.length >= at && name.endsWith(last);
 }
 
-/** Long words mark a secret anywhere in a name. */
+/** Long words that mark a secret anywhere in a name. */
 const SECRET_WORD = /TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|APIKEY|PRIVATE|WEBHOOK|BEARER|COOKIE/;
-/** Short words only as a whole part of the name, or at its end (`OPENAIKEY`). */
+/** Short words that mark a secret only as a complete part of the name, or at its end (`OPENAIKEY`). */
 const SECRET_PART = /(?:^|_)(?:AUTH|AUTHORIZATION|PASS|PAT|JWT|DSN|PIN)(?:_|$)|KEYS?(?:_|$)/;
-/** Variables that describe a secret without being one: where it is, of what kind it is. */
+/** Endings of variables that describe a secret, such as its location or kind, but do not contain it. */
 const DESCRIBES_SECRET = /_(?:FILE|PATH|DIR|HOME|SOCK|TYPE|MODE|METHOD|PROVIDER|NAME|HELPER|ENDPOINT)$/;
 
 /**
- * Lists the values in an environment that must not be stored: of variables with a sensitive name, and the credentials in
- * any address. A path or an address without credentials is not a secret.
+ * Lists the values in an environment that must not be stored: those of variables with a sensitive name, and credentials in any
+ * address. A path or an address without credentials is not a secret.
  *
  * @example
  * listSensitiveValues({ OPENAI_API_KEY: 'sk-1', PROXY: 'http://me:secret@host', PATH: '/bin' })
@@ -77,7 +80,8 @@ function isSensitiveName(name: string): boolean {
   return (SECRET_WORD.test(upper) || SECRET_PART.test(upper)) && !DESCRIBES_SECRET.test(upper);
 }
 
-/** `GOOGLE_APPLICATION_CREDENTIALS` and its like name a file. A key may begin with a slash, but has no such ending. */
+/** Whether a value is the path of a file, as in `GOOGLE_APPLICATION_CREDENTIALS`. A key may begin with a slash, but has no file
+ * extension. */
 function isPath(value: string): boolean {
   return /^(?:~?\/|[A-Za-z]:\\).*\.\w{1,6}$/.test(value);
 }
@@ -86,7 +90,8 @@ function readAddress(value: string): URL | undefined {
   return /^[a-z][a-z\d+.-]*:\/\//i.test(value) && URL.canParse(value) ? new URL(value) : undefined;
 }
 
-/** Taken from the text, not from the parsed address, which writes them in its own way; and decoded. */
+/** Finds the credentials in an address. They are read from the original text, because the parsed address may encode them
+ * differently, and are also returned decoded. */
 function findCredentials(address: URL, text: string): string[] {
   const found = [...address.searchParams].filter(([name]) => isSensitiveName(name)).map(([, value]) => value);
   if (address.password === '') return found;

@@ -4,56 +4,59 @@ import { SluiceError } from '../../base/index.js';
 import { compilePatternProgram, toRegExp } from '../../json-schema/index.js';
 import type { PatternInstruction } from '../../json-schema/index.js';
 
-/** No more than this is held back; of a longer match the last bytes are hidden. */
+/** Limit on bytes held back; of a longer match, only the last bytes are masked. */
 const MAX_MATCHED = 4096;
 
-/** Marks of earlier bytes are kept in 32 bits, and a stream may be longer than they can count. */
-const MAX_TURNS = 2 ** 30;
+/** The step counter has 32 bits, so it is reset before it overflows in a long stream. */
+const MAX_STEPS = 2 ** 30;
 
 /**
- * Hides everything that any match of a pattern covers. All places a match may have come to are carried along at once, each
- * with the earliest beginning that led there.
+ * Masks every byte that is covered by a match of the pattern. Simulates all states of the pattern's automaton in parallel, each
+ * with the earliest start of a match that led to it.
  */
 export function createPatternMasker(program: readonly ByteInstruction[]): Masker {
   const held = createHeldBytes();
   const first = listFirstBytes(program);
-  /** The places reached by the bytes so far and where their matches began, earliest first. */
-  let places = new Int32Array(program.length);
-  let beginnings = new Float64Array(program.length);
+  /** The current states and the starts of their matches, earliest first. */
+  let states = new Int32Array(program.length);
+  let starts = new Float64Array(program.length);
   let count = 0;
-  let nextPlaces = new Int32Array(program.length);
-  let nextBeginnings = new Float64Array(program.length);
+  let nextStates = new Int32Array(program.length);
+  let nextStarts = new Float64Array(program.length);
   let position = 0;
   let before = NO_BYTE;
   const seen = new Int32Array(program.length).fill(-1);
   const taken = new Int32Array(program.length).fill(-1);
-  let turn = 0;
+  let step = 0;
   const stack: number[] = [];
 
-  /** One more byte, or the end. A match shows only now, because a word or line may have to end there. */
+  /**
+   * Processes the next byte, or the end of the stream. A match is detected only with the byte after it, because the pattern may
+   * require the end of a word or line.
+   */
   function advance(byte: number): void {
     let nextCount = 0;
-    turn += 1;
-    if (turn === MAX_TURNS) {
-      turn = 0;
+    step += 1;
+    if (step === MAX_STEPS) {
+      step = 0;
       seen.fill(-1);
       taken.fill(-1);
     }
     for (let index = 0; index <= count; index += 1) {
       const isNew = index === count;
-      const from = isNew ? position : Math.max(beginnings[index] ?? 0, position - MAX_MATCHED);
-      stack.push(isNew ? 0 : (places[index] ?? 0));
+      const from = isNew ? position : Math.max(starts[index] ?? 0, position - MAX_MATCHED);
+      stack.push(isNew ? 0 : (states[index] ?? 0));
       for (let state = stack.pop(); state !== undefined; state = stack.pop()) {
-        if (seen[state] === turn) continue;
-        seen[state] = turn;
+        if (seen[state] === step) continue;
+        seen[state] = step;
         const instruction = program[state];
         if (instruction === undefined) continue;
         switch (instruction.op) {
           case 'byte':
-            if (byte === NO_BYTE || instruction.table[byte] !== 1 || taken[state + 1] === turn) break;
-            taken[state + 1] = turn;
-            nextPlaces[nextCount] = state + 1;
-            nextBeginnings[nextCount] = from;
+            if (byte === NO_BYTE || instruction.table[byte] !== 1 || taken[state + 1] === step) break;
+            taken[state + 1] = step;
+            nextStates[nextCount] = state + 1;
+            nextStarts[nextCount] = from;
             nextCount += 1;
             break;
           case 'split':
@@ -68,8 +71,8 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
         }
       }
     }
-    [places, nextPlaces] = [nextPlaces, places];
-    [beginnings, nextBeginnings] = [nextBeginnings, beginnings];
+    [states, nextStates] = [nextStates, states];
+    [starts, nextStarts] = [nextStarts, starts];
     count = nextCount;
   }
 
@@ -92,7 +95,7 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
       }
       position = start + length;
       if (length > 0) before = bytes[length - 1] ?? NO_BYTE;
-      return held.release(count === 0 ? position : Math.max(beginnings[0] ?? 0, position - MAX_MATCHED));
+      return held.release(count === 0 ? position : Math.max(starts[0] ?? 0, position - MAX_MATCHED));
     },
     end() {
       if (count > 0) advance(NO_BYTE);
@@ -101,10 +104,10 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
   };
 }
 
-/** Each byte may cost as many steps as the patterns have instructions; this bounds it. */
+/** Limit on the instructions of a pattern, since each byte may take as many steps. */
 const MAX_INSTRUCTIONS = 500;
-/** Stands for every byte beyond ASCII: `.`, `\S` and `[^"]` take it, `\w` does not. */
-const BEYOND_ASCII = 0x4e2d;
+/** Represents every non-ASCII byte: `.`, `\S` and `[^"]` match it, `\w` does not. */
+const NON_ASCII = 0x4e2d;
 
 /** A step of a pattern over bytes. */
 export type ByteInstruction =
@@ -113,12 +116,12 @@ export type ByteInstruction =
   | { readonly op: 'assert'; readonly holds: (before: number, after: number) => boolean }
   | { readonly op: 'accept' };
 
-/** The byte before the beginning and after the end of a stream. */
+/** The value used before the beginning and after the end of a stream. */
 const NO_BYTE = -1;
 
 /**
- * Reads a pattern as steps over bytes: linear in time, whatever the output. `^` and `$` are the ends of a line. Look-around,
- * back-references and letters beyond ASCII are refused.
+ * Compiles a pattern to instructions over bytes, which run in linear time for any output. `^` and `$` match the ends of a line.
+ * Look-around, back-references and non-ASCII characters are refused.
  */
 export function compileBytePattern(source: string): readonly ByteInstruction[] {
   let program: readonly PatternInstruction[];
@@ -129,7 +132,7 @@ export function compileBytePattern(source: string): readonly ByteInstruction[] {
   } catch (cause) {
     throw new SluiceError(
       'INVALID_SECRET_PATTERN',
-      `Invalid secret pattern ${JSON.stringify(source.slice(0, 80))}. Write it without look-around, back-references, non-ASCII characters and repetitions of hundreds.`,
+      `Invalid secret pattern ${JSON.stringify(source.slice(0, 80))}. Do not use look-around, back-references, non-ASCII characters or repetition counts in the hundreds.`,
       { cause },
     );
   }
@@ -139,9 +142,9 @@ export function compileBytePattern(source: string): readonly ByteInstruction[] {
 function toByteInstruction(instruction: PatternInstruction): ByteInstruction {
   switch (instruction.op) {
     case 'character': {
-      const beyond = instruction.matches(BEYOND_ASCII);
+      const matchesNonAscii = instruction.matches(NON_ASCII);
       const table = Uint8Array.from({ length: 256 }, (_none, byte) =>
-        (byte < 128 ? instruction.matches(byte) : beyond) ? 1 : 0,
+        (byte < 128 ? instruction.matches(byte) : matchesNonAscii) ? 1 : 0,
       );
       return { op: 'byte', table };
     }
@@ -167,7 +170,7 @@ function isWord(byte: number): boolean {
   return byte !== NO_BYTE && /\w/.test(String.fromCharCode(byte));
 }
 
-/** For each byte whether it can begin a match. */
+/** Returns for each byte whether it can begin a match. */
 function listFirstBytes(program: readonly ByteInstruction[]): Uint8Array {
   const first = new Uint8Array(256);
   const seen = new Set<number>();
@@ -177,7 +180,7 @@ function listFirstBytes(program: readonly ByteInstruction[]): Uint8Array {
     seen.add(state);
     const instruction = program[state];
     if (instruction?.op === 'split') stack.push(instruction.first, instruction.second);
-    // Whether it holds is not known here; it may.
+    // The assertion may be true.
     else if (instruction?.op === 'assert') stack.push(state + 1);
     else if (instruction?.op === 'byte') for (const [byte, is] of instruction.table.entries()) first[byte] ||= is;
   }

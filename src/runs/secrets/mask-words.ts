@@ -2,7 +2,7 @@ import { createHeldBytes } from './masker.js';
 import type { Masker } from './masker.js';
 import { SluiceError } from '../../base/index.js';
 
-/** Hides every word of the finder, overlapping ones too. */
+/** Masks every word of the finder, including overlapping ones. */
 export function createWordMasker(finder: WordFinder): Masker {
   const held = createHeldBytes();
   let state = 0;
@@ -27,37 +27,40 @@ export function createWordMasker(finder: WordFinder): Masker {
   };
 }
 
-/** Twenty bytes of memory each. */
+/** Limit on the bytes of all words; each byte takes 25 bytes of memory. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Finds many words at once in bytes that come in chunks: the automaton of Aho and Corasick, as a tree in flat arrays.
- * Each byte costs a constant number of steps on average, whatever the bytes are.
+ * Finds many words in a single pass over bytes that arrive in chunks: the Aho-Corasick automaton, as a tree in flat arrays. Each
+ * byte costs a constant number of steps on average, for any bytes.
  */
 export interface WordFinder {
   /** The first state, for the beginning of a stream. */
   readonly start: 0;
-  /** The state after one more byte. */
+  /** Returns the state after the next byte. */
   step(state: number, byte: number): number;
-  /** From `from` on, the first byte that begins a word; the length if none does. Only for the first state. */
+  /**
+   * Returns the position of the first byte from `from` on that can begin a word; the length of `bytes` if there is none. Only for
+   * the first state.
+   */
   skip(bytes: Uint8Array, from: number): number;
-  /** How many of the last bytes may still become part of a word that is not found yet. */
+  /** Returns how many of the last bytes may be part of a word that is not complete yet. */
   pending(state: number): number;
-  /** How many of the last bytes are a word; 0 if none. */
+  /** Returns how many of the last bytes are a complete word; 0 if there is none. */
   found(state: number): number;
 }
 
-/** Builds the tree of these words. */
+/** Builds the finder of these words. */
 export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
   const size = words.reduce((sum, word) => sum + word.length, 1);
   if (size > MAX_BYTES) {
     throw new SluiceError(
       'SECRETS_TOO_LARGE',
-      `The secrets are too large: ${size} bytes in all encodings, at most ${MAX_BYTES}. Pass fewer or shorter secrets.`,
+      `The secrets are too large: ${size} bytes in all encodings. The limit is ${MAX_BYTES} bytes. Pass fewer or shorter secrets.`,
     );
   }
   const root = new Int32Array(256);
-  /** Pairs of bytes that begin a secret: this alone rules out nearly every position of a text. */
+  /** Pairs of bytes that begin a word: this check excludes nearly every position of a text. */
   const pairs = new Uint8Array(65_536);
   const label = new Uint8Array(size);
   const child = new Int32Array(size);
@@ -107,7 +110,10 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
     else pairs[(first << 8) | second] = 1;
   }
 
-  /** From the root outwards: where to continue when a byte does not match, and which shorter word ends here as well. */
+  /**
+   * Sets for each state, breadth first: the state to continue with if a byte does not match, the shorter word that ends there too,
+   * and how many bytes are pending.
+   */
   function link(): void {
     let level = [...root].filter((state) => state !== 0);
     for (const state of level) pendings[state] = child[state] === 0 ? 0 : 1;

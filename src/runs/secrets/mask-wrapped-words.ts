@@ -2,11 +2,11 @@ import { createHeldBytes } from './masker.js';
 import type { Masker } from './masker.js';
 import type { WordFinder } from './mask-words.js';
 
-/** A shorter word is not looked for over the end of a line: it would be found by chance. */
+/** Shorter words are not searched for across line ends, because they would be found by chance. */
 export const MIN_WRAPPED_BYTES = 16;
 /**
- * The beginning of a secret is held back only from this length on. A line whose last letters begin a secret would otherwise
- * wait for the next line, which may come too late for a live reader.
+ * A possible beginning of a secret is held back only if it has at least this length. Otherwise a line would often wait for the
+ * next one because its last characters happen to begin a secret, and live readers would get it late.
  */
 const MIN_HELD_BYTES = 8;
 
@@ -21,7 +21,7 @@ const BACKSLASH = 0x5c;
 const LETTER_N = 0x6e;
 const LETTER_R = 0x72;
 
-/** Bytes that were left out before a byte of the text without line ends. */
+/** A position before which bytes were left out of the text without line ends. */
 interface Gap {
   /** The position in the text without line ends. */
   readonly at: number;
@@ -30,8 +30,8 @@ interface Gap {
 }
 
 /**
- * Hides words that are wrapped over several lines. It looks at the stream without its line ends, the indentation after them,
- * and line ends as JSON escapes them (`\n`, `\\n`). Line ends themselves stay, because they separate records.
+ * Masks words that are wrapped over several lines. It reads the stream without its line ends, the indentation after them, and
+ * escaped line ends in JSON (`\n`, `\\n`). Line ends themselves are not masked, because they separate records.
  */
 export function createWrappedMasker(finder: WordFinder): Masker {
   const held = createHeldBytes();
@@ -40,7 +40,7 @@ export function createWrappedMasker(finder: WordFinder): Masker {
   /** The length of the text without line ends. */
   let count = 0;
   let gaps: Gap[] = [];
-  let mostGaps = MIN_GAPS;
+  let maxGaps = MIN_GAPS;
   /** The last hidden range, in the text without line ends. */
   let hiddenFrom = 0;
   let hiddenTo = 0;
@@ -48,13 +48,13 @@ export function createWrappedMasker(finder: WordFinder): Masker {
   let slashes = 0;
   let isAfterLineEnd = false;
 
-  /** Locates where a byte of the text without line ends is in the stream. */
+  /** Returns the position in the stream of a byte of the text without line ends. */
   function locate(at: number): number {
     const gap = gaps.findLast((one) => one.at <= at);
     return gap === undefined ? at : gap.position + (at - gap.at);
   }
 
-  /** Of overlapping words only the new parts are hidden: covering everything again for each would take quadratic time. */
+  /** Masks a word. Of overlapping words only the new parts are masked: masking everything again would take quadratic time. */
   function hide(from: number, to: number): void {
     if (from > hiddenTo || hiddenTo === hiddenFrom) hiddenFrom = hiddenTo = from;
     hideParts(from, Math.max(from, hiddenFrom));
@@ -68,13 +68,13 @@ export function createWrappedMasker(finder: WordFinder): Masker {
     for (let index = gaps.length - 1; end > from; index -= 1) {
       const start = Math.max(from, gaps[index]?.at ?? from);
       if (start >= end) continue;
-      const place = locate(start);
-      held.hideExactly(place, place + (end - start));
+      const streamStart = locate(start);
+      held.hideExactly(streamStart, streamStart + (end - start));
       end = start;
     }
   }
 
-  function take(byte: number, at: number): void {
+  function addByte(byte: number, at: number): void {
     if (state === 0) {
       // No word has begun: nothing before this byte matters any more.
       count = at;
@@ -84,20 +84,20 @@ export function createWrappedMasker(finder: WordFinder): Masker {
     state = finder.step(state, byte);
     count += 1;
     isAfterLineEnd = false;
-    if (gaps.length > mostGaps) forgetGaps();
+    if (gaps.length > maxGaps) dropGaps();
     const found = finder.found(state);
     if (found > 0 && (gaps.at(-1)?.at ?? 0) > count - found) hide(count - found, count);
   }
 
   /** Drops gaps before the earliest position at which a word that is still being matched can have begun. */
-  function forgetGaps(): void {
+  function dropGaps(): void {
     const first = gaps.findLastIndex((gap) => gap.at <= count - finder.pending(state));
     if (first > 0) gaps = gaps.slice(first);
-    mostGaps = 2 * gaps.length + MIN_GAPS;
+    maxGaps = 2 * gaps.length + MIN_GAPS;
   }
 
-  function takeSlashes(before: number): void {
-    for (let index = slashes; index > 0; index -= 1) take(BACKSLASH, before - index);
+  function addSlashes(before: number): void {
+    for (let index = slashes; index > 0; index -= 1) addByte(BACKSLASH, before - index);
     slashes = 0;
   }
 
@@ -111,9 +111,9 @@ export function createWrappedMasker(finder: WordFinder): Masker {
       isAfterLineEnd = true;
       return;
     }
-    if (slashes > 0) takeSlashes(at);
+    if (slashes > 0) addSlashes(at);
     if (byte === LINE_FEED || byte === CARRIAGE_RETURN) isAfterLineEnd = true;
-    else if (!isAfterLineEnd || (byte !== SPACE && byte !== TAB)) take(byte, at);
+    else if (!isAfterLineEnd || (byte !== SPACE && byte !== TAB)) addByte(byte, at);
   }
 
   return {

@@ -1,36 +1,36 @@
-/** A shorter value would be found by chance, and stars would hide what is not a secret. */
+/** A shorter value would be found by chance, and ordinary text would be masked. */
 const MIN_BYTES = 6;
-/** Longer ones are looked for in pieces: so little has to be held back, and a part of a key is hidden too. */
+/** Longer values are searched for in pieces, so that few bytes are held back, and parts of a key are masked too. */
 const PIECE_BYTES = 1024;
-/** Lines of a key are looked for one by one, because programs indent them or end them in their own way. */
+/** Lines of a key are searched for one by one, because programs may indent them or change the line ends. */
 const MIN_LINE_BYTES = 16;
-/** Forms that take several characters for each byte are looked for up to this length: longer secrets are files. */
-const MAX_SPELLED_BYTES = 256;
+/** Forms with several characters per byte are searched for up to this length: longer secrets are files. */
+const MAX_ESCAPED_BYTES = 256;
 
-/** Values of on/off settings; a number this short is more likely a port, a limit or a year. */
-const NO_SECRET =
+/** Common values of settings; a short number is more likely a port, a limit or a year. */
+const NOT_SECRET =
   /^(?:true|false|null|undefined|default|enabled|disabled|required|optional|always|bearer|\d{1,11}|(.)\1*)$/i;
 
 /**
- * The byte sequences by which a secret may appear: as it is, inside JSON, once or twice encoded, in base64 at each of three
- * shifts, in hex, in a URL, in HTML, in a shell word. Empty for a value that is too short or too common to be a secret.
+ * Lists the byte sequences in which a secret may appear: unchanged, in JSON (encoded once or twice), in base64 at each of three
+ * shifts, in hex, in a URL, in HTML, in a shell argument. Empty for a value that is too short or too common to be a secret.
  *
  * @example
  * listSecretForms('p"ssword') // the bytes of p"ssword, p\"ssword, p%22ssword, cCJzc3dvcm, …
  */
 export function listSecretForms(value: string): Uint8Array[] {
-  const whole = value.trim();
-  const lines = whole.split(/\r?\n/).filter((line) => isLongLine(line.trim()));
-  const texts = whole.includes('\n') ? [whole, ...lines.map((line) => line.trim())] : [whole];
+  const trimmed = value.trim();
+  const lines = trimmed.split(/\r?\n/).filter((line) => isLongLine(line.trim()));
+  const texts = trimmed.includes('\n') ? [trimmed, ...lines.map((line) => line.trim())] : [trimmed];
   const forms = new Set(texts.filter(isSecret).flatMap(encode));
-  return [...forms].flatMap((form) => cut(Buffer.from(form)));
+  return [...forms].flatMap((form) => splitBytes(Buffer.from(form)));
 }
 
 function isSecret(text: string): boolean {
-  return Buffer.byteLength(text) >= MIN_BYTES && !NO_SECRET.test(text);
+  return Buffer.byteLength(text) >= MIN_BYTES && !NOT_SECRET.test(text);
 }
 
-/** The frame of a key (`-----BEGIN …`) is public. */
+/** Whether a line is long enough to be searched for. The header of a key (`-----BEGIN …`) is public. */
 function isLongLine(line: string): boolean {
   return line.length >= MIN_LINE_BYTES && !line.startsWith('-----');
 }
@@ -43,11 +43,11 @@ function encode(text: string): string[] {
   }
   const hex = Buffer.from(text).toString('hex');
   forms.push(...listBase64(text), hex, hex.toUpperCase());
-  if (Buffer.byteLength(text) <= MAX_SPELLED_BYTES) forms.push(...SPELLERS.map((spell) => spell(text)));
+  if (Buffer.byteLength(text) <= MAX_ESCAPED_BYTES) forms.push(...ENCODERS.map((encoder) => encoder(text)));
   return forms;
 }
 
-/** How programs write a text into JSON: some escape all but ASCII, some the slash, some the special characters of HTML. */
+/** The ways in which programs encode a text in JSON: some escape non-ASCII characters, some the slash, some special HTML characters. */
 const JSON_ENCODERS: readonly ((text: string) => string)[] = [
   escapeJson,
   (text) => escapeJson(text).replaceAll(/[^\0-\x7e]/g, (unit) => escapeUnit(unit)),
@@ -64,19 +64,19 @@ function escapeUnit(unit: string): string {
   return String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** How URLs, HTML, shells and escapes spell a text. */
-const SPELLERS: readonly ((text: string) => string)[] = [
-  (text) => spellBytes(text, (byte) => `%${toHexByte(byte)}`, UNRESERVED),
-  (text) => spellBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, UNRESERVED),
-  (text) => spellBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, UNRESERVED).replaceAll('%20', '+'),
-  (text) => spellBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, URL_COMPONENT),
-  (text) => spellBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, URL_TEXT),
-  (text) => spellBytes(text, (byte) => `%${toHexByte(byte)}`),
-  (text) => spellBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`),
-  (text) => spellBytes(text, (byte) => String.raw`\x${toHexByte(byte)}`),
-  (text) => spellBytes(text, (byte) => String.raw`\x${toHexByte(byte).toUpperCase()}`),
-  (text) => spellBytes(text, toHexByte, NONE, ' '),
-  (text) => spellBytes(text, toHexByte, NONE, ':'),
+/** The ways in which a text is encoded in URLs, HTML, shells and escape sequences. */
+const ENCODERS: readonly ((text: string) => string)[] = [
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte)}`, UNRESERVED),
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, UNRESERVED),
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, UNRESERVED).replaceAll('%20', '+'),
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, URL_COMPONENT),
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, URL_TEXT),
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte)}`),
+  (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`),
+  (text) => encodeBytes(text, (byte) => String.raw`\x${toHexByte(byte)}`),
+  (text) => encodeBytes(text, (byte) => String.raw`\x${toHexByte(byte).toUpperCase()}`),
+  (text) => encodeBytes(text, toHexByte, NONE, ' '),
+  (text) => encodeBytes(text, toHexByte, NONE, ':'),
   (text) => text.replaceAll(/[^]/g, escapeUnit),
   (text) => text.replaceAll(/[^]/g, (unit) => escapeUnit(unit).toUpperCase().replace('U', 'u')),
   (text) => escapeHtml(text, '&#39;'),
@@ -100,9 +100,9 @@ const UNRESERVED = /[\w.~-]/;
 /** Characters that programs do not escape in an address. */
 const URL_TEXT = /[\w.~!*'();:@&=+$,/?#[\]-]/;
 
-function spellBytes(text: string, spell: (byte: number) => string, kept = NONE, separator = ''): string {
+function encodeBytes(text: string, encodeByte: (byte: number) => string, kept = NONE, separator = ''): string {
   return [...Buffer.from(text)]
-    .map((byte) => (byte < 0x80 && kept.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : spell(byte)))
+    .map((byte) => (byte < 0x80 && kept.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : encodeByte(byte)))
     .join(separator);
 }
 
@@ -119,12 +119,12 @@ function escapeHtml(text: string, apostrophe: string): string {
     .replaceAll("'", apostrophe);
 }
 
-/** Fewer characters of base64 would be found by chance. */
+/** Shorter base64 would be found by chance. */
 const MIN_BASE64 = 7;
 
 /**
- * The characters of base64 that the secret alone determines, for each number of bytes before it. In both alphabets, and as
- * JSON and URLs escape them.
+ * Returns the base64 characters that depend only on the secret, for each number of bytes before it, in both alphabets, and escaped
+ * for JSON and URLs.
  */
 function listBase64(text: string): string[] {
   const bytes = Buffer.from(text);
@@ -141,8 +141,8 @@ function listBase64(text: string): string[] {
   });
 }
 
-/** Cuts where a character begins, so that no half of one is left when a piece is hidden. */
-function cut(bytes: Uint8Array): Uint8Array[] {
+/** Splits bytes between characters, so that masking a piece does not leave half a character. */
+function splitBytes(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let from = 0;
   while (bytes.length - from > 2 * PIECE_BYTES) {

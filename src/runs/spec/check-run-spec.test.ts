@@ -10,7 +10,7 @@ const COMMAND = { engine: 'command', command: ['ls'], workdir: '.' } as const;
 /** A schema of a library that cannot export it. */
 const OPAQUE = { '~standard': { version: 1, vendor: 'own', validate: (value: unknown) => ({ value }) } } as const;
 
-describe('a spec that can be run', () => {
+describe('a valid spec', () => {
   it.each([
     ['the least', CODEX],
     ['a program', COMMAND],
@@ -50,7 +50,7 @@ describe('a spec that can be run', () => {
   });
 });
 
-describe('a spec that cannot be run', () => {
+describe('an invalid spec', () => {
   it.each([
     ['nothing', undefined, /the spec/],
     ['a list', [], /the spec/],
@@ -58,7 +58,7 @@ describe('a spec that cannot be run', () => {
     ['an unknown engine', { ...CODEX, engine: 'hal' }, /engine/],
     ['no working folder', { engine: 'codex', prompt: 'x' }, /workdir/],
     ['nothing to do', { engine: 'codex', workdir: '.', prompt: ' ' }, /prompt: codex needs a prompt/],
-    ['no program', { engine: 'command', workdir: '.' }, /command: .* needs the program/],
+    ['no program', { engine: 'command', workdir: '.' }, /command: .* needs a program/],
     ['a program without a name', { ...COMMAND, command: [''] }, /no name/],
     ['a program of an engine', { ...CODEX, command: ['ls'] }, /command: only/],
     ['a zero byte in an argument', { ...COMMAND, command: ['ls', 'a\0b'] }, /command\.1/],
@@ -91,7 +91,7 @@ describe('a spec that cannot be run', () => {
     expect(() => checkRunSpec(spec)).toThrow(expect.objectContaining({ code: 'INVALID_RUN_SPEC' }));
   });
 
-  it('lists everything that is wrong with it', () => {
+  it('lists all its issues', () => {
     const spec = { engine: 'command', workdir: '.', cache: true, prompt: 'x' };
     expect(() => checkRunSpec(spec)).toThrow(/command: .*; input_files: /);
   });

@@ -10,7 +10,7 @@ import { runSpecSchema } from '../../records/index.js';
 import type { RunContract, RunSpec } from '../../records/index.js';
 
 /**
- * A run spec is invalid: every issue with its path.
+ * A run spec is invalid; `issues` lists all problems with their paths.
  *
  * @example
  * if (error instanceof RunSpecError) for (const { path, message } of error.issues) console.error(path, message)
@@ -26,7 +26,7 @@ export class RunSpecError extends SluiceError<'INVALID_RUN_SPEC'> {
   }
 }
 
-/** A valid spec, and its schema ready to validate. */
+/** A valid spec, and its compiled schema. */
 export interface CheckedSpec {
   readonly spec: RunSpec;
   readonly schema: StandardSchema | undefined;
@@ -38,13 +38,13 @@ export function checkRunSpec(given: unknown, added: AddedEngines = {}): CheckedS
   const issues = [...listShapeIssues(data)];
   if (issues.length > 0) throw new RunSpecError(issues);
   const spec = given as RunSpec;
-  issues.push(...listEngineIssues(spec, added), ...listMeaningIssues(spec));
+  issues.push(...listEngineIssues(spec, added), ...listSemanticIssues(spec));
   const compiled = compileContract(schema, spec.contract, issues);
   if (issues.length > 0) throw new RunSpecError(issues);
   return { spec, schema: compiled };
 }
 
-/** The spec without what only exists in process, and without keys whose value is undefined. */
+/** Separates the schema from a spec, and drops normalizers and undefined values, so that the rest can be validated as JSON. */
 function separateSchema(given: unknown): { readonly data: unknown; readonly schema: unknown } {
   if (!isJsonObject(given)) return { data: given, schema: undefined };
   const data = dropUndefined(given);
@@ -74,10 +74,10 @@ function listShapeIssues(data: unknown): readonly SchemaIssue[] {
 /** Engines that a caller or a configuration adds to the built-in ones. */
 type AddedEngines = Pick<RunPorts, 'agents' | 'launchers' | 'engines'>;
 
-/** Engines are an open list: which there are depends on the configuration and on the caller. */
-function listEngineIssues(spec: RunSpec, { agents, launchers: own, engines = [] }: AddedEngines): SchemaIssue[] {
+/** Checks the fields that depend on the available engines, which the configuration and the caller can add to. */
+function listEngineIssues(spec: RunSpec, { agents, launchers: added, engines = [] }: AddedEngines): SchemaIssue[] {
   const { engine, permissions, reads, session, cache } = spec;
-  const launchers = listLaunchers(agents, own);
+  const launchers = listLaunchers(agents, added);
   const launcher = Object.hasOwn(launchers, engine) ? launchers[engine] : undefined;
   if (launcher === undefined) {
     const names = Object.keys(launchers).join(', ');
@@ -87,33 +87,37 @@ function listEngineIssues(spec: RunSpec, { agents, launchers: own, engines = [] 
   const add = (path: string, message: string): number => issues.push({ path: [path], message });
   const reader = reads ?? launcher.reads;
   const readers = [...ENGINE_NAMES, ...engines.map(({ name }) => name)].filter((name) => name !== 'acp');
-  if (reads !== undefined && engine !== 'command') add('reads', `only engine \`command\` takes it, not ${engine}`);
+  if (reads !== undefined && engine !== 'command')
+    add('reads', `only engine \`command\` accepts "reads", not ${engine}`);
   if (reader !== 'acp' && !readers.includes(reader))
-    add('reads', `no engine reads "${reader}"; use one of: ${readers.join(', ')}`);
-  if (reads === 'acp') add('reads', 'configure an agent that speaks ACP as agents.<name>.acp');
-  if (session !== undefined && !launcher.canResume) add('session', `${engine} has no sessions to resume`);
+    add('reads', `unknown engine "${reader}"; use one of: ${readers.join(', ')}`);
+  if (reads === 'acp') add('reads', 'a command cannot be read as "acp"; configure an ACP agent as agents.<name>.acp');
+  if (session !== undefined && !launcher.canResume) add('session', `${engine} cannot resume sessions`);
   if (session !== undefined && cache !== undefined && cache !== false)
     add('session', 'a run that resumes a session cannot be cached');
   if (permissions === 'ask' && launcher.canAsk !== true)
-    add('permissions', `${engine} cannot ask for permissions; use a two-way engine, such as claude-acp`);
+    add('permissions', `${engine} cannot request permissions; use a two-way engine, such as claude-acp`);
   return issues;
 }
 
-function listMeaningIssues(spec: RunSpec): SchemaIssue[] {
+function listSemanticIssues(spec: RunSpec): SchemaIssue[] {
   const issues: SchemaIssue[] = [];
   const add = (path: string, message: string): number => issues.push({ path: [path], message });
   if (spec.engine === 'command') {
-    if (spec.command === undefined) add('command', 'engine `command` needs the program and its arguments');
+    if (spec.command === undefined) add('command', 'engine `command` needs a program and its arguments');
     else if (spec.command[0] === '') add('command', 'the program has no name');
   } else {
-    if (spec.command !== undefined) add('command', `only engine \`command\` takes one, not ${spec.engine}`);
+    if (spec.command !== undefined) add('command', `only engine \`command\` accepts a command, not ${spec.engine}`);
     if ((spec.prompt ?? '').trim() === '') add('prompt', `${spec.engine} needs a prompt`);
   }
   if (spec.sandbox === 'off' && spec.network !== undefined && spec.network !== 'host')
-    add('network', 'only a sandbox can close the network; use sandbox auto or required');
+    add('network', 'only a sandbox can restrict the network; use sandbox auto or required');
   const isCached = spec.cache !== undefined && spec.cache !== false;
   if (isCached && spec.input_files === undefined) {
-    add('input_files', 'caching needs the files the answer depends on; give an empty list if there are none');
+    add(
+      'input_files',
+      'caching needs the list of files that the answer depends on; pass an empty list if there are none',
+    );
   }
   for (const [index, path] of (spec.input_files ?? []).entries()) {
     if (!isArtifactPath(path)) {
@@ -136,7 +140,10 @@ function isListOfFunctions(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === 'function');
 }
 
-/** A JSON Schema may come from an untrusted caller: no code is generated from it, and its cost is bounded. */
+/**
+ * Compiles the schema of a contract. A JSON Schema may come from an untrusted caller: no code is generated from it, and its cost
+ * is bounded.
+ */
 function compileContract(
   schema: unknown,
   contract: RunContract | undefined,
@@ -148,7 +155,7 @@ function compileContract(
   if (schema === undefined) return undefined;
   if (isStandardSchema(schema)) {
     if (contract?.align !== true || '~sluice' in schema) return schema;
-    return refuse('cannot align; make it with `fromJsonSchema` or wrap it with `alignable`');
+    return refuse('cannot align; create it with `fromJsonSchema` or wrap it with `alignable`');
   }
   if (!isJsonObject(schema)) return refuse('must be a JSON Schema or a Standard Schema');
   try {

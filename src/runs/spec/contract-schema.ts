@@ -13,12 +13,12 @@ export function toJsonSchema(schema: ContractSchema | undefined): Readonly<Recor
     const exported = exportJsonSchema(schema);
     return isJsonObject(exported) ? exported : undefined;
   } catch {
-    // The schema still decides about the output; the agent just does not see its shape.
+    // The schema still validates the output, but the agent does not get it.
     return undefined;
   }
 }
 
-/** Whether a value is a schema of a library. Some libraries make their schemas functions. */
+/** Whether a value is a schema of a library. In some libraries schemas are functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   return ((typeof value === 'object' && value !== null) || typeof value === 'function') && '~standard' in value;
 }

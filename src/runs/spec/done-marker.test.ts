@@ -8,7 +8,7 @@ describe('stripDoneMarker', () => {
     expect(stripDoneMarker({ answer: 7, [marker]: true }, { type: 'object' })).toEqual({ answer: 7 });
   });
 
-  it('strips it whatever its value, since it is not part of the result', () => {
+  it('strips it with any value, since it is not part of the result', () => {
     expect(stripDoneMarker({ __SKILL_DONE__: 'yes', answer: 7 })).toEqual({ answer: 7 });
   });
 
@@ -23,13 +23,13 @@ describe('stripDoneMarker', () => {
     ['in a part', { allOf: [{ anyOf: [{ properties: { __SKILL_DONE__: true } }] }] }],
     ['behind a reference', { $ref: '#/$defs/a~1b', $defs: { 'a/b': { required: ['__SKILL_DONE__'] } } }],
     ['in a schema of a library', z.object({ __SKILL_DONE__: z.literal(true) })],
-  ])('leaves it where the schema declares it %s', (_, schema) => {
+  ])('leaves it if the schema declares it %s', (_, schema) => {
     const value = { __SKILL_DONE__: true };
     expect(stripDoneMarker(value, schema)).toBe(value);
   });
 
   it.each([
-    ['a member that only holds it', { properties: { inner: { properties: { __SKILL_DONE__: {} } } } }],
+    ['a member that only contains it', { properties: { inner: { properties: { __SKILL_DONE__: {} } } } }],
     ['a reference in a circle', { $ref: '#' }],
     ['a reference to nowhere', { $ref: '#/$defs/none' }],
     ['inherited names', { $ref: '#/constructor/prototype' }],
@@ -37,12 +37,12 @@ describe('stripDoneMarker', () => {
     expect(stripDoneMarker({ __SKILL_DONE__: true }, schema)).toEqual({});
   });
 
-  it('ends on a schema whose parts refer to each other many times over', () => {
+  it('handles a schema whose parts refer to each other many times', () => {
     const schema = { anyOf: Array.from({ length: 50 }, () => ({ $ref: '#' })) };
     expect(stripDoneMarker({ __SKILL_DONE__: true }, schema)).toEqual({});
   });
 
-  it('changes nothing else, whatever the value', () => {
+  it('changes nothing else in any value', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (members) => {
         const value: unknown = JSON.parse(JSON.stringify(members));

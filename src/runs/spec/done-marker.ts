@@ -1,23 +1,23 @@
 import { isJsonObject, getOwnValue } from '../../json-schema/index.js';
 import { toJsonSchema, type ContractSchema } from './contract-schema.js';
 
-/** The member of the result that says the work is finished. */
+/** The member of the result with which an agent reports that it has finished. */
 export const DONE_MARKER = '__SKILL_DONE__';
 
-/** As old agents write it. */
+/** The marker of old agents. */
 const OLD_MARKER = '__skill_done__';
 
 /** Deeper schemas are not searched. */
 const MAX_DEPTH = 16;
 
-/** Bounds the search: schemas with more parts are made to cost time. */
+/** Limit on the search, against schemas that are built to be slow. */
 const MAX_SCHEMAS = 1000;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Strips the marker from the top of a value, unless the schema declares it as a property. Applied before anything else
- * looks at the value.
+ * Strips the marker from the top of a value, unless the schema declares it as a property. Applied before the value is
+ * validated.
  *
  * @example
  * stripDoneMarker({ answer: 7, __SKILL_DONE__: true }, schema) // { answer: 7 }
@@ -29,7 +29,7 @@ export function stripDoneMarker(value: unknown, schema?: ContractSchema): unknow
   return rest;
 }
 
-/** Whether a JSON Schema names the marker among the members of its top. */
+/** Whether a JSON Schema declares the marker as a top-level property. */
 export function declaresDoneMarker(root: JsonObject | undefined): boolean {
   if (root === undefined) return false;
   let seen = 0;
@@ -45,7 +45,7 @@ export function declaresDoneMarker(root: JsonObject | undefined): boolean {
   return declares(root, 0);
 }
 
-/** The subschemas that apply to the same value. */
+/** Returns the subschemas that apply to the same value. */
 function listSubschemas(node: JsonObject, root: JsonObject): unknown[] {
   const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => {
     const list = getOwnValue(node, keyword);
@@ -59,10 +59,10 @@ function listSubschemas(node: JsonObject, root: JsonObject): unknown[] {
 function resolveReference(node: JsonObject, root: JsonObject): unknown {
   const reference = getOwnValue(node, '$ref');
   if (typeof reference !== 'string' || !reference.startsWith('#')) return undefined;
-  let place: unknown = root;
+  let target: unknown = root;
   for (const step of reference.slice(1).split('/').slice(1)) {
     const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    place = isJsonObject(place) ? getOwnValue(place, key) : undefined;
+    target = isJsonObject(target) ? getOwnValue(target, key) : undefined;
   }
-  return place;
+  return target;
 }

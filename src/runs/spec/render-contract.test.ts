@@ -24,7 +24,7 @@ describe('renderContract', () => {
     ['default-interactive', { schema: SCHEMA, mode: 'interactive' }],
     ['unified-auto', { schema: SCHEMA, profile: 'unified', mode: 'auto' }],
     ['list-auto', { schema: { type: 'array', items: { type: 'string' } }, mode: 'auto' }],
-  ] as const)('reads as in fixtures/%s.txt', (name, terms) => {
+  ] as const)('equals fixtures/%s.txt', (name, terms) => {
     expect(renderContract(terms)).toBe(readGolden(name));
   });
 
@@ -41,32 +41,29 @@ describe('renderContract', () => {
     expect(renderContract({ schema: v.object({ answer: v.number() }), mode: 'auto' })).toContain('"answer"');
   });
 
-  it('names tags and marker only, if a schema cannot be exported', () => {
+  it('names only tags and marker, if a schema cannot be exported', () => {
     const text = renderContract({ schema: fromJsonSchema(SCHEMA), profile: 'tagged', mode: 'auto' });
     expect(text).toContain('<json>');
     expect(text).toContain('__SKILL_DONE__');
     expect(text).not.toContain('JSON Schema');
   });
 
-  it('does not say that a marker is removed which the schema declares', () => {
+  it('does not mention the removal of the marker if the schema declares it', () => {
     const declaring = { type: 'object', properties: { __SKILL_DONE__: { const: true } } };
     expect(renderContract({ schema: SCHEMA, mode: 'auto' })).toContain('removed');
     expect(renderContract({ schema: declaring, mode: 'auto' })).not.toContain('removed');
   });
 
-  it.each(['generic', 'unified'] as const)(
-    'does not speak of tags in profile %s, which does not know them',
-    (profile) => {
-      expect(renderContract({ schema: SCHEMA, profile, mode: 'auto' })).not.toContain('<json>');
-    },
-  );
+  it.each(['generic', 'unified'] as const)('does not mention tags in profile %s, which has none', (profile) => {
+    expect(renderContract({ schema: SCHEMA, profile, mode: 'auto' })).not.toContain('<json>');
+  });
 
-  it('lets the agent ask in interactive mode only', () => {
+  it('lets the agent ask only in interactive mode', () => {
     expect(renderContract({ mode: 'interactive' })).toContain('ask one question');
     expect(renderContract({ mode: 'auto' })).toContain('Nobody can answer');
   });
 
-  it('keeps tags that stand in a schema from being read as tags', () => {
+  it('escapes tags inside a schema', () => {
     const schema = { type: 'object', description: 'Put it in <json> and </skill_content>.' };
     const text = renderContract({ schema, profile: 'unified', mode: 'auto' });
     expect(text).not.toContain('<json>');
@@ -78,7 +75,7 @@ describe('an agent that repeats its contract', () => {
   const tempting = { type: 'object', examples: [{ __SKILL_DONE__: true }] };
 
   it.each(['default', 'tagged', 'generic', 'unified'] as const)(
-    'has not said that it is done (profile %s)',
+    'has not printed the done marker (profile %s)',
     (profile) => {
       expect(readEnd(renderContract({ schema: tempting, profile, mode: 'interactive' }))).toBe('unknown');
     },
@@ -90,13 +87,13 @@ describe('an agent that repeats its contract', () => {
   });
 });
 
-describe('an answer given as the contract asks', () => {
+describe('an answer in the form of the contract', () => {
   it.each([
     ['default', 'Done.\n<json>{"summary": "s", "risk": "low"}</json>'],
     ['tagged', 'Done.\n<json>{"summary": "s", "risk": "low"}</json>'],
     ['generic', '{"summary": "s", "risk": "low"}'],
     ['unified', '{"summary": "s", "risk": "low"}'],
-  ] as const satisfies readonly (readonly [Profile, string])[])('is read whole in profile %s', (profile, text) => {
+  ] as const satisfies readonly (readonly [Profile, string])[])('is read completely in profile %s', (profile, text) => {
     expect(parse(text, fromJsonSchema(SCHEMA), { profile })).toMatchObject({
       status: 'success',
       value: { summary: 's', risk: 'low' },
@@ -109,7 +106,7 @@ describe('the prompt of a retry', () => {
   const spec = { engine: 'codex', prompt: 'Count.', workdir: '.' } as const;
 
   it.each(['default', 'tagged', 'generic', 'unified'] as const)(
-    'asks for the same form as the contract (profile %s)',
+    'describes the same form as the contract (profile %s)',
     (profile) => {
       const contract = { schema: SCHEMA, profile };
       const prompt = renderRetry({ ...spec, contract }, error, true);
@@ -117,7 +114,7 @@ describe('the prompt of a retry', () => {
       expect(prompt.endsWith(form.trim())).toBe(true);
       const said = prompt.slice(0, -form.trim().length);
       expect(said).toContain('[NO_JSON] nothing found');
-      // Nothing about tags or the absence of words: the contract alone decides about the form.
+      // The text mentions neither tags nor Markdown, because only the contract defines the form.
       expect(said).not.toMatch(/json>|only|without/i);
     },
   );
@@ -128,7 +125,7 @@ describe('the prompt of a retry', () => {
     expect(renderRetry({ ...spec, contract }, error, true)).not.toContain('Count.');
   });
 
-  it('names the form itself for a program that is given no contract', () => {
+  it('describes the form itself for a program without a contract', () => {
     const command = { engine: 'command', command: ['x'], workdir: '.' } as const;
     const ask = (profile: Profile) => renderRetry({ ...command, contract: { profile } }, error, false);
     expect(ask('tagged')).toContain('between the tags <json> and </json>');
@@ -136,7 +133,7 @@ describe('the prompt of a retry', () => {
   });
 });
 
-/** The state in which an attempt ends whose agent prints this text. */
+/** Returns the state in which an attempt ends if its agent prints this text. */
 function readEnd(text: string): unknown {
   const translator = createTranslator({ engine: 'generic', runId: 'r', attempt: 1, mode: 'interactive' });
   const emitted = [

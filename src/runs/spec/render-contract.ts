@@ -4,17 +4,17 @@ import type { ContractSchema } from './contract-schema.js';
 import { declaresDoneMarker, DONE_MARKER } from './done-marker.js';
 import type { RunSpec } from '../../records/index.js';
 
-/** The parts of a contract that the agent has to know. */
+/** The parts of a contract that the agent gets. */
 export interface ContractTerms {
   readonly schema?: ContractSchema | undefined;
-  /** The profile that reads its output; `default` if not given. */
+  /** The profile that reads the output; `default` by default. */
   readonly profile?: Profile | undefined;
   readonly mode: 'auto' | 'interactive';
 }
 
 /**
  * Renders the instructions that follow the prompt, so that the agent's answer can be parsed: the tags, the JSON Schema,
- * and the marker that says it has finished. A blank line separates it from what stands before.
+ * and the done marker. They begin with a blank line.
  *
  * @example
  * const prompt = `${task}${renderContract({ schema, profile: 'tagged', mode: 'auto' })}`
@@ -28,8 +28,7 @@ export function renderContract({ schema, profile = 'default', mode }: ContractTe
     ...writeMarkerRules(profile, isObject, declaresDoneMarker(jsonSchema)),
     ...(jsonSchema === undefined ? [] : [writeSchemaRule(jsonSchema)]),
   ];
-  // Readers of agents leave out what stands in these tags when they look for the marker: an agent that repeats its
-  // instructions has not finished.
+  // The search for the done marker ignores the content of these tags: an agent that repeats its instructions has not finished.
   return `\n\n<skill_content name="output-contract">\n${sentences.join('\n')}\n</skill_content>\n`;
 }
 
@@ -39,8 +38,8 @@ function writeTurnRule(mode: ContractTerms['mode']): string {
       return 'Nobody can answer questions during this task: decide yourself, do the work, and end with its result.';
     case 'interactive':
       return (
-        'If you cannot go on without an answer, ask one question in plain words and stop: it will be answered. ' +
-        'Give the result below only when the work is finished.'
+        'If you cannot continue without an answer, ask one question in plain words and stop: it will be answered. ' +
+        'Write the result described below only when the work is finished.'
       );
   }
 }
@@ -52,7 +51,7 @@ function writeFormRules(profile: Profile, isObject: boolean): string[] {
     case 'tagged':
       return [
         `Write the result as ${value} between the tags <json> and </json>, at the very end of your last message.`,
-        'Write the tags once. Between them stands strict JSON only: double quotes, no comments, no Markdown, nothing left out.',
+        'Write the tags once. Between them, write only strict JSON: double quotes, no comments, no Markdown, nothing left out.',
       ];
     case 'generic':
     case 'unified':
@@ -63,12 +62,12 @@ function writeFormRules(profile: Profile, isObject: boolean): string[] {
   }
 }
 
-/** Said in words: written as JSON it would be the marker itself. */
+/** The marker is described in words, because as JSON it would be detected as the marker itself. */
 function writeMarkerRules(profile: Profile, isObject: boolean, isDeclared: boolean): string[] {
   const member = `the member "${DONE_MARKER}" with the value true`;
   if (isObject) {
-    const fate = isDeclared ? '' : ' It is removed before the result is validated.';
-    return [`Add to the object ${member}; it says that the work is finished.${fate}`];
+    const removalNote = isDeclared ? '' : ' It is removed before the result is validated.';
+    return [`Add to the object ${member}; it says that the work is finished.${removalNote}`];
   }
   if (profile === 'generic' || profile === 'unified') return [];
   return [`After the closing tag write a line with a JSON object that has only ${member}.`];
@@ -80,7 +79,7 @@ function writeSchemaRule(jsonSchema: Readonly<Record<string, unknown>>): string 
   return `The result must be valid against this JSON Schema (draft 2020-12):\n${text}`;
 }
 
-/** Only an object has room for the marker; what the schema leaves open is taken to be one. */
+/** Whether the result may be an object, which can contain the marker; assumed if the schema has no type. */
 function mayBeObject(jsonSchema: Readonly<Record<string, unknown>> | undefined, profile: Profile): boolean {
   const type = jsonSchema?.['type'];
   if (profile === 'unified' || type === undefined) return true;
@@ -88,19 +87,18 @@ function mayBeObject(jsonSchema: Readonly<Record<string, unknown>> | undefined, 
 }
 
 /**
- * Renders the first prompt of a run: the task, then the contract. An agent that may ask has to know how to say that
- * it has finished, with or without a contract. Engine `command` gets its input unchanged.
+ * Renders the first prompt of a run: the task, then the contract. An agent that may ask questions must know the done
+ * marker, with or without a contract. Engine `command` gets its input unchanged.
  */
 export function renderFirstPrompt(spec: RunSpec): string {
   return `${spec.prompt ?? ''}${renderTerms(spec)}`;
 }
 
-/** Enough of an error message to correct by; the rest would only crowd the prompt. */
+/** The maximum length of an error message in a prompt; more would not help the agent. */
 const MAX_ERROR_LENGTH = 2000;
 
 /**
- * The prompt of a further attempt: the problem, then the contract again. A resumed session remembers the task; a new one
- * gets it again.
+ * Renders the prompt of a retry: the problem, then the contract again. A new session also gets the task again.
  */
 export function renderRetry(spec: RunSpec, error: ParseError, isResumed: boolean): string {
   const message = `[${error.code}] ${error.message}`;

@@ -1,12 +1,12 @@
 import type { RunLimits } from '../../records/index.js';
 
-/** The limits of a run, with defaults filled in. */
+/** The limits of a run, with defaults. */
 export type DecidedLimits = Readonly<Record<keyof RunLimits, number>>;
 
 /**
  * Default limits of a run: an hour of work, ten minutes without output, a day for a person to answer, a minute in which a
- * process is kept that waits for a permission, 256 MiB of output, 16 MiB in one line, four million events, 1 GiB in the run
- * folder, and as many tokens and dollars as the engine's own settings allow.
+ * process waits for a permission before it is ended, 256 MiB of output, 16 MiB per line, four million events, 1 GiB in the run
+ * folder, and no limit on tokens and cost.
  */
 export const DEFAULT_LIMITS: DecidedLimits = {
   time_s: 3600,
@@ -21,7 +21,7 @@ export const DEFAULT_LIMITS: DecidedLimits = {
   cost: Number.POSITIVE_INFINITY,
 };
 
-/** The limits of a spec, with defaults filled in. */
+/** Returns the limits of a spec, with defaults. */
 export function decideLimits(limits: RunLimits = {}): DecidedLimits {
   return { ...DEFAULT_LIMITS, ...limits };
 }

@@ -6,44 +6,44 @@ import { getErrorCode } from '../../base/index.js';
 import type { ProcessIdentity } from '../process/process-identity.js';
 import { identifyOwnProcess, getProcessState } from '../process/process-identity.js';
 
-/** A successful claim: no other living process has one. */
+/** A successful claim. No other running process has a claim on the same folder. */
 export interface FolderClaim {
-  takeDown(): Promise<void>;
+  release(): Promise<void>;
 }
 
-/** How often a holder touches its file, to show that it is alive where its process cannot be checked (another container). */
+/** The interval at which the owner touches its file, to show processes in other containers that it is alive. */
 const HEARTBEAT_MS = 10_000;
-const SILENT_MS = 60_000;
+const MAX_SILENCE_MS = 60_000;
 
 /**
- * Creates a claim in a folder of claims, then checks for others. Two cannot both succeed, because each checks after creating its
- * own; a process that finds another claim removes its own and reports the other. No name is used twice, so a dead claim can be
- * removed without removing a new one.
+ * Creates a claim in a folder of claims, then checks for others. Two processes cannot both succeed, because each checks after
+ * creating its claim; a process that finds another claim removes its own and returns the owner of the other. No name is used
+ * twice, so a dead claim can be removed without the risk of removing a new one.
  */
-export async function tryClaim(place: string): Promise<FolderClaim | { readonly heldBy: number }> {
+export async function tryClaim(folder: string): Promise<FolderClaim | { readonly heldBy: number }> {
   const own = nameClaim(await identifyOwnProcess());
-  await putUp(place, own);
-  const heldBy = await findOther(place, own);
+  await createClaim(folder, own);
+  const heldBy = await findOther(folder, own);
   if (heldBy !== undefined) {
-    await rm(join(place, own), { force: true });
+    await rm(join(folder, own), { force: true });
     return { heldBy };
   }
   const heartbeat = setInterval(() => {
     const now = new Date();
-    utimes(join(place, own), now, now).catch(() => undefined);
+    utimes(join(folder, own), now, now).catch(() => undefined);
   }, HEARTBEAT_MS);
   heartbeat.unref();
   return {
-    async takeDown() {
+    async release() {
       clearInterval(heartbeat);
-      await rm(join(place, own), { force: true });
-      // Not empty when another has claimed meanwhile.
-      await rmdir(place).catch(() => undefined);
+      await rm(join(folder, own), { force: true });
+      // Not empty if another process has created a claim in the meantime.
+      await rmdir(folder).catch(() => undefined);
     },
   };
 }
 
-/** The name says whose claim it is, so a claim is never there without its owner. */
+/** The owner is part of the name, so that a claim never exists without its owner. */
 function nameClaim({ pid, started }: ProcessIdentity): string {
   return [pid, Buffer.from(started ?? '').toString('base64url'), randomUUID()].join('.');
 }
@@ -53,33 +53,33 @@ function readClaim(name: string): ProcessIdentity {
   return { pid: Number(pid), started: started === '' ? null : Buffer.from(started, 'base64url').toString() };
 }
 
-async function putUp(place: string, name: string): Promise<void> {
+async function createClaim(folder: string, name: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await makeFolder(place);
-      await writeFile(join(place, name), '', { flag: 'wx' });
+      await makeFolder(folder);
+      await writeFile(join(folder, name), '', { flag: 'wx' });
       return;
     } catch (error) {
-      // The previous holder may remove the empty folder, before or after it is detected.
+      // The previous owner may remove the empty folder at any time.
       if (!/^(?:EEXIST|ENOENT)$/.test(getErrorCode(error) ?? '') || attempt === 10) throw error;
     }
   }
 }
 
-/** The process number of another living claim. */
-async function findOther(place: string, own: string): Promise<number | undefined> {
-  for (const name of await readdir(place)) {
+/** Returns the process id of another valid claim. */
+async function findOther(folder: string, own: string): Promise<number | undefined> {
+  for (const name of await readdir(folder)) {
     if (name === own) continue;
     const holder = readClaim(name);
-    if (!(await isVoid(join(place, name), holder))) return holder.pid;
-    await rm(join(place, name), { force: true });
+    if (!(await isDead(join(folder, name), holder))) return holder.pid;
+    await rm(join(folder, name), { force: true });
   }
   return undefined;
 }
 
-async function isVoid(path: string, holder: ProcessIdentity): Promise<boolean> {
+async function isDead(path: string, holder: ProcessIdentity): Promise<boolean> {
   const state = await getProcessState(holder);
   if (state !== 'unknown') return state === 'gone';
   const found = await stat(path).catch(() => undefined);
-  return found === undefined || Date.now() - found.mtimeMs > SILENT_MS;
+  return found === undefined || Date.now() - found.mtimeMs > MAX_SILENCE_MS;
 }

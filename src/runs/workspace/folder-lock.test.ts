@@ -17,7 +17,7 @@ async function makePlaces(): Promise<{ locks: string; work: string }> {
 }
 
 describe('lockFolder', () => {
-  it('refuses a folder in which another run works, until that one has ended', async () => {
+  it('refuses a folder that another run uses, until that one has ended', async () => {
     const { locks, work } = await makePlaces();
     const lock = await lockFolder(locks, work);
     await expect(lockFolder(locks, work)).rejects.toMatchObject({
@@ -53,7 +53,7 @@ describe('lockFolder', () => {
     expect(order).toEqual(Array.from({ length: 20 }, (_none, index) => index));
   });
 
-  it('stops waiting when asked to, and the next in line still gets its turn', async () => {
+  it('stops waiting on abort, and the next caller still gets the lock', async () => {
     const { locks, work } = await makePlaces();
     const first = await lockFolder(locks, work);
     const impatience = new AbortController();
@@ -76,7 +76,7 @@ describe('lockFolder', () => {
     await lock.release();
   });
 
-  it('refuses a folder that is not there', async () => {
+  it('refuses a missing folder', async () => {
     const { locks, work } = await makePlaces();
     await expect(lockFolder(locks, join(work, 'missing'))).rejects.toMatchObject({ code: 'WORKING_FOLDER_UNREADABLE' });
   });
@@ -89,7 +89,7 @@ describe('between processes', { timeout: 30_000 }, () => {
     return holder;
   }
 
-  it('a folder is held by one, and free as soon as that one is killed', async () => {
+  it('a folder is locked by one, and free as soon as that one is killed', async () => {
     const { locks, work } = await makePlaces();
     const holder = await startHolder(locks, work);
     await expect(lockFolder(locks, work)).rejects.toMatchObject({
@@ -104,26 +104,23 @@ describe('between processes', { timeout: 30_000 }, () => {
 });
 
 describe('claims', () => {
-  it('of many at once: at most one succeeds', async () => {
+  it('of many processes at the same time: at most one succeeds', async () => {
     const { locks } = await makePlaces();
     const claims = await Promise.all(Array.from({ length: 20 }, async () => tryClaim(locks)));
     expect(claims.filter((claim) => !('heldBy' in claim)).length).toBeLessThanOrEqual(1);
   });
 
-  it.runIf(process.platform === 'linux')(
-    'of another container do not count after a time without a sign of life',
-    async () => {
-      const { locks } = await makePlaces();
-      await mkdir(locks);
-      const foreign = join(locks, `1.${Buffer.from('other-boot/1/1').toString('base64url')}.x`);
-      await writeFile(foreign, '');
-      expect(await tryClaim(locks)).toEqual({ heldBy: 1 });
-      await utimes(foreign, 0, 0);
-      expect(await tryClaim(locks)).not.toHaveProperty('heldBy');
-    },
-  );
+  it.runIf(process.platform === 'linux')('of another container expire after a time without a heartbeat', async () => {
+    const { locks } = await makePlaces();
+    await mkdir(locks);
+    const foreign = join(locks, `1.${Buffer.from('other-boot/1/1').toString('base64url')}.x`);
+    await writeFile(foreign, '');
+    expect(await tryClaim(locks)).toEqual({ heldBy: 1 });
+    await utimes(foreign, 0, 0);
+    expect(await tryClaim(locks)).not.toHaveProperty('heldBy');
+  });
 
-  it('do not count if no process can have made them', async () => {
+  it('are ignored if no process can have created them', async () => {
     const { locks } = await makePlaces();
     await mkdir(locks);
     await writeFile(join(locks, 'no claim'), '');

@@ -14,21 +14,21 @@ export interface FolderLock {
 }
 
 export interface FolderLockOptions {
-  /** Waits until the folder is free, first come first served within this process; otherwise a busy folder is an error. */
+  /** Whether to wait until the folder is free, in the order of calls within this process; otherwise a busy folder is an error. */
   readonly wait?: boolean;
-  /** Ends the waiting; its reason is thrown. */
+  /** Aborts the wait; its reason is thrown. */
   readonly signal?: AbortSignal;
 }
 
 const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 500;
 
-/** For each folder a promise that settles when everyone in this process who holds or waits for its lock has released it. */
-const lines = new Map<string, Promise<void>>();
+/** For each folder, a promise that settles when all callers in this process that have or wait for its lock have released it. */
+const queues = new Map<string, Promise<void>>();
 
 /**
- * Locks a folder for one run at a time, across all processes that share `locks`. Links to the same folder are the same
- * folder; a folder inside another has its own lock. The lock of a process that died does not count.
+ * Locks a folder for one run at a time, across all processes that share `locks`. Links to the same folder share its
+ * lock; a folder inside another has its own lock. The lock of a process that has ended is ignored.
  *
  * @example
  * const lock = await lockFolder(join(data, 'locks'), workdir, { wait: true, signal });
@@ -40,7 +40,11 @@ export async function lockFolder(
   { wait = false, signal }: FolderLockOptions = {},
 ): Promise<FolderLock> {
   signal?.throwIfAborted();
-  return lockPlace(getPlace(locks, folder), { wait, signal, busy: (holder) => busy(folder, holder) });
+  return lockClaims(findClaimFolder(locks, folder), {
+    wait,
+    signal,
+    createBusyError: (holder) => createBusyError(folder, holder),
+  });
 }
 
 /**
@@ -56,34 +60,38 @@ export async function lockFile(
   { signal }: Pick<FolderLockOptions, 'signal'>,
 ): Promise<FolderLock> {
   signal?.throwIfAborted();
-  return lockPlace(formatPlace(locks, resolve(path)), { wait: true, signal, busy: (holder) => busy(path, holder) });
+  return lockClaims(getClaimFolder(locks, resolve(path)), {
+    wait: true,
+    signal,
+    createBusyError: (holder) => createBusyError(path, holder),
+  });
 }
 
-interface Waiting {
+interface LockOptions {
   readonly wait: boolean;
   readonly signal: AbortSignal | undefined;
-  /** The error of one that does not wait. */
-  readonly busy: (holder: number) => SluiceError;
+  /** Creates the error of a caller that does not wait. */
+  readonly createBusyError: (holder: number) => SluiceError;
 }
 
-async function lockPlace(place: string, waiting: Waiting): Promise<FolderLock> {
-  const { wait, signal } = waiting;
-  const ahead = lines.get(place);
-  if (ahead !== undefined && !wait) throw waiting.busy(process.pid);
+async function lockClaims(claimFolder: string, options: LockOptions): Promise<FolderLock> {
+  const { wait, signal } = options;
+  const ahead = queues.get(claimFolder);
+  if (ahead !== undefined && !wait) throw options.createBusyError(process.pid);
   const turn = new AbortController();
-  const line = Promise.all([ahead, once(turn.signal, 'abort')]).then(() => undefined);
-  lines.set(place, line);
+  const queueEnd = Promise.all([ahead, once(turn.signal, 'abort')]).then(() => undefined);
+  queues.set(claimFolder, queueEnd);
   const leave = (): void => {
     turn.abort();
-    if (lines.get(place) === line) lines.delete(place);
+    if (queues.get(claimFolder) === queueEnd) queues.delete(claimFolder);
   };
   try {
-    await orAbort(ahead, signal);
-    const claim = await claimPlace(place, waiting);
+    await waitOrAbort(ahead, signal);
+    const claim = await waitForClaim(claimFolder, options);
     let released: Promise<void> | undefined;
     return {
       async release() {
-        released ??= claim.takeDown().finally(leave);
+        released ??= claim.release().finally(leave);
         await released;
       },
     };
@@ -93,43 +101,44 @@ async function lockPlace(place: string, waiting: Waiting): Promise<FolderLock> {
   }
 }
 
-/** Claims are stored by the real path, which is resolved synchronously, so that callers are served in the order of their calls. */
-function getPlace(locks: string, folder: string): string {
+/** Returns the folder with the claims of a folder, by its real path. It is resolved synchronously, so that callers are served in
+ * the order of their calls. */
+function findClaimFolder(locks: string, folder: string): string {
   let real: string;
   try {
     real = realpathSync.native(folder);
   } catch (cause) {
     throw new SluiceError(
       'WORKING_FOLDER_UNREADABLE',
-      `Cannot read the working folder "${folder}". Create it, or use another.`,
+      `Cannot read the working folder "${folder}". Create it, or use another folder.`,
       { cause },
     );
   }
-  return formatPlace(locks, real);
+  return getClaimFolder(locks, real);
 }
 
-function formatPlace(locks: string, path: string): string {
+function getClaimFolder(locks: string, path: string): string {
   return join(resolve(locks), createHash('sha256').update(path).digest('hex').slice(0, 40));
 }
 
-async function claimPlace(place: string, { wait, signal, busy: refuse }: Waiting): Promise<FolderClaim> {
+async function waitForClaim(claimFolder: string, options: LockOptions): Promise<FolderClaim> {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
-    const claim = await tryClaim(place);
+    const claim = await tryClaim(claimFolder);
     if (!('heldBy' in claim)) return claim;
-    if (!wait) throw refuse(claim.heldBy);
-    // A random pause, so that of two processes that block each other one tries again sooner.
-    await orAbort(sleep(pause * (0.5 + Math.random())), signal);
+    if (!options.wait) throw options.createBusyError(claim.heldBy);
+    // A random pause, so that two processes that block each other do not retry at the same time.
+    await waitOrAbort(sleep(pause * (0.5 + Math.random())), options.signal);
   }
 }
 
-function busy(folder: string, holder: number): SluiceError {
+function createBusyError(folder: string, holder: number): SluiceError {
   return new SluiceError(
     'WORKING_FOLDER_BUSY',
-    `Another run uses the folder "${folder}" (process ${holder}). Wait for it, or give this run another folder.`,
+    `Another run is using the folder "${folder}" (process ${holder}). Wait for it to end, or use another folder.`,
   );
 }
 
-async function orAbort(waiting: Promise<unknown> | undefined, signal: AbortSignal | undefined): Promise<void> {
+async function waitOrAbort(waiting: Promise<unknown> | undefined, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) {
     await waiting;
     return;

@@ -4,8 +4,8 @@ import { FileError, getErrorCode } from '../../base/index.js';
 import { requireRealFolder } from '../../files/index.js';
 
 /**
- * Creates a folder inside another, with those between. An agent may have worked there: a link it left would redirect our
- * writes, so a link on the path is refused with `UNSAFE_FILE`.
+ * Creates a folder inside another, with missing parents. A link in the path is refused with `UNSAFE_FILE`, because an agent may
+ * have created it to redirect our writes.
  */
 export async function makeFoldersInside(root: string, folder: string): Promise<void> {
   const steps = relative(root, folder).split(sep);

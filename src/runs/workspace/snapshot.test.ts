@@ -17,7 +17,7 @@ async function listChanges(
   return compareSnapshots(before, await takeSnapshot(folder));
 }
 
-/** File systems count time in steps of a few milliseconds: waits until a file would get another time than those before. */
+/** Waits until a new file gets a later time than existing files, since the times of file systems are a few milliseconds apart. */
 async function waitForNextTime(folder: string): Promise<void> {
   const probe = `${folder}-probe`;
   const touch = async (): Promise<number> => {
@@ -47,7 +47,7 @@ describe('the difference of two snapshots', () => {
     });
   });
 
-  it('is empty when nothing happened, also if the files were read', async () => {
+  it('is empty if nothing changed, even if the files were read', async () => {
     expect(await listChanges({ 'a.txt': 'a' }, async (folder) => lstat(join(folder, 'a.txt')))).toEqual({
       created: [],
       modified: [],
@@ -68,7 +68,7 @@ describe('the difference of two snapshots', () => {
     expect(modified).toEqual(['a.txt']);
   });
 
-  it('does not look into .git, node_modules and .audit, at any depth', async () => {
+  it('skips .git, node_modules and .audit at any depth', async () => {
     const { created } = await listChanges({}, async (folder) => {
       for (const path of ['.git', 'a/node_modules', 'a/b/.audit', 'a/.github']) {
         await mkdir(join(folder, path), { recursive: true });
@@ -124,14 +124,14 @@ async function writeAndHide(path: string): Promise<void> {
 describe('an incomplete snapshot', () => {
   const many = Object.fromEntries(Array.from({ length: 30 }, (_none, index) => [`d${index % 3}/f${index}`, 'x']));
 
-  it('says so when there are too many files, or paths too long', async () => {
+  it('is marked if there are too many files, or paths are too long', async () => {
     const folder = await makeFolder(many);
     expect((await takeSnapshot(folder)).truncated).toBe(false);
     expect(await takeSnapshot(folder, { maxFiles: 10 })).toMatchObject({ truncated: true, paths: { length: 10 } });
     expect((await takeSnapshot(folder, { maxPathBytes: 20 })).truncated).toBe(true);
   });
 
-  it('says so when folders are too deep, and does not judge what is in them', async () => {
+  it('is marked if folders are too deep, and leaves out their content', async () => {
     const folder = await makeFolder({ 'a/b/c': 'x', 'a/d': 'y' });
     const shallow = await takeSnapshot(folder, { maxDepth: 2 });
     expect(shallow).toMatchObject({ truncated: true, paths: ['a/d'] });
@@ -140,7 +140,7 @@ describe('an incomplete snapshot', () => {
     expect(compareSnapshots(full, shallow)).toEqual({ created: [], modified: [], deleted: [] });
   });
 
-  it('is compared only as far as both went', async () => {
+  it('is compared only as far as both walks went', async () => {
     const folder = await makeFolder(many);
     const before = await takeSnapshot(folder, { maxFiles: 15 });
     await rm(join(folder, 'd0/f0'));
@@ -150,7 +150,7 @@ describe('an incomplete snapshot', () => {
     expect(compareSnapshots(before, after)).toEqual({ created: ['d0/new'], modified: [], deleted: ['d0/f0'] });
   });
 
-  it('never reports a change that did not happen, wherever it was cut off', () => {
+  it('never reports a change that did not happen, wherever it was truncated', () => {
     const name = fc.constantFrom('a', 'a-b', 'a.b', 'b', 'b b', 'c');
     const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
     const makeSnapshot = (paths: readonly string[], limit: number): Snapshot => {
@@ -183,13 +183,13 @@ describe('an incomplete snapshot', () => {
     );
   });
 
-  it('is refused for a folder that is not there', async () => {
+  it('is refused for a missing folder', async () => {
     await expect(takeSnapshot('/no/such/folder')).rejects.toMatchObject({ code: 'WORKING_FOLDER_UNREADABLE' });
     const folder = await makeFolder({ file: '' });
     await expect(takeSnapshot(join(folder, 'file'))).rejects.toMatchObject({ code: 'WORKING_FOLDER_UNREADABLE' });
   });
 
-  it('sees a file of which a second name was made', async () => {
+  it('lists a file that got a second hard link', async () => {
     const { created } = await listChanges({ a: 'x' }, async (folder) => link(join(folder, 'a'), join(folder, 'b')));
     expect(created).toEqual(['b']);
   });

@@ -3,39 +3,39 @@ import { lstat, readdir } from 'node:fs/promises';
 import { SluiceError } from '../../base/index.js';
 import type { FsDiff } from '../../events/index.js';
 
-/** The files and links of a folder at one moment, without their contents. */
+/** The files and links of a folder at one time, without their content. */
 export interface Snapshot {
   /** Relative, with forward slashes, in the order of the walk. */
   readonly paths: readonly string[];
-  /** Four numbers a path: size, times of change of content and of entry, inode. Flat, because there may be many. */
+  /** Four numbers per path: size, mtime, ctime and inode. A flat array, because there may be many paths. */
   readonly stamps: readonly number[];
-  /** Where the walk was cut off; nothing is known about the paths from there on. */
+  /** The path at which the walk stopped because of a limit; this path and later ones are unknown. */
   readonly truncatedAt: string | undefined;
-  /** Folders that could not be read. */
+  /** Folders that could not be read or are too deeply nested. */
   readonly unseen: ReadonlySet<string>;
-  /** Whether something was left out: too many files, too deep, not readable. */
+  /** Whether something was left out: too many files, folders that are too deeply nested or cannot be read. */
   readonly truncated: boolean;
 }
 
 export interface SnapshotOptions {
   readonly maxFiles?: number;
   readonly maxDepth?: number;
-  /** Of all paths together. */
+  /** Limit for the length of all paths. */
   readonly maxPathBytes?: number;
-  /** Folders that are not looked into, relative with forward slashes. */
+  /** Folders that are skipped, relative with forward slashes. */
   readonly leaveOut?: readonly string[];
 }
 
-/** How many numbers `stamps` has for each path. */
+/** The number of elements per path in `stamps`. */
 const STAMP_SIZE = 4;
 
 const IGNORED: ReadonlySet<string> = new Set(['.git', 'node_modules', '.audit']);
 /** Concurrent file system calls. */
-const AT_ONCE = 64;
+const CONCURRENCY = 64;
 
 /**
- * Lists the files of a folder and when each was last written. Links are not followed; `.git`, `node_modules`
- * and `.audit` are left out at any depth, folders themselves and what is neither file nor link too.
+ * Lists the files of a folder with their sizes and times. Links are not followed. Folders named `.git`, `node_modules` and
+ * `.audit` are left out at any depth, and so is everything that is neither a file nor a link.
  *
  * @example
  * const before = await takeSnapshot(workdir);
@@ -51,53 +51,53 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
   let pathBytes = 0;
   let truncatedAt: string | undefined;
 
-  /** In the order of names, depth first: so two walks that were cut off can be compared as far as both went. */
+  /** Walks in the order of names, depth first, so that two truncated walks can be compared up to where the first one stopped. */
   async function walk(relative: string, entries: readonly Dirent[], depth: number): Promise<void> {
     const prefix = relative === '' ? '' : `${relative}/`;
-    for (let from = 0; from < entries.length && truncatedAt === undefined; from += AT_ONCE) {
-      const group = entries.slice(from, from + AT_ONCE);
-      const found = await Promise.all(group.map(async (entry) => look(`${folder}/${prefix}${entry.name}`, entry)));
+    for (let from = 0; from < entries.length && truncatedAt === undefined; from += CONCURRENCY) {
+      const group = entries.slice(from, from + CONCURRENCY);
+      const found = await Promise.all(group.map(async (entry) => statEntry(`${folder}/${prefix}${entry.name}`, entry)));
       for (const [index, entry] of group.entries()) {
         const path = `${prefix}${entry.name}`;
         if (truncatedAt !== undefined) return;
         if (paths.length >= maxFiles || pathBytes >= maxPathBytes) truncatedAt = path;
-        else if (!entry.isDirectory()) keep(path, found[index]);
-        else if (!leftOut.has(path)) await enter(path, depth + 1);
+        else if (!entry.isDirectory()) addFile(path, found[index]);
+        else if (!leftOut.has(path)) await walkFolder(path, depth + 1);
       }
     }
   }
 
-  async function enter(path: string, depth: number): Promise<void> {
-    const entries = depth > maxDepth ? undefined : await list(`${folder}/${path}`);
+  async function walkFolder(path: string, depth: number): Promise<void> {
+    const entries = depth > maxDepth ? undefined : await listEntries(`${folder}/${path}`);
     if (entries === undefined) unseen.add(path);
     else await walk(path, entries, depth);
   }
 
-  function keep(path: string, stat: Stats | undefined): void {
-    // It was deleted meanwhile, or is a pipe or a socket.
+  function addFile(path: string, stat: Stats | undefined): void {
+    // It was deleted in the meantime, or is a pipe or a socket.
     if (stat === undefined || !(stat.isFile() || stat.isSymbolicLink())) return;
     paths.push(path);
     stamps.push(stat.size, stat.mtimeMs, stat.ctimeMs, stat.ino);
     pathBytes += Buffer.byteLength(path);
   }
 
-  const entries = await list(folder);
+  const entries = await listEntries(folder);
   if (entries === undefined) {
     throw new SluiceError(
       'WORKING_FOLDER_UNREADABLE',
-      `Cannot read the working folder ${folder}. Create it, or use another.`,
+      `Cannot read the working folder "${folder}". Create it, or use another folder.`,
     );
   }
   await walk('', entries, 1);
   return { paths, stamps, truncatedAt, unseen, truncated: truncatedAt !== undefined || unseen.size > 0 };
 }
 
-async function look(path: string, entry: Dirent): Promise<Stats | undefined> {
+async function statEntry(path: string, entry: Dirent): Promise<Stats | undefined> {
   if (entry.isDirectory()) return undefined;
   return lstat(path).catch(() => undefined);
 }
 
-async function list(path: string): Promise<Dirent[] | undefined> {
+async function listEntries(path: string): Promise<Dirent[] | undefined> {
   try {
     const entries = await readdir(path, { withFileTypes: true });
     return entries.filter(({ name }) => !IGNORED.has(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -108,22 +108,21 @@ async function list(path: string): Promise<Dirent[] | undefined> {
 
 /**
  * Lists the changes between two snapshots of a folder. A file counts as modified if its size, inode or one of its times
- * differs: one that was written again with the same content was written, and counts. What one of the snapshots did not see
- * is not judged.
+ * differs: rewriting it with the same content counts too. Paths that are unknown in one of the snapshots are left out.
  */
 export function compareSnapshots(before: Snapshot, after: Snapshot): FsDiff {
   const created: string[] = [];
   const modified: string[] = [];
   const deleted: string[] = [];
-  const canJudge = createJudge(before, after);
+  const isKnown = createKnownCheck(before, after);
   let old = 0;
   let recent = 0;
   while (old < before.paths.length || recent < after.paths.length) {
     const oldPath = before.paths[old];
     const recentPath = after.paths[recent];
     const order = compare(oldPath, recentPath);
-    if (order < 0 && oldPath !== undefined && canJudge(oldPath)) deleted.push(oldPath);
-    if (order > 0 && recentPath !== undefined && canJudge(recentPath)) created.push(recentPath);
+    if (order < 0 && oldPath !== undefined && isKnown(oldPath)) deleted.push(oldPath);
+    if (order > 0 && recentPath !== undefined && isKnown(recentPath)) created.push(recentPath);
     if (order === 0 && oldPath !== undefined && !isSame(before, old, after, recent)) modified.push(oldPath);
     if (order <= 0) old += 1;
     if (order >= 0) recent += 1;
@@ -131,7 +130,7 @@ export function compareSnapshots(before: Snapshot, after: Snapshot): FsDiff {
   return { created: created.sort(), modified: modified.sort(), deleted: deleted.sort() };
 }
 
-/** The order of the walk: names part by part, so that a folder's files stand together. After the last comes nothing. */
+/** Compares paths in the order of the walk: part by part, so that the files of a folder are together. Undefined comes last. */
 function compare(left: string | undefined, right: string | undefined): number {
   if (left === right) return 0;
   if (left === undefined) return 1;
@@ -146,7 +145,7 @@ function isSame(before: Snapshot, old: number, after: Snapshot, recent: number):
   return true;
 }
 
-function createJudge(before: Snapshot, after: Snapshot): (path: string) => boolean {
+function createKnownCheck(before: Snapshot, after: Snapshot): (path: string) => boolean {
   const ends = [before.truncatedAt, after.truncatedAt].filter((end) => end !== undefined);
   const unseen = new Set([...before.unseen, ...after.unseen]);
   return (path) => ends.every((end) => compare(path, end) < 0) && (unseen.size === 0 || !isBelow(path, unseen));

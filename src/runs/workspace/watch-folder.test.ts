@@ -15,7 +15,7 @@ test.each([
   ['in it', '.sluice', ['a.txt', 'runs/b.txt']],
   ['in it, under a name with two dots', '..sluice', ['a.txt', 'runs/b.txt']],
   ['the same', '.', ['a.txt']],
-])('changes are reported, but not those of a data folder %s', async (_, where, created) => {
+])('changes are reported, except those of a data folder %s', async (_, where, created) => {
   const workdir = join(await makeFolder(), 'work');
   const data = join(workdir, where);
   await mkdir(join(workdir, 'runs'), { recursive: true });

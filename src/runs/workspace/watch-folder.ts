@@ -5,13 +5,13 @@ import { PACKED_FOLDER } from '../../run-folder/index.js';
 import type { RunWarning } from '../../records/index.js';
 import { compareSnapshots, takeSnapshot } from './snapshot.js';
 
-/** Compares a folder with its earlier state. */
+/** Compares a folder with its recorded state. */
 export interface FolderWatch {
-  /** Returns the changes since then. */
+  /** Returns the changes since the state was recorded. */
   difference(): Promise<{ readonly fsDiff: FsDiff; readonly warnings: readonly RunWarning[] }>;
 }
 
-/** Sluice's own folders in a data folder. */
+/** Sluice's folders in a data folder, whose files are never artifacts. */
 const OWN_FOLDERS = ['runs', PACKED_FOLDER, 'cache', 'processes', 'locks'];
 
 /** Records the content of a working folder. The data folder may be inside it; Sluice's own files are not artifacts. */
@@ -23,16 +23,16 @@ export async function watchFolder(workdir: string, data: string): Promise<Folder
       const after = await takeSnapshot(workdir, { leaveOut });
       const fsDiff = compareSnapshots(before, after);
       if (!before.truncated && !after.truncated) return { fsDiff, warnings: [] };
-      const message = `${workdir} has more files than Sluice compares, so artifacts may be missing.`;
+      const message = `"${workdir}" has too many files, or folders that are too deeply nested or cannot be read. Some artifacts may be missing.`;
       return { fsDiff, warnings: [{ code: 'ARTIFACTS_INCOMPLETE', message }] };
     },
   };
 }
 
-/** Relative to the working folder; none if the data folder is elsewhere. */
+/** Returns Sluice's own folders, relative to the working folder; none if the data folder is elsewhere. */
 function listOwnFolders(workdir: string, data: string): readonly string[] {
   const path = relative(workdir, data).split(sep).join('/');
   if (path === '') return OWN_FOLDERS;
-  // A name may begin with two dots and still be inside.
+  // Not every path that begins with two dots is outside: a folder name may begin with them.
   return path === '..' || path.startsWith('../../') ? [] : [path];
 }

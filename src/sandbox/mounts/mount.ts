@@ -1,25 +1,25 @@
 import { sep } from 'node:path';
 
-/** The content of a sandbox at a path. Everything else is absent. */
+/** The content of a path in the sandbox. Paths without a mount do not exist there. */
 export type Mount =
   /** A file or folder of the machine. */
   | { readonly kind: 'read' | 'write'; readonly at: string; readonly from: string }
-  /** An empty folder to write to, in memory and of that size at most. */
+  /** An empty, writable folder in memory, with a size limit. */
   | { readonly kind: 'private'; readonly at: string; readonly bytes: number }
-  /** Nothing, where a folder above it is shown. */
+  /** Hides a path inside a folder that is mounted. */
   | { readonly kind: 'hidden'; readonly at: string; readonly isFolder: boolean }
   | { readonly kind: 'link'; readonly at: string; readonly to: string }
-  /** A file to write to that begins as a copy; what is written is lost at the end. */
+  /** A writable copy of a file; changes are lost when the sandbox ends. */
   | { readonly kind: 'copy'; readonly at: string; readonly from: string };
 
-/** Whether a path is that folder or inside it. */
+/** Whether a path is the folder itself or inside it. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /**
- * The mounts in the order in which they can be made: a folder before what is inside it. Of two at one path the later counts.
- * A link with a mount below it is left out: bubblewrap would follow it out of the sandbox, and fail.
+ * Orders mounts so that a folder comes before its content. Of two mounts at the same path the later one is used. A link with a
+ * mount below it is left out: bubblewrap would follow it out of the sandbox, and fail.
  */
 function orderMounts(mounts: readonly Mount[]): readonly Mount[] {
   const byPath = new Map<string, Mount>();
@@ -35,7 +35,7 @@ function countSteps(path: string): number {
 }
 
 /**
- * The arguments of bubblewrap for these mounts. `descriptors` has the number under which the file of each `copy` is open.
+ * Returns the arguments of bubblewrap for these mounts. `descriptors` has the file descriptor for the path of each `copy`.
  *
  * @example
  * renderMounts([{ kind: 'read', at: '/usr', from: '/usr' }], new Map()) // ['--ro-bind', '/usr', '/usr']
@@ -63,7 +63,7 @@ export function renderMounts(mounts: readonly Mount[], descriptors: ReadonlyMap<
         break;
       case 'hidden':
         if (mount.isFolder) {
-          // Nested mounts are added before it is closed.
+          // It becomes read-only last, after the mounts inside it.
           args.push('--size', '1048576', '--tmpfs', at);
           closed.push('--remount-ro', at);
         } else args.push('--ro-bind', '/dev/null', at);

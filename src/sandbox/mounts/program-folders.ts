@@ -5,98 +5,98 @@ import type { Mount } from './mount.js';
 import { isWithin } from './mount.js';
 import { isBroad, isInSystem } from './system-folders.js';
 
-/** Where programs are looked for, and which folders they must not open. */
-export interface ProgramPlaces {
+/** Where to look for programs; the working folder and the home folder are never mounted as part of a program. */
+export interface ProgramSearch {
   /** The entries of PATH inside the sandbox. */
   readonly path: string;
   readonly cwd: string;
   readonly home: string;
 }
 
-/** For other files that a command names, only the file itself is mounted. */
+/** Scripts named in a command are mounted with their package; other files without it. */
 const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|sh)$/;
 
-/** A link that leads to a link, an interpreter of an interpreter. */
+/** Limit on chains of links, and on chains of interpreters. */
 const MAX_STEPS = 8;
 
 /**
- * Finds the folders to mount read-only so that a program can start: the folders of PATH, where the program and its
- * interpreter are installed, and the packages of scripts that are named by their full path. The arguments must come from
+ * Finds the folders to mount read-only so that a program can start: the folders of PATH, those in which the program and its
+ * interpreter are installed, and the packages of scripts that are named by their full path. The command must come from
  * the caller, never from an agent.
  *
  * @example
  * await findProgramFolders(['codex'], { path, cwd, home }) // [{ kind: 'read', at: '/home/me/.nvm/versions/node/v20.19.0', … }]
  */
-export async function findProgramFolders(words: readonly string[], places: ProgramPlaces): Promise<readonly Mount[]> {
-  const shown = new Map<string, string>();
-  const show = (path: string, from = path): void => {
-    if (!isInSystem(path) && !isWithin(path, places.cwd)) shown.set(path, from);
+export async function findProgramFolders(command: readonly string[], search: ProgramSearch): Promise<readonly Mount[]> {
+  const mounted = new Map<string, string>();
+  const mount = (path: string, from = path): void => {
+    if (!isInSystem(path) && !isWithin(path, search.cwd)) mounted.set(path, from);
   };
-  const named = places.path.split(delimiter).filter(isAbsolute);
+  const named = search.path.split(delimiter).filter(isAbsolute);
   const found = await Promise.all(named.map(async (folder) => realpath(folder).catch(() => undefined)));
   for (const [index, folder] of named.entries()) {
     const real = found[index];
-    if (real === undefined || isBroad(folder, places.home) || isBroad(real, places.home)) continue;
-    show(folder, real);
-    show(real);
+    if (real === undefined || isBroad(folder, search.home) || isBroad(real, search.home)) continue;
+    mount(folder, real);
+    mount(real);
   }
-  const [program = '', ...rest] = words;
-  await showProgram(program, places, show, MAX_STEPS);
-  for (const word of rest) {
+  const [program = '', ...args] = command;
+  await mountProgram(program, search, mount, MAX_STEPS);
+  for (const word of args) {
     if (!isAbsolute(word) || !(await isFile(word))) continue;
-    if (SCRIPT.test(word)) await showFile(word, places, show);
-    else show(word);
+    if (SCRIPT.test(word)) await mountFile(word, search, mount);
+    else mount(word);
   }
-  return [...shown].map(([at, from]) => ({ kind: 'read', at, from }));
+  return [...mounted].map(([at, from]) => ({ kind: 'read', at, from }));
 }
 
-async function showProgram(
+async function mountProgram(
   program: string,
-  places: ProgramPlaces,
-  show: (path: string) => void,
+  search: ProgramSearch,
+  mount: (path: string) => void,
   steps: number,
 ): Promise<void> {
-  const file = await findProgram(program, places);
+  const file = await findProgram(program, search);
   if (file === undefined || steps === 0) return;
-  await showFile(file, places, show);
-  for (const interpreter of await readInterpreter(file)) await showProgram(interpreter, places, show, steps - 1);
+  await mountFile(file, search, mount);
+  for (const interpreter of await readInterpreter(file)) await mountProgram(interpreter, search, mount, steps - 1);
 }
 
 async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() ?? false;
 }
 
-/** Shows a file, the links on the way to it, and what it was installed with. */
-async function showFile(file: string, places: ProgramPlaces, show: (path: string) => void): Promise<void> {
+/** Mounts a file, the links that lead to it, and the folder it was installed with. */
+async function mountFile(file: string, search: ProgramSearch, mount: (path: string) => void): Promise<void> {
   // An agent may have written to the working folder: links there are not followed.
-  if (isWithin(file, places.cwd)) return;
+  if (isWithin(file, search.cwd)) return;
   let at = file;
   for (let step = 0; step < MAX_STEPS; step += 1) {
     const target = await readlink(at).catch(() => undefined);
     if (target === undefined) break;
-    show(isBroad(dirname(at), places.home) ? at : dirname(at));
+    mount(isBroad(dirname(at), search.home) ? at : dirname(at));
     at = resolve(dirname(at), target);
   }
   const real = await realpath(file).catch(() => undefined);
   if (real === undefined) return;
-  const folder = await findInstallation(real, places.home);
-  show(folder ?? real);
+  const folder = await findInstallation(real, search.home);
+  mount(folder ?? real);
   if (folder === undefined) return;
-  // Packages may be elsewhere, behind a link in the installation.
+  // `node_modules` of the installation may be a link to another folder.
   const modules = join(folder, 'node_modules');
   const isLink = (await lstat(modules).catch(() => undefined))?.isSymbolicLink() ?? false;
   const target = isLink ? await realpath(modules).catch(() => undefined) : undefined;
-  if (target !== undefined && !isBroad(target, places.home)) show(target);
+  if (target !== undefined && !isBroad(target, search.home)) mount(target);
 }
 
-/** The folder a file was installed with; undefined if that would show far more than one program. */
+/** Finds the folder a file was installed with; undefined if it contains far more than one program. */
 async function findInstallation(real: string, home: string): Promise<string | undefined> {
   const steps = real.split('/');
   const modules = steps.indexOf('node_modules');
   const candidates = [
     ...(modules > 0 ? [steps.slice(0, modules + 1).join('/')] : []),
     ...(await findPackage(real, home)),
-    // `bin` next to `lib`, as in an installation, but not ~/.local with everything in it.
+    // The parent of `bin`, but not ~/.local, which belongs to many programs.
     ...(basename(dirname(real)) === 'bin' && basename(dirname(dirname(real))) !== '.local'
       ? [dirname(dirname(real))]
       : []),
@@ -105,7 +105,7 @@ async function findInstallation(real: string, home: string): Promise<string | un
   return candidates.find((folder) => !isBroad(folder, home));
 }
 
-/** The package of a script. */
+/** Finds the package folder of a script. */
 async function findPackage(real: string, home: string): Promise<string[]> {
   for (let folder = dirname(real); !isBroad(folder, home); folder = dirname(folder)) {
     if (await isFile(join(folder, 'package.json'))) return [folder];
@@ -113,7 +113,7 @@ async function findPackage(real: string, home: string): Promise<string[]> {
   return [];
 }
 
-/** Reads the interpreter from the first line of a script: `#!/usr/bin/env node` gives both. */
+/** Reads the interpreter from the first line of a script; for `#!/usr/bin/env node`, returns both programs. */
 async function readInterpreter(file: string): Promise<string[]> {
   const handle = await open(file, 'r').catch(() => undefined);
   if (handle === undefined) return [];

@@ -4,31 +4,31 @@ import { makeFolder } from '../../files/index.js';
 import type { Mount } from './mount.js';
 
 /**
- * A folder in which a program keeps its login and its sessions. Only what is named is shown. Everything else it writes
- * there is private to the attempt: settings that name programs must not be an agent's to change.
+ * A folder in which a program stores its login and its sessions. Only the listed files are visible. Everything else it writes
+ * there is private to the attempt: an agent must not be able to change settings that name programs.
  */
 export interface StateFolder {
   readonly folder: string;
-  /** Persists: names of files, of folders with a slash at the end (they are created), or `/` for all of it. */
+  /** Persistent: names of files, names of folders with a slash at the end (they are created), or `/` for the entire folder. */
   readonly keep: readonly string[];
-  /** Can be read. */
+  /** Readable. */
   readonly read?: readonly string[];
   /** Files that can be changed, but only for this attempt. */
   readonly copy?: readonly string[];
 }
 
-/** A copy is held in memory. */
+/** Larger files are not copied, because a copy is in memory. */
 const MAX_COPY_BYTES = 64 * 1024 * 1024;
 
-/** Finds how to mount the state of a program. Persistent folders are created if missing. */
+/** Returns the mounts for the state of a program. Persistent folders are created if missing. */
 export async function findStateFolders(
   states: readonly StateFolder[],
   privateBytes: number,
 ): Promise<readonly Mount[]> {
   const mounts: Mount[] = [];
   for (const { folder, keep, read = [], copy = [] } of states) {
-    const isWhole = keep.includes('/');
-    if (isWhole) {
+    const keepsAll = keep.includes('/');
+    if (keepsAll) {
       await makeFolder(folder).catch(() => undefined);
       const from = await realpath(folder).catch(() => undefined);
       if (from !== undefined) mounts.push({ kind: 'write', at: folder, from });
@@ -36,9 +36,9 @@ export async function findStateFolders(
     for (const name of keep.filter((each) => each !== '/')) {
       const path = join(folder, name);
       if (name.endsWith('/')) await makeFolder(path).catch(() => undefined);
-      mounts.push(...(await place('write', path)));
+      mounts.push(...(await mountExisting('write', path)));
     }
-    for (const name of read) mounts.push(...(await place('read', join(folder, name))));
+    for (const name of read) mounts.push(...(await mountExisting('read', join(folder, name))));
     for (const name of copy) {
       const at = join(folder, name);
       const found = await lstat(at).catch(() => undefined);
@@ -48,7 +48,7 @@ export async function findStateFolders(
   return mounts;
 }
 
-async function place(kind: 'read' | 'write', path: string): Promise<Mount[]> {
+async function mountExisting(kind: 'read' | 'write', path: string): Promise<Mount[]> {
   const at = path.replace(/\/+$/, '');
   const from = await realpath(at).catch(() => undefined);
   return from === undefined ? [] : [{ kind, at, from }];

@@ -2,7 +2,7 @@ import { lstat, opendir, readlink, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mount } from './mount.js';
 
-/** Where programs and their libraries are on common distributions. Excludes home folders, `/run`, `/var`, `/srv`, mounted disks. */
+/** The folders of programs and libraries on common distributions; not home folders, `/run`, `/var`, `/srv` or mounted disks. */
 const FOLDERS = [
   '/usr',
   '/bin',
@@ -16,7 +16,7 @@ const FOLDERS = [
   '/nix/store',
   '/gnu/store',
 ];
-/** Never mounted as a whole, even if a program is directly inside one. */
+/** Never mounted, even if a program is directly inside one. */
 const BROAD = '/ /home /root /var /var/tmp /tmp /run /proc /sys /dev /mnt /media /srv'.split(' ');
 
 /** Limits of the search for files that only root may read. */
@@ -25,18 +25,18 @@ const MAX_DEPTH = 4;
 
 let known: Promise<readonly Mount[]> | undefined;
 
-/** The system's own folders, read-only; the same for every sandbox of this process. */
+/** Returns the read-only mounts of the system folders; they are the same for every sandbox of this process. */
 export async function findSystemFolders(): Promise<readonly Mount[]> {
   known ??= listSystemFolders();
   return known;
 }
 
-/** Whether showing this folder would show far more than one program. */
+/** Whether a folder contains far more than one program. */
 export function isBroad(folder: string, home: string): boolean {
   return BROAD.includes(folder) || home === folder || home.startsWith(`${folder}/`);
 }
 
-/** Whether a path is inside one of the system's own folders. */
+/** Whether a path is inside one of the system folders. */
 export function isInSystem(path: string): boolean {
   return FOLDERS.some((folder) => path === folder || path.startsWith(`${folder}/`));
 }
@@ -49,30 +49,44 @@ async function listSystemFolders(): Promise<readonly Mount[]> {
     else if (found?.isDirectory() === true) mounts.push({ kind: 'read', at: folder, from: folder });
   }
   mounts.push({ kind: 'link', at: '/var/run', to: '/run' });
-  // Often a link to a file that a service writes elsewhere.
-  const resolver = await realpath('/etc/resolv.conf').catch(() => undefined);
-  if (resolver !== undefined && !isInSystem(resolver)) mounts.push({ kind: 'read', at: resolver, from: resolver });
-  // Other users cannot read these files; root could, even inside the sandbox, so they are hidden.
-  if (process.getuid?.() === 0) mounts.push(...(await listClosedEntries('/etc')));
+  // Often a link to a file outside `/etc` that a service writes.
+  const resolverFile = await realpath('/etc/resolv.conf').catch(() => undefined);
+  if (resolverFile !== undefined && !isInSystem(resolverFile)) {
+    mounts.push({ kind: 'read', at: resolverFile, from: resolverFile });
+  }
+  // Root could read files that other users cannot, even inside the sandbox, so these are hidden.
+  if (process.getuid?.() === 0) mounts.push(...(await listUnreadableEntries('/etc')));
   return mounts;
 }
 
-/** Lists files and folders that are not world-readable, such as keys and password hashes. */
-async function listClosedEntries(folder: string): Promise<Mount[]> {
+/**
+ * Lists files and folders that are not world-readable, such as keys and password hashes, and folders that cannot be examined
+ * completely.
+ */
+async function listUnreadableEntries(folder: string): Promise<Mount[]> {
   const found: Mount[] = [];
   let left = MAX_ENTRIES;
-  const visit = async (path: string, depth: number): Promise<void> => {
+  /** Returns whether all entries were examined. */
+  const visit = async (path: string, depth: number): Promise<boolean> => {
     for await (const entry of await opendir(path)) {
       left -= 1;
-      if (left < 0) return;
+      if (left < 0) return false;
       const at = join(path, entry.name);
       if (!entry.isFile() && !entry.isDirectory()) continue;
-      const { mode } = await stat(at);
+      const mode = (await stat(at).catch(() => undefined))?.mode;
+      // It was removed meanwhile.
+      if (mode === undefined) continue;
       const isFolder = entry.isDirectory();
-      if ((mode & (isFolder ? 0o005 : 0o004)) === 0) found.push({ kind: 'hidden', at, isFolder });
-      else if (isFolder && depth < MAX_DEPTH) await visit(at, depth + 1);
+      let isShown = (mode & (isFolder ? 0o005 : 0o004)) !== 0;
+      const before = left;
+      if (isShown && isFolder && depth < MAX_DEPTH) isShown = await visit(at, depth + 1).catch(() => false);
+      if (isShown) continue;
+      found.push({ kind: 'hidden', at, isFolder });
+      // The entries of a hidden folder do not count.
+      left = before;
     }
+    return true;
   };
-  await visit(folder, 1).catch(() => undefined);
+  await visit(folder, 1).catch(() => false);
   return found;
 }

@@ -2,9 +2,9 @@
 export const PROXY_PORT = 3128;
 
 /**
- * A program for `node -e`, as text because it runs inside the sandbox, where Sluice itself is not shown: it passes connections
- * from the loopback to the socket of the proxy, and starts the agent as soon as it listens. Its arguments: the socket, the
- * port, the agent's words. It outlives signals, which reach the agent too, and ends as the agent does.
+ * A program for `node -e`, as text because Sluice's own files do not exist inside the sandbox. It forwards connections from
+ * loopback to the socket of the proxy, and starts the agent once it listens. Its arguments: the socket, the port, the agent's
+ * command. It ignores signals, which reach the agent too, and exits with the agent's exit code.
  */
 export const FORWARDER = `
 const net = process.getBuiltinModule('node:net');
@@ -31,10 +31,13 @@ server.listen(Number(port), '127.0.0.1', () => {
 });
 `;
 
-/** Returns the variables that make programs use the proxy. Programs that ignore them have no network. */
-export function proxyEnvironment(sharesLoopback: boolean): Readonly<Record<string, string>> {
+/**
+ * Returns the variables that make programs use the proxy. Programs that ignore them have no network. With `proxiesLoopback`,
+ * loopback addresses also go through the proxy, to the host machine; otherwise they stay inside the sandbox.
+ */
+export function createProxyEnvironment(proxiesLoopback: boolean): Readonly<Record<string, string>> {
   const proxy = `http://127.0.0.1:${PROXY_PORT}`;
-  const direct = sharesLoopback ? '' : 'localhost,127.0.0.1,::1';
+  const direct = proxiesLoopback ? '' : 'localhost,127.0.0.1,::1';
   return {
     HTTP_PROXY: proxy,
     HTTPS_PROXY: proxy,
@@ -42,7 +45,7 @@ export function proxyEnvironment(sharesLoopback: boolean): Readonly<Record<strin
     https_proxy: proxy,
     NO_PROXY: direct,
     no_proxy: direct,
-    // Node.js 22.21 and 24 use the proxy only if asked to.
+    // Node.js 22.21 and 24 use the proxy only if this is set.
     NODE_USE_ENV_PROXY: '1',
   };
 }

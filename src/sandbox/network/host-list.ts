@@ -4,14 +4,14 @@ import { isIP } from 'node:net';
 const DEFAULT_PORTS = [80, 443];
 
 interface ListedHost {
-  /** Lowercase, without brackets; a wildcard keeps its dot: `.example.org`. */
+  /** Lowercase, without brackets; a wildcard is stored with its dot: `.example.org`. */
   readonly name: string;
   readonly ports: readonly number[];
 }
 
 /** The hosts that a sandbox may reach. */
 export interface HostList {
-  /** Whether a host may be asked for at a port. An address must be listed itself. */
+  /** Whether connections to a port of a host are allowed. An IP address must be listed itself. */
   allows(host: string, port: number): boolean;
   /** Whether an address in the local network was listed explicitly, or as `localhost`. */
   listsAddress(address: string, host: string): boolean;
@@ -27,15 +27,15 @@ export function readHostList(entries: readonly string[]): HostList {
   const listed = entries.map(readEntry);
   return {
     allows: (host, port) => {
-      const asked = normalize(host);
-      return listed.some(({ name, ports }) => ports.includes(port) && matches(name, asked));
+      const requested = normalize(host);
+      return listed.some(({ name, ports }) => ports.includes(port) && matches(name, requested));
     },
     listsAddress: (address, host) =>
       listed.some(({ name }) => name === normalize(address)) || normalize(host) === 'localhost',
   };
 }
 
-/** Whether loopback addresses must go through the proxy too: inside the sandbox they mean the host machine. */
+/** Whether loopback addresses are listed. They then go through the proxy and mean the host machine, not the sandbox. */
 export function listsLoopback(entries: readonly string[]): boolean {
   return entries.map(readEntry).some(({ name }) => name === 'localhost' || name === '::1' || name.startsWith('127.'));
 }
@@ -50,10 +50,10 @@ function readEntry(entry: string): ListedHost {
   };
 }
 
-function matches(name: string, asked: string): boolean {
+function matches(name: string, requested: string): boolean {
   return name.startsWith('.')
-    ? isIP(asked) === 0 && asked.endsWith(name) && asked.length > name.length
-    : name === asked;
+    ? isIP(requested) === 0 && requested.endsWith(name) && requested.length > name.length
+    : name === requested;
 }
 
 function normalize(host: string): string {

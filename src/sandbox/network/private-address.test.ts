@@ -28,7 +28,7 @@ describe('isPrivateAddress', () => {
     ['2002:7f00:1::', 'this machine in 6to4'],
     ['localhost', 'no address'],
     ['', 'no address'],
-  ])('%s is not: %s', (address) => {
+  ])('%s is private: %s', (address) => {
     expect(isPrivateAddress(address)).toBe(true);
   });
 });

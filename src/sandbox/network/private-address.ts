@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /*
- * The name of a webhook or of a listed host comes from a configuration, but its address from a name server: an answer inside
- * the own network must not be reached by accident.
+ * The ranges that are not public. The names of webhook hosts, and of hosts that a sandbox may reach, are configured, but their
+ * addresses come from DNS and must not point into the local network.
  */
 const RANGES = {
   ipv4: [
@@ -21,9 +21,9 @@ const RANGES = {
     ['224.0.0.0', 3],
   ],
   ipv6: [
-    // Any address and this machine, and what carries an IPv4 address without a prefix.
+    // The unspecified address, loopback, and the deprecated IPv4-compatible addresses.
     ['::', 96],
-    // Addresses that carry an IPv4 address inside, which could be a private one: mapped, NAT64, 6to4, Teredo.
+    // Addresses that embed an IPv4 address, which could be private: mapped, NAT64, 6to4, Teredo.
     ['::ffff:0:0', 96],
     ['64:ff9b::', 96],
     ['64:ff9b:1::', 48],
@@ -38,7 +38,7 @@ const RANGES = {
   ],
 } as const;
 
-// One list per family: in a common one the range of mapped addresses would match every IPv4 address.
+// One list per family: in a shared one the range of mapped addresses would match every IPv4 address.
 const NOT_PUBLIC = { ipv4: createList('ipv4'), ipv6: createList('ipv6') };
 
 function createList(family: 'ipv4' | 'ipv6'): BlockList {

@@ -17,7 +17,7 @@ async function serve(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** A proxy for these hosts, whose names lead where `names` says; asked for a tunnel it gives its status. */
+/** Opens a proxy for these hosts, with `names` as its resolver; `tunnel` requests a tunnel and returns the status. */
 async function open(hosts: readonly string[], names: Readonly<Record<string, readonly string[]>> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-p-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
@@ -56,7 +56,7 @@ describe('a proxy for listed hosts', () => {
     ['another port', 'inside.test:22', 'not listed'],
     ['an address that is not listed', '93.184.216.34:443', 'not listed'],
     ['an address of this machine in other digits', '0x7f000001:443', 'not listed'],
-    ['a listed name that leads into the own network', 'inside.test:443', 'its address is private'],
+    ['a listed name that resolves to a private address', 'inside.test:443', 'its address is private'],
     ['a listed name that leads to one private address among others', 'mixed.test:443', 'its address is private'],
     ['a listed name that does not exist', 'gone.test:443', 'unknown host'],
     ['what is not a host', 'nonsense', 'not listed'],
@@ -84,7 +84,7 @@ describe('a list of hosts', () => {
     expect(readHostList([entry]).allows(host, port)).toBe(isAllowed);
   });
 
-  it('knows the loopback, which stands for the machine outside', () => {
+  it('detects loopback addresses, which mean the machine outside', () => {
     expect([['localhost:80'], ['127.0.0.1:1'], ['[::1]:1'], ['example.org']].map(listsLoopback)).toEqual([
       true,
       true,

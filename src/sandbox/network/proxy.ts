@@ -8,7 +8,7 @@ import { readHostList } from './host-list.js';
 import type { HostList } from './host-list.js';
 import { isPrivateAddress } from './private-address.js';
 
-/** A host that a program inside asked for and did not reach. */
+/** A connection of a program in the sandbox that was denied. */
 export interface DeniedHost {
   /** `host:port`. */
   readonly host: string;
@@ -29,16 +29,16 @@ export interface Proxy {
 
 const MAX_CONNECTIONS = 256;
 const CONNECT_MS = 30_000;
-/** A model may think for long without a byte. */
+/** A model may think for a long time without sending a byte. */
 const IDLE_MS = 30 * 60_000;
 const HEADER_MS = 30_000;
 
-/** Fields that concern one connection only. */
+/** Header fields that apply to one connection only. */
 const HOP_FIELDS = ['proxy-authorization', 'proxy-connection', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'];
 
 /**
  * Listens on a socket for HTTP requests and tunnels (CONNECT), and passes them to listed hosts only. Names are resolved
- * here, and an address inside the own network is refused unless it is listed itself.
+ * here, and an address in the local network is refused unless it is listed itself.
  *
  * @example
  * const proxy = await openProxy('/run/me/proxy.sock', { hosts: ['api.openai.com'], onDenied: ({ host }) => log(host) });
@@ -47,7 +47,7 @@ export async function openProxy(socketPath: string, options: ProxyOptions): Prom
   const hosts = readHostList(options.hosts);
   const resolve = options.resolve ?? resolveName;
   const open = new Set<Duplex>();
-  const keep = (stream: Duplex): void => {
+  const track = (stream: Duplex): void => {
     open.add(stream);
     stream.once('close', () => open.delete(stream));
     stream.on('error', () => stream.destroy());
@@ -56,7 +56,7 @@ export async function openProxy(socketPath: string, options: ProxyOptions): Prom
     void forwardRequest(request, response);
   });
   server.maxConnections = MAX_CONNECTIONS;
-  server.on('connection', keep);
+  server.on('connection', track);
   server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
     void tunnel(request.url ?? '', client, head);
   });
@@ -77,9 +77,9 @@ export async function openProxy(socketPath: string, options: ProxyOptions): Prom
       return;
     }
     const upstream = connect({ host: choice.address, port });
-    keep(upstream);
+    track(upstream);
     watchIdle(upstream);
-    const timer = setTimeout(() => upstream.destroy(new Error('no answer')), CONNECT_MS);
+    const timer = setTimeout(() => upstream.destroy(new Error('connection timed out')), CONNECT_MS);
     upstream.once('close', () => clearTimeout(timer));
     upstream.once('connect', () => {
       clearTimeout(timer);
@@ -116,10 +116,10 @@ export async function openProxy(socketPath: string, options: ProxyOptions): Prom
       agent: false,
     });
     upstream.setTimeout(IDLE_MS, () => upstream.destroy());
-    upstream.once('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-      answer.once('error', () => response.destroy());
+    upstream.once('response', (incoming) => {
+      response.writeHead(incoming.statusCode ?? 502, incoming.headers);
+      incoming.pipe(response);
+      incoming.once('error', () => response.destroy());
     });
     upstream.once('error', () => {
       if (response.headersSent) response.destroy();
@@ -155,7 +155,7 @@ function readAuthority(authority: string): { readonly hostname: string; readonly
 
 type Choice = { readonly address: string } | Pick<DeniedHost, 'reason'>;
 
-/** The address to connect to, or why there is none. */
+/** Returns the address to connect to, or the reason why the connection is denied. */
 async function chooseAddress(
   hosts: HostList,
   resolve: (host: string) => Promise<readonly string[]>,
@@ -168,9 +168,9 @@ async function chooseAddress(
   const addresses = await resolve(bare).catch(() => []);
   const [first] = addresses;
   if (first === undefined) return { reason: 'unknown host' };
-  // One private address among others is no accident.
-  const isClosed = addresses.some((address) => isPrivateAddress(address) && !hosts.listsAddress(address, bare));
-  return isClosed ? { reason: 'its address is private' } : { address: first };
+  // All addresses are checked: a private one among public ones is a sign of an attack.
+  const isPrivate = addresses.some((address) => isPrivateAddress(address) && !hosts.listsAddress(address, bare));
+  return isPrivate ? { reason: 'its address is private' } : { address: first };
 }
 
 async function resolveName(host: string): Promise<readonly string[]> {

@@ -1,14 +1,14 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Context, Hono } from 'hono';
-import { answerProblem } from '../http/answer.js';
+import { createProblemResponse } from '../http/responses.js';
 import { readHeader } from '../http/read-request.js';
 import { CONSOLE_HEADERS, PAGE_HEADERS } from '../security/headers.js';
 import type { ServerContext } from '../server-context.js';
 import { CONSOLE_PAGE } from './read-console.js';
 import type { ConsoleFile, ConsoleFiles } from './read-console.js';
 
-/** The paths of the console; all are rendered in the browser from one document. */
+/** The paths of the console's pages. All are served the same document, which renders the page in the browser. */
 const PAGES = [
   '/',
   '/runs',
@@ -26,8 +26,8 @@ const PAGES = [
 ];
 
 /**
- * Adds the console. Its files need no token: they contain no data, and a browser has no token to send yet. The pages load their
- * data through the API.
+ * Adds the console. Its files need no token: they contain no data, and a browser has no token before its user signs in. The pages
+ * load their data through the API.
  */
 export function addConsole(
   app: Hono,
@@ -44,10 +44,10 @@ export function addConsole(
       try {
         guard.checkHost(context);
       } catch (error) {
-        return answerProblem(error, requestId);
+        return createProblemResponse(error, requestId);
       }
       const headers: Record<string, string> = { ...fixed, 'x-request-id': requestId };
-      if (status === 200 && isKnown(readHeader(context, 'if-none-match'), file.tag))
+      if (status === 200 && isCached(readHeader(context, 'if-none-match'), file.tag))
         return new Response(null, { status: 304, headers });
       const encoding = isText(file) ? chooseEncoding(readHeader(context, 'accept-encoding')) : 'identity';
       const body = await encode(file.bytes, encoding);
@@ -61,7 +61,7 @@ export function addConsole(
     if (name === CONSOLE_PAGE) for (const path of PAGES) serve(path, name, file);
     else serve(name, name, file);
   }
-  // After all other routes: a person who mistypes an address gets the console's own page for it.
+  // Added after all other routes, so that a person who mistypes a path gets the console's "not found" page.
   const page = files.get(CONSOLE_PAGE);
   if (page !== undefined) serve('*', CONSOLE_PAGE, page, 404);
 }
@@ -71,14 +71,14 @@ function createHeaders(name: string, { type, tag, isNamedByContent }: ConsoleFil
     ...(name === CONSOLE_PAGE ? PAGE_HEADERS : {}),
     ...CONSOLE_HEADERS,
     'content-type': type,
-    // Revalidated on every load, so that a new build is seen at once.
+    // Other files are revalidated on every load, so that a new build is used immediately.
     'cache-control': isNamedByContent ? 'public, max-age=31536000, immutable' : 'no-cache',
     etag: `W/"${tag}"`,
     vary: 'accept-encoding',
   };
 }
 
-/** Whether a browser asks for a page at a path that is neither an endpoint's nor a file's. */
+/** Whether a browser requests a page at a path that is neither an endpoint nor a file. */
 function isNavigation(context: Context): boolean {
   const { path } = context.req;
   if (path === '/v1' || path.startsWith('/v1/') || path.startsWith('/assets/') || /\.\w+$/.test(path)) return false;
@@ -89,15 +89,15 @@ function isText({ type }: ConsoleFile): boolean {
   return /^text\/|json$|svg/.test(type);
 }
 
-/** Whether the browser already has this version. */
-function isKnown(header: string | undefined, tag: string): boolean {
+/** Whether the browser has cached this version. */
+function isCached(header: string | undefined, tag: string): boolean {
   return header?.split(',', 16).some((part) => part.trim() === `W/"${tag}"`) ?? false;
 }
 
 /** The content encodings. */
 type Encoding = 'br' | 'gzip' | 'identity';
 
-/** Nearly as small as quality 11 in a tenth of the time: the first reader after a start waits for it. */
+/** The first visitor after a start has to wait for the compression. Quality 9 compresses nearly as well as 11 in a tenth of the time. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 const compress: Readonly<Record<Exclude<Encoding, 'identity'>, (bytes: Buffer) => Promise<Buffer>>> = {
@@ -107,29 +107,29 @@ const compress: Readonly<Record<Exclude<Encoding, 'identity'>, (bytes: Buffer) =
 
 /** Compresses static content once, on first use. */
 function createEncoder(): (bytes: Buffer, encoding: Encoding) => Promise<Buffer> {
-  const kept = { br: new WeakMap<Buffer, Promise<Buffer>>(), gzip: new WeakMap<Buffer, Promise<Buffer>>() };
+  const cache = { br: new WeakMap<Buffer, Promise<Buffer>>(), gzip: new WeakMap<Buffer, Promise<Buffer>>() };
   return async (bytes, encoding) => {
     if (encoding === 'identity') return bytes;
-    const ready = kept[encoding].get(bytes) ?? compress[encoding](bytes);
-    kept[encoding].set(bytes, ready);
+    const ready = cache[encoding].get(bytes) ?? compress[encoding](bytes);
+    cache[encoding].set(bytes, ready);
     return ready;
   };
 }
 
 /**
- * The best encoding the client accepts.
+ * Chooses the best encoding that the client accepts.
  *
  * @example
  * chooseEncoding('gzip, deflate, br') // 'br'
  * chooseEncoding('br;q=0, gzip') // 'gzip'
  */
 export function chooseEncoding(accepted: string | undefined): Encoding {
-  const taken = new Set(
+  const names = new Set(
     (accepted ?? '')
       .split(',', 16)
       .map((part) => part.trim().toLowerCase())
       .filter((part) => !/;\s*q=0(?:\.0*)?$/.test(part))
       .map((part) => part.replace(/\s*;.*$/, '')),
   );
-  return taken.has('br') ? 'br' : taken.has('gzip') ? 'gzip' : 'identity';
+  return names.has('br') ? 'br' : names.has('gzip') ? 'gzip' : 'identity';
 }

@@ -93,7 +93,7 @@ describe('the pages of the console', () => {
     }
   });
 
-  it('are refused under a name that is not the server’s', async () => {
+  it('are refused under a host name that is not the server’s', async () => {
     const { get } = await openConsole();
     expect((await get('/', { host: 'evil.example' })).status).toBe(421);
   });

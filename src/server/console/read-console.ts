@@ -10,20 +10,20 @@ export interface ConsoleFile {
   readonly type: string;
   /** A hash of its content. */
   readonly tag: string;
-  /** Its name contains a hash, so that browsers may cache it for ever. */
+  /** Whether its name contains a hash; then browsers may cache it forever. */
   readonly isNamedByContent: boolean;
 }
 
 /** The files of the console by their path: `/assets/index-Cx3.js`. */
 export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
 
-/** Where the build puts the console; the same path from the sources and from the build. */
+/** The folder that the console is built into. Its relative path is the same from the sources and from the build. */
 export const CONSOLE_FOLDER = fileURLToPath(new URL('../../../dist/web/', import.meta.url));
 
-/** The document of all pages. */
+/** The HTML document shared by all pages. */
 export const CONSOLE_PAGE = '/index.html';
 
-/** A console has a few dozen files; a folder with more is something else. */
+/** The maximum number of files. A built console has a few dozen. */
 const MAX_FILES = 500;
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -41,7 +41,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the built console once; undefined if there is none. Links are left out. Only what was read is ever served.
+ * Reads the files of the built console; undefined if there is none. Links are skipped. The server never serves any other file.
  */
 export function readConsole(folder: string): ConsoleFiles | undefined {
   const files = new Map<string, ConsoleFile>();
@@ -68,7 +68,7 @@ function* listFiles(folder: string): Generator<string> {
   try {
     entries = readdirSync(folder, { withFileTypes: true, recursive: true });
   } catch {
-    // Not built or not installed: the server works without it.
+    // The console is not built or not installed: the server works without it.
     return;
   }
   for (const entry of entries) if (entry.isFile()) yield join(entry.parentPath, entry.name);

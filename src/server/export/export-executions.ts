@@ -6,18 +6,18 @@ export type ExportFormat = 'csv' | 'ndjson';
 
 const PAGE = 500;
 
-/** All executions as a file, newest first, read page by page while it is sent. */
+/** Exports all executions, newest first, read page by page while the file is sent. */
 export async function* exportExecutions(
   store: Pick<OrderStore, 'listExecutions'>,
   filter: ExecutionFilter,
   format: ExportFormat,
 ): AsyncGenerator<Uint8Array, void> {
-  if (format === 'csv') yield Buffer.from(executionHeading());
+  if (format === 'csv') yield Buffer.from(formatExecutionHeading());
   let cursor: string | undefined;
   do {
     const page = await store.listExecutions({ ...filter, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
     yield Buffer.from(
-      page.items.map((row) => (format === 'csv' ? executionRow(row) : `${JSON.stringify(row)}\n`)).join(''),
+      page.items.map((row) => (format === 'csv' ? formatExecutionRow(row) : `${JSON.stringify(row)}\n`)).join(''),
     );
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
@@ -49,27 +49,27 @@ const COLUMNS = [
   'id',
 ] as const satisfies readonly (keyof ExecutionRecord)[];
 
-/** The header line of the CSV file. */
-export function executionHeading(): string {
+/** Formats the header line of the CSV file. */
+export function formatExecutionHeading(): string {
   return `${COLUMNS.join(',')}\r\n`;
 }
 
-/** An execution as a line of CSV. */
-export function executionRow(row: ExecutionRecord): string {
-  return `${COLUMNS.map((column) => csvCell(row[column])).join(',')}\r\n`;
+/** Formats an execution as a line of CSV. */
+export function formatExecutionRow(row: ExecutionRecord): string {
+  return `${COLUMNS.map((column) => formatCsvCell(row[column])).join(',')}\r\n`;
 }
 
 /** Characters that start a formula in spreadsheets, full-width forms included. */
 const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 
 /**
- * A value as a cell of a CSV file (RFC 4180). Numbers stay numbers. Text is quoted, and text that a spreadsheet would
+ * Formats a value as a cell of a CSV file (RFC 4180). Numbers stay numbers. Text is quoted, and text that a spreadsheet would
  * evaluate as a formula is prefixed with an apostrophe: some of it was written by agents.
  *
  * @example
- * csvCell('=1+1') // `"'=1+1"`
+ * formatCsvCell('=1+1') // `"'=1+1"`
  */
-export function csvCell(value: unknown): string {
+export function formatCsvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);
   const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -8,7 +8,7 @@ import { SluiceError } from '../../base/index.js';
 import { makeFolder } from '../../files/index.js';
 import { tarRun } from './tar-files.js';
 
-/** The exported files, and their destination. */
+/** A finished export and its destination. */
 interface ExportedRun {
   readonly run_id: string;
   readonly target: string;
@@ -17,7 +17,7 @@ interface ExportedRun {
 
 /**
  * Copies the files of a run, for example as a test fixture: to a folder, or to an archive if the name ends in `.tar`. Links and
- * devices, which a worker may have created, are left out. Existing files are never overwritten.
+ * devices, which an agent may have created, are left out. Existing files are never overwritten.
  *
  * @example
  * await exportRunFolder({ folder: await openRun(data, '01J…'), runId: '01J…', target: 'fixtures/lost-answer' })
@@ -37,7 +37,7 @@ export async function exportRunFolder(
     let done = 0;
     const count = (bytes: number): void => onProgress((done += bytes));
     if (isTar) {
-      await pipeline(counted(tarRun(folder.files(), runId), count), createWriteStream(part, { flags: 'wx' }));
+      await pipeline(countBytes(tarRun(folder.files(), runId), count), createWriteStream(part, { flags: 'wx' }));
     } else await copyRunFiles(folder, part, { onBytes: count });
     await rename(part, to);
   } finally {
@@ -46,7 +46,7 @@ export async function exportRunFolder(
   return { run_id: runId, target: to, form: isTar ? 'tar' : 'folder' };
 }
 
-async function* counted(
+async function* countBytes(
   chunks: AsyncIterable<Uint8Array>,
   count: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array, void> {

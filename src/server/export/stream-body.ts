@@ -1,6 +1,6 @@
 /**
- * A response body produced while it is read. `release` is called once, at the end, on failure, or when the reader
- * disconnects; a generator that was never started could not do so itself.
+ * Creates a response body that is produced while it is read. `release` is called once: at the end, on failure, or when the reader
+ * disconnects. The generator cannot release anything itself, because it may never be started.
  */
 export function streamBody(
   chunks: AsyncGenerator<Uint8Array, void>,

@@ -2,44 +2,45 @@ import { readChunks } from '../../files/index.js';
 import type { RunFile } from '../../run-folder/index.js';
 
 /**
- * The files of a run as a tar archive, even while they are written to: each file has the size it had when it was opened.
+ * Packs the files of a run into a tar archive, even while they are written to: each file is included up to the size that it had
+ * when it was opened.
  *
  * @example
  * for await (const bytes of tarRun(folder.files(), '01J…')) response.write(bytes)
  */
 export async function* tarRun(files: AsyncIterable<RunFile>, name: string): AsyncGenerator<Uint8Array, void> {
-  yield tarHeader({ path: `${name}/`, size: 0, mtimeMs: 0, isFolder: true });
+  yield createHeader({ path: `${name}/`, size: 0, mtimeMs: 0, isFolder: true });
   for await (const file of files) yield* tarFile(file, `${name}/${file.path}`);
   yield TAR_END;
 }
 
-/** Files in memory as a tar archive. */
+/** Packs files in memory into a tar archive. */
 export async function* tarFiles(
   files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
 ): AsyncGenerator<Uint8Array, void> {
   for (const { path, bytes } of files) {
-    yield tarHeader({ path, size: bytes.length, mtimeMs: Date.now(), isFolder: false });
+    yield createHeader({ path, size: bytes.length, mtimeMs: Date.now(), isFolder: false });
     yield bytes;
-    yield padding(bytes.length);
+    yield createPadding(bytes.length);
   }
   yield TAR_END;
 }
 
-/** Files deleted or replaced by a link since they were listed are left out. */
+/** Packs a file. A file that was deleted or replaced by a link since it was listed is left out. */
 async function* tarFile(file: RunFile, path: string): AsyncGenerator<Uint8Array, void> {
   const opened = await file.open();
   if (opened === undefined) return;
   try {
     const { size } = await opened.stat();
-    yield tarHeader({ path, size, mtimeMs: file.mtimeMs, isFolder: false });
+    yield createHeader({ path, size, mtimeMs: file.mtimeMs, isFolder: false });
     let at = 0;
     for await (const chunk of readChunks(opened, { to: size })) {
       yield chunk;
       at += chunk.length;
     }
-    // A file truncated meanwhile is padded with zeros: its size is already in the header.
+    // A file that was truncated in the meantime is padded with zeros: its size is already in the header.
     for (; at < size; at += ZEROS.length) yield ZEROS.subarray(0, size - at);
-    yield padding(size);
+    yield createPadding(size);
   } finally {
     await opened.close();
   }
@@ -49,7 +50,7 @@ const ZEROS = new Uint8Array(64 * 1024);
 
 /** The header of a file or folder. */
 interface TarEntry {
-  /** With slashes; that of a folder ends with one. */
+  /** With forward slashes; the path of a folder ends with one. */
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
@@ -59,42 +60,42 @@ interface TarEntry {
 /** The block size of an archive. */
 const TAR_BLOCK = 512;
 
-/** Two empty blocks end an archive. */
+/** The end of an archive: two empty blocks. */
 const TAR_END = new Uint8Array(2 * TAR_BLOCK);
 
 const NAME_BYTES = 100;
-/** Eleven octal digits. */
+/** The largest number that a header can contain: eleven octal digits. */
 const MAX_OCTAL = 8 ** 11 - 1;
 
 /**
- * The header of an entry in the POSIX format (pax): ustar where name and size fit, otherwise preceded by a record with the
+ * Creates the header of an entry in the POSIX format (pax): ustar if name and size fit, otherwise preceded by a record with the
  * full values.
  */
-function tarHeader(entry: TarEntry): Uint8Array {
+function createHeader(entry: TarEntry): Uint8Array {
   const records = [
-    ...(fitsName(entry.path) ? [] : [paxRecord('path', entry.path)]),
-    ...(entry.size <= MAX_OCTAL ? [] : [paxRecord('size', String(entry.size))]),
+    ...(fitsName(entry.path) ? [] : [formatPaxRecord('path', entry.path)]),
+    ...(entry.size <= MAX_OCTAL ? [] : [formatPaxRecord('size', String(entry.size))]),
   ];
-  const own = ustar({ ...entry, type: entry.isFolder ? '5' : '0' });
-  if (records.length === 0) return own;
+  const header = createUstarBlock({ ...entry, type: entry.isFolder ? '5' : '0' });
+  if (records.length === 0) return header;
   const body = Buffer.from(records.join(''));
   const path = `PaxHeaders/${entry.path}`;
-  const extended = ustar({ path, size: body.length, mtimeMs: entry.mtimeMs, type: 'x' });
-  return Buffer.concat([extended, body, padding(body.length), own]);
+  const extended = createUstarBlock({ path, size: body.length, mtimeMs: entry.mtimeMs, type: 'x' });
+  return Buffer.concat([extended, body, createPadding(body.length), header]);
 }
 
-/** The padding of the last block. */
-function padding(size: number): Uint8Array {
+/** Creates the zeros that fill up the last block of a file. */
+function createPadding(size: number): Uint8Array {
   return new Uint8Array((TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK);
 }
 
-/** Names outside of ASCII are portable only in a record. */
+/** Whether a path fits into the name field of a header. Characters outside ASCII are portable only in a record. */
 function fitsName(path: string): boolean {
   return Buffer.byteLength(path) <= NAME_BYTES && /^[\x20-\x7e]*$/.test(path);
 }
 
-/** `25 path=a/long/name\n`: the length counts itself. */
-function paxRecord(key: string, value: string): string {
+/** Formats a record such as `25 path=a/long/name\n`, whose length includes its own digits. */
+function formatPaxRecord(key: string, value: string): string {
   const rest = ` ${key}=${value}\n`;
   const bytes = Buffer.byteLength(rest);
   let length = bytes + String(bytes).length;
@@ -102,7 +103,7 @@ function paxRecord(key: string, value: string): string {
   return `${length}${rest}`;
 }
 
-function ustar({
+function createUstarBlock({
   path,
   size,
   mtimeMs,
@@ -110,12 +111,12 @@ function ustar({
 }: Omit<TarEntry, 'isFolder'> & { readonly type: '0' | '5' | 'x' }): Uint8Array {
   const block = Buffer.alloc(TAR_BLOCK);
   block.write(path.replaceAll(/[^\x20-\x7e]/g, '_').slice(0, NAME_BYTES), 0, 'latin1');
-  block.write(octal(type === '5' ? 0o755 : 0o644, 8), 100, 'latin1');
-  block.write(octal(0, 8), 108, 'latin1');
-  block.write(octal(0, 8), 116, 'latin1');
-  block.write(octal(Math.min(size, MAX_OCTAL), 12), 124, 'latin1');
-  block.write(octal(Math.max(0, Math.floor(mtimeMs / 1000)), 12), 136, 'latin1');
-  // The checksum is computed with blanks in its own field.
+  block.write(formatOctal(type === '5' ? 0o755 : 0o644, 8), 100, 'latin1');
+  block.write(formatOctal(0, 8), 108, 'latin1');
+  block.write(formatOctal(0, 8), 116, 'latin1');
+  block.write(formatOctal(Math.min(size, MAX_OCTAL), 12), 124, 'latin1');
+  block.write(formatOctal(Math.max(0, Math.floor(mtimeMs / 1000)), 12), 136, 'latin1');
+  // The checksum is computed with blanks in the checksum field.
   block.write('        ', 148, 'latin1');
   block.write(type, 156, 'latin1');
   // Magic, terminator, version.
@@ -125,6 +126,6 @@ function ustar({
   return block;
 }
 
-function octal(value: number, width: number): string {
+function formatOctal(value: number, width: number): string {
   return `${value.toString(8).padStart(width - 1, '0')}\0`;
 }

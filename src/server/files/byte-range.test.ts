@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { byteRange } from './answer-file.js';
+import { parseByteRange } from './file-response.js';
 
 it.each([
   ['bytes=0-0', { from: 0, to: 1 }],
@@ -18,9 +18,9 @@ it.each([
   ['bytes=9999999999999999-', undefined],
   [undefined, undefined],
 ])('of a hundred bytes %s is %j', (header, expected) => {
-  expect(byteRange(header, 100)).toEqual(expected);
+  expect(parseByteRange(header, 100)).toEqual(expected);
 });
 
 it('has no range in an empty file', () => {
-  expect(byteRange('bytes=0-', 0)).toBe('none');
+  expect(parseByteRange('bytes=0-', 0)).toBe('none');
 });

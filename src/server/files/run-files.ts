@@ -10,15 +10,15 @@ import type { RunRecord } from '../../records/index.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
 
-/** The files of a run, and where they are read from. */
+/** The files of a run and their source. */
 interface FoundFiles {
   readonly source: 'folder' | 'archive';
   readonly folder: RunFolder;
 }
 
 /**
- * The files of a run: on this machine, or in the archive. Undefined if they are on another machine, deleted, or damaged; an
- * archive that cannot be used is an error.
+ * Finds the files of a run, on this machine or in the archive. Undefined if they are on another machine, deleted, or damaged.
+ * Throws if the archive cannot be used.
  */
 export async function findRunFiles(
   { data, archive }: Pick<ServerContext, 'data' | 'archive'>,
@@ -29,22 +29,23 @@ export async function findRunFiles(
   } catch (error) {
     if (!isSluiceError(error)) throw error;
   }
-  // While it is running, the archive has what was copied of it so far.
+  // For a running run, the archive has the part that was already copied.
   const folder = state === 'queued' ? undefined : await archive?.openRun(id);
   return folder === undefined ? undefined : { source: 'archive', folder };
 }
 
-/** The machine that executed a run; undefined before it was claimed. */
+/** Returns the machine that executed a run; undefined before it was claimed. */
 function findHost({ owner }: Pick<RunRecord, 'owner'>): string | undefined {
   return owner === null || owner.host === '' ? undefined : owner.host;
 }
 
+/** Whether a run was executed on this machine, or on none yet. */
 export function isExecutedHere(record: Pick<RunRecord, 'owner'>): boolean {
   return [undefined, hostname()].includes(findHost(record));
 }
 
-/** The files of a run are not within reach; says which machine has them. */
-export function notHere(
+/** Creates the error for a run whose files are not on this machine. It names the machine that has them. */
+export function createFilesMissingError(
   record: Pick<RunRecord, 'owner' | 'state'>,
   code: 'RAW_NOT_FOUND' | 'FILE_NOT_FOUND' = 'RAW_NOT_FOUND',
 ): RequestError {
@@ -53,25 +54,25 @@ export function notHere(
     record.state === 'queued'
       ? 'the run has not started. Try again later'
       : host === undefined || host === hostname()
-        ? 'they were deleted, or are in the data folder of another worker of this machine'
+        ? 'they were deleted, or are in the data folder of another worker'
         : `they are on "${host}", which executed the run${record.state === 'ended' ? ', and not in an archive' : ''}. Send the request to the server on that machine, or configure an archive`;
   return new RequestError(code, `The files of the run are not on this machine: ${why}.`);
 }
 
-/** A file of the run folder that shows what happened. */
+/** A file of the run folder that is evidence of what happened. */
 interface EvidenceFile {
   readonly name: string;
   readonly size: number;
   open: OpenFile;
 }
 
-/** Files that a worker received and wrote. */
+/** Files that an agent received or wrote. */
 const WORK_FILES = ['work_order.json', ...RESULT_FILES] as const;
 const ATTEMPT_FILES: readonly AttemptFile[] = ['stdout', 'stderr', 'pty', 'stdin', 'meta', 'fsDiff', 'timing'];
-/** The last attempts matter most. */
+/** The maximum number of attempts whose files are listed. The last attempts matter most. */
 const MAX_ATTEMPTS = 20;
 
-/** The files of a run that a person needs to check a decision: known names and regular files only. */
+/** Lists the files of a run that a person needs to check a decision: known names and regular files only. */
 export async function listEvidence(folder: RunFolder): Promise<readonly EvidenceFile[]> {
   const attempts = (await folder.attempts()).slice(-MAX_ATTEMPTS);
   const named: Omit<EvidenceFile, 'size'>[] = [
@@ -88,7 +89,7 @@ export async function listEvidence(folder: RunFolder): Promise<readonly Evidence
   return found.flatMap(({ size, ...file }) => (size === undefined ? [] : [{ ...file, size }]));
 }
 
-/** Undefined for what is missing, and for what is not a regular file. */
+/** Returns the size of a file; undefined if it is missing or not a regular file. */
 async function getSize(open: OpenFile): Promise<number | undefined> {
   const file = await open().catch(() => undefined);
   if (file === undefined) return undefined;
@@ -105,7 +106,7 @@ interface Artifact {
   readonly change: keyof FsDiff;
 }
 
-/** The files a run changed, as recorded; while it is running, those of its attempts so far. */
+/** Lists the files that a run changed; while it is running, those of the attempts that have ended. */
 export async function listArtifacts(
   { result }: RunRecord,
   folder: RunFolder | undefined,
@@ -120,12 +121,12 @@ async function readChanges(folder: RunFolder): Promise<FsDiff> {
   try {
     let changes = NO_CHANGES;
     for (const attempt of await folder.attempts()) {
-      const made = await readFsDiff(folder, attempt, () => undefined);
-      if (made !== undefined) changes = mergeFsDiffs(changes, made);
+      const added = await readFsDiff(folder, attempt, () => undefined);
+      if (added !== undefined) changes = mergeFsDiffs(changes, added);
     }
     return changes;
   } catch (error) {
-    // The folder holds something unexpected: nothing is known.
+    // The folder has unexpected contents: its changes are unknown.
     if (isSluiceError(error)) return NO_CHANGES;
     throw error;
   }

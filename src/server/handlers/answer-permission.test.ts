@@ -76,7 +76,7 @@ describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }
     expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'ok' } });
   });
 
-  it('resumes the session if the process was not kept', async () => {
+  it('resumes the session if the process is gone', async () => {
     const { reply, ended, store } = await waitForQuestion([{ ask: WRITE }], { hold_s: 0.1 });
     const { items } = await store.listRuns({});
     const id = items[0]?.id ?? '';
@@ -91,7 +91,7 @@ describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }
     expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'resumed', attempts: 2 } });
   });
 
-  it('that is never sent means deny, and the run continues', async () => {
+  it('denies the request if it is never sent, and the run continues', async () => {
     const { ended } = await waitForQuestion([{ ask: WRITE }, { say: 'without' }], { wait_s: 0.5 });
     expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'without' } });
   });

@@ -7,24 +7,27 @@ import { RequestError } from '../http/problem.js';
 import { POLL_MS } from './reply-to-run.js';
 import type { ReplyOptions } from './reply-to-run.js';
 
-/** Events read at a time. */
-const PAGE = 1000;
+/** The number of events that are read at a time. */
+const PAGE_SIZE = 1000;
 
 /**
- * Posts the answer to a permission request, and returns when the run has published it: as the answer itself, or, where the
- * process was not kept, by resuming the session in the next attempt.
+ * Stores the answer to a permission request, and returns once the run has received it: when the run publishes the answer or, if its
+ * process is gone, when the next attempt resumes the session.
  */
 export async function answerPermission(options: ReplyOptions, id: string, reply: PermissionReply) {
   const { store, ending, timeoutMs } = options;
   const search = new QuestionSearch(store, id, reply.interaction_id);
-  await search.look();
+  await search.readNewEvents();
   const { question } = search;
   if (question === null || search.isAnswered) {
     return (await store.findRun(id)) === undefined ? ('not_found' as const) : ('not_waiting' as const);
   }
   if (!question.options.some((option) => option.id === reply.option_id)) {
     const known = question.options.map((option) => option.id).join(', ');
-    throw new RequestError('INVALID_BODY', `The question has no option "${reply.option_id}". Use one of: ${known}.`);
+    throw new RequestError(
+      'INVALID_BODY',
+      `The permission request has no option "${reply.option_id}". Use one of: ${known}.`,
+    );
   }
   const status = await store.postReply(id, encodeReply(reply));
   if (status !== 'posted') return status;
@@ -33,12 +36,12 @@ export async function answerPermission(options: ReplyOptions, id: string, reply:
   const stopWatching = store.watch(id, waker.wake);
   try {
     while (!ending.aborted && performance.now() < until) {
-      // In this order, so that events before the end are seen.
+      // The run is read before its events, so that no event is missed if it has ended.
       const run = await store.findRun(id);
-      await search.look();
+      await search.readNewEvents();
       if (search.isAnswered) return status;
       if (run?.state === 'ended')
-        throw new RequestError('RUN_NOT_WAITING', 'The run ended before it received the answer.');
+        throw new RequestError('RUN_NOT_WAITING', 'The run ended before it received the answer. Start another run.');
       await waker.sleep(POLL_MS);
     }
   } finally {
@@ -46,11 +49,11 @@ export async function answerPermission(options: ReplyOptions, id: string, reply:
   }
   throw new RequestError(
     'REQUEST_TIMED_OUT',
-    'The answer is stored, but the run has not received it yet. Watch the events of the run.',
+    'The answer is stored, but the run has not received it yet. Check the events of the run.',
   );
 }
 
-/** Finds a question and its answer in the events of its attempt, each event read once. */
+/** Finds a permission request and its answer in the events of its attempt. Each event is read once. */
 class QuestionSearch {
   readonly #store: ReplyOptions['store'];
   readonly #run: string;
@@ -68,12 +71,12 @@ class QuestionSearch {
     this.#after = `${this.#attempt}:0`;
   }
 
-  async look(): Promise<void> {
+  async readNewEvents(): Promise<void> {
     if (this.#attempt === 0) return;
     for (;;) {
-      const page = await this.#store.read({ runId: this.#run, protocol: 'rasp', after: this.#after, limit: PAGE });
+      const page = await this.#store.read({ runId: this.#run, protocol: 'rasp', after: this.#after, limit: PAGE_SIZE });
       for (const emitted of page) if (emitted.protocol === 'rasp') this.#read(emitted.event);
-      if (page.length < PAGE || this.isAnswered) return;
+      if (page.length < PAGE_SIZE || this.isAnswered) return;
     }
   }
 

@@ -102,7 +102,7 @@ describe('a run of another machine', () => {
     expect(await (await get(`/v1/runs/${RUN}/artifact?path=out/a.txt`)).text()).toBe('artifact');
   });
 
-  it('can be read up to what was copied, while it grows and after its worker and disk are lost', async () => {
+  it('can be read as far as it was copied, while it grows and after its worker and disk are lost', async () => {
     const { get, end, grow } = await openElsewhere();
     await grow(BYTES.subarray(0, 1000));
     const running = await get(`/v1/runs/${RUN}/raw/1/stdout`);
@@ -119,7 +119,7 @@ describe('a run of another machine', () => {
     expect(tar.includes(`${RUN}/.audit/stdout.1.log`)).toBe(true);
   });
 
-  it('is a 503 while the archive cannot be used, and the archive is not asked for a run that has not started', async () => {
+  it('responds with 503 while the archive cannot be used, and does not ask the archive for a run that has not started', async () => {
     const { get, end, s3, store } = await openElsewhere();
     s3.fault = () => 'disconnect';
     await store.createRun({ id: '01KA3WAITING', spec: sampleSpec(), state: 'queued', now: 0 });

@@ -8,7 +8,7 @@ import {
   sampleSubmission,
 } from '../../store/contract/fixtures/order-samples.js';
 import type { ExecutionRecord } from '../../records/execution-record.js';
-import { csvCell } from '../export/export-executions.js';
+import { formatCsvCell } from '../export/export-executions.js';
 import { openServer } from '../fixtures/open-server.js';
 
 async function openAudit(rows: readonly Partial<ExecutionRecord>[]) {
@@ -47,7 +47,7 @@ describe('the export of the audit', () => {
     expect(column('signal')).toEqual(['', '']);
   });
 
-  it('is a line of JSON for every execution if that is asked for', async () => {
+  it('is a line of JSON for every execution if NDJSON is requested', async () => {
     const { get, store } = await openAudit([{}, {}]);
     const answer = await get('/v1/executions/export?format=ndjson');
     expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
@@ -55,7 +55,7 @@ describe('the export of the audit', () => {
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual((await store.listExecutions({})).items);
   });
 
-  it('has what the list would have', async () => {
+  it('has the same rows as the list with the same filters', async () => {
     const { get } = await openAudit([{ worker: 'a' }, { worker: 'b' }]);
     const rows = async (query: string) =>
       (await (await get(`/v1/executions/export?format=ndjson&${query}`)).text()).split('\n').length - 1;
@@ -73,7 +73,7 @@ describe('the export of the audit', () => {
     expect(new Set(ids).size).toBe(520);
   });
 
-  it('lets no cell be a formula', async () => {
+  it('contains no cell that is a formula', async () => {
     const { get } = await openAudit([{ reason: '=HYPERLINK("http://evil.example")', worker: '@x', result_code: '-1' }]);
     const [head = [], row = []] = readCsv(await (await get('/v1/executions/export')).text());
     expect(row[head.indexOf('reason')]).toBe(`'=HYPERLINK("http://evil.example")`);
@@ -82,12 +82,12 @@ describe('the export of the audit', () => {
 });
 
 describe('a cell', () => {
-  it('holds any text in full, and begins with nothing a spreadsheet would run', () => {
+  it('contains any text in full, and never starts like a formula', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('=', '"', ',', '\n', '\r', '\t', 'a') })),
         (text) => {
-          const [[cell = ''] = []] = readCsv(`${csvCell(text)}\r\n`);
+          const [[cell = ''] = []] = readCsv(`${formatCsvCell(text)}\r\n`);
           expect(cell).not.toMatch(/^[=+\-@\t\r\n]/);
           expect(cell.replace(/^'/, '')).toBe(text.replace(/^'/, '').replaceAll('\0', '\u{FFFD}'));
         },
@@ -95,7 +95,12 @@ describe('a cell', () => {
     );
   });
 
-  it('keeps numbers what they are', () => {
-    expect([csvCell(-1), csvCell(12.5), csvCell(null), csvCell([1])]).toEqual(['-1', '12.5', '', '"[1]"']);
+  it('keeps numbers as numbers', () => {
+    expect([formatCsvCell(-1), formatCsvCell(12.5), formatCsvCell(null), formatCsvCell([1])]).toEqual([
+      '-1',
+      '12.5',
+      '',
+      '"[1]"',
+    ]);
   });
 });

@@ -4,7 +4,7 @@ import { listLaunchers } from '../../runs/index.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 
-/** Creates the handlers that list what requests may use, for forms. */
+/** Creates the handler that lists the engines, folders and other values that requests may contain. Forms offer these values. */
 export function createEngineHandlers({ settings, wrappers, lead }: ServerContext): Pick<Handlers, 'listEngines'> {
   const { commands, roots, env, allowBypass, agents } = settings;
   const engines = Object.values(listLaunchers(agents)).map(({ engine, canResume, canAsk }) => ({
@@ -22,7 +22,7 @@ export function createEngineHandlers({ settings, wrappers, lead }: ServerContext
   };
 }
 
-/** Lists the configured workers and the built-in agents. */
+/** Lists the configured wrappers and the built-in agents: orders name one of them in their field `worker`. */
 function listWorkers(wrappers: Wrappers): { name: string; type: string }[] {
   const configured = Object.entries(wrappers).map(([name, { type }]) => ({ name, type }));
   const agents = Object.keys(WORKER_TYPES).filter(

@@ -2,14 +2,14 @@ import type { RunRecord } from '../../records/index.js';
 import type { RunStore } from '../../runs/index.js';
 import { RequestError } from '../http/problem.js';
 
-/** The run of a request; throws `RUN_NOT_FOUND`. */
+/** Finds the run of a request; throws `RUN_NOT_FOUND`. */
 export async function findRun(store: Pick<RunStore, 'findRun'>, id: string): Promise<RunRecord> {
   const record = await store.findRun(id);
   if (record !== undefined) return record;
-  throw runNotFound();
+  throw createRunNotFoundError();
 }
 
-/** The id is not repeated: it may be any text. */
-export function runNotFound(): RequestError {
+/** Creates the error for an unknown run. The message does not quote the id, because it may be any text. */
+export function createRunNotFoundError(): RequestError {
   return new RequestError('RUN_NOT_FOUND', 'Run not found. GET /v1/runs lists all runs.');
 }

@@ -1,7 +1,7 @@
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 
-/** Liveness and readiness. */
+/** Creates the handlers for liveness and readiness. */
 export function createHealthHandlers({ checkReady }: ServerContext): Pick<Handlers, 'health' | 'ready'> {
   return {
     health: async () => ({ status: 'ok' }),
@@ -12,7 +12,7 @@ export function createHealthHandlers({ checkReady }: ServerContext): Pick<Handle
   };
 }
 
-/** Metrics for Prometheus. */
+/** Creates the handler for Prometheus metrics. */
 export function createMetricHandlers({ meter }: ServerContext): Pick<Handlers, 'metrics'> {
   return {
     metrics: async () =>

@@ -7,15 +7,15 @@ import type { Handlers } from '../http/request-checks.js';
 import type { Caller } from '../security/tokens.js';
 import type { ServerContext } from '../server-context.js';
 import { readPage } from './query.js';
-import { withHosts } from './with-hosts.js';
+import { addHosts } from './add-hosts.js';
 
 type InboxHandlers = Pick<Handlers, 'listInbox' | 'getInboxItem' | 'previewResolution' | 'resolveItem'>;
-type Answer = Omit<ResolveRequest, 'id' | 'who'> & { readonly who?: string };
+type Resolution = Omit<ResolveRequest, 'id' | 'who'> & { readonly who?: string };
 
 /** Settled items are listed newest first. */
 const SETTLED = { open: false, order: 'newest' } as const;
 
-/** The inbox: list, read, preview, resolve. */
+/** Creates the handlers of the inbox: list, read, preview, resolve. */
 export function createInboxHandlers(server: ServerContext): InboxHandlers {
   const { store, lead, settings, logger } = server;
 
@@ -25,17 +25,20 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
     throw new LeadError('ITEM_NOT_FOUND', 'Inbox item not found. GET /v1/inbox lists all items.');
   }
 
-  /** With tokens the token's name is the author of the decision; without tokens the request may name any author. */
-  function readResolveRequest(id: string, { who, ...answer }: Answer, caller: Caller): ResolveRequest {
-    const isNamed = settings.tokens.length > 0 && settings.openRead !== true;
-    if (isNamed && who !== undefined && who !== caller.name) {
-      throw new RequestError('INVALID_BODY', `"who" must be the name of your token, "${caller.name}". Omit it.`);
+  /** Adds the author of the decision. With tokens, it is the name of the token; without tokens, the request may name any author. */
+  function readResolveRequest(id: string, { who, ...resolution }: Resolution, caller: Caller): ResolveRequest {
+    const hasNamedTokens = settings.tokens.length > 0 && settings.openRead !== true;
+    if (hasNamedTokens && who !== undefined && who !== caller.name) {
+      throw new RequestError(
+        'INVALID_BODY',
+        `"who" must be the name of your token, "${caller.name}". Use that name, or omit "who".`,
+      );
     }
-    return { ...answer, id, who: who ?? caller.name };
+    return { ...resolution, id, who: who ?? caller.name };
   }
 
   /** Adds the active run to a conflict, so that a page can link to it. */
-  async function explain(error: unknown, id: string): Promise<unknown> {
+  async function addActiveRun(error: unknown, id: string): Promise<unknown> {
     if (!isSluiceError(error) || error.code !== 'CONFLICT') return error;
     const { issue_ref } = await findItem(id);
     return new StaleDecisionError(error, (await store.findIssue(issue_ref))?.active_run_id ?? null);
@@ -44,13 +47,13 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
   return {
     async listInbox({ query }) {
       const { issue_ref: issueRef, open, settled } = query;
-      const which = settled === 'true' ? SETTLED : open === 'false' ? {} : { open: true };
-      const listed = await store.listInbox({ ...readPage(query), ...which, ...omitUndefined({ issueRef }) });
-      return { ...listed, items: await withHosts(store, listed.items) };
+      const filter = settled === 'true' ? SETTLED : open === 'false' ? {} : { open: true };
+      const page = await store.listInbox({ ...readPage(query), ...filter, ...omitUndefined({ issueRef }) });
+      return { ...page, items: await addHosts(store, page.items) };
     },
     async getInboxItem({ params }) {
       const item = await findItem(params.id);
-      const [found] = await withHosts(store, [item]);
+      const [found] = await addHosts(store, [item]);
       return found ?? item;
     },
     async previewResolution({ params, body, caller }) {
@@ -58,7 +61,7 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
         const comment = await lead.preview(readResolveRequest(params.id, body, caller));
         return { action: body.action, comment };
       } catch (error) {
-        throw await explain(error, params.id);
+        throw await addActiveRun(error, params.id);
       }
     },
     async resolveItem({ params, body, caller, requestId }) {
@@ -69,7 +72,7 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
         logger.info('item resolved', { item_id: item.id, action, who, request_id: requestId });
         return item;
       } catch (error) {
-        throw await explain(error, params.id);
+        throw await addActiveRun(error, params.id);
       }
     },
   };

@@ -177,8 +177,8 @@ describe('the change of an order over HTTP', () => {
   });
 });
 
-describe('what waits for a person', () => {
-  it('takes comments on lines with a decision, and keeps them', async () => {
+describe('an inbox item over HTTP', () => {
+  it('accepts comments on lines with a decision, and stores them', async () => {
     const { submit, startWork, waiting, post } = await openOrders();
     await submit({ print: 'done' });
     startWork();
@@ -190,7 +190,7 @@ describe('what waits for a person', () => {
     expect(await readJson(post(path, answer))).toMatchObject({ resolution: { action: 'reject', comments } });
   });
 
-  it('has its evidence, and a preview of the decision word by word', async () => {
+  it('has its evidence, and an exact preview of the comment', async () => {
     const { submit, startWork, waiting, get, post } = await openOrders();
     await submit({ print: 'done, trust me' });
     startWork();
@@ -214,7 +214,7 @@ describe('what waits for a person', () => {
     expect(await readJson(get(PATH))).toMatchObject({ issue: { state: 'blocked' } });
   });
 
-  it('cannot be accepted without a result, neither in a preview nor for real', async () => {
+  it('cannot be accepted without a result, neither in a preview nor in a decision', async () => {
     const { submit, startWork, waiting, post } = await openOrders();
     await submit({ print: 'done' });
     startWork();
@@ -252,7 +252,7 @@ describe('what waits for a person', () => {
     }
   });
 
-  it('is decided in the name of the token, whatever the request says', async () => {
+  it('is decided in the name of the token, which the request cannot change', async () => {
     const tokens = [{ name: 'ada', scopes: ['read', 'run', 'decide'], value: 'ada-value' }] as const;
     const authorization = { authorization: 'Bearer ada-value' };
     const { submit, startWork, waiting, post } = await openOrders({ settings: { tokens } });
@@ -267,7 +267,7 @@ describe('what waits for a person', () => {
     });
   });
 
-  it('is not found under another name', async () => {
+  it('is not found under another id', async () => {
     const { get, post } = await openOrders();
     for (const id of ['gone', '%00', 'a'.repeat(3000)]) {
       const unknown = { status: 404, code: 'ITEM_NOT_FOUND' };
@@ -278,7 +278,7 @@ describe('what waits for a person', () => {
   });
 });
 
-it('orders, inbox items, runs and files say on which machine a run was executed', async () => {
+it('orders, inbox items, runs and files name the machine that executed the run', async () => {
   const { get, store } = await openServer();
   const { record } = await store.submitOrder({ ...sampleSubmission(), run: 'r1' });
   await store.claimRun({ worker: { ...sampleWorker('w1'), host: 'machine-7' }, leaseMs: 1000, now: NOW });

@@ -14,7 +14,7 @@ describe('POST /v1/parse', () => {
     ['a tagged text without a tag', { text: 'no tag here', profile: 'tagged' as const }],
     ['a cut text', { text: '<json>{"line": 3, "na', profile: 'tagged' as const, allow_partial: true }],
     ['a text too deep', { text: '['.repeat(100_000) }],
-  ])('answers as the command does for %s', async (_, body) => {
+  ])('returns the same result as the command for %s', async (_, body) => {
     const { post } = await openServer();
     const { text, profile, allow_partial: allowPartial } = { profile: undefined, allow_partial: undefined, ...body };
     const answer = await post('/v1/parse', body);
@@ -25,7 +25,7 @@ describe('POST /v1/parse', () => {
     expect(await readJson(answer)).toEqual(JSON.parse(JSON.stringify(expected)));
   });
 
-  it.each([undefined, { type: 'object' }])('answers valid JSON as it was written, with schema %j', async (given) => {
+  it.each([undefined, { type: 'object' }])('returns valid JSON as it was written, with schema %j', async (given) => {
     const { post } = await openServer();
     const text = ' {"price": 2.50, "id": 98765432109876543210, "note": "$& \\u00e9"}\n';
     const answer = await (await post('/v1/parse', { text, ...(given && { schema: given }) })).text();
@@ -33,7 +33,7 @@ describe('POST /v1/parse', () => {
     expect(JSON.parse(answer)).toEqual(JSON.parse(JSON.stringify(toParseOutput(parse(text)))));
   });
 
-  it('takes the candidate that is preferred', async () => {
+  it('selects the preferred candidate', async () => {
     const { post } = await openServer();
     const text = 'First {"line": 1}, then {"line": 2}.';
     for (const [prefer, line] of [
@@ -90,7 +90,7 @@ describe('POST /v1/parse', () => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
   });
 
-  it('ends soon on a pattern with exponential backtracking', async () => {
+  it('ends quickly on a pattern with exponential backtracking', async () => {
     const { post } = await openServer();
     const hostile = { type: 'string', pattern: '^(a+)+$' };
     const answer = await post('/v1/parse', { text: `"${'a'.repeat(50_000)}!"`, schema: hostile });
@@ -105,7 +105,7 @@ describe('POST /v1/parse', () => {
     ],
     ['a schema that branches without end', { $defs: branches(40), $ref: '#/$defs/n40' }, '"x"'],
     ['a text that needs a repair in every character', undefined, `[${"'".repeat(600_000)}`],
-  ])('does not delay others by %s', async (_, hostile, text) => {
+  ])('does not delay other requests by %s', async (_, hostile, text) => {
     const { post } = await openServer();
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 1);
@@ -115,7 +115,7 @@ describe('POST /v1/parse', () => {
     expect(turns).toBeGreaterThan(20);
   });
 
-  it('refuses to answer with far more than it was sent', async () => {
+  it('refuses a response that would be far larger than the request', async () => {
     const { post } = await openServer();
     const answer = await post('/v1/parse', { text: `[${'1e20,'.repeat(1_600_000)}1,]` });
     expect(answer.status).toBe(422);
@@ -136,8 +136,8 @@ describe('POST /v1/parse', () => {
     const parsed: unknown[] = [];
     const { post } = await openServer({
       meter: {
-        parsed: ({ status }) => void parsed.push(status),
-        answered: () => undefined,
+        countParse: ({ status }) => void parsed.push(status),
+        countRequest: () => undefined,
         render: async () => '',
       },
     });

@@ -3,15 +3,18 @@ import { RequestError } from '../http/problem.js';
 
 const DEFAULT_SIZE = 50;
 
-/** The page a request asks for, which was validated before. */
+/** Reads the requested page from a query that was already validated. */
 export function readPage({ limit, cursor }: Readonly<Record<string, string>>): Page {
   return { limit: limit === undefined ? DEFAULT_SIZE : Number(limit), ...(cursor === undefined ? {} : { cursor }) };
 }
 
-/** A time of the query, in milliseconds since 1970; only its syntax was validated before. */
+/** Converts a time in the query to milliseconds since 1970. The schema of the endpoint has checked only its syntax. */
 export function readTime(moment: string | undefined): number | undefined {
   if (moment === undefined) return undefined;
   const time = Date.parse(moment);
   if (!Number.isNaN(time)) return time;
-  throw new RequestError('INVALID_QUERY', 'The date or time does not exist. Use one such as "2026-11-15T08:00:00Z".');
+  throw new RequestError(
+    'INVALID_QUERY',
+    'The date or time does not exist. Use a time such as "2026-11-15T08:00:00Z".',
+  );
 }

@@ -14,7 +14,7 @@ const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
   ndjson: 'application/x-ndjson',
 };
 
-/** The outbox, the executions and the workers. */
+/** Creates the handlers of the outbox, the sinks, the executions and the workers. */
 export function createRecordHandlers({
   store,
   clock,
@@ -39,13 +39,13 @@ export function createRecordHandlers({
       if (redelivered > 0) return { redelivered };
       throw new RequestError(
         'COMMENT_NOT_FOUND',
-        'No comment with this id has failed or waits for delivery. GET /v1/outbox lists all comments.',
+        'No comment with this id has failed or is waiting for delivery. GET /v1/outbox lists all comments.',
       );
     },
     redeliverSink: async ({ body }) => ({ redelivered: await store.redeliver({ sink: body.sink }, clock()) }),
     listSinks: async () => ({ items: await store.listSinks(), next_cursor: null }),
     listWorkers: async () => ({ items: await store.listWorkers(clock()), next_cursor: null }),
-    listExecutions: async ({ query }) => store.listExecutions({ ...readPage(query), ...executionFilter(query) }),
+    listExecutions: async ({ query }) => store.listExecutions({ ...readPage(query), ...readExecutionFilter(query) }),
     async exportExecutions({ query, context }) {
       const format = (query['format'] ?? 'csv') as ExportFormat;
       const today = new Date(clock()).toISOString().slice(0, 10);
@@ -53,20 +53,20 @@ export function createRecordHandlers({
         'content-type': EXPORT_TYPES[format],
         'content-disposition': `attachment; filename="sluice-audit-${today}.${format}"`,
       };
-      const rows = exportExecutions(store, executionFilter(query), format);
+      const rows = exportExecutions(store, readExecutionFilter(query), format);
       return new Response(context.req.method === 'HEAD' ? null : streamBody(rows), { headers });
     },
   };
 }
 
-function executionFilter(query: Readonly<Record<string, string>>): ExecutionFilter {
+function readExecutionFilter(query: Readonly<Record<string, string>>): ExecutionFilter {
   const { issue_ref: issueRef, run_id: runId, worker, since, until } = query;
   const decision = query['decision'] as Decision['action'] | undefined;
-  // Records are compared as text, so times have their form.
+  // The times in records are compared as text, so the times of the filter must have the same format.
   return omitUndefined({ issueRef, runId, worker, decision, since: normalizeTime(since), until: normalizeTime(until) });
 }
 
-function normalizeTime(word: string | undefined): string | undefined {
-  const time = readTime(word);
+function normalizeTime(text: string | undefined): string | undefined {
+  const time = readTime(text);
   return time === undefined ? undefined : new Date(time).toISOString();
 }

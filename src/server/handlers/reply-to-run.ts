@@ -2,26 +2,26 @@ import { createWaker } from '../../dispatch/index.js';
 import type { Store } from '../../store/index.js';
 import { RequestError } from '../http/problem.js';
 
-/** Options for replying. */
+/** Options for replying to a run. */
 export interface ReplyOptions {
   readonly store: Pick<Store, 'postReply' | 'findRun' | 'read' | 'watch'>;
   /** Aborted when the server shuts down. */
   readonly ending: AbortSignal;
-  /** The longest time to wait. */
+  /** The maximum time to wait for the run. */
   readonly timeoutMs: number;
 }
 
-/** Notifications may be late or missing, so the store is polled too. */
+/** How often the store is polled, because its notifications may be late or missing. */
 export const POLL_MS = 250;
-/** After every event of an attempt. */
+/** Larger than any sequence number of an event. */
 const LAST_SEQ = 999_999_999;
 
 /**
- * Posts a reply to a waiting run, and returns when the run has published it. Before that the reply is only stored for a
- * worker that may have died, which must not be acknowledged.
+ * Stores a reply to a waiting run, and returns once the run has received it. A reply that is only stored is not acknowledged,
+ * because the worker that should receive it may have died.
  */
 export async function replyToRun({ store, ending, timeoutMs }: ReplyOptions, id: string, text: string) {
-  const attempt = await lastAttempt(store, id);
+  const attempt = await findLastAttempt(store, id);
   const status = await store.postReply(id, text);
   if (status !== 'posted') return status;
   const until = performance.now() + timeoutMs;
@@ -29,9 +29,9 @@ export async function replyToRun({ store, ending, timeoutMs }: ReplyOptions, id:
   const stopWatching = store.watch(id, waker.wake);
   try {
     while (!ending.aborted && performance.now() < until) {
-      // In this order, so that events before the end are seen.
+      // The run is read before its events, so that no event is missed if it has ended.
       const run = await store.findRun(id);
-      if ((await attemptAfter(store, id, attempt)) !== undefined) return status;
+      if ((await findAttemptAfter(store, id, attempt)) !== undefined) return status;
       if (run?.state === 'ended') {
         throw new RequestError(
           'RUN_NOT_WAITING',
@@ -45,20 +45,24 @@ export async function replyToRun({ store, ending, timeoutMs }: ReplyOptions, id:
   }
   throw new RequestError(
     'REQUEST_TIMED_OUT',
-    'The reply is stored, but the run has not received it yet. Watch the events of the run.',
+    'The reply is stored, but the run has not received it yet. Check the events of the run.',
   );
 }
 
-/** A reply starts the next attempt of a run. */
-async function lastAttempt(store: ReplyOptions['store'], id: string): Promise<number> {
+/** Finds the number of the current attempt. A reply starts the next attempt, which shows that the run has received it. */
+async function findLastAttempt(store: ReplyOptions['store'], id: string): Promise<number> {
   for (let last = 1; ;) {
-    const next = await attemptAfter(store, id, last);
+    const next = await findAttemptAfter(store, id, last);
     if (next === undefined) return last;
     last = next;
   }
 }
 
-async function attemptAfter(store: ReplyOptions['store'], id: string, attempt: number): Promise<number | undefined> {
+async function findAttemptAfter(
+  store: ReplyOptions['store'],
+  id: string,
+  attempt: number,
+): Promise<number | undefined> {
   const [first] = await store.read({ runId: id, protocol: 'rasp', after: `${attempt}:${LAST_SEQ}`, limit: 1 });
   return first?.protocol === 'rasp' ? first.event.attempt_number : undefined;
 }

@@ -7,47 +7,47 @@ import type { RunRecord } from '../../records/index.js';
 import type { RunFolder } from '../../run-folder/index.js';
 import type { RunStore } from '../../runs/index.js';
 import { makeRunCase, makeTextCase } from '../../suite/index.js';
-import type { MadeCase } from '../../suite/index.js';
+import type { NewCase } from '../../suite/index.js';
 import { tarFiles } from '../export/tar-files.js';
 import { streamBody } from '../export/stream-body.js';
-import { findRunFiles, notHere } from '../files/run-files.js';
+import { findRunFiles, createFilesMissingError } from '../files/run-files.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 import { findRun } from './find-run.js';
 
-/** A run as one HTML file, and runs and texts as cases of a suite. */
+/** Creates the handlers that export a run as an HTML report, and runs and texts as cases of a suite. */
 export function createReportHandlers(
   context: ServerContext,
 ): Pick<Handlers, 'reportRun' | 'exportRunCase' | 'exportTextCase'> {
   const { store, secrets, wrappers, clock } = context;
-  const open = async (record: RunRecord): Promise<RunFolder> => {
+  const openFolder = async (record: RunRecord): Promise<RunFolder> => {
     const found = await findRunFiles(context, record);
-    if (found === undefined) throw notHere(record);
+    if (found === undefined) throw createFilesMissingError(record);
     return found.folder;
   };
   return {
     async reportRun({ params }) {
       const record = await findRun(store, params.id);
       const { id } = record;
-      const report = await gatherReport(async () => open(record), await findReported(store, id));
+      const report = await gatherReport(async () => openFolder(record), await readReportRecords(store, id));
       const html = renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });
-      return download(Buffer.from(html), 'text/html; charset=utf-8', `${id}.html`);
+      return createDownload(Buffer.from(html), 'text/html; charset=utf-8', `${id}.html`);
     },
     async exportRunCase({ params }) {
       const record = await findRun(store, params.id);
-      const folder = await open(record);
-      return downloadCase(await makeRunCase({ record, folder, store, wrappers, secrets, clock }));
+      const folder = await openFolder(record);
+      return createCaseDownload(await makeRunCase({ record, folder, store, wrappers, secrets, clock }));
     },
     async exportTextCase({ body }) {
       const { text, name, schema, profile, allow_partial, align } = body;
       const contract = omitUndefined({ schema, profile, allow_partial, align });
-      return downloadCase(await makeTextCase({ text, name, contract, secrets, clock }));
+      return createCaseDownload(await makeTextCase({ text, name, contract, secrets, clock }));
     },
   };
 }
 
-/** A case as an archive; to be unpacked in the folder of the suite. */
-function downloadCase({ name, files }: MadeCase): Response {
+/** Sends a case as an archive to be unpacked in the suite's folder. */
+function createCaseDownload({ name, files }: NewCase): Response {
   const entries = files.map(({ path, bytes }) => ({ path: `${name}/${path}`, bytes }));
   const headers = {
     'content-type': 'application/x-tar',
@@ -56,21 +56,21 @@ function downloadCase({ name, files }: MadeCase): Response {
   return new Response(streamBody(tarFiles(entries)), { headers });
 }
 
-function download(bytes: Uint8Array<ArrayBuffer>, type: string, name: string): Response {
+function createDownload(bytes: Uint8Array<ArrayBuffer>, type: string, name: string): Response {
   return new Response(bytes, {
     headers: { 'content-type': type, 'content-disposition': `attachment; filename="${name}"` },
   });
 }
 
-/** Reads what the store knows about a run. */
-export async function findReported(
+/** Reads the records of a run for its report: the run, its order and its inbox items. */
+export async function readReportRecords(
   store: Pick<RunStore, 'findRun'> & Pick<OrderStore, 'findOrder' | 'listInbox'>,
   id: string,
 ): Promise<Pick<RunReport, 'id' | 'record' | 'order' | 'items'>> {
   const record = await store.findRun(id);
-  const named = record?.order ?? null;
-  if (named === null) return { id, record, items: [] };
-  const order = await store.findOrder(named.issue_ref, named.run_id);
-  const { items } = await store.listInbox({ issueRef: named.issue_ref, order: 'newest', limit: 100 });
+  const orderRef = record?.order ?? null;
+  if (orderRef === null) return { id, record, items: [] };
+  const order = await store.findOrder(orderRef.issue_ref, orderRef.run_id);
+  const { items } = await store.listInbox({ issueRef: orderRef.issue_ref, order: 'newest', limit: 100 });
   return { id, record, order, items: items.filter(({ run }) => run === id) };
 }

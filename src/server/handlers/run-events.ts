@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { Context } from 'hono';
-import { completeAnswer, allowOrigin } from '../http/answer.js';
+import type { RequestContext } from '../http/read-request.js';
+import { completeResponse, allowOrigin } from '../http/responses.js';
 import { findRun } from './find-run.js';
 import type { CheckedRequest, Handlers } from '../http/request-checks.js';
 import { RequestError } from '../http/problem.js';
@@ -11,11 +11,11 @@ import { readInTurns } from '../stream/turns.js';
 import { createStreamHub } from '../stream/stream-hub.js';
 import type { StartStream } from '../stream/stream-hub.js';
 import { BOTH_PROTOCOLS, joinStreams } from '../stream/join-streams.js';
-import { endText, parseBothPositions, parsePosition, readProtocol } from '../stream/stream-protocol.js';
+import { formatEnd, parseBothPositions, parsePosition, readProtocol } from '../stream/stream-protocol.js';
 import type { RunRecord } from '../../records/index.js';
 import type { ENDPOINTS } from '../../api/index.js';
 
-/** The events of a run: live, and as history. */
+/** Creates the handlers for the events of a run: live, and as history. */
 export function createRunEventHandlers(
   server: ServerContext,
 ): Pick<Handlers, 'followRun' | 'followRunByPost' | 'readHistory'> {
@@ -24,9 +24,9 @@ export function createRunEventHandlers(
   const hub = createStreamHub({ store, log, logger, ending });
   const readHistory = createHistory(log);
 
-  async function prepare(run: RunRecord, word: string | undefined, position: string | undefined) {
-    if (word !== BOTH_PROTOCOLS) {
-      const protocol = readProtocol(word);
+  async function prepare(run: RunRecord, protocolName: string | undefined, position: string | undefined) {
+    if (protocolName !== BOTH_PROTOCOLS) {
+      const protocol = readProtocol(protocolName);
       return hub.prepare({ run, protocol, after: parsePosition(protocol, position) });
     }
     const after = parseBothPositions(position);
@@ -34,7 +34,7 @@ export function createRunEventHandlers(
       hub.prepare({ run, protocol: 'fcmp', after: after.fcmp }),
       hub.prepare({ run, protocol: 'rasp', after: after.rasp }),
     ]);
-    return joinStreams(starts, endText('fcmp', run.result?.status ?? null));
+    return joinStreams(starts, formatEnd('fcmp', run.result?.status ?? null));
   }
 
   async function follow({
@@ -49,7 +49,7 @@ export function createRunEventHandlers(
     const start = await prepare(run, query['protocol'], context.req.header('last-event-id') ?? query['after']);
     if (start === undefined) return new Response(null, { status: 204 });
     const head = new Response(null, { headers: STREAM_HEADERS });
-    completeAnswer(head, requestId);
+    completeResponse(head, requestId);
     if (context.req.method === 'HEAD') return head;
     return send(context, allowOrigin(context, head, settings.origins), start);
   }
@@ -69,24 +69,24 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
-/** Takes over the connection where there is one. */
-function send(context: Context, head: Response, start: StartStream): Response {
+/** Starts the stream on the connection of the request; without a connection, returns a web stream. */
+function send(context: RequestContext, head: Response, start: StartStream): Response {
   const { incoming, outgoing } = (context.env ?? {}) as Partial<HttpBindings>;
   if (incoming === undefined || outgoing === undefined || !('socket' in outgoing)) {
     const { outlet, body } = createWebOutlet();
     start(outlet);
     return new Response(body, { headers: head.headers });
   }
-  // The request body is discarded, so that it does not block the connection.
+  // Discards the request body, which would otherwise block the connection.
   incoming.resume();
   start(createSocketOutlet(outgoing, Object.fromEntries(head.headers)));
-  return alreadySent();
+  return createAlreadySentResponse();
 }
 
-/** Makes the adapter send nothing. It checks the header only where it has not taken its fast path. */
-function alreadySent(): Response {
-  const answer = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
-  // Reading the body leaves the fast path.
-  void answer.body;
-  return answer;
+/** Creates a response that makes the adapter send nothing. The adapter checks this header only outside its fast path. */
+function createAlreadySentResponse(): Response {
+  const response = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
+  // Reading the body makes the adapter leave its fast path.
+  void response.body;
+  return response;
 }

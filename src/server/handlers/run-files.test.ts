@@ -46,7 +46,7 @@ describe('the raw bytes of a run', () => {
     expect(await answer.text()).toBe('');
   });
 
-  it('answer a range behind the end with their size', async () => {
+  it('refuse a range beyond the end, with their size', async () => {
     const { get } = await openWithFolder();
     const answer = await get('/v1/runs/run-1/raw/1/stdout', { range: 'bytes=4000-' });
     expect(answer.status).toBe(416);
@@ -54,7 +54,7 @@ describe('the raw bytes of a run', () => {
     expect(await answer.json()).toMatchObject({ code: 'INVALID_RANGE' });
   });
 
-  it('are sent in chunks if they are many', async () => {
+  it('are sent in chunks if there are many', async () => {
     const many = Buffer.alloc(300_000, 'abc');
     const { get } = await openWithFolder({ '.audit/stderr.12.log': many });
     const answer = await get('/v1/runs/run-1/raw/12/stderr');
@@ -74,7 +74,7 @@ describe('the raw bytes of a run', () => {
     expect(await (await get(path)).json()).toMatchObject({ status: 404, code: 'RAW_NOT_FOUND' });
   });
 
-  it('are not read through a link that the agent made', async () => {
+  it('are not read through a link that the agent created', async () => {
     const { get, runFolder, folder } = await openWithFolder({ '.audit/meta.1.json': '{}' });
     await symlink(`${folder}/elsewhere/secret.txt`, join(runFolder, '.audit/stdout.1.log'));
     expect((await get('/v1/runs/run-1/raw/1/stdout')).status).toBe(404);
@@ -88,7 +88,7 @@ describe('the raw bytes of a run', () => {
     expect((await get('/v1/runs/run-1/raw/1/stdout')).status).toBe(404);
   });
 
-  it('are only those of runs in the store', async () => {
+  it('are available only for runs in the store', async () => {
     const { get } = await openWithFolder();
     for (const id of ['nobody', '..', '%2e%2e%2fruns%2frun-1']) {
       const answer = await get(`/v1/runs/${id}/raw/1/stdout`);
@@ -157,7 +157,7 @@ describe('the export of a run', () => {
     expect(await readdir(join(there, 'run-1'))).toEqual(['a.txt']);
   });
 
-  it('stays whole if a file is cut while it is read', async () => {
+  it('stays valid if a file is truncated while it is read', async () => {
     const { get, runFolder } = await openWithFolder({ 'a.log': Buffer.alloc(500_000, 'a'), 'b.log': 'b' });
     const { body } = await get('/v1/runs/run-1/export');
     const parts: Uint8Array[] = [];
@@ -196,7 +196,7 @@ describe('a run for a bug report and for a suite', () => {
     expect(await (await get('/v1/runs/run-1/case')).json()).toMatchObject({ status: 409, code: 'RUN_NOT_ENDED' });
   });
 
-  it('makes a case of a text, which the command can run', async () => {
+  it('creates a case from a text, which the command can run', async () => {
     const { post } = await openServer();
     const schema = { type: 'object', required: ['line'] };
     const answer = await post('/v1/parse/case', { name: 'from-workbench', text: 'So: {"line": 3,}', schema });

@@ -1,29 +1,35 @@
 import { ARTIFACT_FOLDER } from '../../run-folder/index.js';
 import type { RunFolder } from '../../run-folder/index.js';
-import { openInside, sizeInside } from '../../files/index.js';
+import { openInside, getSizeInside } from '../../files/index.js';
 import type { ReadableFile } from '../../base/index.js';
 import { isSluiceError } from '../../base/index.js';
 import type { RunRecord } from '../../records/index.js';
 import { RAW_STREAMS } from '../../events/index.js';
 import type { RawRef } from '../../events/index.js';
-import { answerFile } from '../files/answer-file.js';
-import { findRunFiles, isExecutedHere, listArtifacts, listEvidence, notHere } from '../files/run-files.js';
+import { createFileResponse } from '../files/file-response.js';
+import {
+  findRunFiles,
+  isExecutedHere,
+  listArtifacts,
+  listEvidence,
+  createFilesMissingError,
+} from '../files/run-files.js';
 import { RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 import { tarRun } from '../export/tar-files.js';
 import { streamBody } from '../export/stream-body.js';
 import { findRun } from './find-run.js';
-import { viewHost } from './run-view.js';
+import { pickHost } from './run-view.js';
 
-/** Limits of a preview; the export has everything. */
+/** The limits of lists and previews. The export contains everything. */
 const MAX_ARTIFACTS = 1000;
 const MAX_BYTES = 1024 * 1024;
-const PREVIEW = { type: 'text/plain; charset=utf-8', most: MAX_BYTES } as const;
+const PREVIEW = { type: 'text/plain; charset=utf-8', maxBytes: MAX_BYTES } as const;
 
 type FileHandlers = Pick<Handlers, 'listRunFiles' | 'readEvidence' | 'readArtifact'>;
 
-/** The files of a run: previews, raw bytes, export. */
+/** Creates the handlers that list and preview the files of a run. */
 export function createRunFileHandlers(server: ServerContext): FileHandlers {
   const { store } = server;
   return {
@@ -42,32 +48,32 @@ export function createRunFileHandlers(server: ServerContext): FileHandlers {
         evidence: evidence.map(({ name, size }) => ({ name, size })),
         artifacts: await Promise.all(shown),
         artifacts_left_out: Math.max(0, artifacts.length - MAX_ARTIFACTS),
-        ...(source === 'folder' ? {} : viewHost(record.owner?.host)),
+        ...(source === 'folder' ? {} : pickHost(record.owner?.host)),
       };
     },
     async readEvidence({ params, query, context, requestId }) {
       const record = await findRun(store, params.id);
       const { folder } = (await findRunFiles(server, record)) ?? {};
-      if (folder === undefined) throw notHere(record, 'FILE_NOT_FOUND');
+      if (folder === undefined) throw createFilesMissingError(record, 'FILE_NOT_FOUND');
       const file = (await listEvidence(folder)).find(({ name }) => name === query['name']);
       const handle = await file?.open().catch(() => undefined);
-      if (handle === undefined) throw notFound();
-      return answerFile(context, { handle, requestId, ...PREVIEW });
+      if (handle === undefined) throw createFileNotFoundError();
+      return createFileResponse(context, { handle, requestId, ...PREVIEW });
     },
     async readArtifact({ params, query, context, requestId }) {
       const record = await findRun(store, params.id);
       const { folder } = (await findRunFiles(server, record)) ?? {};
-      if (folder === undefined && !isExecutedHere(record)) throw notHere(record, 'FILE_NOT_FOUND');
+      if (folder === undefined && !isExecutedHere(record)) throw createFilesMissingError(record, 'FILE_NOT_FOUND');
       const artifacts = await listArtifacts(record, folder);
       const artifact = artifacts.find(({ path }) => path === query['path']);
       const handle = artifact === undefined ? undefined : await openArtifact(record, folder, artifact.path);
-      if (handle === undefined) throw notFound();
-      return answerFile(context, { handle, requestId, ...PREVIEW });
+      if (handle === undefined) throw createFileNotFoundError();
+      return createFileResponse(context, { handle, requestId, ...PREVIEW });
     },
   };
 }
 
-/** The working folder of this machine is that of the run only if the run was executed here: elsewhere the same path is another file. */
+/** Opens an artifact. The working folder is used only if the run was executed on this machine: elsewhere, the same path is another file. */
 async function openArtifact(
   record: RunRecord,
   folder: RunFolder | undefined,
@@ -78,7 +84,7 @@ async function openArtifact(
 }
 
 async function measureArtifact(record: RunRecord, folder: RunFolder | undefined, path: string): Promise<number | null> {
-  const size = isExecutedHere(record) ? await sizeInside(record.spec.workdir, path) : null;
+  const size = isExecutedHere(record) ? await getSizeInside(record.spec.workdir, path) : null;
   if (size !== null) return size;
   const file = await openArtifact(record, folder, path);
   try {
@@ -88,22 +94,22 @@ async function measureArtifact(record: RunRecord, folder: RunFolder | undefined,
   }
 }
 
-/** The name is not repeated: it may be any text. */
-function notFound(): RequestError {
+/** Creates the error for an unknown file. The message does not quote the name, because it may be any text. */
+function createFileNotFoundError(): RequestError {
   return new RequestError(
     'FILE_NOT_FOUND',
-    'File not found: it is not a file of this run, was deleted, or is on another machine. GET /v1/runs/{id}/files lists the files.',
+    'File not found: it does not belong to this run, was deleted, or is on another machine. GET /v1/runs/{id}/files lists the files.',
   );
 }
 
-/** The captured bytes of a run so far. */
+/** Creates the handler for the captured bytes of a run. */
 export function createRunRawHandlers(server: ServerContext): Pick<Handlers, 'readRaw'> {
   return {
     async readRaw({ params, context, requestId }) {
       const record = await findRun(server.store, params.id);
       const { folder } = (await findRunFiles(server, record)) ?? {};
       const handle = await openRaw(record, folder, params.attempt, params.stream);
-      return answerFile(context, { handle, type: 'application/octet-stream', requestId });
+      return createFileResponse(context, { handle, type: 'application/octet-stream', requestId });
     },
   };
 }
@@ -117,18 +123,18 @@ async function openRaw(
   if (!/^[1-9]\d{0,5}$/.test(attempt) || !isStream(stream)) {
     throw new RequestError(
       'RAW_NOT_FOUND',
-      `Not found. Give the number of an attempt, and a stream: ${RAW_STREAMS.join(', ')}.`,
+      `No such attempt or stream. Use the number of an attempt and one of the streams ${RAW_STREAMS.join(', ')}.`,
     );
   }
   try {
     const handle = await folder?.openAttempt(stream, Number(attempt));
     if (handle !== undefined) return handle;
   } catch (error) {
-    // It is not a regular file: there is nothing to read.
+    // The file is not a regular file, so it is not read.
     if (!isSluiceError(error)) throw error;
   }
   throw folder === undefined
-    ? notHere(record)
+    ? createFilesMissingError(record)
     : new RequestError('RAW_NOT_FOUND', 'The run does not have this attempt or stream yet. Try again later.');
 }
 
@@ -136,14 +142,14 @@ function isStream(word: string): word is RawRef['stream'] {
   return (RAW_STREAMS as readonly string[]).includes(word);
 }
 
-/** The folder of a run as an archive. */
+/** Creates the handler that exports a run's folder as an archive. */
 export function createRunExportHandlers(server: ServerContext): Pick<Handlers, 'exportRun'> {
   return {
     async exportRun({ params, context }) {
       const record = await findRun(server.store, params.id);
       const { id } = record;
       const { folder } = (await findRunFiles(server, record)) ?? {};
-      if (folder === undefined) throw notHere(record);
+      if (folder === undefined) throw createFilesMissingError(record);
       const headers = {
         'content-type': 'application/x-tar',
         'content-disposition': `attachment; filename="${id}.tar"`,

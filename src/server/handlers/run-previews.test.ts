@@ -39,8 +39,8 @@ async function openWithRun(artifacts = { created: ['out/page.html'], modified: [
 
 const NOT_FOUND = { status: 404, code: 'FILE_NOT_FOUND' };
 
-describe('what a run left behind', () => {
-  it('is listed: its logs, and the files it changed', async () => {
+describe('the list of files of a run', () => {
+  it('has its logs and the files it changed', async () => {
     const { get, end } = await openWithRun();
     await end();
     expect(await readJson(get('/v1/runs/r1/files'))).toEqual({
@@ -63,7 +63,7 @@ describe('what a run left behind', () => {
     });
   });
 
-  it('is listed while the run is still active', async () => {
+  it('is available while the run is still active', async () => {
     const { get, artifact } = await openWithRun();
     expect(await readJson(get('/v1/runs/r1/files'))).toMatchObject({
       artifacts: [{ path: 'early.txt', change: 'created', size: 5 }],
@@ -71,7 +71,7 @@ describe('what a run left behind', () => {
     expect(await (await artifact('early.txt')).text()).toBe('early');
   });
 
-  it('says which machine has it if the folder is on another one', async () => {
+  it('names the machine that has the folder if it is another one', async () => {
     const { get, store, artifact } = await openWithRun();
     const elsewhere = sampleSpec({ workdir: '/nowhere/at/all' });
     await store.createRun({ id: 'r2', spec: elsewhere, state: 'running', workerId: 'w1', now: 0 });
@@ -85,7 +85,7 @@ describe('what a run left behind', () => {
     expect(await readJson(get('/v1/runs/r3/files'))).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
   });
 
-  it('is a bounded list', async () => {
+  it('is bounded', async () => {
     const created = Array.from({ length: 1200 }, (_, index) => `f${index}`);
     const { get, end } = await openWithRun({ created, modified: [], deleted: [] });
     await end();
@@ -147,7 +147,7 @@ describe('a preview', () => {
     expect(await readJson(artifact(path))).toMatchObject(NOT_FOUND);
   });
 
-  it('shows nothing that a recorded path would lead to outside of the folder', async () => {
+  it('shows no file outside the folder, even if a recorded path leads there', async () => {
     const created = ['../elsewhere/secret.txt', '/etc/passwd', 'link.txt', 'way/secret.txt', 'pipe'];
     const { artifact, get, end, folder, work } = await openWithRun({ created, modified: [], deleted: [] });
     await symlink(`${folder}/elsewhere/secret.txt`, join(work, 'link.txt'));
@@ -163,7 +163,7 @@ describe('a preview', () => {
     });
   });
 
-  it('follows no link that the agent made', async () => {
+  it('follows no link that the agent created', async () => {
     const { evidence, get, runFolder, folder } = await openWithRun();
     await rm(join(runFolder, 'work_result.json'));
     await symlink(`${folder}/elsewhere/secret.txt`, join(runFolder, 'work_result.json'));

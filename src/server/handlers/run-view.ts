@@ -2,23 +2,23 @@ import { omitUndefined } from '../../base/index.js';
 import type { RunSummary, RunView } from '../../api/index.js';
 import type { RunRecord, RunResult } from '../../records/index.js';
 
-/** A run without its claim, and with the machine that has its folder. */
-export function viewRun({ owner, lease_until: _, ...record }: RunRecord): RunView {
-  return { engine: record.spec.engine, ...record, ...viewHost(owner?.host) };
+/** Converts a run for a response: removes its claim, and adds the machine that has its folder. */
+export function toRunView({ owner, lease_until: _, ...record }: RunRecord): RunView {
+  return { engine: record.spec.engine, ...record, ...pickHost(owner?.host) };
 }
 
-/** Where something is, if that is known: the host of a run that no worker has claimed is empty. */
-export function viewHost(host: string | undefined): { readonly host?: string } {
+/** Returns the host as a field; without the field if it is unknown. The host of a run that no worker has claimed is empty. */
+export function pickHost(host: string | undefined): { readonly host?: string } {
   return host === undefined || host === '' ? {} : { host };
 }
 
-/** A run in a list: prompts, schemas and values in full could make a page of any size. */
+/** Converts a run for a list. Prompts and messages are shortened, and schemas and values are left out, to limit the size of a page. */
 export function summarizeRun(record: RunRecord): RunSummary {
   const { prompt, command, model, mode, permissions, workdir } = record.spec;
   const program = command?.[0];
   const short = { prompt: shorten(prompt), program: shorten(program), model, mode, permissions, workdir };
   return {
-    ...viewRun(record),
+    ...toRunView(record),
     spec: omitUndefined(short),
     result: record.result === null ? null : summarizeResult(record.result),
   };
@@ -40,8 +40,8 @@ function summarizeResult(result: RunResult): NonNullable<RunSummary['result']> {
   };
 }
 
-const SHOWN = 500;
+const MAX_TEXT_LENGTH = 500;
 
 function shorten(text: string | undefined): string | undefined {
-  return text === undefined || text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`;
+  return text === undefined || text.length <= MAX_TEXT_LENGTH ? text : `${text.slice(0, MAX_TEXT_LENGTH)}…`;
 }

@@ -88,7 +88,7 @@ describe('POST /v1/runs', () => {
     expect((await store.listRuns({})).items).toEqual([]);
   });
 
-  it('records the span of its caller; an invalid one counts as none', async () => {
+  it('records the trace context of its caller, and ignores an invalid one', async () => {
     const { post, get, work } = await openRuns();
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
     const start = async (header: string) => {
@@ -99,7 +99,7 @@ describe('POST /v1/runs', () => {
     expect(await start('nonsense')).not.toHaveProperty('traceparent');
   });
 
-  it('gives the same run for the same request id', async () => {
+  it('returns the same run for the same request id', async () => {
     const { post, get, work } = await openRuns();
     const request = { ...print('x'), workdir: work, request_id: 'q1' };
     const first = await readJson(post('/v1/runs', request));
@@ -121,7 +121,7 @@ describe('POST /v1/runs', () => {
     expect((await readJson(get('/v1/runs')))['items']).toHaveLength(1);
   });
 
-  it('lists each problem with its place', async () => {
+  it('lists each problem with its location', async () => {
     const { post, work } = await openRuns();
     expect(await readJson(post('/v1/runs', { engine: 'codex', workdir: work, command: ['x'] }))).toMatchObject({
       issues: expect.arrayContaining([
@@ -131,7 +131,7 @@ describe('POST /v1/runs', () => {
     });
   });
 
-  it('refuses folders outside of the roots', async () => {
+  it('refuses folders outside the roots', async () => {
     const { post, folder, work } = await openRuns();
     for (const workdir of ['/', '.', join(folder, 'elsewhere'), `${work}/../elsewhere`]) {
       const answer = await post('/v1/runs', { engine: 'codex', prompt: 'x', workdir });
@@ -161,14 +161,14 @@ describe('a run', () => {
     expect(await readJson(get('/v1/runs?cursor=junk'))).toMatchObject({ status: 400, code: 'INVALID_CURSOR' });
   });
 
-  it('in a list has its prompt cut', async () => {
+  it('has a shortened prompt in a list', async () => {
     const { post, get, work } = await openRuns();
     await post('/v1/runs', { engine: 'codex', prompt: 'x'.repeat(100_000), workdir: work });
     const { items } = (await readJson(get('/v1/runs'))) as { items: { spec: { prompt: string } }[] };
     expect(items[0]?.spec.prompt).toHaveLength(501);
   });
 
-  it('that is queued can be canceled at once', async () => {
+  it('that is queued can be canceled immediately', async () => {
     const { post, get, work } = await openRuns();
     const { id } = await readJson(post('/v1/runs', { ...print('1'), workdir: work }));
     expect(await readJson(post(`/v1/runs/${String(id)}/cancel`))).toMatchObject({ cancel_requested: true });
@@ -178,7 +178,7 @@ describe('a run', () => {
     });
   });
 
-  it('that has not asked accepts no reply', async () => {
+  it('that has not asked a question accepts no reply', async () => {
     const { post, work } = await openRuns();
     const { id } = await readJson(post('/v1/runs', { ...print('1'), workdir: work }));
     const answer = await post(`/v1/runs/${String(id)}/reply`, { text: 'yes' });

@@ -7,25 +7,25 @@ import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 import { answerPermission } from './answer-permission.js';
 import { replyToRun } from './reply-to-run.js';
-import { summarizeRun, viewRun } from './run-view.js';
+import { summarizeRun, toRunView } from './run-view.js';
 import { resolveAllowedFolder } from '../security/allowed-folder.js';
-import { findRun, runNotFound } from './find-run.js';
+import { findRun, createRunNotFoundError } from './find-run.js';
 import { readPage, readTime } from './query.js';
 
 type RunHandlers = Pick<Handlers, 'startRun' | 'listRuns' | 'getRun' | 'replyToRun' | 'cancelRun'>;
 
-/** Runs: start, list, read, reply, cancel. */
+/** Creates the handlers of runs: start, list, read, reply, cancel. */
 export function createRunHandlers(server: ServerContext): RunHandlers {
   const { store, clock, newId, logger, settings, ending } = server;
   return {
     async startRun({ body, caller, requestId, context }) {
-      server.checkTakesWork();
-      const { request_id, ...asked } = body;
-      const traceparent = readTraceparent(context) ?? asked.traceparent;
-      const spec: RunSpec = await checkRunRequest({ ...asked, ...omitUndefined({ traceparent }) }, server);
+      server.checkAcceptsWork();
+      const { request_id, ...requested } = body;
+      const traceparent = readTraceparent(context) ?? requested.traceparent;
+      const spec: RunSpec = await checkRunRequest({ ...requested, ...omitUndefined({ traceparent }) }, server);
       const named = omitUndefined({ requestId: request_id });
       const newRun = newId();
-      // Before it can be claimed, so that it counts for the caller's budget.
+      // The request is recorded before the run can be claimed, so that the run counts against the caller's budget.
       await store.noteRequest({ run: newRun, caller: caller.name, issueRef: null, now: clock() });
       const { id, repeated } = await store.createRun({ id: newRun, spec, state: 'queued', now: clock(), ...named });
       const { engine } = spec;
@@ -45,7 +45,7 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       const { items, next_cursor } = await store.listRuns({ ...readPage(query), ...filter });
       return { items: items.map(summarizeRun), next_cursor };
     },
-    getRun: async ({ params }) => viewRun(await findRun(store, params.id)),
+    getRun: async ({ params }) => toRunView(await findRun(store, params.id)),
     async replyToRun({ params, body, caller, requestId }) {
       const options = { store, ending, timeoutMs: settings.limits.requestMs };
       const isText = 'text' in body;
@@ -66,7 +66,7 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
         case 'posted':
           return { status };
         case 'not_found':
-          throw runNotFound();
+          throw createRunNotFoundError();
         case 'not_waiting':
           throw new RequestError(
             'RUN_NOT_WAITING',
@@ -76,15 +76,15 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
     },
     async cancelRun({ params }) {
       const record = await store.requestCancel(params.id, clock());
-      if (record === undefined) throw runNotFound();
-      return viewRun(record);
+      if (record === undefined) throw createRunNotFoundError();
+      return toRunView(record);
     },
   };
 }
 
 /**
- * Checks a requested run: an allowed folder, an allowed program, and no more permissions than the configuration grants. The
- * folder becomes its real path, so that a link changed afterwards has no effect.
+ * Checks that a requested run uses an allowed folder, an allowed program, and no more permissions than the configuration grants. The
+ * folder is replaced by its real path, so that a link that is changed later has no effect.
  */
 async function checkRunRequest(
   body: unknown,
@@ -97,7 +97,7 @@ async function checkRunRequest(
   if (program !== undefined && !commands.includes(program)) {
     throw new RequestError(
       'COMMAND_NOT_ALLOWED',
-      'The program is not allowed. Add it to "commands" in the configuration.',
+      'This program is not allowed. Add it to "commands" in the configuration.',
     );
   }
   if (spec.permissions === 'bypass' && !allowBypass) {
@@ -128,11 +128,11 @@ async function checkRunRequest(
   return { ...spec, workdir: await resolveAllowedFolder(spec.workdir, { roots, data }) };
 }
 
-/** Compiling a larger schema would delay other requests. */
+/** The maximum size of a schema. Compiling a larger one would delay other requests. */
 const MAX_SCHEMA_CHARACTERS = 64 * 1024;
 
 function checkSchemaSize(body: unknown): void {
-  // The endpoint's schema has checked its shape.
+  // The schema of the endpoint has checked the shape of the body.
   const { contract } = body as Pick<RunSpec, 'contract'>;
   if (contract?.schema === undefined || JSON.stringify(contract.schema).length <= MAX_SCHEMA_CHARACTERS) return;
   const message = `is larger than ${MAX_SCHEMA_CHARACTERS} characters; use a smaller schema`;

@@ -1,12 +1,12 @@
-import type { AnswerOf, ENDPOINTS } from '../../api/index.js';
-import { answerJson } from '../http/answer.js';
+import type { ResponseOf, ENDPOINTS } from '../../api/index.js';
+import { createJsonResponse } from '../http/responses.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { Caller } from '../security/tokens.js';
 import type { ServerContext } from '../server-context.js';
 
-type SessionView = AnswerOf<typeof ENDPOINTS.getSession>;
+type SessionView = ResponseOf<typeof ENDPOINTS.getSession>;
 
-/** Sessions: a cookie instead of a token, for pages. */
+/** Creates the handlers of sessions, in which pages use a cookie instead of a token. */
 export function createSessionHandlers({
   guard,
   logger,
@@ -21,15 +21,15 @@ export function createSessionHandlers({
     async openSession({ body, context, requestId }) {
       const { caller, cookie } = guard.openSession(context, body.token);
       logger.info('session opened', { caller: caller.name, request_id: requestId });
-      return withCookie(answerJson(describeSession(caller), 200, requestId), cookie);
+      return setCookie(createJsonResponse(describeSession(caller), 200, requestId), cookie);
     },
     getSession: async ({ caller }) => describeSession(caller),
     closeSession: async ({ requestId }) =>
-      withCookie(answerJson({ status: 'closed' }, 200, requestId), guard.closeSession()),
+      setCookie(createJsonResponse({ status: 'closed' }, 200, requestId), guard.closeSession()),
   };
 }
 
-function withCookie(answer: Response, cookie: string): Response {
-  answer.headers.set('set-cookie', cookie);
-  return answer;
+function setCookie(response: Response, cookie: string): Response {
+  response.headers.set('set-cookie', cookie);
+  return response;
 }

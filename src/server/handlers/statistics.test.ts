@@ -4,7 +4,7 @@ import { readJson, openServer } from '../fixtures/open-server.js';
 
 const NOW = Date.parse('2026-11-15T06:30:00.000Z');
 
-it('GET /v1/statistics counts what the store has', async () => {
+it('GET /v1/statistics counts the runs and inbox items of the store', async () => {
   const { get, store } = await openServer({ clock: () => NOW });
   await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'running', workerId: 'w1', now: NOW - 5000 });
   await store.endRun({ id: 'r1', workerId: 'w1', result: createRunResult(), now: NOW - 1000 });

@@ -1,14 +1,14 @@
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 import { countStatistics } from '../statistics/count-statistics.js';
-import { statisticsSpan } from '../statistics/statistics-span.js';
+import { readStatisticsSpan } from '../statistics/statistics-span.js';
 
-/** Statistics over time, for charts. */
+/** Creates the handler for statistics over time, for charts. */
 export function createStatisticsHandlers({ store, clock }: ServerContext): Pick<Handlers, 'readStatistics'> {
   return {
     async readStatistics({ query }) {
       const now = clock();
-      const span = statisticsSpan(query, now);
+      const span = readStatisticsSpan(query, now);
       const { since, until, stepMs } = span;
       const [runs, inbox] = await Promise.all([store.listRunSlots(span), store.readInboxHistory(span)]);
       return {

@@ -38,7 +38,7 @@ function github(body: string, { secret = SECRET, event = 'issues', delivery = '7
 }
 
 describe('a webhook of GitHub', () => {
-  it('submits the order that the configuration maps it to, once however often it is delivered', async () => {
+  it('submits the order that the configuration maps it to, only once even if it is delivered repeatedly', async () => {
     const { post, store } = await openWith();
     const body = JSON.stringify(PAYLOAD);
     const first = (await (await post('/v1/triggers/issues', body, github(body))).json()) as { run_id: string };
@@ -93,16 +93,16 @@ describe('a webhook of GitHub', () => {
     expect((await store.listOrders({})).items).toEqual([]);
   });
 
-  it('is ignored from a user who may not start work', async () => {
+  it('is ignored from a user who is not allowed to start work', async () => {
     const { post } = await openWith({ senders: ['grace'] });
     const body = JSON.stringify(PAYLOAD);
     expect(await (await post('/v1/triggers/issues', body, github(body))).json()).toMatchObject({
       status: 'ignored',
-      reason: 'the sender may not start work',
+      reason: 'the sender is not allowed to start work',
     });
   });
 
-  it('is limited in its rate', async () => {
+  it('is rate limited', async () => {
     const { post } = await openWith({ perMinute: 1 });
     const body = JSON.stringify(PAYLOAD);
     await post('/v1/triggers/issues', body, github(body));

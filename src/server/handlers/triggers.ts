@@ -10,13 +10,13 @@ import type { LabeledIssue } from '../triggers/read-issue-event.js';
 
 const PER_MINUTE = 30;
 
-/** Limits of the issue text that becomes instructions; a request may have 30,000 characters. */
+/** The maximum lengths of an issue's texts, which become instructions. The instructions of an order may have 30,000 characters. */
 const TITLE_LENGTH = 500;
 const BODY_LENGTH = 20_000;
 
 const INSTRUCTIONS = 'Resolve issue {ref}: {title}\n\n{body}';
 
-/** Webhooks of forges that start orders. */
+/** Creates the handler for webhooks of forges, which submit orders. */
 export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 'receiveTrigger'> {
   const { store, lead, settings, logger, clock } = server;
   const limits = new Map(
@@ -27,22 +27,22 @@ export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 're
   );
   return {
     async receiveTrigger({ params, body, bytes, context }) {
-      server.checkTakesWork();
+      server.checkAcceptsWork();
       const { name } = params;
       const trigger = Object.hasOwn(settings.triggers, name) ? settings.triggers[name] : undefined;
       const header = (word: string): string | undefined => readHeader(context, word);
       const { secret = '' } = trigger ?? {};
-      // A trigger that does not exist and a wrong signature look the same from outside.
+      // The same message for an unknown trigger and a wrong signature, so that callers cannot find out which triggers exist.
       if (trigger === undefined || secret === '' || !isAuthentic(trigger.type, secret, bytes, header)) {
         throw new RequestError(
           'SIGNATURE_REFUSED',
-          'No trigger of this name accepts the signature. Check the address, the secret of the webhook and "triggers" in the configuration.',
+          'No trigger with this name accepts the signature. Check the URL, the secret of the webhook, and "triggers" in the configuration.',
         );
       }
       if (limits.get(name)?.take(name) === false)
         throw new RequestError('TOO_MANY_REQUESTS', 'Too many deliveries to this trigger. Try again in a minute.');
       const event = readIssueEvent(trigger.type, trigger.label, body, header);
-      const reason = 'ignored' in event ? event.ignored : findObjection(trigger, event);
+      const reason = 'ignored' in event ? event.ignored : findReasonToIgnore(trigger, event);
       if ('ignored' in event || reason !== undefined) return { status: 'ignored', ...omitUndefined({ reason }) };
       const caller = `trigger:${name}`;
       const request_id = `${caller}:${readDelivery(trigger.type, bytes, header)}`;
@@ -55,7 +55,7 @@ export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 're
         if (!repeated) logger.info('trigger fired', { trigger: name, issue_ref, run_id, sender: event.sender });
         return { status: 'submitted', issue_ref, run_id, repeated };
       } catch (error) {
-        // The issue was changed before the delivery was repeated: it has its order already.
+        // The delivery was repeated after the issue was edited. The issue already has its order.
         if (isSluiceError(error) && error.code === 'REQUEST_ID_REUSED')
           return { status: 'ignored', reason: 'repeated' };
         throw error;
@@ -64,14 +64,14 @@ export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 're
   };
 }
 
-/** Finds why an authentic event does not start an order. */
-function findObjection({ repositories, senders }: TriggerSettings, event: LabeledIssue): string | undefined {
+/** Returns the reason why an authentic event does not start an order; undefined if it does. */
+function findReasonToIgnore({ repositories, senders }: TriggerSettings, event: LabeledIssue): string | undefined {
   if (!Object.hasOwn(repositories, event.repository)) return 'the repository is not configured';
-  if (senders !== undefined && !senders.includes(event.sender)) return 'the sender may not start work';
+  if (senders !== undefined && !senders.includes(event.sender)) return 'the sender is not allowed to start work';
   return undefined;
 }
 
-/** Everything but the texts comes from the configuration: an issue chooses neither worker nor folder. */
+/** Creates the request for an order. Everything except the texts comes from the configuration: an issue cannot choose worker or folder. */
 function createRequest(trigger: TriggerSettings, { repository, number, title, body, url }: LabeledIssue): object {
   const issue_ref = `${repository}#${number}`;
   const { instructions = INSTRUCTIONS, ...rest } = trigger.request;
@@ -81,9 +81,9 @@ function createRequest(trigger: TriggerSettings, { repository, number, title, bo
     body: body.slice(0, BODY_LENGTH),
     url: url.slice(0, TITLE_LENGTH),
   };
-  // In one pass: what an issue says is not filled in again.
-  const filled = instructions
+  // Replaces all placeholders in one pass, so that those in the text of an issue are not replaced.
+  const text = instructions
     .replaceAll(/\{(ref|title|body|url)\}/g, (_, word: string) => texts[word] ?? '')
     .replaceAll('\0', '\u{FFFD}');
-  return { ...rest, ...trigger.repositories[repository], issue_ref, instructions: filled };
+  return { ...rest, ...trigger.repositories[repository], issue_ref, instructions: text };
 }

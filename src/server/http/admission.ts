@@ -1,73 +1,74 @@
 import { RequestError } from './problem.js';
 
-/** A limit that callers share: places, or bytes. */
+/** A limit that callers share: a number of slots, or of bytes. */
 export interface Budget {
-  /** The share of one request of a caller. */
+  /** Opens the share of one request of a caller. */
   open(key: string): Share;
 }
 
 /** The part of a budget that one request holds. */
 export interface Share {
-  /** Takes more; false, and takes nothing, if there is not enough. */
+  /** Reserves more. Returns false and reserves nothing if there is not enough left. */
   grow(amount: number): boolean;
-  /** Returns everything; repeated calls are ignored. */
+  /** Releases everything; repeated calls are ignored. */
   release(): void;
 }
 
 /**
- * Creates a budget. A caller may take as much as it leaves for others: the first one half of it, the next one half of the
- * rest. So a caller that takes what it can get does not lock out the others. The first request of a caller may take all.
+ * Creates a budget. A caller may reserve at most as much as it leaves for others: the first caller half of the budget, the next
+ * caller half of the rest, and so on, so that no caller can lock out the others. The first request of a caller may reserve everything
+ * that is left.
  */
-export function createBudget(most: number): Budget {
+export function createBudget(limit: number): Budget {
   const byKey = new Map<string, number>();
   let used = 0;
 
-  function take(key: string, amount: number): boolean {
-    const own = byKey.get(key) ?? 0;
-    const left = most - used - amount;
-    if (left < 0 || (own > 0 && own + amount > left)) return false;
+  function reserve(key: string, amount: number): boolean {
+    const usedByCaller = byKey.get(key) ?? 0;
+    const left = limit - used - amount;
+    if (left < 0 || (usedByCaller > 0 && usedByCaller + amount > left)) return false;
     used += amount;
-    byKey.set(key, own + amount);
+    byKey.set(key, usedByCaller + amount);
     return true;
   }
 
   function releaseAmount(key: string, amount: number): void {
     used -= amount;
-    const own = (byKey.get(key) ?? 0) - amount;
-    if (own > 0) byKey.set(key, own);
+    const usedByCaller = (byKey.get(key) ?? 0) - amount;
+    if (usedByCaller > 0) byKey.set(key, usedByCaller);
     else byKey.delete(key);
   }
 
   return {
     open(key) {
-      let taken = 0;
+      let reserved = 0;
       return {
         grow(amount) {
-          if (!take(key, amount)) return false;
-          taken += amount;
+          if (!reserve(key, amount)) return false;
+          reserved += amount;
           return true;
         },
         release() {
-          if (taken > 0) releaseAmount(key, taken);
-          taken = 0;
+          if (reserved > 0) releaseAmount(key, reserved);
+          reserved = 0;
         },
       };
     },
   };
 }
 
-/** Limits how many requests are handled at once. */
+/** Limits how many requests are handled at the same time. */
 export interface Gate {
-  /** Returns what to call on leaving (repeated calls are ignored); undefined if the caller has its share. */
+  /** Takes a slot and returns the function that releases it (repeated calls are ignored); undefined if the caller gets none. */
   enter(key: string): (() => void) | undefined;
 }
 
-/** Creates a gate for `most` requests at once. */
-export function createGate(most: number): Gate {
-  const places = createBudget(most);
+/** Creates a gate for at most `limit` concurrent requests. */
+export function createGate(limit: number): Gate {
+  const slots = createBudget(limit);
   return {
     enter(key) {
-      const share = places.open(key);
+      const share = slots.open(key);
       return share.grow(1) ? () => share.release() : undefined;
     },
   };
@@ -75,52 +76,52 @@ export function createGate(most: number): Gate {
 
 /** Limits how long requests may take. */
 export interface Deadlines {
-  /** The result of `work`, or `REQUEST_TIMED_OUT`. What it started is not undone. */
+  /** Waits for `work`; throws `REQUEST_TIMED_OUT` if it takes too long. Work that has started is not undone. */
   within<T>(work: Promise<T>): Promise<T>;
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly until: number;
   readonly reject: (error: unknown) => void;
 }
 
-/** Checks per limit: a time-out is at most a tenth late. */
+/** The number of checks within the time limit. A time-out may be late by a tenth of the limit. */
 const CHECKS = 10;
 
 /**
- * One timer for all pending requests: one for each would cost more than most responses take. It stops while there are
- * none.
+ * Creates deadlines with one timer for all pending requests: a timer for each request would cost more than most responses. The
+ * timer stops while no request is pending.
  */
 export function createDeadlines(ms: number): Deadlines {
-  /** In the order in which they started, which is also the order of their deadlines. */
-  const waiting = new Set<Waiting>();
+  /** The pending requests in the order in which they started, which is also the order of their deadlines. */
+  const pending = new Set<PendingRequest>();
   let timer: NodeJS.Timeout | undefined;
 
   function check(): void {
     const now = performance.now();
-    for (const one of waiting) {
-      if (one.until > now) break;
-      waiting.delete(one);
-      one.reject(
-        new RequestError('REQUEST_TIMED_OUT', `The request took longer than ${ms / 1000} seconds. Try again.`),
+    for (const request of pending) {
+      if (request.until > now) break;
+      pending.delete(request);
+      request.reject(
+        new RequestError('REQUEST_TIMED_OUT', `The request took longer than ${ms / 1000} seconds. Try again later.`),
       );
     }
-    timer = waiting.size === 0 ? undefined : setTimeout(check, ms / CHECKS);
+    timer = pending.size === 0 ? undefined : setTimeout(check, ms / CHECKS);
   }
 
   return {
     within<T>(work: Promise<T>) {
       return new Promise<T>((resolve, reject) => {
-        const one: Waiting = { until: performance.now() + ms, reject };
+        const request: PendingRequest = { until: performance.now() + ms, reject };
         const end = (value: T) => {
-          waiting.delete(one);
+          pending.delete(request);
           resolve(value);
         };
         const fail = (error: unknown) => {
-          waiting.delete(one);
+          pending.delete(request);
           reject(error);
         };
-        waiting.add(one);
+        pending.add(request);
         timer ??= setTimeout(check, ms / CHECKS);
         work.then(end, fail);
       });

@@ -9,7 +9,7 @@ const DESCRIPTORS = 256;
 
 describe('a server that may open few files', () => {
   it(
-    'keeps half of its descriptors for its work when a stranger opens more connections than it can',
+    'keeps half of its descriptors for its work when a client opens too many connections',
     { timeout: 60_000 },
     async () => {
       const site = await makeServerSite({ descriptors: DESCRIPTORS });

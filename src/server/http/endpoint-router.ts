@@ -1,11 +1,11 @@
 import type { Result, Router } from 'hono/router';
 import { TrieRouter } from 'hono/router/trie-router';
 
-/** A router that searches its tree once for each path without parameters, and then remembers what it found. */
+/** A router that searches its tree once for each path without parameters, and then remembers the result. */
 export class EndpointRouter<T> implements Router<T> {
   readonly name = 'EndpointRouter';
   readonly #tree = new TrieRouter<T>();
-  /** By method and path; undefined until it is first asked for, when all routes are known. */
+  /** By method and path; undefined until the first request, when all routes are known. */
   readonly #fixed = new Map<string, Result<T> | undefined>();
 
   add(method: string, path: string, handler: T): void {

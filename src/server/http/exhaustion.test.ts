@@ -40,8 +40,8 @@ async function open(limits: Partial<typeof DEFAULT_LIMITS>) {
 const head = (path: string, length: number, more = '') =>
   `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${more}\r\n`;
 
-describe('unfinished bodies of strangers', () => {
-  it('take no places from callers', async () => {
+describe('unfinished bodies of anonymous callers', () => {
+  it('use up no slots of other callers', async () => {
     const { send, ask } = await open({ requestsAtOnce: 4 });
     await Promise.all(Array.from({ length: 300 }, async () => send(`${head('/v1/session', 100)}{`)));
     expect((await ask('/healthz')).status).toBe(200);
@@ -56,7 +56,7 @@ describe('unfinished bodies of strangers', () => {
     expect(answer.status).toBe(413);
   });
 
-  it('are not waited for', async () => {
+  it('time out soon', async () => {
     const { send } = await open({});
     const socket = await send(`${head('/v1/session', 100)}{`);
     const answer = await new Promise<string>((resolve) => {
@@ -98,7 +98,7 @@ describe('a caller that disconnects while it sends a body', () => {
 });
 
 describe('downloads that are not read', () => {
-  it('keep no places from other requests', async () => {
+  it('use up no slots of other requests', async () => {
     const { send, ask, store, data } = await open({ requestsAtOnce: 4 });
     await startScriptedRun(store, 'run-1');
     const audit = join(data, 'runs', 'run-1', '.audit');
@@ -120,7 +120,7 @@ describe('downloads that are not read', () => {
 });
 
 describe('one caller', () => {
-  it('cannot take all streams', async () => {
+  it('cannot use up all streams', async () => {
     const { ask, store } = await open({ streamsAtOnce: 8 });
     await startScriptedRun(store, 'run-1');
     const follow = async (headers: typeof ada) => {
@@ -136,7 +136,7 @@ describe('one caller', () => {
 });
 
 describe('a budget', () => {
-  it('leaves every caller as much for others as it takes', () => {
+  it('leaves as much for others as one caller uses', () => {
     const budget = createBudget(100);
     const take = (key: string): number => {
       let count = 0;
@@ -146,7 +146,7 @@ describe('a budget', () => {
     expect([take('a'), take('b'), take('c'), take('d')]).toEqual([50, 25, 12, 6]);
   });
 
-  it('may be taken whole by the first request of a caller, and is returned once', () => {
+  it('can be used up by the first request of a caller, and is released once', () => {
     const budget = createBudget(10);
     const share = budget.open('a');
     expect(share.grow(10)).toBe(true);

@@ -8,7 +8,7 @@ import type { ProblemExtra } from './request-error.js';
 
 export { REQUEST_PROBLEMS, RequestError };
 
-/** A decision about a run that is no longer active, with the active one. */
+/** A decision about a run that is no longer active; contains the id of the active run. */
 export class StaleDecisionError extends LeadError {
   readonly activeRunId: string | null;
 
@@ -53,20 +53,20 @@ export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   LEAD_CLOSED: 503,
 };
 
-/** RFC 9457 details of anything thrown. Unknown errors are not described: they may hold secrets. */
+/** Describes a thrown error as a problem (RFC 9457). The messages of unknown errors are left out, because they may contain secrets. */
 export function describeProblem(error: unknown, requestId: string): Problem {
   const status =
     isSluiceError(error) && Object.hasOwn(STATUS_BY_CODE, error.code) ? STATUS_BY_CODE[error.code] : undefined;
   if (status === undefined || !isSluiceError(error)) {
     return {
-      ...base('INTERNAL_ERROR', 500, requestId),
-      detail: 'Internal error. The server log has the details under this request id.',
+      ...describeCode('INTERNAL_ERROR', 500, requestId),
+      detail: 'Internal error. See the server log, which has the details under this request id.',
     };
   }
-  return { ...base(error.code, status, requestId), detail: error.message, ...readExtra(error) };
+  return { ...describeCode(error.code, status, requestId), detail: error.message, ...readExtra(error) };
 }
 
-/** Further issues are left out. */
+/** The maximum number of issues in a problem. */
 const MAX_ISSUES = 100;
 
 /** Reads the additional fields of some errors. */
@@ -84,7 +84,7 @@ function readExtra(error: SluiceError): ProblemExtra {
   return {};
 }
 
-function base(code: string, status: number, requestId: string): Omit<Problem, 'detail'> {
+function describeCode(code: string, status: number, requestId: string): Omit<Problem, 'detail'> {
   return {
     type: `urn:sluice:problem:${code}`,
     title: TITLES[status] ?? 'Problem',

@@ -1,25 +1,38 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Context } from 'hono';
 import { getErrorMessage } from '../../base/index.js';
 import { runSpecSchema } from '../../records/index.js';
 import { RequestError } from './request-error.js';
 
+/** The part of hono's context that reading a request needs. */
+export interface RequestContext {
+  /** The objects of Node.js, if there is a connection. */
+  readonly env: unknown;
+  readonly req: {
+    readonly method: string;
+    readonly url: string;
+    readonly raw: Pick<Request, 'body'>;
+    header(name: string): string | undefined;
+    query(): Record<string, string>;
+    param(): Record<string, string>;
+  };
+}
+
 /** Limits of a body. */
 interface BodyLimits {
   readonly maxBytes: number;
-  /** Takes what arrives; false if all bodies together are too large. */
+  /** Counts the bytes that arrive; false if all bodies together are too large. */
   readonly grow: (bytes: number) => boolean;
 }
 
-/** The bytes of a JSON body. Throws at once if its headers are not acceptable. */
-export function readBody(context: Context, limits: BodyLimits): Promise<Uint8Array> {
+/** Reads the bytes of a JSON body. Throws immediately if its headers are not acceptable. */
+export function readBody(context: RequestContext, limits: BodyLimits): Promise<Uint8Array> {
   const { maxBytes } = limits;
   const type = readHeader(context, 'content-type') ?? '';
-  // Also a defence against other sites: a page cannot send JSON cross-origin without a preflight.
+  // This also protects against other sites: a page cannot send JSON to another origin without a preflight.
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
-    throw new RequestError('NOT_JSON', 'The body is not application/json. Send JSON, with that content type.');
+    throw new RequestError('NOT_JSON', 'The content type is not application/json. Send JSON with that content type.');
   }
-  if (Number(readHeader(context, 'content-length')) > maxBytes) throw tooLarge(maxBytes);
+  if (Number(readHeader(context, 'content-length')) > maxBytes) throw createTooLargeError(maxBytes);
   const incoming = readIncomingMessage(context);
   return incoming === undefined ? readAll(context.req.raw.body ?? [], limits) : readIncoming(incoming, limits);
 }
@@ -45,13 +58,13 @@ async function readAll(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   return Buffer.concat(read);
 }
 
-/** The same from a connection, by its events: iterating costs several times as much, and every request comes through here. */
+/** Reads a body from a connection. It uses events, because iterating over the stream would cost several times as much. */
 function readIncoming(incoming: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let read: Buffer[] | undefined = [];
     let length = 0;
     incoming.on('data', (chunk: Buffer) => {
-      // The parts after a refused one are discarded.
+      // Chunks after a refused chunk are discarded.
       if (read === undefined) return;
       length += chunk.length;
       try {
@@ -67,29 +80,38 @@ function readIncoming(incoming: IncomingMessage, limits: BodyLimits): Promise<Bu
       resolve(first !== undefined && second === undefined ? first : Buffer.concat(read ?? []));
     });
     incoming.once('error', (cause) => {
-      reject(new RequestError('INVALID_BODY', 'The connection closed before the body was complete.', { cause }));
+      reject(
+        new RequestError(
+          'INVALID_BODY',
+          'The connection closed before the body was complete. Send the request again.',
+          { cause },
+        ),
+      );
     });
   });
 }
 
 function refuseExcess(length: number, added: number, { maxBytes, grow }: BodyLimits): void {
-  if (length > maxBytes) throw tooLarge(maxBytes);
+  if (length > maxBytes) throw createTooLargeError(maxBytes);
   if (!grow(added))
-    throw new RequestError('SERVER_BUSY', 'The server is receiving too much at once. Try again in a few seconds.');
+    throw new RequestError(
+      'SERVER_BUSY',
+      'The server is receiving too much data at the same time. Try again in a few seconds.',
+    );
 }
 
-function tooLarge(maxBytes: number): RequestError {
+function createTooLargeError(maxBytes: number): RequestError {
   return new RequestError(
     'BODY_TOO_LARGE',
-    `The body is larger than ${maxBytes} bytes. Send less, or raise "server.limits.body_bytes" in the configuration.`,
+    `The body is larger than ${maxBytes} bytes. Send a smaller body, or raise "server.limits.body_bytes" in the configuration.`,
   );
 }
 
 /**
- * A header of the request. With a connection it is read from Node.js' own object: creating the headers of a `Request`
- * costs as much as answering it.
+ * Reads a header of the request. If there is a connection, it is read from the request object of Node.js: creating the headers of a
+ * `Request` would cost as much as handling it.
  */
-export function readHeader(context: Context, name: string): string | undefined {
+export function readHeader(context: RequestContext, name: string): string | undefined {
   const incoming = readIncomingMessage(context);
   if (incoming === undefined) return context.req.header(name);
   const value = incoming.headers[name];
@@ -98,18 +120,20 @@ export function readHeader(context: Context, name: string): string | undefined {
 
 const TRACEPARENT = new RegExp(runSpecSchema.properties.traceparent.pattern);
 
-/** The span that sent a request; undefined if the header is missing or invalid. */
-export function readTraceparent(context: Context): string | undefined {
+/** Reads the trace context of a request; undefined if the header is missing or invalid. */
+export function readTraceparent(context: RequestContext): string | undefined {
   const sent = readHeader(context, 'traceparent');
   return sent !== undefined && TRACEPARENT.test(sent) ? sent : undefined;
 }
 
-/** The request as Node.js has it; undefined if there is no connection. */
-export function readIncomingMessage(context: Context): IncomingMessage | undefined {
+/** Returns the request object of Node.js; undefined if there is no connection. */
+export function readIncomingMessage(context: RequestContext): IncomingMessage | undefined {
   return ((context.env ?? {}) as { readonly incoming?: IncomingMessage }).incoming;
 }
 
-/** The response as Node.js has it; undefined where there is no connection. It emits `close` once, also if the client is gone. */
-export function readOutgoingMessage(context: Context): Pick<ServerResponse, 'closed' | 'once' | 'off'> | undefined {
+/** Returns the response object of Node.js; undefined if there is no connection. It emits `close` once, even if the client has disconnected. */
+export function readOutgoingMessage(
+  context: RequestContext,
+): Pick<ServerResponse, 'closed' | 'once' | 'off'> | undefined {
   return ((context.env ?? {}) as { readonly outgoing?: ServerResponse }).outgoing;
 }

@@ -1,32 +1,32 @@
-import type { Context } from 'hono';
-import type { AnswerOf, BodyOf, ENDPOINTS, Endpoint, EndpointName, ParametersOf } from '../../api/index.js';
+import type { ResponseOf, BodyOf, ENDPOINTS, Endpoint, EndpointName, ParametersOf } from '../../api/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import { fromJsonSchema } from '../../json-schema/index.js';
-import type { JsonText } from './answer.js';
+import type { RequestContext } from './read-request.js';
+import type { JsonText } from './responses.js';
 import { RequestError } from './request-error.js';
 import type { Caller } from '../security/tokens.js';
 
 /** A request that was admitted and validated. */
 export interface CheckedRequest<E extends Endpoint> {
   readonly params: Readonly<Record<ParametersOf<E['path']>, string>>;
-  /** As text; numbers are validated and left to the handler. */
+  /** As text: numbers are validated here and converted by the handler. */
   readonly query: Readonly<Record<string, string>>;
   readonly body: BodyOf<E>;
-  /** The body as it arrived, for signatures; empty without one. */
+  /** The unparsed body, to check signatures; empty if there is no body. */
   readonly bytes: Uint8Array;
   readonly caller: Caller;
   readonly requestId: string;
   /** For responses that are not JSON. */
-  readonly context: Context;
+  readonly context: RequestContext;
 }
 
 /** The handler of an endpoint. A `Response` is sent unchanged. */
-export type Handler<E extends Endpoint> = (request: CheckedRequest<E>) => Promise<AnswerOf<E> | JsonText | Response>;
+export type Handler<E extends Endpoint> = (request: CheckedRequest<E>) => Promise<ResponseOf<E> | JsonText | Response>;
 
 /** A handler for every endpoint of the table. */
 export type Handlers = { readonly [Name in EndpointName]: Handler<(typeof ENDPOINTS)[Name]> };
 
-/** The validators of one endpoint, compiled once. */
+/** The validators of one endpoint. They are compiled once, because a server checks many requests. */
 export interface RequestChecks {
   query(sent: Readonly<Record<string, string>>): void;
   body(sent: unknown): void;
@@ -42,7 +42,7 @@ export function createRequestChecks(definition: Endpoint): RequestChecks {
   return {
     query(sent) {
       const unknown = Object.keys(sent).find((name) => !known.has(name));
-      if (unknown !== undefined) throw new RequestError('INVALID_QUERY', unknownParameterMessage(unknown, [...known]));
+      if (unknown !== undefined) throw new RequestError('INVALID_QUERY', describeUnknownParameter(unknown, [...known]));
       for (const [name, schema, type] of parameters) {
         const value = sent[name];
         if (value !== undefined) check(schema, type === 'integer' ? readInteger(value) : value, 'INVALID_QUERY', name);
@@ -54,8 +54,8 @@ export function createRequestChecks(definition: Endpoint): RequestChecks {
   };
 }
 
-function unknownParameterMessage(name: string, known: readonly string[]): string {
-  const advice = known.length === 0 ? 'This path takes no parameters' : `Use ${known.join(', ')}`;
+function describeUnknownParameter(name: string, known: readonly string[]): string {
+  const advice = known.length === 0 ? 'This path accepts no parameters' : `Use ${known.join(', ')}`;
   return `Unknown parameter "${name.slice(0, 100)}". ${advice}.`;
 }
 
@@ -73,7 +73,7 @@ function check(schema: StandardSchema, value: unknown, code: 'INVALID_BODY' | 'I
   throw new RequestError(code, detail, { issues });
 }
 
-/** A number in decimal notation; other text is returned unchanged and fails validation. */
+/** Reads a number in decimal notation; other text is returned unchanged and fails validation. */
 function readInteger(value: string): number | string {
   return /^-?\d{1,15}$/.test(value) ? Number(value) : value;
 }

@@ -1,7 +1,7 @@
 import type { Problem } from '../../api/index.js';
 import { SluiceError } from '../../base/index.js';
 
-/** The codes of the server itself, with their status. A closed list: `docs/errors.md` says what to do. */
+/** The codes of the server itself, with their status. A closed list: `docs/errors.md` describes each of them. */
 export const REQUEST_PROBLEMS = {
   NO_SUCH_PATH: 404,
   METHOD_NOT_ALLOWED: 405,
@@ -36,7 +36,7 @@ export const REQUEST_PROBLEMS = {
 /** One of {@link REQUEST_PROBLEMS}. */
 type RequestProblemCode = keyof typeof REQUEST_PROBLEMS;
 
-/** Optional fields of a problem besides its code and message. */
+/** The optional fields of a problem. */
 export type ProblemExtra = Pick<Problem, 'issues' | 'active_run_id'>;
 
 /**

@@ -1,16 +1,24 @@
-import type { Context } from 'hono';
 import type { Endpoint } from '../../api/index.js';
-import { answerJson, answerJsonText, answerProblem, completeAnswer, allowOrigin, JsonText } from './answer.js';
+import {
+  createPlainJson,
+  createPlainProblem,
+  completeResponse,
+  allowOrigin,
+  toResponse,
+  JsonText,
+} from './responses.js';
+import type { PlainResponse } from './responses.js';
 import type { Deadlines, Gate } from './admission.js';
 import type { BodyAdmission } from './body-admission.js';
 import { readHeader, readIncomingMessage, readJson, readOutgoingMessage } from './read-request.js';
+import type { RequestContext } from './read-request.js';
 import { RequestError } from './problem.js';
 import { createRequestChecks } from './request-checks.js';
 import type { Handler, RequestChecks } from './request-checks.js';
 import type { Caller } from '../security/tokens.js';
 import type { RouteName, ServerContext } from '../server-context.js';
 
-/** An endpoint as a route needs it. */
+/** An endpoint, and whether the origin of its requests is checked even if they have a token. */
 type RouteEndpoint = Endpoint & { readonly checksOrigin?: boolean };
 
 /** One endpoint and its handler. */
@@ -18,50 +26,61 @@ interface Route {
   readonly name: RouteName;
   readonly endpoint: RouteEndpoint;
   readonly handler: Handler<Endpoint>;
-  /** Limits how many requests are handled at once; without it an endpoint always answers. */
+  /** Limits how many requests are handled at the same time; an endpoint without a gate has no limit. */
   readonly gate: Gate | undefined;
-  /** Limits what is received at once. */
+  /** Limits how much is received at the same time. */
   readonly bodies: BodyAdmission;
   readonly deadlines: Deadlines;
-  /** Answers bodies of more than `above` bytes without parsing them here. */
+  /** Handles bodies of more than `above` bytes without parsing them here. */
   readonly largeBody?: LargeBody | undefined;
 }
 
 /** How an endpoint processes large bodies. */
 export interface LargeBody {
   readonly above: number;
-  /** The answer as JSON. */
+  /** Returns the result as JSON. */
   answer(body: Uint8Array, caller: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
+/** The pipeline of an endpoint's requests. Its promises never reject. */
+export interface EndpointRoute {
+  /** Returns the response as hono needs it. */
+  readonly respond: (context: RequestContext) => Promise<Response>;
+  /** Returns the response without the headers for other origins; a `Response` only if the handler returned one. */
+  readonly respondPlainly: (context: RequestContext) => Promise<PlainResponse | Response>;
+}
+
 /** Creates the pipeline of every request: admission, validation, the handler within its time limit, the response, metrics and log. */
-export function createRoute(server: ServerContext, route: Route) {
+export function createRoute(server: ServerContext, route: Route): EndpointRoute {
   const { name, endpoint, handler, gate, bodies, deadlines, largeBody } = route;
   const { guard, newRequestId, clock } = server;
   const { origins } = server.settings;
   // Compiled on first use: the server starts sooner, and most callers use few endpoints.
   let checks: RequestChecks | undefined;
-  const isJson = endpoint.answer.media === 'application/json';
+  const isJson = endpoint.response.media === 'application/json';
 
-  async function handle(context: Context, { caller, requestId, hold, keepUntilSent }: Admitted): Promise<Response> {
-    checks ??= createRequestChecks(endpoint);
+  async function handle(
+    context: RequestContext,
+    { caller, requestId, hold, keepUntilSent }: Admitted,
+  ): Promise<PlainResponse | Response> {
     const query = context.req.query();
+    checks ??= createRequestChecks(endpoint);
     checks.query(query);
     const receiving = endpoint.body === undefined ? undefined : bodies.receive(context, endpoint, { caller, hold });
     const bytes = receiving === undefined ? undefined : await receiving.bytes;
     receiving?.leave();
-    // A place is taken once the body is here: who sends one slowly keeps no place from others.
+    // A slot is taken only when the body is complete, so that slow senders do not block slots.
     if (gate !== undefined) hold(gate.enter(caller.name));
     if (largeBody !== undefined && bytes !== undefined && bytes.length > largeBody.above) {
-      // The received bytes stay charged until the response, which may be as large, was read.
+      // The received bytes count against the limit until the response, which may be just as large, was sent.
       keepUntilSent();
-      return answerJsonText(await largeBody.answer(bytes, caller.name), endpoint.answer.status, requestId);
+      return createPlainJson(await largeBody.answer(bytes, caller.name), endpoint.response.status, requestId);
     }
     const body = bytes === undefined ? undefined : readJson(bytes);
     checks.body(body);
-    // Validated above against the endpoint's schemas.
+    // The path has matched, so no parameter is missing; query and body were validated above.
     const params = context.req.param() as never;
-    const answer: unknown = await handler({
+    const result: unknown = await handler({
       params,
       query,
       body: body as never,
@@ -70,24 +89,24 @@ export function createRoute(server: ServerContext, route: Route) {
       requestId,
       context,
     });
-    if (answer instanceof JsonText) return answerJsonText(answer.json, endpoint.answer.status, requestId);
-    if (answer instanceof Response) return completeAnswer(answer, requestId);
-    return answerJson(answer, endpoint.answer.status, requestId);
+    if (result instanceof JsonText) return createPlainJson(result.json, endpoint.response.status, requestId);
+    if (result instanceof Response) return completeResponse(result, requestId);
+    return createPlainJson(JSON.stringify(result), endpoint.response.status, requestId);
   }
 
-  return async (context: Context): Promise<Response> => {
+  async function respondPlainly(context: RequestContext): Promise<PlainResponse | Response> {
     const began = clock();
     const requestId = newRequestId();
     let caller: Caller | undefined;
     const held: (() => void)[] = [];
-    let isOver = false;
-    let answer: Response;
+    let isReleased = false;
+    let response: PlainResponse | Response;
     let fault: unknown;
-    /** Keeps what is to be released after the answer; throws where there was nothing to take. */
+    /** Registers a function to call after the response; throws if the caller got no slot. */
     const hold = (release: (() => void) | undefined): void => {
       if (release === undefined)
         throw new RequestError('SERVER_BUSY', 'The server is handling too many requests. Try again in a few seconds.');
-      if (isOver) release();
+      if (isReleased) release();
       else held.push(release);
     };
     let isLong = !isJson;
@@ -97,19 +116,27 @@ export function createRoute(server: ServerContext, route: Route) {
     try {
       caller = guard.admit(context, endpoint);
       const work = handle(context, { caller, requestId, hold, keepUntilSent });
-      answer = await (isJson ? deadlines.within(work) : work);
+      response = await (isJson ? deadlines.within(work) : work);
     } catch (error) {
       fault = error;
-      answer = answerProblem(error, requestId);
-      endUnread(context, error, answer);
+      response = createPlainProblem(error, requestId);
+      if (mustClose(context, error)) response.headers['connection'] = 'close';
     }
     releaseWhenSent(context, isLong, () => {
-      isOver = true;
+      isReleased = true;
       for (const release of held) release();
     });
     const traceparent = readHeader(context, 'traceparent');
-    report(server, { name, caller, requestId, status: answer.status, ms: clock() - began, traceparent, fault });
-    return allowOrigin(context, answer, origins);
+    report(server, { name, caller, requestId, status: response.status, ms: clock() - began, traceparent, fault });
+    return response;
+  }
+
+  return {
+    respondPlainly,
+    async respond(context) {
+      const response = await respondPlainly(context);
+      return allowOrigin(context, response instanceof Response ? response : toResponse(response), origins);
+    },
   };
 }
 
@@ -122,21 +149,20 @@ interface Admitted {
   readonly keepUntilSent: () => void;
 }
 
-/** A body that did not arrive in time is not waited for any longer: its connection ends with the answer. */
-function endUnread(context: Context, error: unknown, answer: Response): void {
-  if (readCode(error) === 'REQUEST_TIMED_OUT' && readIncomingMessage(context)?.complete === false)
-    answer.headers.set('connection', 'close');
+/** Whether to close the connection after the response, because the body did not arrive in time. */
+function mustClose(context: RequestContext, error: unknown): boolean {
+  return readCode(error) === 'REQUEST_TIMED_OUT' && readIncomingMessage(context)?.complete === false;
 }
 
-/** A long response holds its place until it is sent; without a connection, until its handler ends. */
-function releaseWhenSent(context: Context, isLong: boolean, release: () => void): void {
+/** Releases the slots of a request: for a long response when it was sent, otherwise immediately. */
+function releaseWhenSent(context: RequestContext, isLong: boolean, release: () => void): void {
   const outgoing = readOutgoingMessage(context);
-  // The connection may have closed while the response was prepared: it does not emit 'close' again.
+  // The connection may have closed while the response was prepared. Then it does not emit 'close' again.
   if (!isLong || outgoing === undefined || outgoing.closed) release();
   else outgoing.once('close', release);
 }
 
-interface HandledRequest {
+interface RequestReport {
   readonly name: RouteName;
   readonly caller: Caller | undefined;
   readonly requestId: string;
@@ -146,16 +172,16 @@ interface HandledRequest {
   readonly fault: unknown;
 }
 
-/** Bodies, queries and headers are not logged: they may hold secrets. */
+/** Counts and logs a request. Bodies, queries and headers are not logged, because they may contain secrets. */
 function report(
   { logger, meter }: ServerContext,
-  { name, caller, requestId, status, ms, traceparent, fault }: HandledRequest,
+  { name, caller, requestId, status, ms, traceparent, fault }: RequestReport,
 ): void {
-  meter.answered({ endpoint: name, status, ms, traceparent });
+  meter.countRequest({ endpoint: name, status, ms, traceparent });
   const fields = { request_id: requestId, endpoint: name, caller: caller?.name ?? null, status, ms };
   if (status >= 500) logger.error('request failed', { ...fields, error: fault });
   else if (status >= 400) logger.info('request refused', { ...fields, error: readCode(fault) });
-  else logger.debug('request answered', fields);
+  else logger.debug('request handled', fields);
 }
 
 function readCode(fault: unknown): unknown {

@@ -1,28 +1,29 @@
-import type { Context, Hono } from 'hono';
+import type { Hono } from 'hono';
 import type { Endpoint } from '../../api/index.js';
 import { createClient } from '../../client/index.js';
 import { createDeadlines } from '../http/admission.js';
 import type { Gate } from '../http/admission.js';
 import type { BodyAdmission } from '../http/body-admission.js';
 import { readHeader, readOutgoingMessage } from '../http/read-request.js';
+import type { RequestContext } from '../http/read-request.js';
 import type { CheckedRequest } from '../http/request-checks.js';
 import { createRoute } from '../http/route.js';
 import type { ServerContext } from '../server-context.js';
 
-/** Not in the table of endpoints: the protocol describes its own messages, and its clients are not ours. */
+/** The endpoint of the Model Context Protocol. It is not in the table of endpoints, because the protocol defines its messages. */
 export const MCP_ENDPOINT = {
   method: 'POST',
   path: '/mcp',
   scope: 'read',
   summary: 'The Model Context Protocol over its streamable HTTP transport.',
   body: { anyOf: [{ type: 'object' }, { type: 'array' }] },
-  answer: { status: 200, media: 'application/json' },
-  // The protocol asks for it: a page that tricks a browser into a request may have learned a token.
+  response: { status: 200, media: 'application/json' },
+  // Required by the protocol: a page that tricks a browser into a request may have obtained a token.
   checksOrigin: true,
 } as const satisfies Endpoint & { readonly checksOrigin: true };
 
-/** Longer than any tool waits. */
-const ANSWER_MS = 75_000;
+/** The time limit of a request, which is longer than any tool takes. */
+const REQUEST_MS = 75_000;
 
 interface McpRoute {
   readonly app: Hono;
@@ -32,43 +33,43 @@ interface McpRoute {
 
 /**
  * Creates the route of the Model Context Protocol. Tools call the endpoints of this server with the token of the request, so
- * that scopes, limits, folders and the names in records are those of any other caller.
+ * the same scopes, limits, folders and names in records apply as for any other caller.
  */
 export function createMcpRoute(server: ServerContext, { app, gate, bodies }: McpRoute) {
   const { settings, logger, ending } = server;
-  // The token that a server makes for its user is a person's; an agent needs one that was given to it.
-  const hasGivenTokens = settings.tokens.length > 0 && settings.openRead !== true;
+  // The token that a server creates for its user is for people. Agents need a configured token to decide.
+  const hasConfiguredTokens = settings.tokens.length > 0 && settings.openRead !== true;
 
   async function handler({ body, caller, context }: CheckedRequest<Endpoint>): Promise<Response> {
-    const { answerMcp } = await import('../../mcp/index.js');
-    const over = new AbortController();
-    const signal = AbortSignal.any([over.signal, ending, AbortSignal.timeout(ANSWER_MS)]);
-    const stopWatching = watchConnection(context, () => over.abort());
+    const { handleMcpRequest } = await import('../../mcp/index.js');
+    const finished = new AbortController();
+    const signal = AbortSignal.any([finished.signal, ending, AbortSignal.timeout(REQUEST_MS)]);
+    const stopWatching = watchConnection(context, () => finished.abort());
     try {
-      return await answerMcp(
+      return await handleMcpRequest(
         {
-          client: createOwnClient(app, context),
-          mayDecide: hasGivenTokens && caller.scopes.has('decide'),
+          client: createLocalClient(app, context),
+          mayDecide: hasConfiguredTokens && caller.scopes.has('decide'),
           logger,
         },
         { headers: pickHeaders(context, PROTOCOL_HEADERS), body, signal },
       );
     } finally {
       stopWatching();
-      over.abort();
+      finished.abort();
     }
   }
 
-  const deadlines = createDeadlines(ANSWER_MS);
-  return createRoute(server, { name: 'mcp', endpoint: MCP_ENDPOINT, handler, gate, bodies, deadlines });
+  const deadlines = createDeadlines(REQUEST_MS);
+  return createRoute(server, { name: 'mcp', endpoint: MCP_ENDPOINT, handler, gate, bodies, deadlines }).respond;
 }
 
-/** A client that calls this server without a connection, as the caller of a request. */
-function createOwnClient(app: Hono, context: Context) {
+/** Creates a client that calls this server without a connection, with the identity of a request's caller. */
+function createLocalClient(app: Hono, context: RequestContext) {
   const passed = pickHeaders(context, ['authorization', 'traceparent']);
   return createClient({
     url: 'http://127.0.0.1',
-    // Replaced below. Without one the client would look for the token of this process' user.
+    // Replaced below. Without a token, the client would use that of the user who started this process.
     token: 'of-the-caller',
     fetch: async (address, init) => {
       const headers = new Headers(init?.headers);
@@ -81,7 +82,7 @@ function createOwnClient(app: Hono, context: Context) {
 
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
-function pickHeaders(context: Context, names: readonly string[]): Readonly<Record<string, string>> {
+function pickHeaders(context: RequestContext, names: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = readHeader(context, name);
@@ -90,11 +91,11 @@ function pickHeaders(context: Context, names: readonly string[]): Readonly<Recor
   );
 }
 
-/** Calls back when the client is gone before its answer; without a connection, never. */
-function watchConnection(context: Context, onGone: () => void): () => void {
+/** Calls `onDisconnect` if the client disconnects before it has the response. Returns the function that stops watching. */
+function watchConnection(context: RequestContext, onDisconnect: () => void): () => void {
   const outgoing = readOutgoingMessage(context);
   if (outgoing === undefined) return () => undefined;
-  if (outgoing.closed) onGone();
-  outgoing.once('close', onGone);
-  return () => outgoing.off('close', onGone);
+  if (outgoing.closed) onDisconnect();
+  outgoing.once('close', onDisconnect);
+  return () => outgoing.off('close', onDisconnect);
 }

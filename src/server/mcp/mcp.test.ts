@@ -60,7 +60,7 @@ describe('MCP over HTTP', () => {
     expect(await store.findRequest(run)).toMatchObject({ caller: 'agent' });
   });
 
-  it('answers bad calls with a code, and continues', async () => {
+  it('answers invalid calls with a code, and continues', async () => {
     const { connect, work } = await openSite();
     const { call } = await connect('a');
     expect(await call('no_such_tool')).toMatchObject(failure('MCP_INVALID_ARGUMENTS'));
@@ -72,7 +72,7 @@ describe('MCP over HTTP', () => {
     expect(await call('parse', { text: '[1]' })).toMatchObject({ result: { value: [1] } });
   });
 
-  it('offers what the token may do, and decides only for a token that grants it', async () => {
+  it('offers only the tools that the token allows, and decides only for a token with that scope', async () => {
     const { connect, work } = await openSite();
     const reader = await connect('r');
     expect(await reader.listNames()).toEqual(READ_TOOLS);
@@ -92,7 +92,7 @@ describe('MCP over HTTP', () => {
     await expect(connect('x')).rejects.toThrow(/401|token/i);
   });
 
-  it('lets a caller without a token only read, whatever token the process of the server has', async () => {
+  it('lets a caller without a token only read, even if the process of the server has a token', async () => {
     vi.stubEnv('SLUICE_TOKEN', 'd'.repeat(32));
     onTestFinished(() => void vi.unstubAllEnvs());
     const local: Token = { name: 'local', scopes: ['read', 'run', 'decide'], value: 'd'.repeat(32) };
@@ -106,7 +106,7 @@ describe('MCP over HTTP', () => {
     expect(await user.listNames()).not.toContain('resolve_item');
   });
 
-  it('ends calls that wait when their client is gone', async () => {
+  it('ends waiting calls when their client disconnects', async () => {
     const { connect, work, store } = await openSite();
     const { call } = await connect('a');
     const { result } = await call('delegate_order', order(work));
@@ -172,7 +172,7 @@ describe('a request to /mcp', () => {
     expect(notified.status).toBe(202);
   });
 
-  it('has the headers of every answer', async () => {
+  it('has the headers of every response', async () => {
     const post = await openMcp();
     const { headers } = await post(initialize);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -225,7 +225,7 @@ describe('a request to /mcp', () => {
     message('subscriptions/listen'),
     { ...message('tools/call'), params: 7 },
     Array.from({ length: 200 }, (_, id) => ({ ...message('tools/call', { name: 'parse', arguments: {} }), id })),
-  ])('is answered, and bounded, whatever it holds: %#', async (body) => {
+  ])('is answered within limits, no matter what it contains: %#', async (body) => {
     const post = await openMcp();
     const answer = await post(body);
     expect(answer.status).toBeLessThan(500);

@@ -13,32 +13,33 @@ import type { Gauge } from './figures.js';
 
 interface MetricsOptions {
   readonly store: Store;
-  /** The folder of run folders, whose drift is counted. */
+  /** The data folder, which contains the run folders whose drift is counted. */
   readonly data: string;
   readonly clock?: () => number;
   readonly logger?: Logger;
   readonly tracing?: Pick<Tracing, 'request'> | undefined;
-  /** Logs a warning from this many unknown types and fields in one run; 10 by default. */
+  /** The number of unknown types and fields in one attempt from which a warning is logged; 10 by default. */
   readonly driftThreshold?: number | undefined;
 }
 
 /** The metrics of one server. */
 export interface Metrics extends ServerMeter {
-  /** The same log, which also measures the delay of events. */
+  /** Wraps a log so that the delay of events is measured. */
   measureLag<Log extends Pick<Store, 'append'>>(log: Log): Log;
   /** Reads the store periodically, even without scrapes, until the signal is aborted. */
   watch(signal: AbortSignal): void;
 }
 
 const POLL_MS = 15_000;
-/** Open work is counted at most this often. */
+/** The minimum time between two counts of open work. */
 const COUNT_MS = 1000;
 const DRIFT_THRESHOLD = 10;
 const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
 const LAG_SECONDS = [0.01, 0.05, 0.25, 1, 5];
 
 /**
- * Counts what the server does, and its share of what all machines did since it started: the figures of all servers add up.
+ * Counts the requests of this server, and its share of the runs and executions of all machines since it started. The figures of all
+ * servers add up to the total.
  *
  * @example
  * const metrics = createMetrics({ store, data })
@@ -53,7 +54,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const seconds = figures.histogram('sluice_http_request_seconds', 'Duration of requests.', REQUEST_SECONDS);
   const lag = figures.histogram(
     'sluice_event_lag_seconds',
-    'Time from an event until it could be read, for events written by this process.',
+    'Time from an event until it can be read, for events written by this process.',
     LAG_SECONDS,
   );
   const runs = createRunFigures(figures, { data, logger, driftThreshold });
@@ -62,15 +63,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const from = clock();
   // Each run and execution is counted by one of the servers that share the store.
   const claim = async (ids: readonly string[]) => store.claimFigures({ ids, now: clock() });
-  const lookAtRuns = createTail({
+  const countNewRuns = createTail({
     from,
     list: async (since, cursor) =>
       store.listEndedRuns({ since, limit: 500, ...(cursor === undefined ? {} : { cursor }) }),
-    toHappening: ({ id, ended_at }) => ({ id, at: Date.parse(ended_at ?? '') }),
+    toTailEntry: ({ id, ended_at }) => ({ id, at: Date.parse(ended_at ?? '') }),
     claim,
     report: async (run) => runs.count(run),
   });
-  const lookAtOrders = createTail({
+  const countNewExecutions = createTail({
     from,
     list: async (since, cursor) =>
       store.listExecutions({
@@ -78,14 +79,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
         limit: 500,
         ...(cursor === undefined ? {} : { cursor }),
       }),
-    toHappening: ({ id, at }) => ({ id, at: Date.parse(at) }),
+    toTailEntry: ({ id, at }) => ({ id, at: Date.parse(at) }),
     claim,
     report: (execution) => orders.count(execution),
   });
 
-  const look = async () => Promise.all([lookAtRuns(), lookAtOrders()]);
+  const countNew = async () => Promise.all([countNewRuns(), countNewExecutions()]);
 
-  /** Several scrapers share what was counted a moment ago. */
+  /** The last count of open work, which all scrapers share. */
   let counted: { readonly at: number; readonly gauges: Promise<readonly Gauge[]> } | undefined;
   async function countOpen(): Promise<readonly Gauge[]> {
     const now = clock();
@@ -107,22 +108,22 @@ export function createMetrics(options: MetricsOptions): Metrics {
       countWorkers(workers),
       {
         name: 'sluice_runs_waiting_for_budget',
-        help: 'Queued runs that wait for a budget.',
+        help: 'Queued runs that are waiting for a budget.',
         values: [[{}, budgetWaits]],
       },
     ];
   }
 
   return {
-    parsed: (result) => parses.add({ outcome: result.status, repair_level: result.repairLevel, code: result.code }),
-    answered(answer) {
-      const { endpoint } = answer;
-      requests.add({ endpoint, status: String(answer.status) });
-      seconds.observe({ endpoint }, answer.ms / 1000);
-      tracing?.request(answer, clock());
+    countParse: (result) => parses.add({ outcome: result.status, repair_level: result.repairLevel, code: result.code }),
+    countRequest(request) {
+      const { endpoint } = request;
+      requests.add({ endpoint, status: String(request.status) });
+      seconds.observe({ endpoint }, request.ms / 1000);
+      tracing?.request(request, clock());
     },
     async render() {
-      await look();
+      await countNew();
       return figures.render(await countOpen());
     },
     measureLag: (log) => ({
@@ -135,7 +136,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     }),
     watch(signal) {
       const timer = setInterval(() => {
-        look().catch((error: unknown) => logger.warn('cannot collect metrics', { error: String(error) }));
+        countNew().catch((error: unknown) => logger.warn('cannot collect metrics', { error: String(error) }));
       }, POLL_MS);
       timer.unref();
       signal.addEventListener('abort', () => clearInterval(timer), { once: true });
@@ -147,26 +148,26 @@ export function createMetrics(options: MetricsOptions): Metrics {
 function readGauges({ runs, orders, inbox, outbox }: StoreFigures, now: number): readonly Gauge[] {
   const age = outbox.oldest === null ? 0 : Math.max(0, now - outbox.oldest) / 1000;
   return [
-    { name: 'sluice_runs', help: 'Runs that have not ended, by state.', values: byState(runs) },
-    { name: 'sluice_orders', help: 'Orders that are not settled, by state.', values: byState(orders) },
+    { name: 'sluice_runs', help: 'Runs that have not ended, by state.', values: toValues(runs) },
+    { name: 'sluice_orders', help: 'Orders that are not settled, by state.', values: toValues(orders) },
     { name: 'sluice_inbox_items', help: 'Open inbox items.', values: [[{}, inbox]] },
     {
       name: 'sluice_outbox_messages',
       help: 'Comments not delivered, by state.',
-      values: byState({ open: outbox.open, dead: outbox.dead }),
+      values: toValues({ open: outbox.open, dead: outbox.dead }),
     },
     { name: 'sluice_outbox_age_seconds', help: 'Age of the oldest undelivered comment.', values: [[{}, age]] },
   ];
 }
 
-/** Zero for a state that no worker is in, so that an alert can ask for it. */
+/** Counts workers by state. A state without workers has the value zero, so that an alert can refer to it. */
 function countWorkers(workers: readonly WorkerRecord[]): Gauge {
   const counts = Object.fromEntries(
     workerState.enum.map((state) => [state, workers.filter((worker) => worker.state === state).length]),
   );
-  return { name: 'sluice_workers', help: 'Workers seen within the last day, by state.', values: byState(counts) };
+  return { name: 'sluice_workers', help: 'Workers seen within the last day, by state.', values: toValues(counts) };
 }
 
-function byState(counts: Readonly<Record<string, number>>): Gauge['values'] {
+function toValues(counts: Readonly<Record<string, number>>): Gauge['values'] {
   return Object.entries(counts).map(([state, count]) => [{ state }, count] as const);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createFigures } from './figures.js';
 
 describe('figures', () => {
-  it('are rendered as Prometheus reads them', () => {
+  it('are rendered in the format of Prometheus', () => {
     const figures = createFigures();
     const eggs = figures.counter('eggs_total', 'Eggs laid.');
     const naps = figures.histogram('nap_seconds', 'Naps.', [1, 5]);
@@ -37,7 +37,7 @@ describe('figures', () => {
     expect(figures.render([]).split('\n').slice(2)).toEqual(['x_total{version="1\\"} 7\\nfake_total 1\\\\"} 1', '']);
   });
 
-  it('are bounded in number, whatever the labels', () => {
+  it('are bounded in number, no matter how many labels there are', () => {
     const figures = createFigures();
     const counter = figures.counter('x_total', 'X.');
     for (let version = 0; version < 2000; version += 1) counter.add({ version: `${version} ${'x'.repeat(1000)}` });

@@ -11,11 +11,11 @@ interface Histogram {
   observe(labels: Labels, seconds: number): void;
 }
 
-/** All metrics of a process, in Prometheus' text format. */
+/** All metrics of a process, in the text format of Prometheus. */
 export interface Figures {
   counter(name: string, help: string): Counter;
   histogram(name: string, help: string, buckets: readonly number[]): Histogram;
-  /** The text exposition format, with the gauges of this moment. */
+  /** Returns the text exposition format, with the current gauges. */
   render(gauges: readonly Gauge[]): string;
 }
 
@@ -26,7 +26,7 @@ export interface Gauge {
   readonly values: readonly (readonly [labels: Labels, value: number])[];
 }
 
-/** Labels contain text from agents: invented values must not exhaust memory. Beyond the limit they count as `other`. */
+/** The maximum number of series of a metric: labels contain text from agents. Further series are counted as `other`. */
 const MAX_SERIES = 500;
 const MAX_LABEL_LENGTH = 100;
 const OTHER = 'other';
@@ -48,7 +48,7 @@ export function createFigures(): Figures {
       families.push({ name, help, type: 'counter', lines });
       return {
         add(labels, by = 1) {
-          series.of(labels).value += by;
+          series.find(labels).value += by;
         },
       };
     },
@@ -56,7 +56,7 @@ export function createFigures(): Figures {
       const series = createSeries(() => ({ counts: buckets.map(() => 0), count: 0, sum: 0 }));
       const lines = () =>
         series.map((labels, { counts, count, sum }) => [
-          ...buckets.map((most, index) => `${name}_bucket${labels([['le', String(most)]])} ${counts[index] ?? 0}`),
+          ...buckets.map((bound, index) => `${name}_bucket${labels([['le', String(bound)]])} ${counts[index] ?? 0}`),
           `${name}_bucket${labels([['le', '+Inf']])} ${count}`,
           `${name}_sum${labels([])} ${sum}`,
           `${name}_count${labels([])} ${count}`,
@@ -64,11 +64,11 @@ export function createFigures(): Figures {
       families.push({ name, help, type: 'histogram', lines });
       return {
         observe(labels, seconds) {
-          const one = series.of(labels);
-          one.count += 1;
-          one.sum += seconds;
+          const entry = series.find(labels);
+          entry.count += 1;
+          entry.sum += seconds;
           for (let index = 0; index < buckets.length; index += 1) {
-            if (seconds <= (buckets[index] ?? 0)) one.counts[index] = (one.counts[index] ?? 0) + 1;
+            if (seconds <= (buckets[index] ?? 0)) entry.counts[index] = (entry.counts[index] ?? 0) + 1;
           }
         },
       };
@@ -92,20 +92,20 @@ type RenderLabels = (more: readonly (readonly [string, string])[]) => string;
 
 function createSeries<T>(make: () => T) {
   const series = new Map<string, { readonly labels: Labels; readonly value: T }>();
-  const find = (labels: Labels): T => {
+  const findOrCreate = (labels: Labels): T => {
     const key = deriveKey(labels);
     const known = series.get(key);
     if (known !== undefined) return known.value;
     if (series.size >= MAX_SERIES && !isOther(labels)) {
-      return find(Object.fromEntries(Object.keys(labels).map((name) => [name, OTHER])));
+      return findOrCreate(Object.fromEntries(Object.keys(labels).map((name) => [name, OTHER])));
     }
     const value = make();
     series.set(key, { labels, value });
     return value;
   };
   return {
-    // Nearly always a known series: every request comes through here.
-    of: (labels: Labels): T => series.get(deriveKey(labels))?.value ?? find(cut(labels)),
+    // A fast path, because the series of nearly every request is known.
+    find: (labels: Labels): T => series.get(deriveKey(labels))?.value ?? findOrCreate(shorten(labels)),
     map: (format: (labels: RenderLabels, value: T) => string[]): string[] =>
       [...series.values()].flatMap(({ labels, value }) =>
         format((more) => renderLabels({ ...labels, ...Object.fromEntries(more) }), value),
@@ -113,7 +113,7 @@ function createSeries<T>(make: () => T) {
   };
 }
 
-/** The values, each prefixed by its length, so that keys are unambiguous; the names are the same in all series of a metric. */
+/** Derives a key from the values, each prefixed by its length to be unambiguous. The names are the same in all series of a metric. */
 function deriveKey(labels: Labels): string {
   let key = '';
   for (const name in labels) {
@@ -127,7 +127,7 @@ function isOther(labels: Labels): boolean {
   return Object.values(labels).every((value) => value === OTHER);
 }
 
-function cut(labels: Labels): Labels {
+function shorten(labels: Labels): Labels {
   return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, value.slice(0, MAX_LABEL_LENGTH)]));
 }
 

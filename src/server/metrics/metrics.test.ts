@@ -33,7 +33,7 @@ const NOW = Date.now();
 const soon = () => Date.now() + 1;
 
 describe('GET /metrics', () => {
-  it('is text that Prometheus reads', async () => {
+  it('is text in the format of Prometheus', async () => {
     const { get } = await openMetered();
     const answer = await get('/metrics');
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -68,7 +68,7 @@ describe('GET /metrics', () => {
     expect(await figure('sluice_http_request_seconds_count')).toMatchObject({ '{endpoint="parse"}': 3 });
   });
 
-  it('counts runs by state, and once they have ended by outcome, with what they used', async () => {
+  it('counts runs by state, and ended runs by outcome, with their usage', async () => {
     const { store, figure } = await openMetered();
     await store.createRun({ id: 'q', spec: sampleSpec(), state: 'queued', now: NOW });
     const running = { state: 'running', workerId: 'w', leaseMs: 1000, now: NOW } as const;

@@ -4,10 +4,10 @@ import { readSpan } from '../../files/index.js';
 import { openRun } from '../../run-folder/index.js';
 import { driftSummarySchema } from '../../events/index.js';
 import type { DriftSummary } from '../../events/index.js';
-import { fromJsonSchema } from '../../json-schema/index.js';
+import { fromRecordSchema } from '../../json-schema/index.js';
 import type { Figures } from './figures.js';
 
-/** Where run folders are, and when drift is logged. */
+/** Options for counting runs. */
 interface RunFigureOptions {
   readonly data: string;
   readonly logger: Logger;
@@ -37,7 +37,7 @@ export function createRunFigures(figures: Figures, { data, logger, driftThreshol
       if (fields > 0) drift.add({ ...labels, kind: 'field' }, fields);
       if (types + fields < driftThreshold) continue;
       alerts.add(labels);
-      logger.warn('an engine prints types this version does not know', {
+      logger.warn('engine output has unknown types or fields', {
         run_id: id,
         ...labels,
         unknown_types: Object.keys(unknown_types).slice(0, 10),
@@ -70,7 +70,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-/** Counts decisions, and why a person was asked. */
+/** Counts decisions, and the reasons why a person had to decide. */
 export function createOrderFigures(figures: Figures) {
   const decisions = figures.counter('sluice_decisions_total', 'Decisions, by action, result code and who decided.');
   const causes = figures.counter('sluice_needs_human_total', 'Results that needed a person, by cause.');
@@ -94,12 +94,12 @@ export function createOrderFigures(figures: Figures) {
   };
 }
 
-const schema = fromJsonSchema<DriftSummary>(driftSummarySchema);
+const schema = fromRecordSchema<DriftSummary>(driftSummarySchema);
 
-/** Summaries are the last rows of an attempt. */
+/** The number of bytes that are read from the end of the log. Summaries are the last lines of an attempt. */
 const MAX_BYTES = 256 * 1024;
 
-/** The drift of a run by attempt; none if its folder is not on this machine. */
+/** Reads the drift of a run by attempt; empty if its folder is not on this machine. */
 async function readDrift(data: string, runId: string): Promise<readonly DriftSummary[]> {
   try {
     const folder = await openRun(data, runId);

@@ -17,7 +17,7 @@ function growing(elsewhere: readonly string[] = []) {
       const next = Number(cursor) + 2;
       return { items: found.slice(Number(cursor), next), next_cursor: next < found.length ? String(next) : null };
     },
-    toHappening: (row) => row,
+    toTailEntry: (row) => row,
     claim: async (ids) => ids.filter((id) => !elsewhere.includes(id)),
     report: ({ id }) => void reported.push(id),
   });
@@ -55,7 +55,7 @@ describe('a tail', () => {
         const items = (pages[Number(cursor)] ?? []).filter(({ at }) => at >= since);
         return { items, next_cursor: cursor === '0' ? '1' : null };
       },
-      toHappening: (row) => row,
+      toTailEntry: (row) => row,
       claim: async (ids) => ids,
       report: ({ id }) => void reported.push(id),
     });
@@ -65,7 +65,7 @@ describe('a tail', () => {
     expect(reported).toEqual(['new', 'old']);
   });
 
-  it('leaves out what another process has reported', async () => {
+  it('skips entries that another process has reported', async () => {
     const { rows, reported, look } = growing(['b']);
     rows.push({ id: 'a', at: 2000 }, { id: 'b', at: 2000 }, { id: 'c', at: 3000 });
     await look();

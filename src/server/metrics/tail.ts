@@ -1,46 +1,46 @@
 /** An entry of a list. */
-interface Happening {
+interface TailEntry {
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
 interface TailOptions<T> {
-  /** Where it starts, in milliseconds since 1970. */
+  /** Start time, in milliseconds since 1970. */
   readonly from: number;
-  /** A page of the entries since a time, and the cursor of the next page. */
+  /** Lists a page of the entries since a time, with the cursor of the next page. */
   readonly list: (
     since: number,
     cursor: string | undefined,
   ) => Promise<{ readonly items: readonly T[]; readonly next_cursor: string | null }>;
-  readonly toHappening: (item: T) => Happening;
-  /** Claims the entries that this process reports; the others were reported by another one. */
+  readonly toTailEntry: (item: T) => TailEntry;
+  /** Claims the entries that this process reports; another process has reported the others. */
   readonly claim: (ids: readonly string[]) => Promise<readonly string[]>;
   readonly report: (item: T) => void | Promise<void>;
 }
 
-/** Clocks of other machines may be behind, and entries are written a moment after they happened. */
+/** How far back entries are read again: clocks of other machines may be slow, and entries are written a moment after they happened. */
 const LOOK_BACK_MS = 10_000;
-/** The most pages read at once. Lists that start with the oldest continue next time; of others the rest is skipped. */
+/** The maximum number of pages in one pass. A list that starts with the oldest entry continues in the next pass; otherwise the rest is skipped. */
 const MAX_PAGES = 50;
 
-/** Reports every new entry of a list that is left to this process, once, whichever machine wrote it. */
-export function createTail<T>({ from, list, toHappening, claim, report }: TailOptions<T>): () => Promise<void> {
+/** Reports each new entry of a list that this process can claim, once, no matter which machine wrote it. */
+export function createTail<T>({ from, list, toTailEntry, claim, report }: TailOptions<T>): () => Promise<void> {
   let latest = from;
   /** Entries already reported that may be listed again. */
   let reported = new Map<string, number>();
 
-  async function look(): Promise<void> {
+  async function reportNew(): Promise<void> {
     const since = Math.max(from, latest - LOOK_BACK_MS);
-    // Applied only at the end: a list that starts with the newest and fails is read again from the same time.
+    // Applied only at the end, so that the list is read again from the same time if reading it fails.
     let newest = latest;
     let cursor: string | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const { items, next_cursor } = await list(since, cursor);
-      const fresh = items.filter((item) => !reported.has(toHappening(item).id));
-      const claimed = new Set(await claim(fresh.map((item) => toHappening(item).id)));
-      for (const item of fresh) {
-        const { id, at } = toHappening(item);
+      const unreported = items.filter((item) => !reported.has(toTailEntry(item).id));
+      const claimed = new Set(await claim(unreported.map((item) => toTailEntry(item).id)));
+      for (const item of unreported) {
+        const { id, at } = toTailEntry(item);
         newest = Math.max(newest, at);
         reported.set(id, at);
         if (claimed.has(id)) await report(item);
@@ -52,10 +52,10 @@ export function createTail<T>({ from, list, toHappening, claim, report }: TailOp
     reported = new Map([...reported].filter(([, at]) => at >= latest - LOOK_BACK_MS));
   }
 
-  // One at a time: concurrent reads would report entries twice.
+  // One pass at a time: concurrent passes would report entries twice.
   let turn: Promise<void> = Promise.resolve();
   return async () => {
-    turn = turn.then(look, look);
+    turn = turn.then(reportNew, reportNew);
     return turn;
   };
 }

@@ -9,7 +9,7 @@ interface Page {
   readonly policy: string;
 }
 
-/** The colours and sizes of the console, which this page does not load: it needs no script and no other file. */
+/** The colours and sizes of the console. They are repeated here, because this page loads no other file. */
 const STYLE = `
 :root { color-scheme: light dark; --page: light-dark(#f7f8f9, #121619); --card: light-dark(#fff, #1a2024); --sunken: light-dark(#eef1f3, #0d1113); --line: light-dark(#d5dbdf, #313a40); --text: light-dark(#1b2328, #e4e9ec); --dim: light-dark(#52606a, #a3b0b8); --accent: light-dark(#0b6478, #6cc6da); --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; }
 * { box-sizing: border-box; }
@@ -38,7 +38,7 @@ code { font-family: var(--mono); font-size: .9em; } summary { cursor: pointer; }
 }
 `;
 
-/** The list of endpoints as one page, without scripts or external files. */
+/** Renders the list of endpoints as one page, without scripts or external files. */
 export function renderDocsPage({ info }: OpenApi): Page {
   const endpoints = Object.entries<Endpoint>(ENDPOINTS);
   const html = `<!doctype html>
@@ -48,8 +48,8 @@ export function renderDocsPage({ info }: OpenApi): Page {
 <nav aria-label="Endpoints"><a class="brand" href="/">Sluice</a>${endpoints.map(([name, { method, path }]) => `<a href="#${name}"><b>${method}</b> ${escapeHtml(path)}</a>`).join('')}</nav>
 <main>
 <h1>${escapeHtml(info.title)} ${escapeHtml(info.version)}</h1>
-<p>${escapeHtml(info.description)} The same for programs: <a href="/openapi.json">/openapi.json</a>.</p>
-<p>Where tokens are configured, send one as <code>Authorization: Bearer …</code>. Problems are <code>application/problem+json</code> with a <code>code</code> and a sentence that says what to do; every answer has an <code>x-request-id</code>.</p>
+<p>${escapeHtml(info.description)} For programs: <a href="/openapi.json">/openapi.json</a>.</p>
+<p>If tokens are configured, send one as <code>Authorization: Bearer …</code>. Problems are <code>application/problem+json</code> with a <code>code</code> and a sentence that explains what to do; every response has an <code>x-request-id</code>.</p>
 ${endpoints.map(([name, endpoint]) => renderEndpoint(name, endpoint)).join('\n')}
 </main>
 </body>
@@ -64,7 +64,7 @@ ${endpoints.map(([name, endpoint]) => renderEndpoint(name, endpoint)).join('\n')
 
 function renderEndpoint(
   name: string,
-  { method, path, scope, summary, query, body, answer, problems }: Endpoint,
+  { method, path, scope, summary, query, body, response, problems }: Endpoint,
 ): string {
   const parameters = Object.entries(query ?? {}).map(
     ([parameter, schema]) =>
@@ -75,16 +75,16 @@ function renderEndpoint(
     `<h2><b>${method}</b>${escapeHtml(path)}</h2>`,
     `<p>${escapeHtml(summary)} ${scope === 'none' ? 'No token needed.' : `Needs the scope <code>${scope}</code>.`}</p>`,
     ...(parameters.length === 0 ? [] : [`<dl>${parameters.join('')}</dl>`]),
-    ...(body === undefined ? [] : [renderSchema('The body', body)]),
-    answer.schema === undefined
-      ? `<p>Answers with <code>${[answer.media, answer.alternative].filter(Boolean).join('</code> or <code>')}</code>.</p>`
-      : renderSchema(`Response ${answer.status}`, answer.schema),
+    ...(body === undefined ? [] : [renderSchema('Request body', body)]),
+    response.schema === undefined
+      ? `<p>Response: <code>${[response.media, response.alternative].filter(Boolean).join('</code> or <code>')}</code>.</p>`
+      : renderSchema(`Response ${response.status}`, response.schema),
     ...(problems === undefined ? [] : [`<p>Specific problem codes: <code>${problems.join(', ')}</code>.</p>`]),
     '</section>',
   ].join('\n');
 }
 
-/** Describes a query parameter in one line: its description and its restrictions. */
+/** Describes a query parameter in one line, with its restrictions. */
 function describeParameter(schema: object): string {
   const { description = '', ...rest } = schema as { readonly description?: string };
   const limits = Object.entries(rest).map(

@@ -19,7 +19,7 @@ describe('the page of endpoints', () => {
   it('describes the parameters of a query in words', () => {
     const { html } = renderDocsPage(createOpenApi('1'));
     expect(html).toMatch(
-      /<dt><code>limit<\/code><\/dt><dd>How many items[^<]* \(type integer, minimum 1, maximum 500\)<\/dd>/,
+      /<dt><code>limit<\/code><\/dt><dd>Maximum number of items[^<]* \(type integer, minimum 1, maximum 500\)<\/dd>/,
     );
   });
 
@@ -30,7 +30,7 @@ describe('the page of endpoints', () => {
     expect(html.match(/(?:href|src)="(?!#|\/)/g)).toBeNull();
   });
 
-  it('shows what others wrote as text', () => {
+  it('escapes untrusted text', () => {
     const document = {
       ...createOpenApi('1'),
       info: { ...createOpenApi('1').info, title: '<b>', version: '"', description: "&'" },

@@ -9,14 +9,14 @@ import { RequestError } from '../http/request-error.js';
 /** The body of `POST /v1/parse`. */
 export type ParseRequest = BodyOf<typeof ENDPOINTS.parse>;
 
-/** The answer as text, and what the metrics count. */
+/** The response as JSON text, and the outcome for the metrics. */
 export interface ParseAnswer {
   readonly json: string;
   readonly parsed: ParsedText;
 }
 
-/** A text of control characters takes six times its size as JSON. */
-const ANSWER_CHARACTERS = 32 * 1024 * 1024;
+/** JSON of control characters is six times as long as the text. */
+const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 /** Parses the text of a request. Throws `INVALID_BODY`, `INVALID_SCHEMA` or `ANSWER_TOO_LARGE`. */
 export function answerParse(request: ParseRequest, compile: (schema: JsonSchema) => StandardSchema): ParseAnswer {
@@ -30,22 +30,26 @@ export function answerParse(request: ParseRequest, compile: (schema: JsonSchema)
     ...(align !== undefined && { align }),
     ...(prefer !== undefined && { prefer }),
   });
-  const json = writeAnswer(request, result);
-  if (json.length > ANSWER_CHARACTERS) {
+  const json = formatAnswer(request, result);
+  if (json.length > MAX_CHARACTERS) {
     throw new RequestError(
       'ANSWER_TOO_LARGE',
-      `The answer would be larger than ${ANSWER_CHARACTERS} characters. Send a smaller text.`,
+      `The response would be larger than ${MAX_CHARACTERS} characters. Send a smaller text.`,
     );
   }
   const { status, repairLevel } = result;
   return { json, parsed: { status, repairLevel, code: status === 'failed' ? result.error.code : 'none' } };
 }
 
-/** A text that is valid JSON as a whole is its own value: writing the value again takes longer than all else that is done with it. */
-function writeAnswer({ text, profile = 'default' }: ParseRequest, result: ParseResult<unknown>): string {
-  const output = toParseOutput(result);
+/**
+ * A text that is valid JSON is inserted unchanged, between the fields of {@link toParseOutput}: serializing its value again would
+ * take longer than everything else.
+ */
+function formatAnswer({ text, profile = 'default' }: ParseRequest, result: ParseResult<unknown>): string {
   const isWhole = result.ok && result.repairLevel === 'none' && result.candidate.finder === 'whole';
-  if (!isWhole || profile !== 'default' || result.candidate.end !== text.length) return JSON.stringify(output);
-  const { status, value: _, ...rest } = output;
-  return `{"status":"${status}","value":${text},${JSON.stringify(rest).slice(1)}`;
+  if (!isWhole || profile !== 'default' || result.candidate.end !== text.length)
+    return JSON.stringify(toParseOutput(result));
+  const { status, repairLevel, warnings, candidate } = result;
+  const listed = warnings.length === 0 ? '[]' : JSON.stringify(warnings);
+  return `{"status":"${status}","value":${text},"repair_level":"${repairLevel}","repairs":[],"warnings":${listed},"candidate":${JSON.stringify(candidate)}}`;
 }

@@ -4,7 +4,7 @@ import { ParseError } from '../../json/index.js';
 import { toParseOutput } from '../../api/index.js';
 import { interpretJsonSchema } from '../../json-schema/index.js';
 import { createThreadPool, ThreadError } from '../../threads/index.js';
-import { JsonText } from '../http/answer.js';
+import { JsonText } from '../http/responses.js';
 import { RequestError } from '../http/request-error.js';
 import type { ServerContext } from '../server-context.js';
 import { answerParse } from './answer-parse.js';
@@ -12,15 +12,15 @@ import type { ParseAnswer, ParseRequest } from './answer-parse.js';
 import type { ParseReply } from './parse-thread.js';
 import { createSchemaCache } from './schema-cache.js';
 
-/** Parses the texts of requests: small ones at once, all others in threads, so that no text or schema delays other requests. */
+/** Parses the texts of requests: small ones immediately, all others in threads, so that no text or schema delays other requests. */
 export interface Parsing {
-  /** A request whose body was read; the answer is JSON. */
+  /** Answers a request whose body was parsed; the result is JSON. */
   readonly answer: (request: ParseRequest, caller: string) => Promise<JsonText>;
-  /** A body that is too large to be read here. */
+  /** Answers a request whose body is too large to be parsed here. */
   readonly answerBytes: (body: Uint8Array, caller: string) => Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** Larger bodies are read in a thread. */
+/** Larger bodies are parsed in a thread. */
 export const INLINE_BYTES = 16 * 1024;
 /** Compiling a larger schema takes milliseconds. */
 const INLINE_SCHEMA_CHARACTERS = 2048;
@@ -30,7 +30,7 @@ const INLINE_STEPS = 20_000;
 const THREADS = { threads: 2, queue: 128, taskMs: 10_000, memoryMb: 1024 } as const;
 
 const entry = new URL(`./parse-thread${extname(import.meta.url)}`, import.meta.url);
-/** One for all servers of the process: they share its processors. */
+/** Shared by all servers of the process, because they share its processors. */
 const pool = createThreadPool<Uint8Array, ParseReply>({ entry, ...THREADS });
 
 /** Creates the parsing of a server. */
@@ -39,8 +39,8 @@ export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing 
   const compile = createSchemaCache((schema) => interpretJsonSchema(schema, { allowance }));
   const encoder = new TextEncoder();
 
-  /** Undefined if the text or its schema takes more than a moment. */
-  function answerNow(request: ParseRequest): ParseAnswer | undefined {
+  /** Undefined if the text or its schema would take more than a moment. */
+  function answerInline(request: ParseRequest): ParseAnswer | undefined {
     const { schema, align } = request;
     if (align === true || isLargeSchema(schema)) return undefined;
     allowance.steps = INLINE_STEPS;
@@ -55,11 +55,11 @@ export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing 
       if (code === 'INVALID_BODY') throw new RequestError(code, message, issues === undefined ? {} : { issues });
       throw new SluiceError(code, message);
     }
-    meter.parsed(reply.parsed);
+    meter.countParse(reply.parsed);
     return reply.bytes;
   }
 
-  /** A text that takes too much is answered as one that exceeds a limit. */
+  /** A text that takes too much time or memory gets the result of a text that exceeds a limit. */
   function answerFailure(error: unknown): ParseReply {
     if (!(error instanceof ThreadError)) throw error;
     if (error.reason === 'busy')
@@ -75,9 +75,9 @@ export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing 
 
   return {
     async answer(request, caller) {
-      const answer = answerNow(request);
+      const answer = answerInline(request);
       if (answer === undefined) return new JsonText(await answerBytes(encoder.encode(JSON.stringify(request)), caller));
-      meter.parsed(answer.parsed);
+      meter.countParse(answer.parsed);
       return new JsonText(answer.json);
     },
     answerBytes,

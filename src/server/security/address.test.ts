@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { groupAddress, isLoopback, nameInHost, formatUrl } from './origin.js';
+import { groupAddress, isLoopback, readHostName, formatUrl } from './origin.js';
 
 describe('an address', () => {
   it.each(['127.0.0.1', '127.8.9.1', 'localhost', 'LOCALHOST', '::1', '[::1]'])('%s is this machine only', (host) => {
@@ -13,14 +13,14 @@ describe('an address', () => {
     },
   );
 
-  it('is taken out of a Host header', () => {
-    expect(nameInHost('LocalHost:7171')).toBe('localhost');
-    expect(nameInHost('[::1]:7171')).toBe('[::1]');
-    expect(nameInHost('[::1]')).toBe('[::1]');
-    expect(nameInHost('example.org:')).toBe('example.org');
+  it('is read from a Host header', () => {
+    expect(readHostName('LocalHost:7171')).toBe('localhost');
+    expect(readHostName('[::1]:7171')).toBe('[::1]');
+    expect(readHostName('[::1]')).toBe('[::1]');
+    expect(readHostName('example.org:')).toBe('example.org');
   });
 
-  it('is written as a URL has it', () => {
+  it('is formatted as a URL', () => {
     expect(formatUrl('127.0.0.1', 80)).toBe('http://127.0.0.1:80');
     expect(formatUrl('::1', 7171)).toBe('http://[::1]:7171');
   });

@@ -14,7 +14,7 @@ async function makeGround() {
 const refused = { code: 'FOLDER_NOT_ALLOWED' };
 
 describe('a folder of a request', () => {
-  it('may be a root or lie under one', async () => {
+  it('may be a root or a folder under one', async () => {
     const { folder, rules } = await makeGround();
     expect(await resolveAllowedFolder(join(folder, 'root'), rules)).toBe(join(folder, 'root'));
     expect(await resolveAllowedFolder(join(folder, 'root/a/b'), rules)).toBe(join(folder, 'root/a/b'));

@@ -7,13 +7,13 @@ import { RequestError } from '../http/problem.js';
 /** The folders that requests may use. */
 interface FolderRules {
   readonly roots: readonly string[];
-  /** The data folder, which holds evidence and is never a working folder. */
+  /** The data folder, which contains evidence and is never a working folder. */
   readonly data: string;
 }
 
 /**
- * The real path of a folder that a request may use. A folder outside of the roots and a missing one give the same message, so
- * that callers learn nothing about other folders.
+ * Resolves the real path of a folder that a request may use. The message is the same for a missing folder and for one outside
+ * the roots, so that callers learn nothing about other folders.
  */
 export async function resolveAllowedFolder(folder: string, { roots, data }: FolderRules): Promise<string> {
   const real = isAbsolute(folder) ? await findRealPath(folder) : undefined;
@@ -21,12 +21,12 @@ export async function resolveAllowedFolder(folder: string, { roots, data }: Fold
   const evidence = await Promise.all(
     ['runs', PACKED_FOLDER].map(async (name) => (await findRealPath(join(data, name))) ?? join(data, name)),
   );
-  if (real !== undefined && !evidence.some((kept) => isWithin(kept, real))) {
+  if (real !== undefined && !evidence.some((protectedFolder) => isWithin(protectedFolder, real))) {
     if (allowed.some((root) => root !== undefined && isWithin(root, real))) return real;
   }
   throw new RequestError(
     'FOLDER_NOT_ALLOWED',
-    'The folder does not exist or is not under one of the configured roots. Use the absolute path of a folder under "roots".',
+    'The folder does not exist or is not inside one of the configured roots. Use the absolute path of a folder inside "roots".',
   );
 }
 

@@ -51,12 +51,12 @@ describe('on loopback with the token of the user', () => {
     expect((await get('/v1/runs', { origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it('another address than loopback is refused', async () => {
+  it('an address other than loopback is refused', async () => {
     const settings = { tokens: [{ name: 'local', scopes: all, value }], openRead: true };
     await expect(openServer({ host: '0.0.0.0', settings })).rejects.toMatchObject({ code: 'TOKENS_NEEDED' });
   });
 
-  it('is replaced without a restart: the old one and its sessions are over', async () => {
+  it('is replaced without a restart: the old token and its sessions become invalid', async () => {
     const { get, post, replaceTokens } = await openLocal();
     const cookie = (await post('/v1/session', { token: value })).headers.get('set-cookie')?.split(';')[0] ?? '';
     replaceTokens([{ name: 'local', scopes: all, value: 'another-token-of-this-user' }]);
@@ -83,7 +83,7 @@ describe('on loopback without tokens', () => {
   });
 
   it.each(['evil.example', 'evil.example:7171', '127.0.0.1.evil.example', 'localhost.evil.example', '10.0.0.1'])(
-    'a page that was led here by the name %s is refused',
+    'a page that reaches the server under the name %s is refused',
     async (host) => {
       const { get, request } = await openServer();
       for (const path of ['/v1/runs', '/healthz', '/docs', '/openapi.json', '/']) {
@@ -102,7 +102,7 @@ describe('on loopback without tokens', () => {
   );
 
   it.each(['localhost', 'LOCALHOST:7171', '127.0.0.1:80', '[::1]:7171', 'sluice.test:7171'])(
-    'the name %s is one of the server',
+    'the server accepts the name %s',
     async (host) => {
       const { get } = await openServer({ settings: { hosts: ['Sluice.test'] } });
       expect((await get('/v1/runs', { host })).status).toBe(200);
@@ -201,7 +201,7 @@ describe('with tokens', () => {
     expect(await problem(await get('/v1/runs', { cookie }))).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
   });
 
-  it('guessing is limited, and a right token still works', async () => {
+  it('guessing is limited, and a valid token still works', async () => {
     const { get } = await withTokens({ limits: { ...DEFAULT_LIMITS, refusalsPerMinute: 3 } });
     for (let guess = 0; guess < 3; guess += 1) {
       expect((await get('/v1/runs', bearer(`guess-${guess}`))).status).toBe(401);
@@ -212,7 +212,7 @@ describe('with tokens', () => {
     expect((await get('/v1/runs', bearer('ada-value'))).status).toBe(200);
   });
 
-  it('each has its own rate limit', async () => {
+  it('each has a separate rate limit', async () => {
     const { get } = await withTokens({ limits: { ...DEFAULT_LIMITS, requestsPerMinute: 2 } });
     const ask = async (value: string) => (await get('/v1/runs', bearer(value))).status;
     expect([await ask('ada-value'), await ask('ada-value'), await ask('ada-value')]).toEqual([200, 200, 429]);
@@ -220,7 +220,7 @@ describe('with tokens', () => {
   });
 });
 
-describe('another address than loopback', () => {
+describe('an address other than loopback', () => {
   it('is refused without tokens', async () => {
     for (const host of ['0.0.0.0', '::', '192.168.1.2', 'example.org']) {
       await expect(openServer({ host })).rejects.toMatchObject({ code: 'TOKENS_NEEDED' });
@@ -276,7 +276,7 @@ describe('every page', () => {
   });
 });
 
-describe('every answer', () => {
+describe('every response', () => {
   it('forbids browsers to run, frame, sniff or cache it', async () => {
     const { get } = await openServer();
     for (const path of ['/v1/runs', '/gone', '/openapi.json', '/docs']) {

@@ -1,13 +1,13 @@
-import type { Context } from 'hono';
 import type { Endpoint } from '../../api/index.js';
 import { readHeader, readIncomingMessage } from '../http/read-request.js';
+import type { RequestContext } from '../http/read-request.js';
 import { RequestError } from '../http/problem.js';
 import type { Token } from '../../config/index.js';
 import type { ServerSettings } from '../server-settings.js';
-import { groupAddress, isLoopback, nameInHost, isCrossSite } from './origin.js';
+import { groupAddress, isLoopback, readHostName, isCrossSite } from './origin.js';
 import { createRateLimit } from './rate-limit.js';
 import { createSessions } from './sessions.js';
-import { readCaller, createTokenCheck, LOCAL_CALLER, ANONYMOUS, READER } from './tokens.js';
+import { toCaller, createTokenCheck, LOCAL_CALLER, ANONYMOUS, READER } from './tokens.js';
 import type { Caller } from './tokens.js';
 
 /** The requested endpoint. */
@@ -18,19 +18,19 @@ interface GuardedEndpoint extends Pick<Endpoint, 'method' | 'scope'> {
 
 /** Decides which requests are admitted. */
 export interface Guard {
-  /** The caller; throws if it lacks the scope or exceeds its rate limit. */
-  admit(context: Context, endpoint: GuardedEndpoint): Caller;
-  /** Throws unless the Host header is one of the server's names. */
-  checkHost(context: Context): void;
+  /** Returns the caller; throws if it lacks the scope or exceeds its rate limit. */
+  admit(context: RequestContext, endpoint: GuardedEndpoint): Caller;
+  /** Throws if the Host header is not one of the server's names. */
+  checkHost(context: RequestContext): void;
   /** Exchanges a token for a cookie. */
-  openSession(context: Context, token: string): { readonly caller: Caller; readonly cookie: string };
-  /** The `Set-Cookie` header that ends a session. */
+  openSession(context: RequestContext, token: string): { readonly caller: Caller; readonly cookie: string };
+  /** Returns the `Set-Cookie` header that ends a session. */
   closeSession(): string;
-  /** From now on only these tokens count; sessions of others are over. */
+  /** Replaces the accepted tokens. Sessions of removed tokens end. */
   replaceTokens(tokens: readonly Token[]): void;
 }
 
-interface GuardPost {
+interface GuardOptions {
   readonly settings: ServerSettings;
   /** The address the server listens on. */
   readonly host: string;
@@ -38,31 +38,31 @@ interface GuardPost {
 }
 
 /** Creates the guard of a server. */
-export function createGuard({ settings, host, clock }: GuardPost): Guard {
+export function createGuard({ settings, host, clock }: GuardOptions): Guard {
   const { hosts, origins, https, limits, openRead = false } = settings;
   const indexTokens = (tokens: readonly Token[]) => ({
     isEmpty: tokens.length === 0,
     find: createTokenCheck(tokens),
     sessions: createSessions(tokens, { https, clock }),
   });
-  let known = indexTokens(settings.tokens);
-  const stranger = openRead ? READER : ANONYMOUS;
+  let tokenIndex = indexTokens(settings.tokens);
+  const anonymous = openRead ? READER : ANONYMOUS;
   const requests = createRateLimit({ perMinute: limits.requestsPerMinute, clock });
   const anonymousRequests = createRateLimit({ perMinute: limits.requestsPerMinute, clock });
   const refusals = createRateLimit({ perMinute: limits.refusalsPerMinute, clock });
   const names = new Set(hosts.map((name) => name.toLowerCase()));
-  // Other addresses need a token, which a page behind a forged DNS name does not have.
+  // Addresses other than loopback need a token, which a page with a forged DNS name does not have.
   const acceptsAnyHost = !isLoopback(host) && names.size === 0;
 
-  /** Most callers use one host name. */
+  /** The last accepted Host header: most callers use the same one, so it is not parsed again. */
   let lastAccepted: string | undefined;
 
-  function checkHost(context: Context): void {
-    const asked = readHeader(context, 'host') ?? new URL(context.req.url).host;
-    if (acceptsAnyHost || asked === lastAccepted) return;
-    const name = nameInHost(asked);
+  function checkHost(context: RequestContext): void {
+    const requested = readHeader(context, 'host') ?? new URL(context.req.url).host;
+    if (acceptsAnyHost || requested === lastAccepted) return;
+    const name = readHostName(requested);
     if (isLoopback(name) || names.has(name)) {
-      lastAccepted = asked;
+      lastAccepted = requested;
       return;
     }
     throw new RequestError(
@@ -71,27 +71,28 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
     );
   }
 
-  /** Failed attempts are counted by address: guessing is slow, and seen in the log. */
-  function checkToken(context: Context, sent: string): Token {
-    const token = known.find(sent);
+  /** Finds a token; throws if it is unknown. Failed attempts are limited by address, so that guessing is slow and visible in the log. */
+  function checkToken(context: RequestContext, sent: string): Token {
+    const token = tokenIndex.find(sent);
     // A valid token is never refused: otherwise an attacker could lock out others with the same address.
     if (token !== undefined) return token;
-    if (!refusals.take(readAddress(context))) throw tooMany('Too many failed attempts from this address.');
+    if (!refusals.take(readAddress(context))) throw createRateLimitError('Too many failed attempts from this address.');
     throw new RequestError('TOKEN_REFUSED', 'Invalid token. Use a token from the configuration.');
   }
 
-  function identify(context: Context): { readonly caller: Caller; readonly isAmbient: boolean } {
-    if (known.isEmpty) return { caller: LOCAL_CALLER, isAmbient: true };
+  /** Finds the caller. `isAmbient` means that the request has no explicit token: a browser may have sent it for a page of another site. */
+  function identify(context: RequestContext): { readonly caller: Caller; readonly isAmbient: boolean } {
+    if (tokenIndex.isEmpty) return { caller: LOCAL_CALLER, isAmbient: true };
     const authorization = readHeader(context, 'authorization');
     if (authorization !== undefined) {
       const sent = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
-      return { caller: readCaller(checkToken(context, sent)), isAmbient: false };
+      return { caller: toCaller(checkToken(context, sent)), isAmbient: false };
     }
-    const caller = known.sessions.read(readHeader(context, 'cookie') ?? '');
-    return { caller: caller ?? stranger, isAmbient: true };
+    const caller = tokenIndex.sessions.read(readHeader(context, 'cookie') ?? '');
+    return { caller: caller ?? anonymous, isAmbient: true };
   }
 
-  function refuseCrossSite(context: Context): void {
+  function refuseCrossSite(context: RequestContext): void {
     const page = {
       host: readHeader(context, 'host'),
       origin: readHeader(context, 'origin'),
@@ -110,16 +111,17 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
     admit(context, { method, scope, checksOrigin = false }) {
       checkHost(context);
       const { caller, isAmbient } = identify(context);
-      // Without an explicit token the request may come from a page that acts on its own.
+      // Without an explicit token, the request may come from a page of another site.
       if (checksOrigin || (isAmbient && (method !== 'GET' || scope !== 'none'))) refuseCrossSite(context);
-      const isAllowed = caller === stranger ? anonymousRequests.take(readAddress(context)) : requests.take(caller.name);
-      if (!isAllowed) throw tooMany('Rate limit exceeded.');
+      const isAllowed =
+        caller === anonymous ? anonymousRequests.take(readAddress(context)) : requests.take(caller.name);
+      if (!isAllowed) throw createRateLimitError('Rate limit exceeded.');
       if (caller.scopes.has(scope)) return caller;
-      if (caller === stranger) {
-        const where = openRead ? ' "sluice serve" prints it at its start, and "sluice token" shows it.' : '';
+      if (caller === anonymous) {
+        const hint = openRead ? ' "sluice serve" prints it when it starts, and "sluice token" shows it.' : '';
         throw new RequestError(
           'TOKEN_REFUSED',
-          `A token is required. Send it as "Authorization: Bearer <token>".${where}`,
+          `A token is required. Send it as "Authorization: Bearer <token>".${hint}`,
         );
       }
       throw new RequestError(
@@ -129,21 +131,21 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
     },
     openSession(context, sent) {
       const token = checkToken(context, sent);
-      return { caller: readCaller(token), cookie: known.sessions.open(token) };
+      return { caller: toCaller(token), cookie: tokenIndex.sessions.open(token) };
     },
-    closeSession: () => known.sessions.close(),
+    closeSession: () => tokenIndex.sessions.close(),
     replaceTokens(tokens) {
-      // Without any tokens everyone would be admitted: for that, create a server without this guard.
-      if (tokens.length > 0) known = indexTokens(tokens);
+      // An empty list would admit everyone, so it is ignored.
+      if (tokens.length > 0) tokenIndex = indexTokens(tokens);
     },
   };
 }
 
-function tooMany(what: string): RequestError {
-  return new RequestError('TOO_MANY_REQUESTS', `${what} Try again in a minute.`);
+function createRateLimitError(reason: string): RequestError {
+  return new RequestError('TOO_MANY_REQUESTS', `${reason} Try again in a minute.`);
 }
 
-/** The group of the caller's address; `unknown` where there is no connection. */
-function readAddress(context: Context): string {
+/** Returns the group of the caller's address; `unknown` if there is no connection. */
+function readAddress(context: RequestContext): string {
   return groupAddress(readIncomingMessage(context)?.socket.remoteAddress);
 }

@@ -1,6 +1,6 @@
 /**
- * The headers of every response. Responses are data: never executed, framed, sniffed, cached or read by other sites. Few
- * headers, because each costs every response.
+ * The headers of every response. They prevent that a response is executed, framed, sniffed, cached or read by other sites. There are
+ * few of them, because each header makes every response slower.
  */
 export const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -9,7 +9,7 @@ export const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
-/** The headers of a page, besides its own policy. */
+/** The headers of a page, without its policy. */
 export const PAGE_HEADERS = {
   ...SECURITY_HEADERS,
   'content-type': 'text/html; charset=utf-8',
@@ -19,9 +19,9 @@ export const PAGE_HEADERS = {
 } as const;
 
 /**
- * The headers of the console's files. Scripts come from its own files, nothing is evaluated, and no HTML sink accepts a
- * string. The one allowed policy creates the URL of the workbench's worker, which parses long texts without blocking the
- * page (`web/pages/workbench/start-worker.ts`).
+ * The headers of the console's files. Scripts are loaded only from these files, no text is evaluated as code, and no function that
+ * creates HTML accepts a string. The only Trusted Types policy creates the URL of the workbench's worker, which parses long texts
+ * without blocking the page (`web/pages/workbench/start-worker.ts`).
  */
 export const CONSOLE_HEADERS = {
   ...SECURITY_HEADERS,

@@ -24,19 +24,19 @@ export function isLoopback(host: string): boolean {
   return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
 }
 
-/** The host name of a `Host` header, without its port, in lower case. */
-export function nameInHost(header: string): string {
+/** Returns the host name of a `Host` header, without its port, in lower case. */
+export function readHostName(header: string): string {
   return header.replace(/:\d*$/, '').toLowerCase();
 }
 
-/** The URL of a host and port. */
+/** Formats the URL of a host and port. */
 export function formatUrl(host: string, port: number): string {
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
 /**
- * The group of an address, for limits: what one machine or one customer can easily have is counted together. That is all of
- * loopback, and of IPv6 the first 64 bits.
+ * Returns the group of an address, for limits. Addresses that one machine or one customer can easily use are counted together:
+ * all of loopback, and IPv6 addresses with the same first 64 bits.
  *
  * @example
  * groupAddress('127.0.0.5') // 'loopback'

@@ -9,15 +9,15 @@ interface Bucket {
   at: number;
 }
 
-/** The most callers remembered; the least recent is forgotten first. */
+/** The maximum number of callers with a bucket; the bucket of the least recent caller is removed first. */
 const MAX_CALLERS = 10_000;
 
 /**
- * A token bucket per caller: full at first and refilled evenly, so that bursts are fine.
+ * Creates a token bucket per caller. Buckets start full and are refilled evenly, so that bursts are allowed.
  *
  * @example
  * const limit = createRateLimit({ perMinute: 60, clock: Date.now })
- * limit.take('ada') // true, sixty times at once, then once a second
+ * limit.take('ada') // true for the first sixty calls, then once a second
  */
 export function createRateLimit({
   perMinute,
@@ -28,19 +28,19 @@ export function createRateLimit({
 }): RateLimit {
   const buckets = new Map<string, Bucket>();
 
-  /** The caller's bucket, refilled. */
-  function look(key: string): Bucket {
+  /** Returns the caller's bucket, refilled. */
+  function refill(key: string): Bucket {
     const now = clock();
     const bucket = buckets.get(key);
     if (bucket === undefined) return { left: perMinute, at: now };
-    // A clock set back refills nothing.
+    // If the clock was set back, nothing is refilled.
     bucket.left = Math.min(perMinute, bucket.left + (Math.max(0, now - bucket.at) / 60_000) * perMinute);
     bucket.at = now;
     return bucket;
   }
 
-  /** Recency is tracked only when the table is half full. */
-  function remember(key: string, bucket: Bucket): void {
+  /** Stores a bucket. The order of the last use is tracked only if the table is more than half full. */
+  function storeBucket(key: string, bucket: Bucket): void {
     if (buckets.size > MAX_CALLERS / 2) buckets.delete(key);
     buckets.set(key, bucket);
     const [oldest] = buckets.size > MAX_CALLERS ? buckets.keys() : [];
@@ -49,8 +49,8 @@ export function createRateLimit({
 
   return {
     take(key) {
-      const bucket = look(key);
-      remember(key, bucket);
+      const bucket = refill(key);
+      storeBucket(key, bucket);
       if (bucket.left < 1) return false;
       bucket.left -= 1;
       return true;

@@ -15,7 +15,7 @@ function open({ https = false, now = 1_000_000 } = {}) {
 const sentBack = (header: string): string => header.split(';')[0] ?? '';
 
 describe('a session', () => {
-  it('stands for its token until it ends', () => {
+  it('represents its token until it expires', () => {
     const { time, sessions } = open();
     const cookie = sentBack(sessions.open(ada));
     expect(sessions.read(`other=1; ${cookie}; more=2`)).toMatchObject({ name: ada.name });
@@ -36,7 +36,7 @@ describe('a session', () => {
     expect(sessions.read(sentBack(sessions.open(ada)))).toMatchObject({ name: ada.name });
   });
 
-  it('is known to every server with the same tokens', () => {
+  it('is valid on every server with the same tokens', () => {
     expect(open().sessions.read(sentBack(open().sessions.open(bob)))).toMatchObject({ name: 'bob' });
   });
 

@@ -1,34 +1,34 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { sessionCookieName } from '../../api/index.js';
+import { getSessionCookieName } from '../../api/index.js';
 import type { Token } from '../../config/index.js';
-import { readCaller } from './tokens.js';
+import { toCaller } from './tokens.js';
 import type { Caller } from './tokens.js';
 
-/** A day's work. */
+/** The lifetime of a session: a working day. */
 const SESSION_MS = 12 * 60 * 60 * 1000;
 
 /** Cookies that represent a token, for pages and EventSource. */
 interface Sessions {
-  /** The `Set-Cookie` header that opens a session. */
+  /** Returns the `Set-Cookie` header that opens a session. */
   open(token: Token): string;
-  /** The `Set-Cookie` header that ends it in this browser. */
+  /** Returns the `Set-Cookie` header that ends it in this browser. */
   close(): string;
-  /** The caller of the `Cookie` header, if its signature is valid and it has not expired. */
+  /** Returns the caller of the `Cookie` header, if its signature is valid and it has not expired. */
   read(cookies: string): Caller | undefined;
 }
 
 /**
- * Sessions are not stored: a cookie holds the token's name and its expiry, signed with a key derived from the token. Every
- * server with the same tokens accepts it, and it becomes invalid when its token is changed or removed.
+ * Creates sessions that are not stored: a cookie contains the name of the token and the time of its expiry, signed with a key that is
+ * derived from the token. Every server with the same tokens accepts it, and it becomes invalid when its token is changed or removed.
  */
 export function createSessions(
   tokens: readonly Token[],
   { https, clock }: { readonly https: boolean; readonly clock: () => number },
 ): Sessions {
-  const cookie = sessionCookieName(https);
+  const cookie = getSessionCookieName(https);
   const attributes = `HttpOnly; SameSite=Strict; Path=/${https ? '; Secure' : ''}`;
   const pattern = new RegExp(`(?:^|;)\\s*${cookie}=([\\w-]{1,400})\\.(\\d{1,15})\\.([\\w-]{43})\\s*(?:;|$)`);
-  const holders = new Map(tokens.map((token) => [token.name, { caller: readCaller(token), key: deriveKey(token) }]));
+  const holders = new Map(tokens.map((token) => [token.name, { caller: toCaller(token), key: deriveKey(token) }]));
 
   return {
     open(token) {

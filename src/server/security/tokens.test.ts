@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCaller, createTokenCheck } from './tokens.js';
+import { toCaller, createTokenCheck } from './tokens.js';
 
 const ada = { name: 'ada', scopes: ['read', 'decide'], value: 'correct horse' } as const;
 const bob = { name: 'bob', scopes: ['read'], value: 'battery staple' } as const;
@@ -8,7 +8,7 @@ const bob = { name: 'bob', scopes: ['read'], value: 'battery staple' } as const;
 describe('tokens', () => {
   const find = createTokenCheck([ada, bob]);
 
-  it('are found by their whole value', () => {
+  it('are found by their complete value', () => {
     expect(find('correct horse')).toBe(ada);
     expect(find('battery staple')).toBe(bob);
   });
@@ -24,6 +24,6 @@ describe('tokens', () => {
   });
 
   it('grant their scopes and nothing more', () => {
-    expect(readCaller(ada)).toEqual({ name: 'ada', scopes: new Set(['none', 'read', 'decide']) });
+    expect(toCaller(ada)).toEqual({ name: 'ada', scopes: new Set(['none', 'read', 'decide']) });
   });
 });

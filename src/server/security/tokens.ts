@@ -11,31 +11,32 @@ export interface Caller {
 /** The caller on loopback without tokens: everything is allowed. */
 export const LOCAL_CALLER: Caller = { name: 'local', scopes: new Set(['none', 'read', 'run', 'decide']) };
 
-/** A caller on loopback that has no token, where reading needs none. */
+/** A caller without a token, on loopback, if reading needs no token. */
 export const READER: Caller = { name: 'anonymous', scopes: new Set(['none', 'read']) };
 
 /** A caller without a token. */
 export const ANONYMOUS: Caller = { name: 'anonymous', scopes: new Set(['none']) };
 
-/** The caller of a token. */
-export function readCaller({ name, scopes }: Token): Caller {
+/** Returns the caller that a token represents. */
+export function toCaller({ name, scopes }: Token): Caller {
   return { name, scopes: new Set<Scope>(['none', ...scopes]) };
 }
 
 /**
- * Finds the token that was sent. All are compared, each in constant time, so that timing reveals nothing.
+ * Creates a function that finds a token by its value. All tokens are compared, each in constant time, so that timing reveals
+ * nothing.
  */
 export function createTokenCheck(tokens: readonly Token[]): (sent: string) => Token | undefined {
-  const known = tokens.map((token) => ({ token, digest: hashToken(token.value) }));
+  const hashedTokens = tokens.map((token) => ({ token, digest: hashToken(token.value) }));
   return (sent) => {
     const digest = hashToken(sent);
     let found: Token | undefined;
-    for (const entry of known) if (timingSafeEqual(entry.digest, digest)) found = entry.token;
+    for (const entry of hashedTokens) if (timingSafeEqual(entry.digest, digest)) found = entry.token;
     return found;
   };
 }
 
-/** Hashes have equal length, as the comparison requires. */
+/** Hashes a token: the comparison requires values of equal length. */
 function hashToken(value: string): Buffer {
   return createHash('sha256').update(value).digest();
 }

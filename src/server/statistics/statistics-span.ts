@@ -11,18 +11,22 @@ export interface StatisticsSpan {
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 /** Usual step lengths in seconds, from a minute to a year. */
 const STEPS = [60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800, 2_592_000, 31_536_000] as const;
-/** A chart as wide as a screen cannot show more. */
+/** The maximum number of steps by default: more would not fit on a chart as wide as a screen. */
 const USUAL_BUCKETS = 60;
 const MAX_BUCKETS = 500;
 
 /**
- * The span of a request: the last week by default, in a few dozen steps. It starts at a whole step, so that repeating the
- * request a moment later gives the same steps.
+ * Reads the span of a request: the last week by default, in a few dozen steps. It starts at a multiple of the step, so that
+ * repeating the request a moment later returns the same steps.
  */
-export function statisticsSpan(query: Readonly<Record<string, string>>, now: number): StatisticsSpan {
+export function readStatisticsSpan(query: Readonly<Record<string, string>>, now: number): StatisticsSpan {
   const until = readTime(query['until']) ?? now;
   const from = readTime(query['since']) ?? until - WEEK_MS;
-  if (from >= until) throw new RequestError('INVALID_QUERY', '`since` must be before `until`.');
+  if (from >= until)
+    throw new RequestError(
+      'INVALID_QUERY',
+      '"since" must be before "until". Use an earlier "since" or a later "until".',
+    );
   const usual = STEPS.find((seconds) => until - from <= seconds * 1000 * USUAL_BUCKETS) ?? STEPS.at(-1);
   const stepMs = roundStep(Number(query['step'] ?? usual) * 1000);
   const since = Math.floor(from / stepMs) * stepMs;
@@ -35,7 +39,7 @@ export function statisticsSpan(query: Readonly<Record<string, string>>, now: num
   return { since, until, stepMs };
 }
 
-/** Runs are counted in slots of a minute, an hour and a day; a step is made of whole ones. */
+/** The lengths of the slots in which runs are counted. A step consists of complete slots. */
 const SLOTS_MS = [86_400_000, 3_600_000, 60_000];
 
 function roundStep(stepMs: number): number {

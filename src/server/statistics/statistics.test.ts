@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { countRun } from '../../store/roll-up.js';
 import type { RunFigure } from '../../store/roll-up.js';
 import type { InboxHistory } from '../../store/inbox-roll-up.js';
-import { countStatistics, percentile } from './count-statistics.js';
-import { statisticsSpan } from './statistics-span.js';
+import { countStatistics, computePercentile } from './count-statistics.js';
+import { readStatisticsSpan } from './statistics-span.js';
 
 const NOW = Date.parse('2026-11-15T06:30:00.000Z');
 const HOUR = 3_600_000;
@@ -55,7 +55,7 @@ const count = (runs: readonly RunFigure[], inbox: readonly Item[] = []) =>
 const toSlot = (figure: RunFigure) => ({ at: figure.ended_at, engine: figure.engine, counts: countRun(figure) });
 
 describe('figures over time', () => {
-  it('have a bucket for every step, also if nothing happened', () => {
+  it('have a bucket for every step, even if nothing happened', () => {
     const empty = { runs: [], usage: [], drift: [], inbox: { open: 0, oldest_age_ms: null }, needs_human: [] };
     expect(count([])).toEqual([
       { at: '2026-11-15T04:30:00.000Z', ...empty },
@@ -63,7 +63,7 @@ describe('figures over time', () => {
     ]);
   });
 
-  it('count how runs ended, by engine', () => {
+  it('count the outcomes of runs, by engine', () => {
     const [first, second] = count([
       createRun(),
       createRun({ outcome: 'failed', repair_level: 'schema_aligned' }),
@@ -140,7 +140,7 @@ describe('figures over time', () => {
     ]);
   });
 
-  it('have the same queues as if every item were looked at, however long ago the span was', () => {
+  it('have the same queues as if every item were counted, no matter how old the span is', () => {
     const moment = fc.integer({ min: -30, max: 30 }).map((tenths) => NOW + tenths * (HOUR / 10));
     const items = fc.array(
       fc.record({
@@ -167,7 +167,7 @@ describe('figures over time', () => {
     );
   });
 
-  it('count no age in the future', () => {
+  it('never have a negative age', () => {
     const inbox = toHistory([{ created_at: NOW - 5, resolved_at: null, cause: 'x' }]);
     const span = { since: NOW - HOUR, until: NOW + HOUR, stepMs: 2 * HOUR };
     expect(countStatistics({ span, runs: [], inbox, now: NOW })).toMatchObject([{ inbox: { oldest_age_ms: 5 } }]);
@@ -182,7 +182,7 @@ describe('figures over time', () => {
     expect(bucket?.needs_human.at(-1)).toEqual({ cause: 'other', count: 30 });
   });
 
-  it('lose and invent nothing', () => {
+  it('count every run and every item exactly once', () => {
     const runs = fc.array(
       fc.record({
         engine: fc.constantFrom('codex', 'claude'),
@@ -211,8 +211,8 @@ describe('figures over time', () => {
 });
 
 describe('the span', () => {
-  it('is the last week in whole steps by default', () => {
-    expect(statisticsSpan({}, NOW)).toEqual({
+  it('is the last week in complete steps by default', () => {
+    expect(readStatisticsSpan({}, NOW)).toEqual({
       since: Date.parse('2026-11-08T06:00:00.000Z'),
       until: NOW,
       stepMs: 3 * HOUR,
@@ -227,15 +227,15 @@ describe('the span', () => {
     ['2024-01-01', 2_592_000],
     ['1990-01-01', 31_536_000],
   ])('since %s has steps of %i s', (since, seconds) => {
-    expect(statisticsSpan({ since }, NOW).stepMs).toBe(seconds * 1000);
+    expect(readStatisticsSpan({ since }, NOW).stepMs).toBe(seconds * 1000);
   });
 
-  it('takes the steps it is given, if they are not too many', () => {
-    expect(statisticsSpan({ since: '2026-11-14', until: '2026-11-15', step: '3600' }, NOW).stepMs).toBe(HOUR);
+  it('uses the requested step, if that is not too short', () => {
+    expect(readStatisticsSpan({ since: '2026-11-14', until: '2026-11-15', step: '3600' }, NOW).stepMs).toBe(HOUR);
     const refused = expect.objectContaining({ code: 'INVALID_QUERY' });
-    expect(() => statisticsSpan({ since: '2026-11-01', step: '60' }, NOW)).toThrow(refused);
-    expect(() => statisticsSpan({ since: '2026-11-16' }, NOW)).toThrow(refused);
-    expect(() => statisticsSpan({ since: '2026-02-31T00:00:00.000Z', until: '2026-99-01' }, NOW)).toThrow(refused);
+    expect(() => readStatisticsSpan({ since: '2026-11-01', step: '60' }, NOW)).toThrow(refused);
+    expect(() => readStatisticsSpan({ since: '2026-11-16' }, NOW)).toThrow(refused);
+    expect(() => readStatisticsSpan({ since: '2026-02-31T00:00:00.000Z', until: '2026-99-01' }, NOW)).toThrow(refused);
   });
 
   it.each([
@@ -243,8 +243,10 @@ describe('the span', () => {
     [3600, 3600],
     [5400, 7200],
     [86_401, 172_800],
-  ])('rounds a step of %i s up to %i s, whole slots', (step, rounded) => {
-    expect(statisticsSpan({ since: '2026-11-15T00:00:00.000Z', step: String(step) }, NOW).stepMs).toBe(rounded * 1000);
+  ])('rounds a step of %i s up to %i s, a multiple of a slot', (step, rounded) => {
+    expect(readStatisticsSpan({ since: '2026-11-15T00:00:00.000Z', step: String(step) }, NOW).stepMs).toBe(
+      rounded * 1000,
+    );
   });
 
   it('never has more than 500 steps', () => {
@@ -252,7 +254,7 @@ describe('the span', () => {
     fc.assert(
       fc.property(moment, moment, (one, other) => {
         fc.pre(one < other);
-        const span = statisticsSpan({ since: one.toISOString(), until: other.toISOString() }, NOW);
+        const span = readStatisticsSpan({ since: one.toISOString(), until: other.toISOString() }, NOW);
         expect(span.since).toBeLessThanOrEqual(one.getTime());
         expect((span.until - span.since) / span.stepMs).toBeLessThanOrEqual(500);
       }),
@@ -279,6 +281,6 @@ it.each([
     4,
   ],
   [Array.from({ length: 100 }, (_, index) => [index + 1, 2] as const), 0.95, 95],
-] as const)('of %j the share %d lies at or below %d', (counted, share, expected) => {
-  expect(percentile(counted, share)).toBe(expected);
+] as const)('of %j the share %d is at or below %d', (counted, share, expected) => {
+  expect(computePercentile(counted, share)).toBe(expected);
 });

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { LogPosition } from '../../events/index.js';
 import { createWaker } from '../../dispatch/index.js';
 import type { Outlet } from './outlet.js';
-import { endText } from './stream-protocol.js';
+import { formatEnd } from './stream-protocol.js';
 import { comparePositions } from '../../events/index.js';
 
 /** The end of a run; the status is null if the run was deleted. */
@@ -17,19 +17,19 @@ export interface RunEnd {
 /** The active broadcasts: one for each run and protocol that has readers. */
 export interface Broadcasts {
   find(runId: string, protocol: StreamProtocol): Broadcast | undefined;
-  /** Opens one that continues with a log reader, which it owns from now on. */
+  /** Opens a broadcast that continues with a log reader, which it then owns. */
   open(runId: string, protocol: StreamProtocol, logReader: LogReader): Broadcast;
   /** Returns the end of the run; undefined while it has not ended. */
   findEnd(runId: string): Promise<RunEnd | undefined>;
 }
 
-/** Creates the table of broadcasts, empty. */
+/** Creates an empty table of broadcasts. */
 export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger: Logger): Broadcasts {
   const open = new Map<string, Broadcast>();
 
   async function findEnd(runId: string): Promise<RunEnd | undefined> {
     const run = await store.findRun(runId);
-    // A deleted run has ended.
+    // A deleted run counts as ended.
     if (run === undefined) return { status: null };
     return run.state === 'ended' ? { status: run.result?.status ?? null } : undefined;
   }
@@ -56,7 +56,7 @@ export function createBroadcasts(store: Pick<Store, 'watch' | 'findRun'>, logger
 /** A client that follows a run. */
 export interface Reader {
   readonly outlet: Outlet;
-  /** The last position it was sent. */
+  /** The position of the last event that was sent to it. */
   position: LogPosition;
   /** Set while it is attached; called when its connection closes. */
   leave?: (() => void) | undefined;
@@ -65,12 +65,12 @@ export interface Reader {
 /** Why a reader was detached. */
 type Detachment = 'behind' | 'over';
 
-/** Sends the events of a run to all readers that are up to date. Each event is encoded once; many go into one write. */
+/** Sends the events of a run to all readers that are up to date. Each event is encoded once, and one write may send many events. */
 export interface Broadcast {
   readonly head: LogPosition;
   /** Whether a reader at this position can be attached without reading the store. */
   covers(position: LogPosition): boolean;
-  /** Sends to a reader from its position, which must be covered, until it is too slow, disconnects, or the run ends. */
+  /** Sends all events after a reader's position, which must be covered, until the reader is too slow or disconnects, or the run ends. */
   attach(reader: Reader): Promise<Detachment>;
   /** Resolves after the next poll of the log. */
   nextPoll(): Promise<void>;
@@ -78,33 +78,33 @@ export interface Broadcast {
 
 interface BroadcastOptions {
   readonly protocol: StreamProtocol;
-  /** Where to continue; owned by the broadcast. */
+  /** Reads the events to send; owned by the broadcast. */
   readonly logReader: LogReader;
-  /** Calls back when there may be new events. */
+  /** Calls `wake` when there may be new events. Returns the function that stops watching. */
   readonly watch: (wake: () => void) => () => void;
   /** Returns the end of the run; undefined while it has not ended. */
   readonly findEnd: () => Promise<{ readonly status: string | null } | undefined>;
   readonly logger: Logger;
-  /** Called when the last reader is gone. */
+  /** Called when the last reader has left. */
   readonly onClose: () => void;
 }
 
-/** Bytes buffered for one reader, besides the chunk being written. A slower reader is detached and reads the store. */
+/** The maximum number of bytes that are buffered for a reader. A slower reader is detached, and gets its events from the store. */
 const MAX_UNSENT = 256 * 1024;
-/** Writing takes at most a third of the time: with many readers chunks grow instead of queues. */
-const REST = 2;
-const MIN_REST_MS = 4;
-const MAX_REST_MS = 100;
+/** After each write, a broadcast pauses for this many times as long as the write took. With many readers, this leads to fewer, larger chunks. */
+const PAUSE_FACTOR = 2;
+const MIN_PAUSE_MS = 4;
+const MAX_PAUSE_MS = 100;
 /**
- * The end of a run is announced like its events, but one wake-up may stand for both: it is looked for when events have
- * stopped coming, sooner after the last event of an attempt. The longest time is for an announcement that was lost.
+ * When the store is checked for the end of a run: a single notification may announce both the last events and the end. The delays
+ * are for the last event of an attempt, for any other event, and for the case that a notification is lost.
  */
 const LAST_EVENT_POLL_MS = 50;
 const QUIET_POLL_MS = 1000;
 const END_POLL_MS = 15_000;
 const RETRY_MS = 1000;
 
-/** Starts sending what follows; stops when the run ends or the last reader is gone. */
+/** Starts to send new events; stops when the run ends or the last reader has left. */
 function createBroadcast(options: BroadcastOptions): Broadcast {
   const { protocol, logReader, watch, findEnd, logger, onClose } = options;
   const recent = createRecentChunks(logReader.position);
@@ -142,7 +142,7 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
     pollDue = performance.now() + (chunk.isTerminal ? LAST_EVENT_POLL_MS : QUIET_POLL_MS);
   }
 
-  /** Sends everything available; returns the milliseconds spent on writing, and undefined if there was nothing. */
+  /** Sends everything available. Returns the milliseconds spent on writing; undefined if there was nothing. */
   async function sendAll(): Promise<number | undefined> {
     let spent: number | undefined;
     for (;;) {
@@ -155,7 +155,7 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
   }
 
   async function finish(status: string | null): Promise<void> {
-    const last = Buffer.from((await logReader.finish()) + endText(protocol, status));
+    const last = Buffer.from((await logReader.finish()) + formatEnd(protocol, status));
     for (const reader of attached.keys()) {
       reader.outlet.write(last);
       reader.outlet.end();
@@ -164,7 +164,7 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
     close();
   }
 
-  /** Without new events, the run may have ended. What came before its end is sent before the end is. */
+  /** Sends new events. If there are none, checks whether the run has ended. All events are sent before the end. */
   async function poll(): Promise<void> {
     let spent = await sendAll();
     if (spent === undefined || performance.now() >= pollDue) {
@@ -176,7 +176,7 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
       }
     }
     for (const resolve of pollWaiters.splice(0)) resolve();
-    await wait(Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, REST * (spent ?? 0))));
+    await wait(Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (spent ?? 0))));
   }
 
   async function run(): Promise<void> {
@@ -219,26 +219,26 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
   };
 }
 
-/** The last chunks sent, for readers that missed only a little. */
+/** A buffer of the last chunks, for readers that missed only a few events. */
 interface RecentChunks {
-  /** The position of a reader that has everything. */
+  /** The position of a reader that has received everything. */
   readonly head: LogPosition;
   add(chunk: Chunk): void;
-  /** Whether everything after a position is here. */
+  /** Whether everything after a position is in the buffer. */
   covers(position: LogPosition): boolean;
-  /** The bytes after a covered position. */
+  /** Returns the bytes after a covered position. */
   since(position: LogPosition): readonly Buffer[];
 }
 
-/** A second or more of a busy run; what is older is in the store. */
+/** The limits of the buffer: at least a second of a busy run. Older events are in the store. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_CHUNKS = 1024;
 
-/** Creates the buffer, empty, at a position. */
+/** Creates an empty buffer that starts at a position. */
 export function createRecentChunks(start: LogPosition): RecentChunks {
-  const kept: { readonly chunk: Chunk; readonly from: LogPosition }[] = [];
+  const buffered: { readonly chunk: Chunk; readonly from: LogPosition }[] = [];
   let head = start;
-  let floor = start;
+  let oldestCovered = start;
   let bytes = 0;
 
   return {
@@ -246,20 +246,20 @@ export function createRecentChunks(start: LogPosition): RecentChunks {
       return head;
     },
     add(chunk) {
-      kept.push({ chunk, from: head });
+      buffered.push({ chunk, from: head });
       head = chunk.last;
       bytes += chunk.bytes.length;
-      while (kept.length > MAX_CHUNKS || bytes > MAX_BYTES) {
-        const oldest = kept.shift();
+      while (buffered.length > MAX_CHUNKS || bytes > MAX_BYTES) {
+        const oldest = buffered.shift();
         if (oldest === undefined) break;
-        floor = oldest.chunk.last;
+        oldestCovered = oldest.chunk.last;
         bytes -= oldest.chunk.bytes.length;
       }
     },
-    covers: (position) => comparePositions(floor, position) <= 0 && comparePositions(position, head) <= 0,
+    covers: (position) => comparePositions(oldestCovered, position) <= 0 && comparePositions(position, head) <= 0,
     since(position) {
-      const first = kept.findLastIndex(({ from }) => comparePositions(from, position) <= 0);
-      return kept.slice(Math.max(0, first)).flatMap(({ chunk, from }) => {
+      const first = buffered.findLastIndex(({ from }) => comparePositions(from, position) <= 0);
+      return buffered.slice(Math.max(0, first)).flatMap(({ chunk, from }) => {
         if (comparePositions(position, from) <= 0) return [chunk.bytes];
         const cut = chunk.parts.findLast((part) => comparePositions(part.position, position) <= 0)?.end ?? 0;
         return [chunk.bytes.subarray(cut)];

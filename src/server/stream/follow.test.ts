@@ -90,7 +90,7 @@ function openHub(store: Store) {
 const numbersIn = (text: string): number[] => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
 const upTo = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index + 1);
 
-it('sends every reader every event once and in order, whenever it connects and however slow it is', async () => {
+it('sends every reader every event once and in order, no matter when it connects and how slow it is', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('publish' as const), count: fc.integer({ min: 1, max: 20 }), pause: fc.nat(12) }),
     fc.record({ kind: fc.constant('join' as const), back: fc.oneof(fc.nat(5), fc.nat(200)) }),
@@ -225,7 +225,7 @@ it('closes every stream without an end event when the server shuts down, so that
   await store.close();
 });
 
-it('sends a gap to a reader of past events when the rest was deleted meanwhile', async () => {
+it('sends a gap to a reader of past events if the rest was deleted in the meantime', async () => {
   const store = await openStore('memory:');
   const run = await startScriptedRun(store, 'run-1', 1000);
   await run.publish();

@@ -1,14 +1,14 @@
 import type { Outlet } from './outlet.js';
 import type { StartStream } from './stream-hub.js';
 
-/** Both logs of a run on one connection: a browser has six connections to a server, for all its windows. */
+/** The name for both logs of a run on one connection: a browser opens at most six connections to a server, for all windows together. */
 export const BOTH_PROTOCOLS = 'fcmp,rasp';
 
 /**
- * Sends several streams over one connection, which ends with the last of them. A stream that has nothing to send is only
- * ended, so that a reader can count the ends; undefined if none has anything to send.
+ * Sends several streams over one connection, which ends with the last of them. For a stream that has nothing to send, an end is sent
+ * too, so that a reader can count the ends. Undefined if no stream has anything to send.
  */
-export function joinStreams(starts: readonly (StartStream | undefined)[], endText: string): StartStream | undefined {
+export function joinStreams(starts: readonly (StartStream | undefined)[], end: string): StartStream | undefined {
   if (starts.every((start) => start === undefined)) return undefined;
   return (outlet) => {
     let open = starts.length;
@@ -21,7 +21,7 @@ export function joinStreams(starts: readonly (StartStream | undefined)[], endTex
     for (const [index, share] of shares.entries()) {
       const start = starts[index];
       if (start === undefined) {
-        share.write(Buffer.from(endText));
+        share.write(Buffer.from(end));
         share.end();
       } else {
         start(share);
@@ -30,7 +30,7 @@ export function joinStreams(starts: readonly (StartStream | undefined)[], endTex
   };
 }
 
-/** The connection as seen by one of several streams. */
+/** Creates the outlet for one of several streams that share a connection. */
 function shareOutlet(outlet: Outlet, onEnd: () => void): Outlet {
   let isEnded = false;
   return {
@@ -44,7 +44,7 @@ function shareOutlet(outlet: Outlet, onEnd: () => void): Outlet {
       if (!isEnded) outlet.write(bytes);
     },
     drained: async () => outlet.drained(),
-    onClose: (then) => outlet.onClose(then),
+    onClose: (callback) => outlet.onClose(callback),
     end() {
       if (isEnded) return;
       isEnded = true;

@@ -2,22 +2,22 @@ import { LOG_START, comparePositions, getPosition } from '../../events/index.js'
 import type { LogPosition, Emitted } from '../../events/index.js';
 import type { EventLog } from '../../runs/index.js';
 import {
-  groupText,
+  formatEvents,
   nextPosition,
-  sourceLog,
+  chooseSourceLog,
   formatPosition,
   createEventEncoder,
-  gapText,
+  formatGap,
   isNext,
   previousPosition,
 } from './stream-protocol.js';
 import type { StreamProtocol, EventEncoder } from './stream-protocol.js';
 
-/** Reads the log of a run from a position on, in encoded chunks. */
+/** Reads the log of a run in encoded chunks, starting at a position. */
 export interface LogReader {
   /** The last position read. */
   readonly position: LogPosition;
-  /** The next chunk; undefined if there is none yet. */
+  /** Returns the next chunk; undefined if there is none yet. */
   next(): Promise<Chunk | undefined>;
   /** Returns the final events of a projection after the run has ended. Advances the position by one, so that they are sent once. */
   finish(): Promise<string>;
@@ -30,19 +30,19 @@ interface LogReaderOptions {
   readonly after: LogPosition;
 }
 
-/** Chunks being read: concurrent readers at one position share them. */
+/** The chunks that are being read. Concurrent readers at the same position share them. */
 export type SharedChunks = Map<string, Promise<Chunk | undefined>>;
 
-/** Events per chunk. */
+/** The limits for the number of events per chunk. */
 const MIN_EVENTS = 16;
 const MAX_EVENTS = 256;
-/** A single event may be megabytes: the number of events per chunk grows only while chunks are small. */
+/** The number of events per chunk grows only while chunks are smaller than this, because a single event may have megabytes. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** Creates a reader that starts after a position. A projection is fed everything before it, because its output depends on it. */
+/** Creates a reader that starts after a position. A projection gets all earlier events first, because its output depends on them. */
 export function createLogReader({ log, runId, protocol, after }: LogReaderOptions, shared: SharedChunks): LogReader {
   const encoder = createEventEncoder(protocol);
-  const source = sourceLog(protocol);
+  const source = chooseSourceLog(protocol);
   let position = after;
   let limit = MIN_EVENTS;
   let isCaughtUp = !encoder.isStateful;
@@ -101,7 +101,7 @@ export function createLogReader({ log, runId, protocol, after }: LogReaderOption
       if (!isCaughtUp) await catchUp();
       const rest = comparePositions(position, fed) > 0 ? [] : encoder.finish();
       position = nextPosition(protocol, position);
-      return groupText(rest, formatPosition(protocol, position));
+      return formatEvents(rest, formatPosition(protocol, position));
     },
   };
 }
@@ -109,15 +109,15 @@ export function createLogReader({ log, runId, protocol, after }: LogReaderOption
 /** Consecutive events, encoded once for all readers. */
 export interface Chunk {
   readonly bytes: Buffer;
-  /** Where the bytes of each event end; an event may have none. */
+  /** The offset at which the bytes of each event end. In a projection, an event may have no bytes. */
   readonly parts: readonly { readonly position: LogPosition; readonly end: number }[];
-  /** The position of a reader that has all of it. */
+  /** The position of a reader that has received the entire chunk. */
   readonly last: LogPosition;
-  /** Whether the run, or an attempt of it, ends here. */
+  /** Whether it contains the end of an attempt or of the run. */
   readonly isTerminal: boolean;
 }
 
-/** Encodes the events after a position; missing ones become a gap. Undefined if there are none. */
+/** Encodes the events after a position; missing events become a gap. Undefined if there are none. */
 function encodeChunk(
   events: readonly Emitted[],
   {
@@ -135,8 +135,8 @@ function encodeChunk(
     const position = getPosition(emitted);
     const gap = isNext(protocol, last, position)
       ? ''
-      : gapText(protocol, nextPosition(protocol, last), previousPosition(position));
-    const text = gap + groupText(encoder.encode(emitted), formatPosition(protocol, position));
+      : formatGap(protocol, nextPosition(protocol, last), previousPosition(position));
+    const text = gap + formatEvents(encoder.encode(emitted), formatPosition(protocol, position));
     texts.push(text);
     end += Buffer.byteLength(text);
     parts.push({ position, end });
@@ -157,10 +157,10 @@ function isTerminal({ protocol, event }: Emitted): boolean {
 }
 
 /**
- * The gap to send at the end of a run whose events were all deleted: a reader cannot know whether it had them all. Empty
- * while any is left, because the oldest are deleted first.
+ * Returns the gap to send at the end of a run whose events were all deleted: a reader cannot know whether it received them
+ * all. Empty while any event is left, because the oldest are deleted first.
  */
-export async function lostText(
+export async function describeLostEvents(
   log: Pick<EventLog, 'read'>,
   {
     runId,
@@ -168,6 +168,6 @@ export async function lostText(
     after,
   }: { readonly runId: string; readonly protocol: StreamProtocol; readonly after: LogPosition },
 ): Promise<string> {
-  const left = await log.read({ runId, protocol: sourceLog(protocol), limit: 1 });
-  return left.length > 0 ? '' : gapText(protocol, nextPosition(protocol, after), null);
+  const left = await log.read({ runId, protocol: chooseSourceLog(protocol), limit: 1 });
+  return left.length > 0 ? '' : formatGap(protocol, nextPosition(protocol, after), null);
 }

@@ -5,25 +5,25 @@ export interface Outlet {
   /** Bytes written but not sent yet. */
   readonly unsent: number;
   readonly isClosed: boolean;
-  /** Takes complete events only, because others write to the same connection. */
+  /** Accepts complete events only, because several streams may write to the same connection. */
   write(bytes: Uint8Array): void;
   /** Resolves once everything was sent or the connection closed. */
   drained(): Promise<void>;
-  /** Calls back once, when the connection has closed. */
-  onClose(then: () => void): void;
+  /** Calls a function once, when the connection has closed. */
+  onClose(callback: () => void): void;
   /** Sends the remaining data, then closes. */
   end(): void;
-  /** Closes at once. */
+  /** Closes immediately. */
   destroy(): void;
 }
 
 const NOTHING = new Uint8Array();
-/** After this long without traffic TCP probes whether the reader is still there. */
+/** After this time without traffic, TCP checks whether the reader is still connected. */
 const KEEP_ALIVE_MS = 30_000;
 
 /**
- * Takes over a connection. The body ends with the connection instead of being chunked, so the same bytes are written to
- * every socket without framing or copying them for each.
+ * Takes over a connection. The body ends with the connection instead of being chunked, so the same bytes can be written to
+ * every socket, without framing or copying them for each reader.
  */
 export function createSocketOutlet(outgoing: ServerResponse, headers: Readonly<Record<string, string>>): Outlet {
   outgoing.removeHeader('transfer-encoding');
@@ -47,9 +47,9 @@ export function createSocketOutlet(outgoing: ServerResponse, headers: Readonly<R
         if (socket === null || !socket.writable) resolve();
         else socket.write(NOTHING, () => resolve());
       }),
-    onClose(then) {
-      if (socket === null || socket.destroyed) then();
-      else socket.once('close', then);
+    onClose(callback) {
+      if (socket === null || socket.destroyed) callback();
+      else socket.once('close', callback);
     },
     end() {
       outgoing.end();
@@ -60,7 +60,7 @@ export function createSocketOutlet(outgoing: ServerResponse, headers: Readonly<R
   };
 }
 
-/** An outlet into a web stream, for requests without a connection. */
+/** Creates an outlet that writes to a web stream, for requests without a connection. */
 export function createWebOutlet(): { readonly outlet: Outlet; readonly body: ReadableStream<Uint8Array> } {
   const waiting: (() => void)[] = [];
   const closing: (() => void)[] = [];
@@ -73,13 +73,13 @@ export function createWebOutlet(): { readonly outlet: Outlet; readonly body: Rea
   function close(): void {
     isClosed = true;
     release();
-    for (const then of closing.splice(0)) then();
+    for (const callback of closing.splice(0)) callback();
   }
 
   const body = new ReadableStream<Uint8Array>(
     {
-      start(given) {
-        controller = given;
+      start(streamController) {
+        controller = streamController;
       },
       // Called only when the queue is empty.
       pull: release,
@@ -102,9 +102,9 @@ export function createWebOutlet(): { readonly outlet: Outlet; readonly body: Rea
         if (isClosed || outlet.unsent === 0) resolve();
         else waiting.push(resolve);
       }),
-    onClose(then) {
-      if (isClosed) then();
-      else closing.push(then);
+    onClose(callback) {
+      if (isClosed) callback();
+      else closing.push(callback);
     },
     end() {
       if (isClosed) return;
@@ -113,7 +113,7 @@ export function createWebOutlet(): { readonly outlet: Outlet; readonly body: Rea
     },
     destroy() {
       if (isClosed) return;
-      controller?.error(new Error('The reader is too slow.'));
+      controller?.error(new Error('The connection was closed because the reader was too slow.'));
       close();
     },
   };

@@ -1,11 +1,11 @@
 import { LOG_START, comparePositions, getPosition } from '../../events/index.js';
 import type { LogPosition } from '../../events/index.js';
-import type { AnswerOf, ENDPOINTS } from '../../api/index.js';
+import type { ResponseOf, ENDPOINTS } from '../../api/index.js';
 import type { EventLog } from '../../runs/index.js';
 import type { RunRecord } from '../../records/index.js';
 import {
   nextPosition,
-  sourceLog,
+  chooseSourceLog,
   parsePosition,
   previousPosition,
   readProtocol,
@@ -13,20 +13,20 @@ import {
   createEventEncoder,
 } from './stream-protocol.js';
 
-/** The query of a range of history. */
+/** The query parameters of a request for history. */
 type HistoryQuery = Readonly<Record<string, string>>;
 
 /** Events, and the position of the next one if there are more. */
-type History = AnswerOf<typeof ENDPOINTS.readHistory>;
+type History = ResponseOf<typeof ENDPOINTS.readHistory>;
 
 const DEFAULT_LIMIT = 1000;
 const PAGE = 256;
-/** A response ends after this many bytes, however few events that is. */
+/** A response ends after this many bytes, even if it has only a few events. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * Reads ranges of past events, both ends included. `limit` counts events of the log; in a projection each may become
- * several, or none. A projection is fed everything before the range, because its output depends on it.
+ * Creates a function that reads a range of past events, both ends included. `limit` counts events of the log; in a projection, each
+ * may become several events or none. A projection gets all earlier events first, because its output depends on them.
  */
 export function createHistory(log: Pick<EventLog, 'read'>): (run: RunRecord, query: HistoryQuery) => Promise<History> {
   return async (run, query) => {
@@ -44,7 +44,7 @@ export function createHistory(log: Pick<EventLog, 'read'>): (run: RunRecord, que
         after: formatPosition(protocol, last),
         ...(to === undefined ? {} : { to: formatPosition(protocol, to) }),
       };
-      const page = await log.read({ runId: run.id, protocol: sourceLog(protocol), ...range, limit: PAGE });
+      const page = await log.read({ runId: run.id, protocol: chooseSourceLog(protocol), ...range, limit: PAGE });
       if (page.length === 0) break;
       for (const emitted of page) {
         const position = getPosition(emitted);
@@ -58,8 +58,8 @@ export function createHistory(log: Pick<EventLog, 'read'>): (run: RunRecord, que
       }
     }
     // The final events of a projection follow the last event, as in the stream.
-    const isWhole =
+    const isComplete =
       run.state === 'ended' && (to === undefined || comparePositions(nextPosition(protocol, last), to) <= 0);
-    return { events: isWhole ? [...events, ...encoder.finish()] : events, next_from: null };
+    return { events: isComplete ? [...events, ...encoder.finish()] : events, next_from: null };
   };
 }

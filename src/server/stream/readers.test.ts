@@ -92,7 +92,7 @@ describe("AG-UI's client", () => {
 });
 
 describe('a server', () => {
-  it('streams what another process writes', async () => {
+  it('streams events that another process writes', async () => {
     const folder = await makeFolder({});
     const { store, url } = await openListening({ database: `sqlite:${folder}/shared.db` });
     const run = await startScriptedRun(store, 'run-1');
@@ -106,7 +106,7 @@ describe('a server', () => {
 });
 
 describe('a connection', () => {
-  it('carries the headers of every response', async () => {
+  it('has the headers of every response', async () => {
     const server = await openListening({ settings: { origins: ['https://elsewhere.example'] } });
     const { store, url } = server;
     await startScriptedRun(store, 'run-1');
@@ -164,7 +164,7 @@ describe('a connection', () => {
     expect(await answer.text()).toBe('');
   });
 
-  it('frees its place when its reader disconnects', async () => {
+  it('releases its slot when its reader disconnects', async () => {
     const { store, url } = await openListening({ settings: { limits: { ...DEFAULT_LIMITS, streamsAtOnce: 1 } } });
     await startScriptedRun(store, 'run-1');
     const { hostname, port } = new URL(url);

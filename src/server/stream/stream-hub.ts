@@ -5,22 +5,30 @@ import type { RunRecord } from '../../records/index.js';
 import type { Store } from '../../store/index.js';
 import type { Reader, Broadcast, Broadcasts, RunEnd } from './broadcast.js';
 import { createBroadcasts } from './broadcast.js';
-import { lostText, createLogReader } from './log-reader.js';
+import { describeLostEvents, createLogReader } from './log-reader.js';
 import type { Outlet } from './outlet.js';
-import { endText, HEARTBEAT, RETRY, sourceLog, previousPosition, formatPosition, lagText } from './stream-protocol.js';
+import {
+  formatEnd,
+  HEARTBEAT,
+  RETRY,
+  chooseSourceLog,
+  previousPosition,
+  formatPosition,
+  formatLag,
+} from './stream-protocol.js';
 import type { StreamProtocol } from './stream-protocol.js';
 import type { SharedChunks, Chunk, LogReader } from './log-reader.js';
 import { comparePositions } from '../../events/index.js';
 import type { EventLog } from '../../runs/index.js';
 
-/** A reader's request. The run was read before its events, so its state is older than they are. */
+/** A reader's request. The run was read before its events, so its state may be older than they are. */
 interface StreamRequest {
   readonly run: RunRecord;
   readonly protocol: StreamProtocol;
   readonly after: LogPosition;
 }
 
-/** Starts sending, until the run ends or the reader disconnects. */
+/** Sends events until the run ends or the reader disconnects. */
 export type StartStream = (outlet: Outlet) => void;
 
 /** All streams of a server. */
@@ -40,7 +48,7 @@ interface StreamHubOptions {
   readonly ending: AbortSignal;
 }
 
-/** Shorter than the idle time-outs of proxies. */
+/** The heartbeat interval, which is shorter than the idle time-outs of proxies. */
 const HEARTBEAT_MS = 15_000;
 
 /** Creates the hub of a server. */
@@ -54,13 +62,13 @@ export function createStreamHub({ store, log, logger, ending }: StreamHubOptions
     for (const { outlet } of readers) outlet.end();
   });
 
-  function beat(): void {
+  function sendHeartbeat(): void {
     for (const { outlet } of readers) if (outlet.unsent === 0) outlet.write(HEARTBEAT);
   }
 
   function add(reader: Reader): void {
     readers.add(reader);
-    heartbeat ??= setInterval(beat, HEARTBEAT_MS).unref();
+    heartbeat ??= setInterval(sendHeartbeat, HEARTBEAT_MS).unref();
     reader.outlet.onClose(() => {
       readers.delete(reader);
       reader.leave?.();
@@ -70,23 +78,23 @@ export function createStreamHub({ store, log, logger, ending }: StreamHubOptions
     });
   }
 
-  function start(outlet: Outlet, position: LogPosition, options: Omit<FollowOptions, keyof typeof shares>): void {
+  function start(outlet: Outlet, position: LogPosition, options: Omit<FollowOptions, keyof typeof sharedParts>): void {
     const reader: Reader = { outlet, position };
     add(reader);
     outlet.write(RETRY);
-    follow(reader, { ...shares, ...options }).catch((error: unknown) => {
-      // The client reconnects and gets the error then.
+    follow(reader, { ...sharedParts, ...options }).catch((error: unknown) => {
+      // The client reconnects and then gets the error.
       logger.warn('event stream failed', { run_id: options.runId, error });
       outlet.destroy();
     });
   }
 
-  const shares = { log, broadcasts, shared };
+  const sharedParts = { log, broadcasts, shared };
 
-  async function isReached({ run, protocol, after }: StreamRequest): Promise<boolean> {
+  async function hasReached({ run, protocol, after }: StreamRequest): Promise<boolean> {
     if (after.seq === 0 && after.attempt <= 1) return true;
     const range = { after: formatPosition(protocol, previousPosition(after)), to: formatPosition(protocol, after) };
-    return (await log.read({ runId: run.id, protocol: sourceLog(protocol), ...range, limit: 1 })).length > 0;
+    return (await log.read({ runId: run.id, protocol: chooseSourceLog(protocol), ...range, limit: 1 })).length > 0;
   }
 
   return {
@@ -100,15 +108,15 @@ export function createStreamHub({ store, log, logger, ending }: StreamHubOptions
       const chunk = await logReader.next();
       if (chunk === undefined && run.state === 'ended') {
         const hadEvents = after.seq > 0 || (run.result?.attempts ?? 0) > 0;
-        const gap = hadEvents ? await lostText(log, { runId, protocol, after }) : '';
+        const gap = hadEvents ? await describeLostEvents(log, { runId, protocol, after }) : '';
         const rest = gap + (await logReader.finish());
         if (rest === '') return undefined;
         return (outlet) => {
-          outlet.write(Buffer.from(rest + endText(protocol, run.result?.status ?? null)));
+          outlet.write(Buffer.from(rest + formatEnd(protocol, run.result?.status ?? null)));
           outlet.end();
         };
       }
-      if (chunk === undefined && !(await isReached(request))) {
+      if (chunk === undefined && !(await hasReached(request))) {
         throw new SluiceError(
           'INVALID_POSITION',
           `The run has no event "${formatPosition(protocol, after)}" yet. Omit the position to start with the first event.`,
@@ -125,12 +133,12 @@ interface FollowOptions {
   readonly log: Pick<EventLog, 'read'>;
   readonly broadcasts: Broadcasts;
   readonly shared: SharedChunks;
-  /** The reader that already checked whether there is anything to send. */
+  /** The log reader and the first chunk that it read, to check whether there is anything to send. */
   readonly logReader?: LogReader | undefined;
   readonly chunk?: Chunk | undefined;
 }
 
-/** Bytes buffered for a reader of past events. */
+/** The maximum number of bytes that are buffered for a reader of past events. */
 const MAX_UNSENT = 64 * 1024;
 
 /**
@@ -143,18 +151,19 @@ async function follow(reader: Reader, options: FollowOptions): Promise<void> {
   let { logReader, chunk } = options;
   let end: RunEnd | undefined;
 
-  /** Sends live events; true if the reader fell behind and continues from the store. */
+  /** Sends live events; returns true if the reader fell behind and must continue from the store. */
   async function followBroadcast(broadcast: Broadcast): Promise<boolean> {
     logReader = undefined;
     chunk = undefined;
     if ((await broadcast.attach(reader)) === 'over') return false;
-    if (!(await isReady())) return false;
-    outlet.write(Buffer.from(lagText(protocol, reader.position)));
+    if (!(await drainOrDestroy())) return false;
+    outlet.write(Buffer.from(formatLag(protocol, reader.position)));
     return true;
   }
 
-  async function isReady(): Promise<boolean> {
-    if (await isDrainedInTime(outlet)) return true;
+  /** Waits until everything was sent; disconnects the reader and returns false if that takes too long. */
+  async function drainOrDestroy(): Promise<boolean> {
+    if (await waitUntilDrained(outlet)) return true;
     outlet.destroy();
     return false;
   }
@@ -175,20 +184,20 @@ async function follow(reader: Reader, options: FollowOptions): Promise<void> {
       outlet.write(chunk.bytes);
       reader.position = chunk.last;
       chunk = undefined;
-      if (outlet.unsent > MAX_UNSENT && !(await isReady())) return;
+      if (outlet.unsent > MAX_UNSENT && !(await drainOrDestroy())) return;
       continue;
     }
     if (end !== undefined) {
       const after = reader.position;
-      const gap = after.seq > 0 ? await lostText(log, { runId, protocol, after }) : '';
-      outlet.write(Buffer.from(gap + (await logReader.finish()) + endText(protocol, end.status)));
+      const gap = after.seq > 0 ? await describeLostEvents(log, { runId, protocol, after }) : '';
+      outlet.write(Buffer.from(gap + (await logReader.finish()) + formatEnd(protocol, end.status)));
       outlet.end();
       return;
     }
     end = await broadcasts.findEnd(runId);
     if (end !== undefined) continue;
-    const other = broadcasts.find(runId, protocol);
-    if (other !== undefined) await other.nextPoll();
+    const openedMeanwhile = broadcasts.find(runId, protocol);
+    if (openedMeanwhile !== undefined) await openedMeanwhile.nextPoll();
     else if (!(await followBroadcast(broadcasts.open(runId, protocol, logReader)))) return;
   }
 }
@@ -197,7 +206,7 @@ async function follow(reader: Reader, options: FollowOptions): Promise<void> {
 const STALL_MS = 60_000;
 
 /** Waits until everything was sent; false if that takes too long. */
-async function isDrainedInTime(outlet: Outlet, stallMs = STALL_MS): Promise<boolean> {
+async function waitUntilDrained(outlet: Outlet, stallMs = STALL_MS): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), stallMs);

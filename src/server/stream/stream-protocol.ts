@@ -6,44 +6,44 @@ import type { EventQuery } from '../../runs/index.js';
 /** The protocols in which the events of a run are streamed. */
 export type StreamProtocol = 'fcmp' | 'rasp' | 'agui' | 'acp';
 
-/** The protocol of a request, which was validated before; FCMP by default. */
+/** Reads the protocol of a request that was already validated; FCMP by default. */
 export function readProtocol(word: string | undefined): StreamProtocol {
   return word === 'rasp' || word === 'agui' || word === 'acp' ? word : 'fcmp';
 }
 
-/** The log that a protocol is made from: projections read FCMP only. */
-export function sourceLog(protocol: StreamProtocol): EventQuery['protocol'] {
+/** Returns the log from which a protocol is created: projections read only FCMP. */
+export function chooseSourceLog(protocol: StreamProtocol): EventQuery['protocol'] {
   return protocol === 'rasp' ? 'rasp' : 'fcmp';
 }
 
-/** A position on the wire: `17`, or `1:17` for RASP. */
+/** Formats a position for the wire: `17`, or `1:17` for RASP. */
 export function formatPosition(protocol: StreamProtocol, { attempt, seq }: LogPosition): string {
   return protocol === 'rasp' ? `${attempt}:${seq}` : String(seq);
 }
 
 /** Parses a position; throws `INVALID_POSITION`. */
 export function parsePosition(protocol: StreamProtocol, word: string | undefined): LogPosition {
-  return word === undefined ? LOG_START : readPosition(sourceLog(protocol), word);
+  return word === undefined ? LOG_START : readPosition(chooseSourceLog(protocol), word);
 }
 
-/** Parses the positions in both logs, `17,1:17`; throws `INVALID_POSITION`, also for one of them alone. */
+/** Parses the positions in both logs, such as `17,1:17`; throws `INVALID_POSITION`, also if one of them is missing. */
 export function parseBothPositions(word: string | undefined): Readonly<Record<'fcmp' | 'rasp', LogPosition>> {
   const [fcmp, rasp, ...rest] = word?.split(',') ?? [];
   if (word !== undefined && (rasp === undefined || rest.length > 0)) {
     throw new SluiceError(
       'INVALID_POSITION',
-      `${JSON.stringify(word)} is not a position in both logs. Use the position in each, such as 17,1:17.`,
+      `${JSON.stringify(word)} is not a position in both logs. Use a position for each log, such as 17,1:17.`,
     );
   }
   return { fcmp: parsePosition('fcmp', fcmp), rasp: parsePosition('rasp', rasp) };
 }
 
-/** The position before one: reading after it includes the one. */
+/** Returns the position before another, so that reading after it includes the other. */
 export function previousPosition({ attempt, seq }: LogPosition): LogPosition {
   return { attempt, seq: Math.max(0, seq - 1) };
 }
 
-/** The position after one, as far as it can be known. */
+/** Returns the position after another, in the same attempt. */
 export function nextPosition(protocol: StreamProtocol, { attempt, seq }: LogPosition): LogPosition {
   return { attempt: protocol === 'rasp' ? Math.max(1, attempt) : attempt, seq: seq + 1 };
 }
@@ -54,9 +54,9 @@ export function isNext(protocol: StreamProtocol, last: LogPosition, next: LogPos
   return protocol === 'rasp' && next.attempt === last.attempt + 1 && next.seq === 1;
 }
 
-/** Converts events to a protocol, one after the other. */
+/** Converts events to a protocol, one at a time. */
 export interface EventEncoder {
-  /** The protocol's events for one event of the log; may be none. */
+  /** Returns the events of the protocol for one event of the log; may be empty. */
   encode(emitted: Emitted): readonly object[];
   /** Returns the events to send after the last one. */
   finish(): readonly object[];
@@ -92,10 +92,10 @@ export const HEARTBEAT = Buffer.from(':\n\n');
 export const RETRY = Buffer.from('retry: 1000\n\n');
 
 /**
- * The server-sent events of one event of the log. Only the last carries the position as its id, so that a reader that got
- * only some of them receives all of them again.
+ * Formats the server-sent events for one event of the log. Only the last has the position as its id, so that a reader that
+ * received only some of them gets all of them again.
  */
-export function groupText(events: readonly object[], id: string): string {
+export function formatEvents(events: readonly object[], id: string): string {
   let text = '';
   for (const [index, event] of events.entries()) {
     text += `${index === events.length - 1 ? `id: ${id}\n` : ''}data: ${JSON.stringify(event)}\n\n`;
@@ -103,27 +103,27 @@ export function groupText(events: readonly object[], id: string): string {
   return text;
 }
 
-/** Events that were deleted from the log; `to` is null where their number is unknown. */
-export function gapText(protocol: StreamProtocol, from: LogPosition, to: LogPosition | null): string {
+/** Reports events that were deleted from the log; `to` is null if their number is unknown. */
+export function formatGap(protocol: StreamProtocol, from: LogPosition, to: LogPosition | null): string {
   const data = { from: formatPosition(protocol, from), to: to === null ? null : formatPosition(protocol, to) };
-  return noticeText(protocol, 'gap', data, data.to);
+  return formatNotice(protocol, 'gap', data, data.to);
 }
 
-/** The reader fell behind; what it missed follows from the store. */
-export function lagText(protocol: StreamProtocol, after: LogPosition): string {
-  return noticeText(protocol, 'lag', { after: formatPosition(protocol, after) }, null);
+/** Reports that the reader fell behind; the events it missed follow from the store. */
+export function formatLag(protocol: StreamProtocol, after: LogPosition): string {
+  return formatNotice(protocol, 'lag', { after: formatPosition(protocol, after) }, null);
 }
 
-/** The run has ended and everything was sent. */
-export function endText(protocol: StreamProtocol, status: string | null): string {
-  return noticeText(protocol, 'end', { status }, null);
+/** Reports that the run has ended and everything was sent. */
+export function formatEnd(protocol: StreamProtocol, status: string | null): string {
+  return formatNotice(protocol, 'end', { status }, null);
 }
 
 /**
- * An event about the stream itself. Clients of AG-UI parse every line that begins with `data:` as one of their events, and
+ * Formats an event about the stream itself. Clients of AG-UI parse every line that begins with `data:` as one of their events, and
  * split at line feeds only; for all other readers a carriage return ends a line too.
  */
-function noticeText(protocol: StreamProtocol, name: string, data: object, id: string | null): string {
+function formatNotice(protocol: StreamProtocol, name: string, data: object, id: string | null): string {
   const lines = [`event: ${name}`, ...(id === null ? [] : [`id: ${id}`]), `data: ${JSON.stringify(data)}`];
   return `${lines.join(protocol === 'agui' ? '\r' : '\n')}\n\n`;
 }

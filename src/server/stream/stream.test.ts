@@ -88,13 +88,13 @@ describe('the stream of a run that has ended', () => {
     expect((await follow(`?after=${last - 1}`)).status).toBe(200);
   });
 
-  it('starts after Last-Event-ID, whatever ?after says', async () => {
+  it('starts after Last-Event-ID, which overrides ?after', async () => {
     const { follow } = await openEnded();
     expect(listIds(await readStream(follow('?after=1', { 'last-event-id': '3' })))[0]).toBe('4');
     expect(listIds(await readStream(follow('?after=1')))[0]).toBe('2');
   });
 
-  it('answers a POST as it answers a GET', async () => {
+  it('is the same for POST as for GET', async () => {
     const { request, follow } = await openEnded();
     const posted = request('/v1/runs/run-1/events', { method: 'POST', body: 'whatever' });
     expect(await readStream(posted)).toEqual(await readStream(follow()));
@@ -173,7 +173,7 @@ describe('a stream with missing events', () => {
     expect((await follow('', { 'last-event-id': 'x; drop' })).status).toBe(400);
   });
 
-  it('takes no place for a reader that disconnected before the stream started', async () => {
+  it('holds no slot for a reader that disconnected before the stream started', async () => {
     const { app, store } = await openServer({ settings: { limits: { ...DEFAULT_LIMITS, streamsAtOnce: 1 } } });
     await (await startScriptedRun(store, 'run-1')).end();
     const gone = { outgoing: { closed: true, once: () => undefined } };

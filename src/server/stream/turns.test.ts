@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { readInTurns } from './turns.js';
 
 describe('reading in turns', () => {
-  it('reads one page in each turn of the event loop, however many readers there are', async () => {
+  it('reads one page in each turn of the event loop, no matter how many readers there are', async () => {
     let pages = 0;
     const perTurn: number[] = [];
     const log = readInTurns({

@@ -1,8 +1,8 @@
 import type { EventLog } from '../../runs/index.js';
 
 /**
- * A log whose reads take turns: one page is read and encoded in each turn of the event loop. Without that, the pages of many
- * readers of long runs follow each other without a pause, and nothing else is answered meanwhile.
+ * Limits the reads of a log to one page in each turn of the event loop. Without this limit, many readers of long runs would block
+ * other requests.
  */
 export function readInTurns(log: Pick<EventLog, 'read'>): Pick<EventLog, 'read'> {
   const waiting: (() => void)[] = [];

@@ -1,9 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The forges whose webhooks are understood. */
+/** The forges whose webhooks are supported. */
 export type TriggerType = 'github' | 'gitlab';
 
-/** An issue that got the label that starts work. */
+/** An issue to which the label that starts work was added. */
 export interface LabeledIssue {
   /** `owner/repo`, or `group/project`. */
   readonly repository: string;
@@ -41,14 +41,14 @@ function hash(word: string): Buffer {
 
 const DELIVERY = /^[\w-]{8,100}$/;
 
-/** Identifies a delivery, the same for every repeat: the id of the forge, else the hash of its body. */
+/** Returns the id of a delivery: the id from the forge or, if it sent none, the hash of the body. A repeated delivery has the same id. */
 export function readDelivery(type: TriggerType, body: Uint8Array, header: ReadHeader): string {
   const given =
     type === 'github' ? header('x-github-delivery') : (header('idempotency-key') ?? header('x-gitlab-event-uuid'));
   return given !== undefined && DELIVERY.test(given) ? given : createHash('sha256').update(body).digest('hex');
 }
 
-/** The issue that got a label with this event; a reason where the event is about something else. */
+/** Reads the issue to which an event added the label. For any other event, returns the reason why it is ignored. */
 export function readIssueEvent(
   type: TriggerType,
   label: string,
@@ -59,54 +59,54 @@ export function readIssueEvent(
 }
 
 function readGitHub(label: string, payload: unknown, header: ReadHeader): LabeledIssue | { readonly ignored: string } {
-  if (header('x-github-event') !== 'issues') return { ignored: 'not an event of an issue' };
-  const added = text(payload, 'action') === 'labeled' ? text(part(payload, 'label'), 'name') : '';
+  if (header('x-github-event') !== 'issues') return { ignored: 'not an issue event' };
+  const added = readText(payload, 'action') === 'labeled' ? readText(readField(payload, 'label'), 'name') : '';
   if (added !== label) return { ignored: 'the label was not added' };
-  const issue = part(payload, 'issue');
+  const issue = readField(payload, 'issue');
   return {
-    repository: text(part(payload, 'repository'), 'full_name'),
-    number: integer(issue, 'number'),
-    title: text(issue, 'title'),
-    body: text(issue, 'body'),
-    url: text(issue, 'html_url'),
-    sender: text(part(payload, 'sender'), 'login'),
+    repository: readText(readField(payload, 'repository'), 'full_name'),
+    number: readInteger(issue, 'number'),
+    title: readText(issue, 'title'),
+    body: readText(issue, 'body'),
+    url: readText(issue, 'html_url'),
+    sender: readText(readField(payload, 'sender'), 'login'),
   };
 }
 
 function readGitLab(label: string, payload: unknown): LabeledIssue | { readonly ignored: string } {
-  if (text(payload, 'object_kind') !== 'issue') return { ignored: 'not an event of an issue' };
-  const issue = part(payload, 'object_attributes');
-  const action = text(issue, 'action');
-  const changed = part(part(payload, 'changes'), 'labels');
-  const isAdded = hasLabel(part(changed, 'current'), label) && !hasLabel(part(changed, 'previous'), label);
-  const isNew = action === 'open' && hasLabel(part(payload, 'labels'), label);
+  if (readText(payload, 'object_kind') !== 'issue') return { ignored: 'not an issue event' };
+  const issue = readField(payload, 'object_attributes');
+  const action = readText(issue, 'action');
+  const changed = readField(readField(payload, 'changes'), 'labels');
+  const isAdded = hasLabel(readField(changed, 'current'), label) && !hasLabel(readField(changed, 'previous'), label);
+  const isNew = action === 'open' && hasLabel(readField(payload, 'labels'), label);
   if (!isNew && !(action === 'update' && isAdded)) return { ignored: 'the label was not added' };
   return {
-    repository: text(part(payload, 'project'), 'path_with_namespace'),
-    number: integer(issue, 'iid'),
-    title: text(issue, 'title'),
-    body: text(issue, 'description'),
-    url: text(issue, 'url'),
-    sender: text(part(payload, 'user'), 'username'),
+    repository: readText(readField(payload, 'project'), 'path_with_namespace'),
+    number: readInteger(issue, 'iid'),
+    title: readText(issue, 'title'),
+    body: readText(issue, 'description'),
+    url: readText(issue, 'url'),
+    sender: readText(readField(payload, 'user'), 'username'),
   };
 }
 
 function hasLabel(labels: unknown, label: string): boolean {
-  return Array.isArray(labels) && labels.some((one) => text(one, 'title') === label);
+  return Array.isArray(labels) && labels.some((added) => readText(added, 'title') === label);
 }
 
-function part(value: unknown, name: string): unknown {
+function readField(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (Reflect.get(value, name) as unknown)
     : undefined;
 }
 
-function text(value: unknown, name: string): string {
-  const found = part(value, name);
+function readText(value: unknown, name: string): string {
+  const found = readField(value, name);
   return typeof found === 'string' ? found : '';
 }
 
-function integer(value: unknown, name: string): number {
-  const found = part(value, name);
+function readInteger(value: unknown, name: string): number {
+  const found = readField(value, name);
   return Number.isSafeInteger(found) ? Number(found) : 0;
 }

@@ -1,86 +1,88 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { WaitingEntry } from '../../api/index.js';
 import type { Logger } from '../../base/index.js';
-import type { SignedPost } from '../../orders/index.js';
+import type { OutboxStore, SignedPost } from '../../orders/index.js';
 import { createWaitingList } from './waiting-list.js';
 import type { WaitingList } from './waiting-list.js';
 
 /** Options for notifying people. */
 export interface NotifyOptions {
   readonly post: SignedPost;
-  /** Links begin with it. */
+  /** The base URL of all links. */
   readonly consoleUrl?: string | undefined;
-  readonly store: Parameters<typeof createWaitingList>[0];
+  readonly store: Parameters<typeof createWaitingList>[0] & Pick<OutboxStore, 'readInstallation'>;
   readonly logger: Logger;
   /** Aborted when the server shuts down. */
   readonly ending: AbortSignal;
 }
 
 /** How often the list is read. */
-const EVERY_MS = 3000;
-/** Requests of one round; the rest is sent in the next. */
+const POLL_MS = 3000;
+/** The maximum number of requests in a round. The rest is sent in later rounds. */
 const MAX_PER_ROUND = 10;
-/** An entry is dropped after this many rounds without success; the console still has it. */
-const MAX_TRIES = 20;
+/** An entry is dropped after this many failed attempts; the console still shows it. */
+const MAX_ATTEMPTS = 20;
 
-/** Starts to send a signed request for everything that begins to wait for a person, once for each. */
+/** Sends a signed request for each new entry in the list of everything that waits for a person, until the server shuts down. */
 export function startNotifier({ post, consoleUrl = '', store, logger, ending }: NotifyOptions): {
   readonly stopped: Promise<void>;
 } {
   const list = createWaitingList(store);
-  const round = createRound(async (entry) =>
-    post(toNotification(entry, consoleUrl), `waiting ${encodeURIComponent(entry.id)}`, ending),
-  );
+  const round = createRound(async (entry) => {
+    // The key is part of the body too, because the signature covers only that.
+    const key = `${await store.readInstallation()} waiting ${encodeURIComponent(entry.id)}`;
+    await post({ ...toNotification(entry, consoleUrl), idempotency_key: key }, key, ending);
+  });
   async function work(): Promise<void> {
     while (!ending.aborted) {
       try {
         const failures = await round(await list.read());
         for (const error of failures) logger.warn('cannot notify people', { error: String(error) });
       } catch (error) {
-        logger.warn('cannot read the open questions', { error: String(error) });
+        logger.warn('cannot read the list of waiting entries', { error: String(error) });
       }
-      await wait(EVERY_MS, undefined, { signal: ending }).catch(() => undefined);
+      await wait(POLL_MS, undefined, { signal: ending }).catch(() => undefined);
     }
   }
   return { stopped: work() };
 }
 
 /**
- * Creates the round that is done again and again: entries that are new are sent, those that failed are tried again, those
- * that wait no longer are forgotten. What is remembered is no more than what waits.
+ * Creates a function that sends one round of requests: for new entries, and again for those that failed. Entries that are no
+ * longer in the list are forgotten, so memory is bounded by the list.
  */
 export function createRound(
   send: (entry: WaitingEntry) => Promise<void>,
 ): (list: WaitingList) => Promise<readonly unknown[]> {
-  /** How often each entry was tried; infinity once it was sent. */
-  let tries = new Map<string, number>();
+  /** The number of attempts for each entry; infinity once it was sent. */
+  let attempts = new Map<string, number>();
   return async ({ items }) => {
-    tries = new Map(items.flatMap(({ id }) => (tries.has(id) ? [[id, tries.get(id) ?? 0]] : [])));
-    const countTries = ({ id }: WaitingEntry): number => tries.get(id) ?? 0;
-    // Entries that were never tried come first, so that entries that always fail do not block them.
+    attempts = new Map(items.flatMap(({ id }) => (attempts.has(id) ? [[id, attempts.get(id) ?? 0]] : [])));
+    const countAttempts = ({ id }: WaitingEntry): number => attempts.get(id) ?? 0;
+    // Entries with the fewest attempts come first, so that entries that always fail do not block them.
     const due = items
-      .filter((entry) => countTries(entry) < MAX_TRIES)
-      .toSorted((one, other) => countTries(one) - countTries(other))
+      .filter((entry) => countAttempts(entry) < MAX_ATTEMPTS)
+      .toSorted((one, other) => countAttempts(one) - countAttempts(other))
       .slice(0, MAX_PER_ROUND);
     const failures: unknown[] = [];
     for (const entry of due) {
       try {
         await send(entry);
-        tries.set(entry.id, Number.POSITIVE_INFINITY);
+        attempts.set(entry.id, Number.POSITIVE_INFINITY);
       } catch (error) {
         failures.push(error);
-        tries.set(entry.id, countTries(entry) + 1);
+        attempts.set(entry.id, countAttempts(entry) + 1);
       }
     }
     return failures;
   };
 }
 
-/** A text for a chat message has the beginning. */
+/** The maximum length of the text: enough for a chat message. */
 const MAX_TEXT_LENGTH = 1000;
 
 /**
- * An entry as the webhook gets it: what waits, in which words, and where it is answered.
+ * Converts an entry for the webhook: its kind, its text, and the page where a person can answer it.
  *
  * @example
  * toNotification(entry, 'https://sluice.example.org') // { event: 'waiting', kind: 'question', … }

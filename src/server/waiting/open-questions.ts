@@ -4,31 +4,31 @@ import type { Store } from '../../store/index.js';
 /** A question or a permission request without an answer. */
 export type OpenQuestion = Extract<FcmpEvent, { type: 'user.input.required' | 'permission.required' }>;
 
-/** Reads the open questions of runs that wait. */
+/** Reads the open questions of waiting runs. */
 export interface QuestionReader {
   readonly read: (run: string) => Promise<readonly OpenQuestion[]>;
 }
 
-/** Runs whose position is remembered: more do not wait at once on one server. */
+/** The maximum number of runs whose position is cached. It is unlikely that more runs wait at the same time. */
 const MAX_RUNS = 500;
-/** Events before the end that are searched: an agent that waits says little more. */
+/** The number of events before the end of a log that are searched: an agent prints little after its question. */
 const WINDOW = 500;
 const PAGE = 1000;
-/** A log of 2^40 events is longer than any. */
+/** The maximum number of steps to find the end of a log: enough for 2^40 events. */
 const MAX_STEPS = 80;
 
 /**
- * Creates a reader of open questions. The end of a log is found once, in some twenty short reads; later only new events are
- * read.
+ * Creates a reader of open questions. The end of a log is found once, with about twenty short reads; after that only new events
+ * are read.
  */
 export function createQuestionReader(store: Pick<Store, 'read'>): QuestionReader {
-  const known = new Map<string, { readonly last: number; readonly open: readonly OpenQuestion[] }>();
+  const cache = new Map<string, { readonly last: number; readonly open: readonly OpenQuestion[] }>();
 
   async function readPage(run: string, after: number, limit: number): Promise<readonly FcmpEvent[]> {
     const page = await store.read({ runId: run, protocol: 'fcmp', after, limit });
     return page.flatMap((emitted) => (emitted.protocol === 'fcmp' ? [emitted.event] : []));
   }
-  /** The last number after which there are events, found by doubling and halving. */
+  /** Finds the highest sequence number after which there are events, by binary search. */
   async function findEnd(run: string): Promise<number> {
     let low = 0;
     let high: number | null = null;
@@ -44,27 +44,27 @@ export function createQuestionReader(store: Pick<Store, 'read'>): QuestionReader
 
   return {
     async read(run) {
-      const before = known.get(run) ?? { last: Math.max(0, (await findEnd(run)) - WINDOW), open: [] };
+      const before = cache.get(run) ?? { last: Math.max(0, (await findEnd(run)) - WINDOW), open: [] };
       let { last, open } = before;
       for (;;) {
         const events = await readPage(run, last, PAGE);
-        open = followQuestions(open, events);
+        open = updateQuestions(open, events);
         last = events.at(-1)?.seq ?? last;
         if (events.length < PAGE) break;
       }
-      known.delete(run);
-      known.set(run, { last, open });
-      for (const oldest of known.keys()) {
-        if (known.size <= MAX_RUNS) break;
-        known.delete(oldest);
+      cache.delete(run);
+      cache.set(run, { last, open });
+      for (const oldest of cache.keys()) {
+        if (cache.size <= MAX_RUNS) break;
+        cache.delete(oldest);
       }
       return open;
     },
   };
 }
 
-/** The questions that are open after some more events. */
-export function followQuestions(open: readonly OpenQuestion[], events: readonly FcmpEvent[]): readonly OpenQuestion[] {
+/** Returns the questions that are still open after some more events. */
+export function updateQuestions(open: readonly OpenQuestion[], events: readonly FcmpEvent[]): readonly OpenQuestion[] {
   let questions = open;
   for (const event of events) {
     if (event.type === 'permission.replied') {

@@ -4,21 +4,21 @@ import type { Store } from '../../store/index.js';
 import { createQuestionReader } from './open-questions.js';
 import type { OpenQuestion } from './open-questions.js';
 
-/** Everything that waits for a person. */
+/** Everything that is waiting for a person. */
 export interface WaitingList {
   readonly items: readonly WaitingEntry[];
-  /** False if there is more of a kind than is listed. */
+  /** False if there are more entries of a kind than are listed. */
   readonly complete: boolean;
 }
 
-/** Maximum number of entries of each kind. */
-const MOST = 200;
-/** An agent's question may be megabytes long; the list has only the beginning. */
+/** The maximum number of entries of each kind. */
+const MAX_ENTRIES = 200;
+/** The maximum length of a text. An agent's question may have megabytes; the list contains only the beginning. */
 const MAX_TEXT_LENGTH = 4000;
 const MAX_TASK_LENGTH = 300;
 const MAX_OPTIONS = 20;
 
-/** Lists what waits for a person, for the console and for the notification webhook. */
+/** Creates the list of everything waiting for a person, for the console and for the notification webhook. */
 export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'listInbox' | 'listSinks'>): {
   readonly read: () => Promise<WaitingList>;
 } {
@@ -26,18 +26,18 @@ export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'list
   return {
     async read() {
       const [runs, inbox, sinks] = await Promise.all([
-        store.listRuns({ state: 'waiting', limit: MOST }),
-        store.listInbox({ open: true, limit: MOST }),
+        store.listRuns({ state: 'waiting', limit: MAX_ENTRIES }),
+        store.listInbox({ open: true, limit: MAX_ENTRIES }),
         store.listSinks(),
       ]);
-      const asked = await Promise.all(
+      const questionEntries = await Promise.all(
         runs.items.map(async (run) =>
           (await questions.read(run.id)).map((question) => describeQuestion(run, question)),
         ),
       );
       return {
         items: [
-          ...asked.flat().toSorted((one, other) => one.at.localeCompare(other.at)),
+          ...questionEntries.flat().toSorted((one, other) => one.at.localeCompare(other.at)),
           ...sinks.flatMap(describeSink),
           ...inbox.items.map(describeItem),
         ],
@@ -47,7 +47,7 @@ export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'list
   };
 }
 
-/** An agent's question as an entry; its input is shortened. */
+/** Converts an agent's question to an entry; its input is shortened. */
 function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, question: OpenQuestion): WaitingEntry {
   const { data, ts, seq } = question;
   const common = {
@@ -71,8 +71,8 @@ function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, questio
   }
   const { tool, input, diff = [], options } = question.data;
   const files = diff.map(({ path }) => path).join(', ');
-  const asked = typeof input === 'string' ? input : (JSON.stringify(input) ?? '');
-  const text = `Allow ${tool}? ${asked}${files === '' ? '' : ` (changes ${files})`}`;
+  const inputText = typeof input === 'string' ? input : (JSON.stringify(input) ?? '');
+  const text = `Allow ${tool}? ${inputText}${files === '' ? '' : ` (changes ${files})`}`;
   return {
     ...common,
     kind: 'permission',
@@ -99,7 +99,7 @@ function describeItem(item: InboxItem): WaitingEntry {
   };
 }
 
-/** A sink whose comments are merely queued needs no attention. */
+/** Converts a failing sink to an entry. A sink whose comments are only queued needs no attention. */
 function describeSink({ name, state, open, dead, last_error, oldest_at }: SinkState): readonly WaitingEntry[] {
   if (state === 'waiting') return [];
   const text = (last_error ?? '').slice(0, MAX_TEXT_LENGTH);

@@ -8,7 +8,7 @@ import { sampleMessage, sampleSettlement, sampleSubmission } from '../../store/c
 import { openStore } from '../../store/open-store.js';
 import { openServer, readJson } from '../fixtures/open-server.js';
 import { createRound, startNotifier, toNotification } from './notify-people.js';
-import { createQuestionReader, followQuestions } from './open-questions.js';
+import { createQuestionReader, updateQuestions } from './open-questions.js';
 import type { OpenQuestion } from './open-questions.js';
 
 const AT = '2026-11-15T06:30:00.000Z';
@@ -47,17 +47,17 @@ const note = (seq: number, attempt = 1) => createEvent(seq, 'raw.stdout', { text
 describe('open questions', () => {
   it('are those that no later event answers', () => {
     const asked = ask(1, 'user.input.required', QUESTION);
-    expect(followQuestions([], [asked])).toEqual([asked]);
-    expect(followQuestions([asked], [note(2)])).toEqual([]);
+    expect(updateQuestions([], [asked])).toEqual([asked]);
+    expect(updateQuestions([asked], [note(2)])).toEqual([]);
   });
 
   it('are all permission requests of the attempt that have no answer', () => {
     const first = ask(1, 'permission.required', PERMISSION);
     const second = ask(2, 'permission.required', { ...PERMISSION, interaction_id: 'px_1_2' });
     const reply = createEvent(4, 'permission.replied', { interaction_id: 'px_1_1', decision: 'allow' });
-    expect(followQuestions([], [first, second, note(3)])).toEqual([first, second]);
-    expect(followQuestions([first, second], [reply])).toEqual([second]);
-    expect(followQuestions([second], [note(5, 2)])).toEqual([]);
+    expect(updateQuestions([], [first, second, note(3)])).toEqual([first, second]);
+    expect(updateQuestions([first, second], [reply])).toEqual([second]);
+    expect(updateQuestions([second], [note(5, 2)])).toEqual([]);
   });
 
   it('are found at the end of a long log, and later only new events are read', async () => {
@@ -179,7 +179,7 @@ describe('notifications', () => {
     expect(tried).toHaveLength(15 * 20);
   });
 
-  it('name what waits and where to answer it', () => {
+  it('name what is waiting and where to answer it', () => {
     expect(toNotification(entry('i1'), 'https://sluice.example.org/')).toEqual({
       event: 'waiting',
       id: 'i1',
@@ -195,7 +195,7 @@ describe('notifications', () => {
     const { store, context } = await openServer({ clock: () => NOW });
     await fill(store);
     const secret = 'what people sign with';
-    const received: { readonly body: string; readonly isSigned: boolean }[] = [];
+    const received: { readonly body: string; readonly isSigned: boolean; readonly key: unknown }[] = [];
     const ending = new AbortController();
     const hook = createServer((request, answer) => {
       let body = '';
@@ -203,7 +203,8 @@ describe('notifications', () => {
       request.on('end', () => {
         const timestamp = String(request.headers['sluice-timestamp']);
         const signature = String(request.headers['sluice-signature']);
-        received.push({ body, isSigned: isSignedWebhook({ secret, body, timestamp, signature }) });
+        const key = request.headers['idempotency-key'];
+        received.push({ body, isSigned: isSignedWebhook({ secret, body, timestamp, signature }), key });
         answer.end();
         if (received.length === 3) ending.abort();
       });
@@ -221,6 +222,10 @@ describe('notifications', () => {
       kind: 'question',
       text: 'Green or blue?',
       url: 'http://console/inbox?entry=r1%2Fq1',
+      idempotency_key: `${await store.readInstallation()} waiting r1%2Fq1`,
     });
+    expect(received.map(({ key }) => key)).toEqual(
+      received.map(({ body }) => (JSON.parse(body) as { idempotency_key: string }).idempotency_key),
+    );
   });
 });

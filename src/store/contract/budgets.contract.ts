@@ -5,8 +5,9 @@ import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, sampleClaim } from './fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from './fixtures/run-samples.js';
 
-const DAY: BudgetLimit = { scope: 'day', name: '', since: NOW, tokens: 100, cost: null };
 const DAY_MS = 86_400_000;
+const TODAY = NOW - (NOW % DAY_MS);
+const DAY: BudgetLimit = { scope: 'day', name: '', since: TODAY, tokens: 100, cost: null };
 const NOTHING = { tokens: 0, cost: 0, heldTokens: 0, heldCost: 0 };
 
 async function start(store: Store, id: string): Promise<void> {
@@ -35,7 +36,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.measureBudgets([DAY])).toMatchObject([{ tokens: 96 }]);
     });
 
-    it('gives the rest to the last run, and makes the next one wait', async () => {
+    it('grants the rest to the last run, and makes the next one wait', async () => {
       const store = await openSite(await makeSite());
       await start(store, 'r1');
       await reserve(store, 'r1');
@@ -58,7 +59,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       const claimed = await store.claimRun(sampleClaim('w2'));
       expect(claimed?.record).toMatchObject({ id: 'r2', waiting_for: null });
       await reserve(store, 'r2');
-      const midnight = NOW - (NOW % DAY_MS) + DAY_MS;
+      const midnight = TODAY + DAY_MS;
       await store.releaseRun({ id: 'r2', workerId: 'w2', now: NOW, retryAt: NOW + 1000 });
       const waiting_for = { reason: 'budget', budget: 'day', opens_at: new Date(midnight).toISOString() };
       expect(await store.findRun('r2')).toMatchObject({ state: 'queued', waiting_for });
@@ -67,7 +68,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.countBudgetWaits('caller ci')).toBe(0);
       const { items } = await store.listRuns({ state: 'queued' });
       expect(items).toMatchObject([{ id: 'r2', waiting_for }]);
-      // Waiting until the end of the day is waiting for the same moment.
+      // A run that retries at the end of the day shows the same time.
       await store.claimRun(sampleClaim('w2', { now: NOW + 1000 }));
       await store.releaseRun({ id: 'r2', workerId: 'w2', now: NOW + 1000, retryAt: midnight });
       expect(await store.findRun('r2')).toMatchObject({ waiting_for });
@@ -76,15 +77,15 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect((await store.findRun('r2'))?.waiting_for).toEqual({ reason: 'folder', run: 'r3' });
     });
 
-    it('lets as many runs start at once as it has shares', async () => {
+    it('lets as many runs start at the same time as it has shares', async () => {
       const store = await openSite(await makeSite());
       const runs = Array.from({ length: 30 }, (_, index) => `r${index}`);
       for (const run of runs) await start(store, run);
-      const answers = await Promise.all(runs.map(async (run) => reserve(store, run)));
-      expect(answers.filter((answer) => answer === undefined)).toHaveLength(20);
+      const exhausted = await Promise.all(runs.map(async (run) => reserve(store, run)));
+      expect(exhausted.filter((budget) => budget === undefined)).toHaveLength(20);
     });
 
-    it('gets back the unused share of a run, however that run ended', async () => {
+    it('regains the unused share of a run, however that run ended', async () => {
       const store = await openSite(await makeSite());
       await start(store, 'r1');
       await reserve(store, 'r1');
@@ -92,7 +93,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.measureBudgets([DAY])).toEqual([NOTHING]);
     });
 
-    it('counts the runs of its issue, of its caller and of its day alone', async () => {
+    it('counts only the runs of its issue, of its caller or of its day', async () => {
       const store = await openSite(await makeSite());
       await store.noteRequest({ run: 'r1', caller: 'ci', issueRef: null, now: NOW - 5 });
       for (const run of ['r1', 'r2']) await start(store, run);
@@ -104,7 +105,7 @@ export function describeBudgets(makeSite: MakeSite): void {
         { ...DAY, scope: 'caller', name: 'other' },
         { ...DAY, scope: 'issue', name: 'acme/shop#1' },
         DAY,
-        { ...DAY, since: NOW + 1 },
+        { ...DAY, since: TODAY + DAY_MS },
       ]);
       expect(measured.map(({ tokens }) => tokens)).toEqual([7, 0, 7, 14, 0]);
       expect(await store.findRequest('r1')).toEqual({ caller: 'ci', issueRef: null });
@@ -112,7 +113,44 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.listBudgetUse(1)).toEqual({ issues: ['acme/shop#1'], waiting: [] });
     });
 
-    it('can be one of cost', async () => {
+    it('counts the usage of a run for the day of its last start', async () => {
+      const store = await openSite(await makeSite());
+      const ofIssue: BudgetLimit = { ...DAY, scope: 'issue', name: 'acme/shop#1', since: 0 };
+      const tomorrow: BudgetLimit = { ...DAY, since: TODAY + DAY_MS };
+      await start(store, 'r1');
+      await reserve(store, 'r1', [DAY], 'acme/shop#1');
+      await store.spendBudget({ run: 'r1', tokens: 7, cost: 0.25, limits: [] });
+      await store.reserveBudget({ run: 'r1', issueRef: null, now: NOW + DAY_MS, limits: [tomorrow] });
+      await store.spendBudget({ run: 'r1', tokens: 9, cost: 0.5, limits: [] });
+      await store.endRun({ id: 'r1', workerId: 'r1', result: createRunResult(), now: NOW });
+      const used = { tokens: 9, cost: 0.5, heldTokens: 9, heldCost: 0.5 };
+      expect(await store.measureBudgets([DAY, tomorrow, ofIssue])).toEqual([used, used, used]);
+      // Only usage since the start of the day counts.
+      const earlier = { ...DAY, since: TODAY - DAY_MS };
+      expect(await store.measureBudgets([earlier])).toEqual([used]);
+      await start(store, 'r2');
+      await store.reserveBudget({ run: 'r2', issueRef: null, now: NOW, limits: [DAY] });
+      await store.spendBudget({ run: 'r2', tokens: 1, cost: 0, limits: [] });
+      expect((await store.measureBudgets([DAY, tomorrow])).map(({ tokens }) => tokens)).toEqual([10, 9]);
+    });
+
+    it('does not count usage from more than a year ago', async () => {
+      const store = await openSite(await makeSite());
+      const ever: BudgetLimit = { ...DAY, scope: 'issue', name: 'acme/shop#1', since: 0 };
+      await start(store, 'r1');
+      await reserve(store, 'r1', [ever], 'acme/shop#1');
+      await store.spendBudget({ run: 'r1', tokens: 7, cost: 0.25, limits: [] });
+      await store.endRun({ id: 'r1', workerId: 'r1', result: createRunResult(), now: NOW });
+      await start(store, 'r2');
+      for (const days of [366, 368]) {
+        await store.reserveBudget({ run: 'r2', issueRef: 'acme/shop#1', now: NOW + days * DAY_MS, limits: [ever] });
+        const [{ tokens } = NOTHING] = await store.measureBudgets([ever]);
+        expect(tokens).toBe(days === 366 ? 7 : 0);
+      }
+      expect(await store.findRequest('r1')).toBeUndefined();
+    });
+
+    it('can limit the cost', async () => {
       const store = await openSite(await makeSite());
       const limit: BudgetLimit = { ...DAY, tokens: null, cost: 2 };
       await start(store, 'r1');

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { EXPIRED_AT_ONCE } from '../queue-rules.js';
+import { MAX_EXPIRED } from '../queue-rules.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import {
   sampleClaim,
@@ -52,7 +52,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(claimed[0]?.order).toMatchObject({ state: 'running', order: record.order });
     });
 
-    it('finds what can be claimed behind many runs that cannot', async () => {
+    it('finds runs that can be claimed after many that cannot', async () => {
       const store = await openSite(await makeSite());
       const submit = async (issueRef: string, change: Parameters<typeof sampleSubmission>[0], workerType = 'script') =>
         (await store.submitOrder(sampleSubmission({ issue_ref: issueRef, ...change }, { workerType }))).record.run;
@@ -128,7 +128,7 @@ export function describeClaims(makeSite: MakeSite): void {
   });
 
   describe('starting and renewing', () => {
-    it('records the commit an order began from once, and passes it to a retry', async () => {
+    it('records the start commit of an order only once, and passes it to a retry', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       expect(record.base_commit).toBeNull();
@@ -147,7 +147,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect((await store.findOrder(issueRef, retry.record.order.run_id))?.base_commit).toBe('aaaa');
     });
 
-    it('orders that get a worktree by default share a repository', async () => {
+    it('lets orders that get a worktree by default share a repository', async () => {
       const store = await openSite(await makeSite());
       for (const [number, run] of ['01KA3SHAREONE', '01KA3SHARETWO'].entries()) {
         await store.submitOrder({
@@ -160,7 +160,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect((await store.claimRun(sampleClaim()))?.record.id).toBe('01KA3SHARETWO');
     });
 
-    it('records when the process may have started, and what is really executed', async () => {
+    it('records when the process may have started, and the spec that is executed', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       await store.claimRun(sampleClaim());
@@ -174,7 +174,7 @@ export function describeClaims(makeSite: MakeSite): void {
       });
     });
 
-    it('is allowed only to the worker that holds the claim', async () => {
+    it('is refused unless the worker holds the claim', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       const renewal = { ...sampleHold(record), leaseMs: 1000 };
@@ -233,7 +233,7 @@ export function describeClaims(makeSite: MakeSite): void {
       });
     });
 
-    it('of a run that carries an order is its settlement', async () => {
+    it('happens by settling the order, for a run that carries one', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       await store.claimRun(sampleClaim());
@@ -244,7 +244,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.listRuns({ outcome: 'success', search: 'local#1' })).toMatchObject({ items: [{}] });
     });
 
-    it('of a stale run ends it too, and keeps the result it had', async () => {
+    it('happens for a stale run too, with its result', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       await store.claimRun(sampleClaim());
@@ -255,7 +255,7 @@ export function describeClaims(makeSite: MakeSite): void {
   });
 
   describe('requests to a run', () => {
-    it('reach its worker: cancellation', async () => {
+    it('pass a cancellation to its worker', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
       await store.claimRun(sampleClaim());
@@ -273,7 +273,7 @@ export function describeClaims(makeSite: MakeSite): void {
       await store.markWaiting(HOLD);
       const [first, second] = [vi.fn<() => void>(), vi.fn<() => void>()];
       const stops = [store.watchRequests('r1', first), store.watchRequests('r2', second)];
-      // A store may call once for nothing, when watching begins.
+      // A store may call once without a reason, when watching begins.
       await vi.waitFor(async () => expect(await store.findRun('r1')).toBeDefined(), { timeout: 15_000 });
       await store.postReply('r1', 'yes');
       await vi.waitFor(() => expect(first).toHaveBeenCalled(), { timeout: 15_000 });
@@ -282,7 +282,7 @@ export function describeClaims(makeSite: MakeSite): void {
       for (const stop of stops) stop();
     });
 
-    it('end a queued run at once when it is canceled', async () => {
+    it('end a queued run immediately when it is canceled', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
       expect(await store.requestCancel('r1', NOW)).toMatchObject({
@@ -420,16 +420,16 @@ export function describeClaims(makeSite: MakeSite): void {
 
     it('are listed a bounded number at a time, the oldest first', async () => {
       const store = await openSite(await makeSite());
-      for (let index = 0; index < EXPIRED_AT_ONCE + 1; index++) {
+      for (let index = 0; index < MAX_EXPIRED + 1; index++) {
         await store.createRun({ id: `r${index}`, spec: specIn(`/${index}`), ...QUEUED });
         await store.claimRun(sampleClaim());
         await store.markStarted({ ...HOLD, id: `r${index}` });
       }
       const expired = await store.listExpiredRuns(NOW + 9000);
-      expect(expired).toHaveLength(EXPIRED_AT_ONCE);
+      expect(expired).toHaveLength(MAX_EXPIRED);
       expect(expired[0]?.id).toBe('r0');
       const rest = await store.listExpiredRuns(NOW + 9000, { after: expired.at(-1)?.id });
-      expect(rest.map(({ id }) => id)).toEqual([`r${EXPIRED_AT_ONCE}`]);
+      expect(rest.map(({ id }) => id)).toEqual([`r${MAX_EXPIRED}`]);
     });
 
     it('keep the state of a repository from their start to their end', async () => {

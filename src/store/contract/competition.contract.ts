@@ -12,7 +12,7 @@ import {
 import type { OrderRecord } from '../../records/order-record.js';
 import type { Store } from '../store.js';
 
-/** Several runs of one issue compete, and at most one result counts. */
+/** The contract of races: several runs of one issue compete, and at most one result counts. */
 export function describeCompetition(makeSite: MakeSite): void {
   describe('a race', () => {
     const start = async (runs = 3, change = {}) => {
@@ -42,14 +42,14 @@ export function describeCompetition(makeSite: MakeSite): void {
       );
     });
 
-    it('gives a repeated request the same orders', async () => {
+    it('returns the same orders for a repeated request', async () => {
       const { store, submission, all } = await start(3, { request_id: 'once' });
       const { record, rivals, repeated } = await store.submitOrder({ ...submission, run: 'another' });
       expect(repeated).toBe(true);
       expect([record, ...rivals]).toEqual(all);
     });
 
-    it('keeps results until the last run has entered, then decides all at once', async () => {
+    it('stores results until the last run has entered, then decides all of them together', async () => {
       const { store, all } = await start();
       const [first, second, third] = all as [OrderRecord, OrderRecord, OrderRecord];
       expect(await store.settleOrder(sampleEntry(first, 'blocked'))).toMatchObject({
@@ -89,7 +89,7 @@ export function describeCompetition(makeSite: MakeSite): void {
       expect((await store.listExecutions({})).items).toHaveLength(2);
     });
 
-    it('has at most one winner when all enter at the same moment', async () => {
+    it('has at most one winner when all enter at the same time', async () => {
       const { store, all } = await start(4);
       await Promise.all([...all, ...all].map(async (order) => store.settleOrder(sampleEntry(order))));
       expect((await readActions(store, all)).map(String).toSorted()).toEqual([
@@ -101,7 +101,7 @@ export function describeCompetition(makeSite: MakeSite): void {
       expect((await store.listExecutions({})).items).toHaveLength(4);
     });
 
-    it('archives what has entered when another order replaces it, and what enters later', async () => {
+    it('archives earlier and later entries when another order replaces it', async () => {
       const { store, all } = await start(3);
       const [first, second, third] = all as [OrderRecord, OrderRecord, OrderRecord];
       await store.settleOrder(sampleEntry(first));
@@ -119,7 +119,7 @@ export function describeCompetition(makeSite: MakeSite): void {
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'review' });
     });
 
-    it('without a winner asks a person about each result; to accept one closes the others', async () => {
+    it('without a winner asks a person about each result; accepting one closes the others', async () => {
       const { store, all } = await start(3);
       for (const order of all) await store.settleOrder(sampleEntry(order, 'blocked'));
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'needs-human', active_run_id: null });

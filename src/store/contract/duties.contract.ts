@@ -29,7 +29,7 @@ export function describeDuties(makeSite: MakeSite): void {
       expect(await store.holdDuties(hold('p2', ['a'], 190))).toEqual(['a']);
     });
 
-    it('can be taken at once from a process that has released it', async () => {
+    it('can be held by another process as soon as it is released', async () => {
       const store = await openSite(await makeSite());
       await store.holdDuties(hold('p1', ['a']));
       await store.holdDuties(hold('p2', ['b']));
@@ -37,11 +37,11 @@ export function describeDuties(makeSite: MakeSite): void {
       expect(await store.holdDuties(hold('p3', ['a', 'b'], 1))).toEqual(['a']);
     });
 
-    it('is held once, however many ask at the same time', async () => {
+    it('is held by one process, however many request it at the same time', async () => {
       const store = await openSite(await makeSite());
       const owners = Array.from({ length: 8 }, (_, index) => `p${index}`);
-      const answers = await Promise.all(owners.map(async (owner) => store.holdDuties(hold(owner, ['a', 'b', 'c']))));
-      expect(sort(answers.flat())).toEqual(['a', 'b', 'c']);
+      const held = await Promise.all(owners.map(async (owner) => store.holdDuties(hold(owner, ['a', 'b', 'c']))));
+      expect(sort(held.flat())).toEqual(['a', 'b', 'c']);
     });
   });
 }

@@ -6,10 +6,10 @@ import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, sampleSubmission } from './fixtures/order-samples.js';
 import { sampleFcmp, HOSTILE_TEXT, sampleRasp, sampleSpec } from './fixtures/run-samples.js';
 
-/** A wake-up may be late; this only ends what hangs. */
+/** A wake-up may be late; this only ends a test that hangs. */
 const WAIT_OPTIONS = { timeout: 10_000 };
 
-/** The contract of every event log, and what a store adds to it. */
+/** The contract of every event log, with additions for stores. */
 export function describeEventLog(makeSite: MakeSite): void {
   const open = async () => openSite(await makeSite());
   describeAnyEventLog('of the store', open);
@@ -26,7 +26,7 @@ export function describeEventLog(makeSite: MakeSite): void {
       expect(await store.read({ runId: 'run', protocol: 'fcmp', limit: 10 })).toEqual([fcmp]);
     });
 
-    it('store many events of many runs at once', async () => {
+    it('store many events of many runs at the same time', async () => {
       const store = await openSite(await makeSite());
       await Promise.all(
         Array.from({ length: 20 }, async (_, run) =>
@@ -52,8 +52,8 @@ export function describeEventLog(makeSite: MakeSite): void {
       ['the same', [range(1, 40), range(1, 40, 'again')]],
       ['more than before', [range(1, 3), range(1, 40, 'again')]],
       ['from the middle on', [range(1, 30), range(20, 40, 'again')]],
-      ['over what came in pieces', [range(10, 12), range(20, 25), range(30, 30), range(1, 40, 'again')]],
-      ['before what there is', [range(30, 40), range(1, 34, 'again')]],
+      ['over several earlier pieces', [range(10, 12), range(20, 25), range(30, 30), range(1, 40, 'again')]],
+      ['before the existing events', [range(30, 40), range(1, 34, 'again')]],
       ['within one call', [[...range(1, 5), ...range(3, 40, 'again')]]],
     ])('%s leaves each event unchanged, in order', async (_, appends) => {
       const store = await openSite(await makeSite());
@@ -71,7 +71,7 @@ export function describeEventLog(makeSite: MakeSite): void {
       );
     });
 
-    it('does so at the same time in two processes', async () => {
+    it('leaves each event unchanged when two processes append at the same time', async () => {
       const url = await makeSite();
       const stores = [await openSite(url), await openSite(url)];
       if (url.startsWith('memory:')) stores.pop();
@@ -80,6 +80,15 @@ export function describeEventLog(makeSite: MakeSite): void {
       }
       const events = await stores[0]?.read({ runId: 'run', protocol: 'fcmp', limit: 1000 });
       expect(seqs(events ?? [])).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+    });
+
+    it('reads full pages that begin between events appended together', async () => {
+      const store = await openSite(await makeSite());
+      await store.append('run', range(1, 8));
+      await store.append('run', range(9, 12));
+      expect(seqs(await store.read({ runId: 'run', protocol: 'fcmp', after: 5, limit: 6 }))).toEqual([
+        6, 7, 8, 9, 10, 11,
+      ]);
     });
 
     it('reads pages of large events one after the other', async () => {

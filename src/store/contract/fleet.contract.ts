@@ -14,7 +14,7 @@ function sampleReport(id: string, changes: Partial<WorkerReport> = {}): WorkerRe
 /** The contract of workers that report to the store and are listed. */
 export function describeFleet(makeSite: MakeSite): void {
   describe('the fleet', () => {
-    it('lists a worker with what it last reported', async () => {
+    it('lists a worker with its last report', async () => {
       const store = await openSite(await makeSite());
       expect(await store.listWorkers(NOW)).toEqual([]);
       await store.reportWorker(sampleReport('w1'));
@@ -40,7 +40,7 @@ export function describeFleet(makeSite: MakeSite): void {
       expect(await store.listWorkers(NOW + 1000)).toMatchObject([{ state: 'gone' }]);
     });
 
-    it('answers a report with whether leases of its host have expired', async () => {
+    it('reports to a worker whether leases of its host have expired', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
       const { worker, leaseMs } = sampleClaim();
@@ -60,7 +60,7 @@ export function describeFleet(makeSite: MakeSite): void {
       expect(await store.listWorkers(NOW)).toEqual([]);
     });
 
-    it('forgets a worker that was gone for a day', async () => {
+    it('forgets a worker that has been gone for a day', async () => {
       const store = await openSite(await makeSite());
       await store.reportWorker(sampleReport('w1'));
       const later = NOW + 1000 + DAY_MS;
@@ -70,7 +70,7 @@ export function describeFleet(makeSite: MakeSite): void {
       expect((await store.listWorkers(NOW)).map(({ id }) => id)).toEqual(['w2']);
     });
 
-    it('lists the latest to report first, and any text unchanged', async () => {
+    it('lists the worker with the latest report first, and leaves text unchanged', async () => {
       const store = await openSite(await makeSite());
       await store.reportWorker(sampleReport('w1', { engines: [HOSTILE_TEXT] }));
       await store.reportWorker(sampleReport('w2', { now: NOW + 1 }));

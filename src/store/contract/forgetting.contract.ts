@@ -29,7 +29,7 @@ async function countEvents(store: Store, runId: string): Promise<number> {
   return fcmp.length + (await store.read({ runId, protocol: 'rasp', limit: 100 })).length;
 }
 
-/** An order of an issue, settled as asking a person. */
+/** Settles an order of an issue so that a person is asked. */
 async function askPerson(store: Store, issue: string, id: string) {
   const { record } = await store.submitOrder({ ...sampleSubmission({ issue_ref: issue }), run: id });
   const item = sampleItem(record, { id: `item ${id}` });
@@ -37,7 +37,7 @@ async function askPerson(store: Store, issue: string, id: string) {
   return { record, item };
 }
 
-/** Puts everything into its slots. */
+/** Counts everything in its slots. */
 async function countAll(store: Store): Promise<void> {
   while ((await store.countEndedRuns(10)) > 0);
   while ((await store.countInboxItems(10)) > 0);
@@ -46,7 +46,7 @@ async function countAll(store: Store): Promise<void> {
 /** The contract of deleting old data. */
 export function describeForgetting(makeSite: MakeSite): void {
   describe('the events of ended runs', () => {
-    it('are deleted in steps, longest ago first; the records stay', async () => {
+    it('are deleted in steps, oldest first; the records stay', async () => {
       const store = await openSite(await makeSite());
       await endRun(store, 'b', 20);
       await endRun(store, 'a', 10);
@@ -64,7 +64,7 @@ export function describeForgetting(makeSite: MakeSite): void {
       expect(await store.findRunsWithoutEvents(['a', 'young', 'gone', `'"\\u0000`])).toEqual(['a']);
     });
 
-    it('of many runs are deleted at once', async () => {
+    it('of several runs are deleted in one step', async () => {
       const store = await openSite(await makeSite());
       for (const id of ['a', 'b', 'c']) await endRun(store, id, 10);
       const first = await store.forgetRuns({ ...STEP, runs: 2 });
@@ -101,7 +101,7 @@ export function describeForgetting(makeSite: MakeSite): void {
       expect(await store.forgetRuns(STEP)).toEqual({ ids: ['asked'], isDone: true });
     });
 
-    it('are gone for all: forgotten runs are listed in the order they were forgotten', async () => {
+    it('leave a list of forgotten runs, in the order they were forgotten', async () => {
       const store = await openSite(await makeSite());
       for (const [index, id] of ['a', 'b', 'c'].entries()) {
         await endRun(store, id, 10);
@@ -209,7 +209,7 @@ export function describeForgetting(makeSite: MakeSite): void {
   });
 }
 
-/** Deleting records in a store that counts in slots. */
+/** The contract of deleting records in a store that counts in slots. */
 export function describeForgettingCounted(makeSite: MakeSite): void {
   it('records stay until their inbox items are counted, and the history of the inbox stays when they are deleted', async () => {
     const store = await openSite(await makeSite());

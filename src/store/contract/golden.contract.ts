@@ -9,19 +9,19 @@ import { readEverything } from './fixtures/golden-store.js';
 import { NOW, sampleClaim, sampleHold, sampleSettlement } from './fixtures/order-samples.js';
 import { createRunResult } from './fixtures/run-samples.js';
 
-/** The forms of which there is a golden store in this folder, made by `scripts/golden-store.ts`. */
+/** Lists the forms for which this folder has a golden store, made by `scripts/golden-store.ts`. */
 export function listGoldenForms(fixtures: URL): number[] {
   return readdirSync(fixtures)
     .flatMap((name) => /^store-form-(\d+)\.json\.gz$/.exec(name)?.[1] ?? [])
     .map(Number);
 }
 
-/** The unpacked file of a golden store: the store itself, or what was read from it when it was made. */
+/** Unpacks a file of a golden store: the store itself, or the content that was read from it when it was made. */
 export async function unpackGolden(fixtures: URL, form: number, kind: 'db' | 'sql' | 'json'): Promise<Buffer> {
   return gunzipSync(await readFile(new URL(`store-form-${form}.${kind}.gz`, fixtures)));
 }
 
-/** Asserts that a golden store just migrated is complete: everything can be read, and work continues. */
+/** Asserts that a migrated golden store is complete: everything can be read, and work continues. */
 export async function expectGolden(store: Store, content: Buffer): Promise<void> {
   const recorded = JSON.parse(content.toString()) as Readonly<Record<string, unknown>>;
   expect(await readEverything(store)).toMatchObject({ ...recorded, figures: readFigures(recorded['figures']) });
@@ -37,7 +37,7 @@ export async function expectGolden(store: Store, content: Buffer): Promise<void>
   expect(await store.redeliver({ sink: 'file' }, NOW)).toBeGreaterThan(0);
 }
 
-/** Of stores that were made before runs were counted in slots the figures of each run are recorded. */
+/** Reads the recorded figures; stores made before runs were counted in slots have the figures of each run. */
 function readFigures(recorded: unknown): RunCounts {
   return Array.isArray(recorded) ? sumCounts((recorded as RunFigure[]).map(countRun)) : (recorded as RunCounts);
 }

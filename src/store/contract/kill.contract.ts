@@ -7,7 +7,7 @@ import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
 import { startProgram } from './fixtures/start-program.js';
 
-/** More in `npm run torture`. */
+/** `npm run torture` kills more. */
 const KILLS = Number(process.env['STORE_KILLS'] ?? 3);
 
 const PROGRAM = new URL('./fixtures/write-until-killed.js', import.meta.url);
@@ -18,7 +18,7 @@ interface Acknowledged {
   readonly runId: string;
 }
 
-/** A writer is killed at random moments: for stores that outlive their process. */
+/** The contract of stores that outlive their process: a writer is killed at random times. */
 export function describeKill(makeSite: MakeSite): void {
   describe('a writer that is killed', () => {
     it(
@@ -37,7 +37,7 @@ export function describeKill(makeSite: MakeSite): void {
           const acknowledged = (await lines).map((line) => JSON.parse(line) as Acknowledged);
           expect(acknowledged.length).toBeGreaterThan(0);
           count += acknowledged.length;
-          for (const each of acknowledged) expect(await isThere(store, each)).toBe(true);
+          for (const each of acknowledged) expect(await isStored(store, each)).toBe(true);
 
           const issueRef = `local#after-${round}`;
           const { record } = await store.submitOrder(
@@ -46,7 +46,7 @@ export function describeKill(makeSite: MakeSite): void {
           await store.settleOrder(sampleSettlement(record));
           expect(await store.findIssue(issueRef)).toMatchObject({ state: 'review' });
         }
-        // At most one order a round was submitted and not settled.
+        // At most one order per round was submitted and not settled.
         expect((await store.listOrders({ open: true })).items.length).toBeLessThanOrEqual(KILLS);
         report(`${KILLS} writers killed: ${count} commands acknowledged, none lost`);
       },
@@ -54,7 +54,7 @@ export function describeKill(makeSite: MakeSite): void {
   });
 }
 
-async function isThere(store: Store, { did, issueRef, runId }: Acknowledged): Promise<boolean> {
+async function isStored(store: Store, { did, issueRef, runId }: Acknowledged): Promise<boolean> {
   const issue = await store.findIssue(issueRef);
   const order = await store.findOrder(issueRef, runId);
   const isSubmitted = issue?.last_run_number === 1 && order?.order.run_id === runId;

@@ -8,7 +8,7 @@ import { createRunResult, HOSTILE_TEXT, sampleFcmp, sampleRasp } from './fixture
 
 /**
  * Asserts the content of a migrated store that version 0.1.0 wrote: an order in each state it could be in, a run that has
- * ended and one that is queued. `fixtures/store-0.1.0.*` hold it.
+ * ended and one that is queued. The store is in `fixtures/store-0.1.0.*`.
  */
 export async function expectMigrated(store: Store): Promise<void> {
   const orders = (await store.listOrders({ limit: 100 })).items;
@@ -37,7 +37,7 @@ export async function expectMigrated(store: Store): Promise<void> {
   ]);
   expect((await store.listExecutions({ issueRef: 'local#settled' })).items[0]).not.toHaveProperty('run_ulid');
 
-  // Claims that never started are queued again; started ones are reconciled, also if only their order is open.
+  // Claims that never started are queued again; started ones are reconciled, even if only their order is open.
   expect(await store.requeueExpired(NOW + 9999)).toBe(1);
   const expired = await store.listExpiredRuns(NOW + 9999);
   const owners = expired.map(({ order, owner }) => `${order?.issue_ref} ${owner?.worker_id}`);
@@ -65,7 +65,7 @@ export async function expectMigrated(store: Store): Promise<void> {
 
 /**
  * Asserts the content of a migrated store with one event per row, the last form before events were packed: orders and runs in
- * each state, and the events of two attempts. `fixtures/store-form-*` hold it.
+ * each state, and the events of two attempts. The store is in `fixtures/store-form-*`.
  */
 export async function expectUnpackedMigrated(store: Store): Promise<void> {
   const orders = (await store.listOrders({ limit: 100 })).items;
@@ -109,7 +109,7 @@ export async function expectUnpackedMigrated(store: Store): Promise<void> {
   ]);
 }
 
-/** Runs that ended before the migration are in the statistics at once, and are put into their slots some at a time. */
+/** Asserts that runs that ended before the migration are in the statistics immediately, and are moved into their slots step by step. */
 async function expectCounted(store: Store): Promise<void> {
   const count = async (): Promise<number> => {
     const slots = await store.listRunSlots({ since: 0, until: NOW * 2, stepMs: 86_400_000 });

@@ -7,13 +7,13 @@ import type { Store } from '../store.js';
 import type { MakeSite } from './fixtures/open-site.js';
 import { createWorld, randomCommand, type RandomCommand, type Step } from './fixtures/random-commands.js';
 
-/** More of them in `npm run torture`. */
+/** `npm run torture` runs more. */
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 25);
 
-/** Every store answers random commands as the store in memory does, and keeps its invariants. */
+/** The contract of every store: it returns the same as the memory store for random commands, and preserves its invariants. */
 export function describeModel(makeSite: MakeSite): void {
   describe('random commands', () => {
-    it('have the same answers as in memory, and leave the same behind', { timeout: 20_000 + RUNS * 2000 }, async () => {
+    it('return the same as in memory, and leave the same content', { timeout: 20_000 + RUNS * 2000 }, async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(randomCommand, { minLength: 20, maxLength: 80 }), async (commands) => {
           const store = await openStore(await makeSite());
@@ -36,25 +36,25 @@ async function runBoth(commands: readonly RandomCommand[], store: Store): Promis
   for (const command of commands) {
     const step = command(world);
     history.push(step.what);
-    const { answer, learn } = await readAnswer(step, store);
-    expect({ history, answer }).toEqual({ history, answer: (await readAnswer(step, model)).answer });
-    learn();
+    const { returned, record } = await executeStep(step, store);
+    expect({ history, returned }).toEqual({ history, returned: (await executeStep(step, model)).returned });
+    record();
   }
-  const left = await readAll(store);
-  expect({ history, left }).toEqual({ history, left: await readAll(model) });
-  expect(findViolations(left)).toEqual([]);
+  const content = await readAll(store);
+  expect({ history, content }).toEqual({ history, content: await readAll(model) });
+  expect(findViolations(content)).toEqual([]);
 }
 
-async function readAnswer(step: Step, store: Store): Promise<{ answer: unknown; learn: () => void }> {
+async function executeStep(step: Step, store: Store): Promise<{ returned: unknown; record: () => void }> {
   try {
-    return await step.ask(store);
+    return await step.execute(store);
   } catch (error) {
-    if (isSluiceError(error)) return { answer: { code: error.code }, learn: () => undefined };
+    if (isSluiceError(error)) return { returned: { code: error.code }, record: () => undefined };
     throw error;
   }
 }
 
-type Left = Awaited<ReturnType<typeof readAll>>;
+type Content = Awaited<ReturnType<typeof readAll>>;
 
 async function readAll(store: Store) {
   const page = { limit: 1000 };
@@ -70,8 +70,8 @@ async function readAll(store: Store) {
   };
 }
 
-/** The violated invariants, as sentences. */
-function findViolations({ issues, orders, inbox, outbox, executions, runs }: Left): string[] {
+/** Lists the violated invariants, as sentences. */
+function findViolations({ issues, orders, inbox, outbox, executions, runs }: Content): string[] {
   const violations: string[] = [];
   for (const { issue_ref: issueRef, state, active_run_id: activeRunId, active_group: activeGroup } of issues) {
     const waiting = inbox.filter(
@@ -89,7 +89,7 @@ function findViolations({ issues, orders, inbox, outbox, executions, runs }: Lef
     for (const { order, run, group, state: orderState } of orders) {
       const isActive = activeGroup === undefined ? order.run_id === activeRunId : group === activeGroup;
       const isOther = order.issue_ref === issueRef && !isActive;
-      // One that was claimed when it was replaced may be queued again, but only to be settled without a process.
+      // An order that was claimed when it was replaced may be queued again, but only to be settled without a process.
       const isCanceled = runs.find(({ id }) => id === run)?.cancel_requested === true;
       if (isOther && orderState === 'queued' && !isCanceled) {
         violations.push(`${order.run_id} of ${issueRef} waits and is not active`);

@@ -8,7 +8,7 @@ const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW, limit: 10 };
 
 /** The contract of claiming messages for delivery. */
 export function describeOutbox(makeSite: MakeSite): void {
-  /** A store with an issue whose active run has settled and left these messages. */
+  /** Opens a store with an issue whose active run is settled and left these messages. */
   async function openWith(...changes: readonly Partial<NewOutboxMessage>[]) {
     const store = await openSite(await makeSite());
     const { record } = await store.submitOrder(sampleSubmission());
@@ -64,7 +64,7 @@ export function describeOutbox(makeSite: MakeSite): void {
   describe('noteStranded', () => {
     const NOTE = { sinks: ['mine'], dueBefore: NOW, error: HOSTILE_TEXT, limit: 10 };
 
-    it('notes on messages of unknown sinks why they wait, once, and returns the names of the sinks', async () => {
+    it('records once, on messages of unknown sinks, why they wait, and returns the names of the sinks', async () => {
       const { store } = await openWith(
         { sink: 'theirs', trigger: 'a' },
         { sink: 'theirs', trigger: 'b' },
@@ -82,7 +82,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       ]);
     });
 
-    it('reads a bounded number, oldest first', async () => {
+    it('reads a bounded number of messages, oldest first', async () => {
       const { store } = await openWith({ sink: 'a' }, { sink: 'b' }, { sink: 'c' });
       expect(await store.noteStranded({ ...NOTE, limit: 2 })).toEqual(['a', 'b']);
       expect(await store.noteStranded({ ...NOTE, limit: 2 })).toEqual(['c']);
@@ -92,7 +92,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       const { store } = await openWith({ sink: 'theirs' });
       const [message] = await store.claimOutbox(CLAIM);
       expect(await store.noteStranded(NOTE)).toEqual([]);
-      const failure = { id: message?.id ?? '', workerId: 'w1', error: 'no answer' };
+      const failure = { id: message?.id ?? '', workerId: 'w1', error: 'no response' };
       await store.markFailed({ ...failure, retryAt: NOW });
       expect(await store.noteStranded(NOTE)).toEqual(['theirs']);
       expect(await store.claimOutbox(CLAIM)).toMatchObject([{ last_error: HOSTILE_TEXT, tries: 2 }]);
@@ -100,7 +100,7 @@ export function describeOutbox(makeSite: MakeSite): void {
   });
 
   describe('markDelivered and markFailed', () => {
-    it('are allowed only to the holder of the message', async () => {
+    it('are refused unless the worker holds the message', async () => {
       const { store } = await openWith({});
       const [message] = await store.claimOutbox(CLAIM);
       await store.claimOutbox({ ...CLAIM, workerId: 'w2', now: NOW + 1000 });
@@ -151,7 +151,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       return { store, ids: outbox.map(({ id }) => id) };
     }
 
-    it('makes one message due at once, as one that may have been sent before', async () => {
+    it('makes one message due immediately, and treats it as possibly sent', async () => {
       const { store, ids } = await openWithDead();
       expect(await store.redeliver({ id: ids[0] ?? '' }, NOW + 5)).toBe(1);
       expect(await store.claimOutbox({ ...CLAIM, now: NOW + 4 })).toEqual([]);
@@ -160,7 +160,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect(await store.redeliver({ id: 'unknown' }, NOW)).toBe(0);
     });
 
-    it('makes all messages of a sink due, those that wait for their next try included', async () => {
+    it('makes all messages of a sink due, including those that wait for their next try', async () => {
       const { store, ids } = await openWithDead();
       await store.redeliver({ id: ids[1] ?? '' }, NOW + 1_000_000);
       expect(await store.redeliver({ sink: 'hook' }, NOW)).toBe(2);

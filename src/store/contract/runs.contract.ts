@@ -53,41 +53,46 @@ export function describeRuns(makeSite: MakeSite): void {
 
     it('are created once per request id, whatever the state of the first', async () => {
       const store = await openSite(await makeSite());
-      const asked = { spec: sampleSpec({ prompt: HOSTILE_TEXT }), requestId: 'q1', ...QUEUED };
-      expect(await store.createRun({ id: 'r1', ...asked })).toEqual({ id: 'r1', repeated: false });
-      expect(await store.createRun({ id: 'r2', ...asked })).toEqual({ id: 'r1', repeated: true });
+      const request = { spec: sampleSpec({ prompt: HOSTILE_TEXT }), requestId: 'q1', ...QUEUED };
+      expect(await store.createRun({ id: 'r1', ...request })).toEqual({ id: 'r1', repeated: false });
+      expect(await store.createRun({ id: 'r2', ...request })).toEqual({ id: 'r1', repeated: true });
       await store.claimRun(sampleClaim());
       await store.endRun({ id: 'r1', workerId: 'w1', result: createRunResult(), now: NOW });
-      expect(await store.createRun({ id: 'r3', ...asked, now: NOW + 5 })).toEqual({ id: 'r1', repeated: true });
+      expect(await store.createRun({ id: 'r3', ...request, now: NOW + 5 })).toEqual({ id: 'r1', repeated: true });
       expect((await store.listRuns({})).items.map(({ id }) => id)).toEqual(['r1']);
       expect((await store.listRuns({ search: 'project' })).items).toHaveLength(1);
     });
 
     it('are created once per request id under concurrent requests', async () => {
       const store = await openSite(await makeSite());
-      const asked = { spec: sampleSpec(), requestId: 'q1', ...QUEUED };
-      const answers = await Promise.all(['r1', 'r2', 'r3', 'r4'].map(async (id) => store.createRun({ id, ...asked })));
-      expect(answers.filter(({ repeated }) => !repeated)).toHaveLength(1);
-      expect((await store.listRuns({})).items.map(({ id }) => id)).toEqual([...new Set(answers.map(({ id }) => id))]);
+      const request = { spec: sampleSpec(), requestId: 'q1', ...QUEUED };
+      const created = await Promise.all(
+        ['r1', 'r2', 'r3', 'r4'].map(async (id) => store.createRun({ id, ...request })),
+      );
+      expect(created.filter(({ repeated }) => !repeated)).toHaveLength(1);
+      expect((await store.listRuns({})).items.map(({ id }) => id)).toEqual([...new Set(created.map(({ id }) => id))]);
     });
 
     it('are created once per request, independent of the order of fields and of undefined fields', async () => {
       const store = await openSite(await makeSite());
       const contract = { schema: { type: 'object', required: ['a'] }, align: true };
-      const asked = { requestId: 'q1', ...QUEUED };
-      await store.createRun({ id: 'r1', spec: sampleSpec({ contract }), ...asked });
+      const request = { requestId: 'q1', ...QUEUED };
+      await store.createRun({ id: 'r1', spec: sampleSpec({ contract }), ...request });
       const { schema, ...rest } = contract;
-      const turned = sampleSpec({ contract: { ...rest, schema: { required: ['a'], type: schema.type } } });
-      const holed = { ...turned, model: undefined } as unknown as RunSpec;
-      expect(await store.createRun({ id: 'r2', spec: holed, ...asked })).toEqual({ id: 'r1', repeated: true });
+      const reordered = sampleSpec({ contract: { ...rest, schema: { required: ['a'], type: schema.type } } });
+      const withUndefined = { ...reordered, model: undefined } as unknown as RunSpec;
+      expect(await store.createRun({ id: 'r2', spec: withUndefined, ...request })).toEqual({
+        id: 'r1',
+        repeated: true,
+      });
     });
 
-    it('are the same whichever span repeats the request', async () => {
+    it('are created once per request, independent of the span that repeats it', async () => {
       const store = await openSite(await makeSite());
       const span = (digit: string) => `00-${'a'.repeat(32)}-${digit.repeat(16)}-01`;
-      const asked = { requestId: 'q1', ...QUEUED };
-      await store.createRun({ id: 'r1', spec: sampleSpec({ traceparent: span('1') }), ...asked });
-      const again = await store.createRun({ id: 'r2', spec: sampleSpec({ traceparent: span('2') }), ...asked });
+      const request = { requestId: 'q1', ...QUEUED };
+      await store.createRun({ id: 'r1', spec: sampleSpec({ traceparent: span('1') }), ...request });
+      const again = await store.createRun({ id: 'r2', spec: sampleSpec({ traceparent: span('2') }), ...request });
       expect(again).toEqual({ id: 'r1', repeated: true });
     });
 

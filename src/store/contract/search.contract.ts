@@ -12,7 +12,7 @@ async function readIds(store: Store, filter: RunFilter): Promise<string[]> {
   return (await store.listRuns(filter)).items.map(({ id }) => id);
 }
 
-/** Runs that differ in everything a search can ask for, the first the oldest. */
+/** Opens a store with runs that differ in every searchable field, the oldest first. */
 async function openLibrary(makeSite: MakeSite): Promise<Store> {
   const store = await openSite(await makeSite());
   const running = { state: 'running', workerId: 'w1' } as const;
@@ -107,7 +107,7 @@ export function describeSearch(makeSite: MakeSite): void {
       expect(await readIds(store, { outcome: 'canceled' })).toEqual(['01C']);
     });
 
-    it('filters by time of the end, by model and by version of the engine', async () => {
+    it('filters by end time, by model and by engine version', async () => {
       const store = await openLibrary(makeSite);
       const usage = { scope: 'total', input_tokens: 1, output_tokens: 1, model: 'model-x' } as const;
       await store.createRun({ id: '01D', spec: sampleSpec(), state: 'running', workerId: 'w1', now: NOW });

@@ -128,7 +128,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       expect((await store.listOutbox({})).items).toHaveLength(1);
     });
 
-    it('keeps one message per sink, issue and trigger', async () => {
+    it('stores one message per sink, issue and trigger', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       const twice = [sampleMessage(record, { body: 'first' }), sampleMessage(record, { body: 'second' })];
@@ -158,7 +158,7 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       return { store, record, item };
     }
 
-    it('records who decided what and why, and moves the issue', async () => {
+    it('records who decided what and why, and updates the state of the issue', async () => {
       const { store, record, item } = await openWithItem();
       const resolution = sampleResolution(item, record, 'accept', { now: NOW + 3 });
       const settled = { ...item, resolution: resolution.resolution };

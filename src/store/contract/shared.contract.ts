@@ -6,10 +6,10 @@ import { sampleClaim, NOW, sampleSettlement, sampleSubmission } from './fixtures
 import { sampleFcmp, sampleRasp, sampleSpec } from './fixtures/run-samples.js';
 import { describeRace } from './race.contract.js';
 
-/** The contract of a store that several processes use at once; `place` as in `describeStore`. */
-export function describeSharedStore(place: string, makeSite: MakeSite): void {
-  describe(`a store ${place}, used from several places`, () => {
-    it('shows each process what the others have written, even after all have closed it', async () => {
+/** The contract of a store that several processes use at the same time; `where` as in `describeStore`. */
+export function describeSharedStore(where: string, makeSite: MakeSite): void {
+  describe(`a store ${where}, used by several processes`, () => {
+    it('shows each process the changes of the others, even after all have closed it', async () => {
       const url = await makeSite();
       const [left, right] = [await openSite(url), await openSite(url)];
       const { record } = await left.submitOrder(sampleSubmission());
@@ -32,6 +32,17 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
       expect(new Set(numbers).size).toBe(4);
     });
 
+    it('has one installation id for all processes, which stays the same', async () => {
+      const url = await makeSite();
+      const stores = await Promise.all(Array.from({ length: 4 }, async () => openSite(url)));
+      const [id = '', ...others] = await Promise.all(stores.map(async (store) => store.readInstallation()));
+      expect(id).toMatch(/^[0-9a-f-]{36}$/);
+      expect(new Set(others)).toEqual(new Set([id]));
+      for (const store of stores) await store.close();
+      expect(await (await openSite(url)).readInstallation()).toBe(id);
+      expect(await (await openSite(await makeSite())).readInstallation()).not.toBe(id);
+    });
+
     it('assigns each run and message to one process', async () => {
       const url = await makeSite();
       const stores = await Promise.all(Array.from({ length: 3 }, async () => openSite(url)));
@@ -42,17 +53,17 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
         const spec = sampleSpec({ workdir: `/run/${index}` });
         await first?.createRun({ id: `r${index}`, spec, state: 'queued', now: NOW });
       }
-      const take = async <T>(claim: (store: (typeof stores)[number], id: string) => Promise<T>): Promise<T[]> => {
+      const claimAll = async <T>(claim: (store: (typeof stores)[number], id: string) => Promise<T>): Promise<T[]> => {
         const turns = [...stores, ...stores, ...stores].map(async (store, turn) => claim(store, `w${turn}`));
         return Promise.all(turns);
       };
-      const orders = await take(async (store, id) => store.claimRun(sampleClaim(id, { takes: ['orders'] })));
+      const orders = await claimAll(async (store, id) => store.claimRun(sampleClaim(id, { takes: ['orders'] })));
       const claimed = orders.flatMap((each) => each?.order ?? []);
       expect(claimed.map(({ order }) => order.repo_dir).toSorted()).toEqual(['/repo/0', '/repo/1', '/repo/2']);
-      const runs = await take(async (store, id) => store.claimRun(sampleClaim(id, { takes: ['runs'] })));
+      const runs = await claimAll(async (store, id) => store.claimRun(sampleClaim(id, { takes: ['runs'] })));
       expect(runs.flatMap((run) => run?.record.id ?? []).toSorted()).toEqual(['r0', 'r1', 'r2', 'r3', 'r4', 'r5']);
       for (const record of claimed) await first?.settleOrder(sampleSettlement(record));
-      const messages = await take(async (store, id) =>
+      const messages = await claimAll(async (store, id) =>
         store.claimOutbox({ workerId: id, leaseMs: 1000, now: NOW, limit: 1 }),
       );
       expect(new Set(messages.flat().map(({ id }) => id)).size).toBe(3);
@@ -65,8 +76,8 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
       await writer.append('run', [sampleFcmp(1)]);
       const found = new Set<string>();
       const reads: Promise<void>[] = [];
-      const stop = reader.watch('run', () => void reads.push(readOn()));
-      const readOn = async (): Promise<void> => {
+      const stop = reader.watch('run', () => void reads.push(readEvents()));
+      const readEvents = async (): Promise<void> => {
         const fcmp = await reader.read({ runId: 'run', protocol: 'fcmp', limit: 10 });
         const rasp = await reader.read({ runId: 'run', protocol: 'rasp', limit: 10 });
         for (const each of [...fcmp, ...rasp]) found.add(JSON.stringify(each));
@@ -76,24 +87,24 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
         await vi.waitFor(() => expect([...found]).toContain(JSON.stringify(event)), { timeout: 15_000 });
       }
       stop();
-      // Not closed under a wake-up that came late.
+      // The store must not be closed while a late wake-up still reads.
       await Promise.all(reads);
     });
 
     it('wakes workers for work submitted by another process', async () => {
       const url = await makeSite();
       const [lead, worker] = [await openSite(url), await openSite(url)];
-      const takeOrder = async (report: (issueRef: string) => void): Promise<void> => {
-        const claimed = await worker.claimRun(sampleClaim());
-        if (claimed !== undefined) report(claimed.record.order?.issue_ref ?? '');
+      const claimOrder = async (report: (issueRef: string) => void): Promise<void> => {
+        const run = await worker.claimRun(sampleClaim());
+        if (run !== undefined) report(run.record.order?.issue_ref ?? '');
       };
       const claims: Promise<void>[] = [];
       let stop = (): void => undefined;
-      const taken = new Promise<string>((resolve) => {
-        stop = worker.watchQueue(() => void claims.push(takeOrder(resolve)));
+      const claimed = new Promise<string>((resolve) => {
+        stop = worker.watchQueue(() => void claims.push(claimOrder(resolve)));
       });
       await lead.submitOrder(sampleSubmission());
-      expect(await taken).toBe('local#1');
+      expect(await claimed).toBe('local#1');
       stop();
       await Promise.all(claims);
     });

@@ -20,8 +20,8 @@ async function endRun(store: Store, id: string, ms: number, result: Partial<RunR
   await store.endRun({ id, workerId: 'w1', result: createRunResult(result), now: NOW + ms });
 }
 
-/** An inbox item of a new issue. */
-async function ask(store: Store, issue: string, change: Parameters<typeof sampleItem>[1] = {}) {
+/** Adds an inbox item of a new issue. */
+async function addItem(store: Store, issue: string, change: Parameters<typeof sampleItem>[1] = {}) {
   const { record } = await store.submitOrder(sampleSubmission({ issue_ref: issue }));
   const item = sampleItem(record, change);
   await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
@@ -35,7 +35,7 @@ async function resolve(store: Store, item: InboxItem, record: OrderRecord, ms: n
   await store.resolveItem({ ...resolution, resolution: { ...resolution.resolution, at: at(ms) } });
 }
 
-/** The counts of a span, by engine, as they are summed up for a chart. */
+/** Returns the counts of a span by engine, summed up as for a chart. */
 async function countRuns(store: Store, span: RunSpan = ALL): Promise<Record<string, RunCounts>> {
   const slots = await store.listRunSlots(span);
   const engines = [...new Set(slots.map(({ engine }) => engine))];
@@ -44,7 +44,7 @@ async function countRuns(store: Store, span: RunSpan = ALL): Promise<Record<stri
   return Object.fromEntries(engines.map((engine) => [engine, sum(engine)]));
 }
 
-/** The figures that a store returns. */
+/** The contract of statistics. */
 export function describeStatistics(makeSite: MakeSite): void {
   describe.each([
     ['before they are in their slots', async () => undefined],
@@ -108,7 +108,7 @@ export function describeStatistics(makeSite: MakeSite): void {
       expect(hostile?.model).toHaveLength(100);
     });
 
-    it('have a run that was canceled before it started, and none twice', async () => {
+    it('include a run that was canceled before it started, and no run twice', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
       await store.requestCancel('r1', NOW + 5);
@@ -139,7 +139,7 @@ export function describeStatistics(makeSite: MakeSite): void {
 
     it('count runs of orders too', async () => {
       const store = await openSite(await makeSite());
-      await ask(store, 'local#1');
+      await addItem(store, 'local#1');
       await prepare(store);
       const counts = Object.values(await countRuns(store, { ...ALL, until: NOW * 2 }));
       expect(sumCounts(counts).outcomes).toMatchObject({ success: 1 });
@@ -147,7 +147,7 @@ export function describeStatistics(makeSite: MakeSite): void {
   });
 
   describe('counting', () => {
-    it('puts runs into their slots, some at a time, also when several do it at once', async () => {
+    it('adds runs to their slots in steps, also when several processes do it at the same time', async () => {
       const store = await openSite(await makeSite());
       for (let index = 0; index < 20; index += 1) await endRun(store, `r${index}`, index * 7_000_000);
       await Promise.all(Array.from({ length: 6 }, async () => store.countEndedRuns(3)));
@@ -167,10 +167,10 @@ export function describeStatistics(makeSite: MakeSite): void {
     ['before its items are in their slots', async () => undefined],
     ['from its slots', async (store: Store) => store.countInboxItems(100)],
   ])('the history of the inbox, %s,', (_, prepare) => {
-    it('has what was opened, by cause, and resolved, and what is open', async () => {
+    it('counts opened items by cause, resolved items and open items', async () => {
       const store = await openSite(await makeSite());
-      const { item, record } = await ask(store, 'local#1', { created_at: at(0) });
-      await ask(store, 'local#2', {
+      const { item, record } = await addItem(store, 'local#1', { created_at: at(0) });
+      await addItem(store, 'local#2', {
         created_at: at(10),
         result_code: 'env_unavailable',
         reading: { source: 'none', problems: [] },
@@ -196,7 +196,7 @@ export function describeStatistics(makeSite: MakeSite): void {
       const minute = Math.floor(NOW / 60_000) * 60_000;
       for (const [index, ms] of [0, 59_999, 60_000, HOUR_MS, DAY_MS, 40 * DAY_MS].entries()) {
         const createdAt = new Date(minute + ms).toISOString();
-        const { item, record } = await ask(store, `local#${index}`, { created_at: createdAt });
+        const { item, record } = await addItem(store, `local#${index}`, { created_at: createdAt });
         await resolve(store, item, record, minute - NOW + ms + 1);
       }
       await prepare(store);
@@ -219,10 +219,10 @@ export function describeStatistics(makeSite: MakeSite): void {
   });
 
   describe('counting inbox items', () => {
-    it('puts them into their slots, some at a time, also when several do it at once', async () => {
+    it('adds them to their slots in steps, also when several processes do it at the same time', async () => {
       const store = await openSite(await makeSite());
       for (let index = 0; index < 9; index += 1) {
-        const { item, record } = await ask(store, `local#${index}`, { created_at: at(index) });
+        const { item, record } = await addItem(store, `local#${index}`, { created_at: at(index) });
         if (index % 2 === 0) await resolve(store, item, record, 100 + index);
         await Promise.all([store.countInboxItems(1), store.countInboxItems(1)]);
       }

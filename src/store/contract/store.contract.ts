@@ -20,8 +20,8 @@ import { describeSubmitAndClaim } from './submit-and-claim.contract.js';
 import { describeUpkeep } from './upkeep.contract.js';
 
 /** The contract of every store. `makeSite` creates an unused location for the running test. */
-export function describeStore(place: string, makeSite: MakeSite): void {
-  describe(`a store ${place}`, () => {
+export function describeStore(where: string, makeSite: MakeSite): void {
+  describe(`a store ${where}`, () => {
     describeSubmitAndClaim(makeSite);
     describeClaims(makeSite);
     describeDeferring(makeSite);

@@ -77,21 +77,21 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       const first = sampleSubmission({ request_id: 'r1', instructions: HOSTILE_TEXT, links: ['a', 'b'] });
       await store.submitOrder(first);
-      const turned = Object.fromEntries(Object.entries({ ...first.request, spec_ref: undefined }).toReversed());
-      const again = await store.submitOrder({ ...sampleSubmission(), request: turned as typeof first.request });
+      const reordered = Object.fromEntries(Object.entries({ ...first.request, spec_ref: undefined }).toReversed());
+      const again = await store.submitOrder({ ...sampleSubmission(), request: reordered as typeof first.request });
       expect(again.repeated).toBe(true);
     });
 
     it.each([
       ['about another issue', { issue_ref: 'local#2' }],
-      ['in other words', { instructions: 'Do something else.' }],
-      ['that asks for more', { constraints: ['small'] }],
+      ['with other instructions', { instructions: 'Do something else.' }],
+      ['with more constraints', { constraints: ['small'] }],
       ['with a list in another order', { links: ['b', 'a'] }],
-    ])('refuses another request under a known request id: one %s', async (_, change) => {
+    ])('refuses another request with a known request id: one %s', async (_, change) => {
       const store = await openSite(await makeSite());
-      const asked = { request_id: 'r1', links: ['a', 'b'] };
-      const { record } = await store.submitOrder(sampleSubmission(asked));
-      const other = store.submitOrder(sampleSubmission({ ...asked, ...change }));
+      const request = { request_id: 'r1', links: ['a', 'b'] };
+      const { record } = await store.submitOrder(sampleSubmission(request));
+      const other = store.submitOrder(sampleSubmission({ ...request, ...change }));
       expect(await catchCode(other)).toBe('REQUEST_ID_REUSED');
       await expect(other).rejects.toThrow(
         'The request_id "r1" belongs to order "2026-11-15-backend-0001" of issue "local#1"',
@@ -156,9 +156,9 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
           sampleSubmission({ issue_ref: `local#${index}`, repo_dir: `/repo/${index}`, priority }),
         );
       }
-      const taken: (string | undefined)[] = [];
-      for (let turn = 0; turn < 5; turn++) taken.push((await store.claimRun(sampleClaim()))?.record.order?.issue_ref);
-      expect(taken).toEqual(['local#1', 'local#3', 'local#0', 'local#2', undefined]);
+      const claimed: (string | undefined)[] = [];
+      for (let turn = 0; turn < 5; turn++) claimed.push((await store.claimRun(sampleClaim()))?.record.order?.issue_ref);
+      expect(claimed).toEqual(['local#1', 'local#3', 'local#0', 'local#2', undefined]);
     });
 
     it('names the owner and the end of the lease', async () => {
@@ -198,7 +198,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(await store.claimRun(sampleClaim())).toBeUndefined();
     });
 
-    it('keeps the limits of each worker type over all workers', async () => {
+    it('enforces the limit of each worker type across all workers', async () => {
       const store = await openSite(await makeSite());
       for (const [index, workerType] of ['a', 'a', 'a', 'b'].entries()) {
         const change = { issue_ref: `local#${index}`, repo_dir: `/repo/${index}` };
@@ -221,7 +221,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(await store.claimRun(sampleClaim('w1', { workerTypes: ['b', 'a'] }))).toBeDefined();
     });
 
-    it('reports which issues the order depends on are neither in review nor done', async () => {
+    it('reports the dependencies of an order that are neither in review nor done', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission({ issue_ref: 'local#2' }));
       await store.settleOrder(sampleSettlement(record));

@@ -77,7 +77,7 @@ export function describeUpkeep(makeSite: MakeSite): void {
   });
 
   describe('claims for figures', () => {
-    it('are given to one process, for a day', async () => {
+    it('are granted to one process, for a day', async () => {
       const store = await openSite(await makeSite());
       const claim = async (ids: readonly string[], ms = 0) =>
         (await store.claimFigures({ ids, now: NOW + ms })).toSorted();
@@ -89,17 +89,17 @@ export function describeUpkeep(makeSite: MakeSite): void {
       expect(await claim(['a', 'c'], day + 1)).toEqual(['a']);
     });
 
-    it('are given once to several that ask at the same time', async () => {
+    it('are granted once to several processes that request them at the same time', async () => {
       const store = await openSite(await makeSite());
       const ids = Array.from({ length: 50 }, (_, index) => `run-${index}`);
       const shares = await Promise.all(
-        [ids, ids.toReversed(), ids].map(async (asked) => store.claimFigures({ ids: asked, now: NOW })),
+        [ids, ids.toReversed(), ids].map(async (requested) => store.claimFigures({ ids: requested, now: NOW })),
       );
       expect(shares.flat().toSorted()).toEqual(ids.toSorted());
     });
   });
 
-  it('knows on which machine a run was claimed, also after its end', async () => {
+  it('returns the machine on which a run was claimed, also after its end', async () => {
     const store = await openSite(await makeSite());
     const { record } = await store.submitOrder(sampleSubmission());
     await store.submitOrder(sampleSubmission({ issue_ref: 'local#2', repo_dir: '/repositories/two' }));
@@ -130,7 +130,7 @@ export function describeUpkeep(makeSite: MakeSite): void {
       expect(await catchCode(store.listEndedRuns({ since: 0, cursor: 'x' }))).toBe('INVALID_CURSOR');
     });
 
-    it('are settled when they have ended before a moment and their order is decided', async () => {
+    it('are settled when they ended before a given time and their order is decided', async () => {
       const store = await openSite(await makeSite());
       await endRun(store, 'a', 10);
       await endRun(store, 'b', 20);

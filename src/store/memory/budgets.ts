@@ -2,7 +2,7 @@ import { BUDGET_ROWS_MS, MAX_COUNTED_WAITS, describeBudget, findExceeded, shareB
 import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import { checkOpen, type BudgetRow, type Tables } from './tables.js';
 
-/** Creates the part of the store that tracks what runs use and hold of budgets. */
+/** Creates the part of the store that tracks the usage and shares of budgets. */
 export function createBudgets(tables: Tables): Budgets {
   const { budgets, runs } = tables;
 
@@ -10,8 +10,8 @@ export function createBudgets(tables: Tables): Budgets {
     return limits.map(({ scope, name, since }) => {
       const total = { tokens: 0, cost: 0, heldTokens: 0, heldCost: 0 };
       for (const [run, row] of budgets) {
-        const isMeant = scope === 'day' || (scope === 'issue' ? row.issueRef : row.caller) === name;
-        if (run === except || row.at < since || !isMeant) continue;
+        const isCounted = scope === 'day' || (scope === 'issue' ? row.issueRef : row.caller) === name;
+        if (run === except || row.at < since || !isCounted) continue;
         const state = runs.get(run)?.record.state;
         // The share of a run counts until it has ended, however it ended.
         const isOpen = state === 'running' || state === 'waiting';
@@ -24,7 +24,7 @@ export function createBudgets(tables: Tables): Budgets {
     });
   }
 
-  /** Queued runs that wait for a budget, the one that has waited longest first. */
+  /** Lists queued runs that wait for a budget, the one that has waited longest first. */
   function listWaiting(): { readonly run: string; readonly budget: string }[] {
     return [...budgets]
       .filter(([run, { waitsFor }]) => waitsFor !== null && runs.get(run)?.record.state === 'queued')

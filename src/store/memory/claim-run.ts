@@ -1,5 +1,5 @@
 import type { RunClaim, RunHold, RunStore } from '../../runs/index.js';
-import { EXPIRED_AT_ONCE, storeSpec } from '../queue-rules.js';
+import { MAX_EXPIRED, storeSpec } from '../queue-rules.js';
 import { QUEUE } from '../wakers.js';
 import {
   checkOpen,
@@ -7,7 +7,7 @@ import {
   endRow,
   findFolderHolder,
   isHeld,
-  orderKey,
+  formatOrderKey,
   readOrder,
   readRun,
   type RunRow,
@@ -47,7 +47,7 @@ export function createClaimRun(tables: Tables): ClaimRun {
         lease_until: claim.now + claim.leaseMs,
       };
       const { order: name } = row.record;
-      const orderRow = name === null ? undefined : tables.orders.get(orderKey(name.issue_ref, name.run_id));
+      const orderRow = name === null ? undefined : tables.orders.get(formatOrderKey(name.issue_ref, name.run_id));
       const order = orderRow === undefined ? null : readOrder(tables, orderRow);
       return { record: readRun(tables, row), order, unresolved: findUnresolved(tables, order?.order.depends_on ?? []) };
     },
@@ -138,24 +138,24 @@ export function createClaimRun(tables: Tables): ClaimRun {
       const rows = [...runs.values()];
       return rows
         .slice(rows.findIndex(({ record }) => record.id === after) + 1)
-        .filter((row) => isExpired(row, now) && row.record.started_at !== null && isOn(row, host))
-        .slice(0, EXPIRED_AT_ONCE)
+        .filter((row) => isExpired(row, now) && row.record.started_at !== null && isOnHost(row, host))
+        .slice(0, MAX_EXPIRED)
         .map((row) => readRun(tables, row));
     },
   };
 }
 
-/** Admits the deferred runs whose time has come. */
+/** Makes deferred runs whose time has come claimable. */
 function admitDue({ runs }: Tables, now: number): void {
   for (const row of runs.values()) if (row.notBefore <= now) row.notBefore = 0;
 }
 
 /** Whether the lease of any run has expired, or of any run of a host. */
 export function hasExpired({ runs }: Tables, now: number, host?: string): boolean {
-  return [...runs.values()].some((row) => isExpired(row, now) && isOn(row, host));
+  return [...runs.values()].some((row) => isExpired(row, now) && isOnHost(row, host));
 }
 
-function isOn({ record }: RunRow, host: string | undefined): boolean {
+function isOnHost({ record }: RunRow, host: string | undefined): boolean {
   return host === undefined || record.owner?.host === host;
 }
 
@@ -193,6 +193,6 @@ function requeue(row: RunRow): void {
 }
 
 function setBaseCommit(tables: Tables, { record: { order: name } }: RunRow, commit: string): void {
-  const order = name === null ? undefined : tables.orders.get(orderKey(name.issue_ref, name.run_id));
+  const order = name === null ? undefined : tables.orders.get(formatOrderKey(name.issue_ref, name.run_id));
   if (order !== undefined) order.record = { ...order.record, base_commit: order.record.base_commit ?? commit };
 }

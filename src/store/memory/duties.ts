@@ -1,7 +1,7 @@
 import type { Duties } from '../duties.js';
 import { checkOpen, type Tables } from './tables.js';
 
-/** Work that one process at a time does for all. */
+/** Creates the part of the store that assigns duties to processes. */
 export function createDuties(tables: Tables): Duties {
   const { duties } = tables;
   return {

@@ -3,9 +3,9 @@ import { comparePositions, getPosition } from '../../events/index.js';
 import type { LogPosition } from '../../events/index.js';
 import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
-import { checkOpen, copyValue, type KeptEvent, type Tables } from './tables.js';
+import { checkOpen, copyValue, type StoredEvent, type Tables } from './tables.js';
 
-/** The events of all runs, each protocol of a run in its order. */
+/** Creates the part of the store with the events of runs, ordered by position for each run and protocol. */
 export function createEventLog(tables: Tables): WatchableEventLog {
   const { events: logs } = tables;
   return {
@@ -40,7 +40,7 @@ export function createEventLog(tables: Tables): WatchableEventLog {
   };
 }
 
-/** The index of the first event after a position. */
-function findFirstAfter(log: readonly KeptEvent[], position: LogPosition): number {
-  return findFirstIndex(log, (kept) => comparePositions(kept, position) > 0);
+/** Returns the index of the first event after a position. */
+function findFirstAfter(log: readonly StoredEvent[], position: LogPosition): number {
+  return findFirstIndex(log, (stored) => comparePositions(stored, position) > 0);
 }

@@ -1,18 +1,18 @@
 import type { Forgetting } from '../forgetting.js';
-import { endCursor, readEndPage, toListed } from '../page.js';
-import { checkOpen, orderKey, type RunRow, type Tables } from './tables.js';
+import { formatEndCursor, readEndPage, toListed } from '../page.js';
+import { checkOpen, formatOrderKey, type RunRow, type Tables } from './tables.js';
 
-/** Deletes old data. */
+/** Creates the part of the store that deletes old data. */
 export function createForgetting(tables: Tables): Forgetting {
   const { runs, outbox, results } = tables;
   return {
-    async forgetRuns({ endedBefore, runs: most, rows, now }) {
+    async forgetRuns({ endedBefore, runs: maxRuns, rows, now }) {
       checkOpen(tables);
-      const due = inOrderOfEnd(tables)
+      const due = listByEnd(tables)
         .filter(
           ({ endedAt, row }) => endedAt < endedBefore && !tables.forgotten.has(row.record.id) && !isNeeded(tables, row),
         )
-        .slice(0, most)
+        .slice(0, maxRuns)
         .map(({ row }) => row.record.id);
       const ids: string[] = [];
       let left = rows;
@@ -22,7 +22,7 @@ export function createForgetting(tables: Tables): Forgetting {
         tables.forgotten.set(id, now);
         ids.push(id);
       }
-      return { ids, isDone: left > 0 && due.length < most };
+      return { ids, isDone: left > 0 && due.length < maxRuns };
     },
 
     async listForgottenRuns(page) {
@@ -78,42 +78,42 @@ export function createForgetting(tables: Tables): Forgetting {
 }
 
 function formatCursor({ at, row }: { readonly at: number; readonly row: RunRow }): string {
-  return endCursor({ endedAt: at, sequence: row.sequence });
+  return formatEndCursor({ endedAt: at, sequence: row.sequence });
 }
 
-/** Runs in the order in which they ended. */
-export function inOrderOfEnd({ runs }: Tables): { readonly endedAt: number; readonly row: RunRow }[] {
+/** Lists ended runs in the order in which they ended. */
+export function listByEnd({ runs }: Tables): { readonly endedAt: number; readonly row: RunRow }[] {
   return [...runs.values()]
     .flatMap((row) => (row.record.ended_at === null ? [] : [{ endedAt: Date.parse(row.record.ended_at), row }]))
     .toSorted((one, other) => one.endedAt - other.endedAt || one.row.sequence - other.row.sequence);
 }
 
 /** Deletes the oldest events of a run, at most this many; returns how many. */
-function dropEvents({ events }: Tables, id: string, most: number): number {
+function dropEvents({ events }: Tables, id: string, maxEvents: number): number {
   let dropped = 0;
   for (const protocol of ['fcmp', 'rasp']) {
     const key = `${protocol} ${id}`;
-    dropped += events.get(key)?.splice(0, most - dropped).length ?? 0;
+    dropped += events.get(key)?.splice(0, maxEvents - dropped).length ?? 0;
     if (events.get(key)?.length === 0) events.delete(key);
   }
   return dropped;
 }
 
-/** Runs of undecided orders, and of open inbox items, are kept: their folders and events are the evidence. */
+/** Whether a run belongs to an undecided order or an open inbox item: its folder and events are the evidence. */
 function isNeeded(tables: Tables, { record: { order } }: RunRow): boolean {
   if (order === null) return false;
-  if (tables.orders.get(orderKey(order.issue_ref, order.run_id))?.record.settled_at === null) return true;
+  if (tables.orders.get(formatOrderKey(order.issue_ref, order.run_id))?.record.settled_at === null) return true;
   return [...tables.inbox.values()].some(
     ({ record }) =>
       record.issue_ref === order.issue_ref && record.run_id === order.run_id && record.resolution === null,
   );
 }
 
-/** An issue keeps its active order, and a race all of its orders: the fence compares with them. */
+/** Whether an order is active in its issue, or part of the active race: results are compared with it. */
 function isActive(tables: Tables, { record: { order } }: RunRow): boolean {
   if (order === null) return false;
   const issue = tables.issues.get(order.issue_ref)?.record;
-  const group = tables.orders.get(orderKey(order.issue_ref, order.run_id))?.record.group;
+  const group = tables.orders.get(formatOrderKey(order.issue_ref, order.run_id))?.record.group;
   return issue?.active_run_id === order.run_id || (group !== undefined && issue?.active_group === group);
 }
 
@@ -126,7 +126,7 @@ function dropRecords(tables: Tables, { record: { id, order } }: RunRow): void {
   for (const [key, row] of tables.executions) if (isOfOrder(row)) tables.executions.delete(key);
   for (const [key, row] of tables.inbox) if (isOfOrder(row)) tables.inbox.delete(key);
   if (order !== null) {
-    const key = orderKey(order.issue_ref, order.run_id);
+    const key = formatOrderKey(order.issue_ref, order.run_id);
     tables.orders.delete(key);
     deleteValue(tables.orderKeysByRequest, key);
   }

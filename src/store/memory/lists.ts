@@ -1,14 +1,14 @@
 import type { ExecutionFilter, Listed, OrderStore, Page } from '../../orders/index.js';
 import type { ExecutionRecord, IssueRecord, RunRecord } from '../../records/index.js';
-import { executionCursor, readExecutionPage, readPage, toListed, toSearched } from '../page.js';
+import { formatExecutionCursor, readExecutionPage, readPage, toListed, toSearchPage } from '../page.js';
 import { buildFailureText, createDigest } from '../run-digest.js';
-import type { ExecutionPlace } from '../page.js';
-import { nextFloor, readIssueSearch } from '../search.js';
+import type { ExecutionPosition } from '../page.js';
+import { chooseFloor, readIssueSearch } from '../search.js';
 import type { IssueSearch, RunSearch } from '../search.js';
-import { checkOpen, copyValue, orderKey, readOrder, readRun } from './tables.js';
+import { checkOpen, copyValue, formatOrderKey, readOrder, readRun } from './tables.js';
 import type { Row, RunRow, Tables } from './tables.js';
 
-/** One page of the matching rows. */
+/** Lists one page of the matching rows. */
 export function listRows<R extends Row<unknown>, T>(
   rows: Iterable<R>,
   page: Page,
@@ -25,7 +25,7 @@ export function listRows<R extends Row<unknown>, T>(
   return toListed(found, window, read, ({ sequence }) => sequence);
 }
 
-/** The record of a row, copied. */
+/** Copies the record of a row. */
 export function readRecord<T>({ record }: Row<T>): T {
   return copyValue(record);
 }
@@ -35,7 +35,7 @@ type OrderLists = Pick<
   'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
 >;
 
-/** Lists and lookups of issues, orders, inbox items and executions. */
+/** Creates the lists and lookups of issues, orders, inbox items and executions. */
 export function createOrderLists(tables: Tables, searchWindow: number): OrderLists {
   return {
     async findIssue(issueRef) {
@@ -45,7 +45,7 @@ export function createOrderLists(tables: Tables, searchWindow: number): OrderLis
 
     async findOrder(issueRef, runId) {
       checkOpen(tables);
-      const row = tables.orders.get(orderKey(issueRef, runId));
+      const row = tables.orders.get(formatOrderKey(issueRef, runId));
       return row === undefined ? undefined : readOrder(tables, row);
     },
 
@@ -107,7 +107,7 @@ function copyFound<T>(record: T | undefined): T | undefined {
   return record === undefined ? undefined : copyValue(record);
 }
 
-/** One page of executions, newest first. */
+/** Lists one page of executions, newest first. */
 function listExecutions(rows: Iterable<Row<ExecutionRecord>>, filter: Page & ExecutionFilter): Listed<ExecutionRecord> {
   const { issueRef, runId, worker, decision, since } = filter;
   const window = readExecutionPage(filter);
@@ -123,64 +123,64 @@ function listExecutions(rows: Iterable<Row<ExecutionRecord>>, filter: Page & Exe
         (until === null || record.at < until) &&
         (after === null || compare({ at: record.at, sequence }, after) < 0),
     )
-    .toSorted((left, right) => compare(readPlace(right), readPlace(left)));
+    .toSorted((left, right) => compare(readPosition(right), readPosition(left)));
   return toListed(
     found,
     window,
     ({ record }) => copyValue(record),
-    (row) => executionCursor(readPlace(row)),
+    (row) => formatExecutionCursor(readPosition(row)),
   );
 }
 
-function readPlace({ sequence, record }: Row<ExecutionRecord>): ExecutionPlace {
+function readPosition({ sequence, record }: Row<ExecutionRecord>): ExecutionPosition {
   return { at: record.at, sequence };
 }
 
-function compare(one: ExecutionPlace, other: ExecutionPlace): number {
+function compare(one: ExecutionPosition, other: ExecutionPosition): number {
   if (one.at !== other.at) return one.at < other.at ? -1 : 1;
   return one.sequence - other.sequence;
 }
 
-/** One page of a search for issues. */
+/** Returns one page of a search for issues. */
 function searchIssues({ issues }: Tables, search: IssueSearch, window: number): Listed<IssueRecord> {
   const { page, before, state, words } = search;
-  const looked = [...issues.values()]
+  const examined = [...issues.values()]
     .filter(({ sequence }) => sequence < before)
     .toSorted((left, right) => right.sequence - left.sequence)
     .slice(0, window);
-  const found = looked.filter(
+  const found = examined.filter(
     ({ record }) =>
       (state === null || record.state === state) &&
       words.every((word) => record.issue_ref.toLowerCase().includes(word)),
   );
-  return toSearched(
+  return toSearchPage(
     found,
     page,
-    looked.length === window ? looked.at(-1)?.sequence : undefined,
+    examined.length === window ? examined.at(-1)?.sequence : undefined,
     ({ record }) => copyValue(record),
     ({ sequence }) => sequence,
   );
 }
 
-/** One page of a search for runs. */
+/** Returns one page of a search for runs. */
 export function searchRuns(tables: Tables, search: RunSearch, window: number): Listed<RunRecord> {
-  const looked = [...tables.runs.values()]
+  const examined = [...tables.runs.values()]
     .filter(({ sequence }) => sequence < search.before)
     .toSorted((left, right) => right.sequence - left.sequence)
     .slice(0, window);
-  const last = looked.length === window ? looked.at(-1) : undefined;
+  const last = examined.length === window ? examined.at(-1) : undefined;
   const floor =
     last === undefined ? undefined : { sequence: last.sequence, createdAt: Date.parse(last.record.created_at) };
-  return toSearched(
-    looked.filter((row) => isFound(row, search)),
+  return toSearchPage(
+    examined.filter((row) => matchesSearch(row, search)),
     search.page,
-    nextFloor(search, floor),
+    chooseFloor(search, floor),
     (row) => readRun(tables, row),
     ({ sequence }) => sequence,
   );
 }
 
-function isFound({ record, searchText }: RunRow, search: RunSearch): boolean {
+function matchesSearch({ record, searchText }: RunRow, search: RunSearch): boolean {
   const { words, state, engine, outcome, repairLevel, since, until } = search;
   const createdAt = Date.parse(record.created_at);
   const endedAt = record.ended_at === null ? null : Date.parse(record.ended_at);

@@ -15,7 +15,7 @@ import { checkOpen, createTables } from './tables.js';
 import { createStatistics } from './statistics.js';
 import { createUpkeep } from './upkeep.js';
 
-/** A store that ends with its process: for tests, and as the model the others are compared with. */
+/** Opens a store in memory, for tests and as the model with which the other stores are compared. */
 export function openMemoryStore(options: StoreOptions = {}): Store {
   const tables = createTables();
   const { searchWindow = SEARCH_WINDOW } = options;

@@ -13,18 +13,18 @@ import {
   checkSameOrder,
   nameOrders,
   queueOrder,
-  supersededBy,
-  supersededByChoice,
+  createSuperseded,
+  createSupersededByChoice,
 } from '../queue-rules.js';
-import type { KeptEntry, NamedOrder } from '../queue-rules.js';
-import { orderNotFound } from '../store-error.js';
+import type { StoredEntry, NamedOrder } from '../queue-rules.js';
+import { createOrderNotFoundError } from '../store-error.js';
 import { QUEUE, formatRequestsKey } from '../wakers.js';
 import { createOrderLists } from './lists.js';
 import { addRun } from './runs.js';
-import { checkOpen, closeOrder, copyValue, endRow, openItems, orderKey, readOrder } from './tables.js';
+import { checkOpen, closeOrder, copyValue, endRow, listOpenItems, formatOrderKey, readOrder } from './tables.js';
 import type { OrderRow, Row, Tables } from './tables.js';
 
-/** Issues, orders, the inbox and the executions. */
+/** Creates the part of the store with issues, orders, the inbox and the executions. */
 export function createOrders(tables: Tables, searchWindow: number): OrderStore {
   return {
     ...createSubmitOrder(tables),
@@ -34,7 +34,7 @@ export function createOrders(tables: Tables, searchWindow: number): OrderStore {
   };
 }
 
-/** Assigns run ids and queues the runs that carry the orders. */
+/** Creates the command that assigns run ids and queues the runs that carry the orders. */
 function createSubmitOrder(tables: Tables): Pick<OrderStore, 'submitOrder'> {
   return {
     async submitOrder(submission) {
@@ -51,15 +51,15 @@ function createSubmitOrder(tables: Tables): Pick<OrderStore, 'submitOrder'> {
         };
       }
       const [record, ...rivals] = replaceRun(tables, submission, 'doing');
-      const resolution = supersededBy(record.order.run_id, submission.now);
-      for (const item of openItems(tables, issueRef)) item.record = { ...item.record, resolution };
+      const resolution = createSuperseded(record.order.run_id, submission.now);
+      for (const item of listOpenItems(tables, issueRef)) item.record = { ...item.record, resolution };
       tables.wakers.wake(QUEUE);
       return { record, rivals, repeated: false };
     },
   };
 }
 
-/** Makes a new run, or the runs of a race, the active one of its issue and requests cancellation of the run it replaces. */
+/** Makes a new run, or the runs of a race, active in its issue, and requests cancellation of the run that it replaces. */
 function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueState): [OrderRecord, ...OrderRecord[]] {
   const { request, now } = submission;
   const issueRef = request.issue_ref;
@@ -113,7 +113,7 @@ function addOrder(
   }: { readonly group: string | null; readonly baseCommit: string | null; readonly now: number },
 ): OrderRecord {
   const { request, runId, run, spec } = added;
-  const key = orderKey(request.issue_ref, runId);
+  const key = formatOrderKey(request.issue_ref, runId);
   const record = {
     order: { ...copyValue(request), run_id: runId },
     run,
@@ -133,15 +133,15 @@ function addOrder(
   return readOrder(tables, row);
 }
 
-/** Settles orders. */
+/** Creates the command that settles orders. */
 function createSettleOrder(tables: Tables): Pick<OrderStore, 'settleOrder'> {
   return {
     async settleOrder(settlement) {
       checkOpen(tables);
       const { issueRef, runId, now, runResult, active, stale, race } = settlement;
-      const row = tables.orders.get(orderKey(issueRef, runId));
+      const row = tables.orders.get(formatOrderKey(issueRef, runId));
       const issue = tables.issues.get(issueRef);
-      if (row === undefined || issue === undefined) throw orderNotFound(issueRef, runId);
+      if (row === undefined || issue === undefined) throw createOrderNotFoundError(issueRef, runId);
       if (row.record.decision !== null) return { decision: copyValue(row.record.decision), repeated: true };
       if (row.entry !== null) return { ...readEntered(tables, row, row.entry), repeated: true };
 
@@ -172,7 +172,7 @@ function writeDecision(tables: Tables, row: OrderRow, decided: DecidedOrder, now
   addMessages(tables, outbox, now);
 }
 
-/** The orders of a race in the order of their runs; of an order outside one, only that. */
+/** Lists the orders of a race in the order of their runs; for an order without a race, only that order. */
 function listGroup(tables: Tables, row: OrderRow): readonly OrderRow[] {
   const { group, order } = row.record;
   if (group === undefined) return [row];
@@ -181,8 +181,8 @@ function listGroup(tables: Tables, row: OrderRow): readonly OrderRow[] {
   );
 }
 
-/** The answer to a run of an undecided race. */
-function readEntered(tables: Tables, row: OrderRow, { entry }: KeptEntry) {
+/** Returns the outcome of a settlement in an undecided race. */
+function readEntered(tables: Tables, row: OrderRow, { entry }: StoredEntry) {
   const open = listGroup(tables, row).filter((each) => each.entry === null);
   return { decision: copyValue(entry.execution.decision), waitsFor: open.map(({ record }) => record.order.run_id) };
 }
@@ -192,7 +192,7 @@ function concludeRace(
   tables: Tables,
   row: OrderRow,
   issue: Row<IssueRecord>,
-  kept: KeptEntry,
+  stored: StoredEntry,
   conclude: (entries: readonly RaceEntry[]) => RaceConclusion,
   now: number,
 ) {
@@ -200,7 +200,7 @@ function concludeRace(
   issue.record = updated;
   const group = listGroup(tables, row);
   const entries = group.flatMap(({ entry }) => (entry === null ? [] : [entry.entry]));
-  if (entries.length < group.length) return { ...readEntered(tables, row, kept), repeated: false };
+  if (entries.length < group.length) return { ...readEntered(tables, row, stored), repeated: false };
   const { winner, state, orders } = conclude(copyValue(entries));
   const { active_group: _, ...others } = updated;
   issue.record = winner === null ? { ...updated, state } : { ...others, state, active_run_id: winner };
@@ -208,7 +208,7 @@ function concludeRace(
     const each = group.find(({ record }) => record.order.run_id === decided.runId);
     if (each !== undefined) writeDecision(tables, each, decided, now);
   }
-  return { decision: copyValue(row.record.decision ?? kept.entry.execution.decision), repeated: false };
+  return { decision: copyValue(row.record.decision ?? stored.entry.execution.decision), repeated: false };
 }
 
 /** Adds an execution; an existing row stays unchanged. */
@@ -250,7 +250,7 @@ function addMessages(tables: Tables, messages: readonly NewOutboxMessage[], now:
   }
 }
 
-/** Records the decisions of people. */
+/** Creates the command that records the decisions of people. */
 function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem'> {
   return {
     async resolveItem({ id, now, resolution, state, execution, outbox, retry }) {
@@ -269,7 +269,7 @@ function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem'> {
       const recorded = copyValue(order === undefined ? resolution : { ...resolution, new_run_id: order.order.run_id });
       row.record = { ...row.record, resolution: recorded };
       if (isChoice && state === 'review') chooseResult(tables, issue, row.record, resolution);
-      const others = openItems(tables, row.record.issue_ref);
+      const others = listOpenItems(tables, row.record.issue_ref);
       if (order === undefined) {
         const next = others.length > 0 ? 'needs-human' : state;
         issue.record = { ...issue.record, state: next, updated_at: new Date(now).toISOString() };
@@ -285,7 +285,7 @@ function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem'> {
   };
 }
 
-/** Makes the run that a person accepted the active one; the other results of its race are not asked about any more. */
+/** Makes the run that a person accepted the active one, and resolves the items of the other results of its race. */
 function chooseResult(
   tables: Tables,
   issue: Row<IssueRecord>,
@@ -294,6 +294,6 @@ function chooseResult(
 ): void {
   const { active_group: _, ...record } = issue.record;
   issue.record = { ...record, active_run_id: runId };
-  const superseded = supersededByChoice(runId, resolution);
-  for (const item of openItems(tables, issueRef)) item.record = { ...item.record, resolution: superseded };
+  const superseded = createSupersededByChoice(runId, resolution);
+  for (const item of listOpenItems(tables, issueRef)) item.record = { ...item.record, resolution: superseded };
 }

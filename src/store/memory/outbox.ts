@@ -1,23 +1,28 @@
 import type { OutboxStore } from '../../orders/index.js';
-import { compareText, describeSink, REDELIVERED_AT_ONCE } from '../sink-state.js';
+import { compareText, describeSink, MAX_REDELIVERED } from '../sink-state.js';
 import { QUEUE } from '../wakers.js';
 import { listRows, readRecord } from './lists.js';
 import { checkOpen, copyValue, type OutboxRow, type Tables } from './tables.js';
 
-/** The queue of comments. */
+/** Creates the part of the store with the queue of comments. */
 export function createOutbox(tables: Tables): OutboxStore {
   return {
+    async readInstallation() {
+      checkOpen(tables);
+      return tables.installation;
+    },
+
     async claimOutbox({ workerId, leaseMs, now, limit, sinks }) {
       checkOpen(tables);
-      const heads = new Set<string>();
+      const seen = new Set<string>();
       const claimed: OutboxRow[] = [];
       for (const row of tables.outbox.values()) {
         const { record } = row;
         if (record.state === 'delivered' || record.state === 'dead') continue;
-        const line = JSON.stringify([record.sink, record.issue_ref]);
+        const key = JSON.stringify([record.sink, record.issue_ref]);
         // Only the oldest message of an issue and sink is claimed: comments are delivered one at a time and in order.
-        if (heads.has(line)) continue;
-        heads.add(line);
+        if (seen.has(key)) continue;
+        seen.add(key);
         const isDue = record.state === 'waiting' ? record.due_at <= now : (record.lease_until ?? 0) <= now;
         if (!isDue || sinks?.includes(record.sink) === false || claimed.length >= limit) continue;
         row.workerId = workerId;
@@ -51,12 +56,13 @@ export function createOutbox(tables: Tables): OutboxStore {
       return true;
     },
 
-    async redeliver(wanted, now) {
+    async redeliver(filter, now) {
       checkOpen(tables);
       const due = [...tables.outbox.values()]
-        .filter(({ record }) => ('id' in wanted ? record.id === wanted.id : record.sink === wanted.sink))
+        .filter(({ record }) => ('id' in filter ? record.id === filter.id : record.sink === filter.sink))
         .filter(({ record: { state } }) => state === 'dead' || state === 'waiting')
-        .slice(0, REDELIVERED_AT_ONCE);
+        .slice(0, MAX_REDELIVERED);
+      // With 0 tries the message would be sent without searching for an earlier delivery.
       for (const row of due) row.record = { ...row.record, state: 'waiting', tries: 1, due_at: now };
       tables.wakers.wake(QUEUE);
       return due.length;
@@ -64,9 +70,10 @@ export function createOutbox(tables: Tables): OutboxStore {
 
     async listSinks() {
       checkOpen(tables);
-      const open = [...tables.outbox.values()].map(({ record }) => record).filter(({ state }) => state !== 'delivered');
-      return [...new Set(open.map(({ sink }) => sink))].toSorted(compareText).map((sink) => {
-        const messages = open.filter((message) => message.sink === sink);
+      const records = [...tables.outbox.values()].map(({ record }) => record);
+      const undelivered = records.filter(({ state }) => state !== 'delivered');
+      return [...new Set(undelivered.map(({ sink }) => sink))].toSorted(compareText).map((sink) => {
+        const messages = undelivered.filter((message) => message.sink === sink);
         const failed = messages.findLast(({ last_error: error }) => error !== null);
         return describeSink({
           name: sink,

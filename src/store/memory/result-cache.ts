@@ -1,14 +1,14 @@
 import type { CacheLimits, CachedResult, ResultCache } from '../../runs/index.js';
 import { checkOpen, type Tables } from './tables.js';
 
-/** Cached results as text; the map keeps the order of insertion. */
+/** Creates the part of the store with cached results. They are stored as text, in the order of insertion. */
 export function createResultCache(tables: Tables, limits: Required<CacheLimits>): ResultCache {
   const { results } = tables;
   return {
     async find(key) {
       checkOpen(tables);
-      const kept = results.get(key);
-      return kept === undefined ? undefined : (JSON.parse(kept.text) as CachedResult);
+      const stored = results.get(key);
+      return stored === undefined ? undefined : (JSON.parse(stored.text) as CachedResult);
     },
 
     async keep(key, entry) {
@@ -18,11 +18,11 @@ export function createResultCache(tables: Tables, limits: Required<CacheLimits>)
       results.delete(key);
       if (bytes > limits.bytes) return;
       results.set(key, { text, bytes, keptAt: Date.parse(entry.kept_at) || 0 });
-      let total = [...results.values()].reduce((sum, kept) => sum + kept.bytes, 0);
-      for (const [oldest, kept] of results) {
+      let total = [...results.values()].reduce((sum, stored) => sum + stored.bytes, 0);
+      for (const [oldest, stored] of results) {
         if (results.size <= limits.entries && total <= limits.bytes) break;
         results.delete(oldest);
-        total -= kept.bytes;
+        total -= stored.bytes;
       }
     },
   };

@@ -14,7 +14,7 @@ import { createClaimRun } from './claim-run.js';
 import { listRows, searchRuns } from './lists.js';
 import { checkOpen, copyValue, endRow, readRun, type RunRow, type Tables } from './tables.js';
 
-/** The queue of runs. */
+/** Creates the part of the store with the queue of runs. */
 export function createRuns(tables: Tables, searchWindow: number): RunStore {
   const { runs } = tables;
   return {

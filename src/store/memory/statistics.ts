@@ -1,10 +1,10 @@
-import { readHistory } from '../inbox-roll-up.js';
+import { createHistory } from '../inbox-roll-up.js';
 import { toRunSlot } from '../roll-up.js';
 import { createDigest } from '../run-digest.js';
 import type { Statistics } from '../statistics.js';
 import { checkOpen, type Tables } from './tables.js';
 
-/** Figures over time. Everything is counted when it is asked for: a store in memory has little. */
+/** Creates the part of the store with statistics. Everything is counted on request: a store in memory is small. */
 export function createStatistics(tables: Tables): Statistics {
   return {
     async listRunSlots({ since, until }) {
@@ -25,7 +25,7 @@ export function createStatistics(tables: Tables): Statistics {
 
     async readInboxHistory({ since }) {
       checkOpen(tables);
-      return readHistory(
+      return createHistory(
         [...tables.inbox.values()].map(({ record }) => record),
         since,
       );

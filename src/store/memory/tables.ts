@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Emitted, LogPosition } from '../../events/index.js';
 import type {
   ExecutionRecord,
@@ -8,12 +9,12 @@ import type {
   RunRecord,
 } from '../../records/index.js';
 import type { WorkerReport } from '../fleet.js';
-import type { KeptEntry } from '../queue-rules.js';
-import { storeClosed } from '../store-error.js';
+import type { StoredEntry } from '../queue-rules.js';
+import { createClosedError } from '../store-error.js';
 import { explainWaiting } from '../waiting-for.js';
 import { createWakers, type Wakers } from '../wakers.js';
 
-/** A record and its place in the order of arrival; the record is replaced, never changed. */
+/** A record and its number in the order of insertion; the record is replaced, never changed. */
 export interface Row<T> {
   readonly sequence: number;
   record: T;
@@ -21,11 +22,11 @@ export interface Row<T> {
 
 /** An order; its state follows from its run. */
 export interface OrderRow extends Row<Omit<OrderRecord, 'state' | 'started_at'>> {
-  /** Of a run of a race that has ended. */
-  entry: KeptEntry | null;
+  /** The entry of a run in a race, after the run has ended. */
+  entry: StoredEntry | null;
 }
 
-/** A message and who is delivering it. */
+/** A message and the worker that delivers it. */
 export interface OutboxRow extends Row<OutboxMessage> {
   workerId: string | null;
 }
@@ -40,17 +41,17 @@ export interface RunRow extends Row<Omit<RunRecord, 'waiting_for'>> {
   /** Not to be claimed before this time: its folder was in use by a process outside the store, or a budget was used up. */
   notBefore: number;
   reply: string | null;
-  /** The repository of its order as it was before the run started. */
+  /** The state of its order's repository before the run started. */
   repositoryStart?: string;
 }
 
-/** An event and its place. */
-export interface KeptEvent extends LogPosition {
+/** An event and its position. */
+export interface StoredEvent extends LogPosition {
   readonly emitted: Emitted;
 }
 
-/** A result, as text. */
-export interface KeptResult {
+/** A result as text. */
+export interface StoredResult {
   readonly text: string;
   readonly bytes: number;
   /** Milliseconds since 1970. */
@@ -59,6 +60,7 @@ export interface KeptResult {
 
 /** The contents of a store in memory. */
 export interface Tables {
+  readonly installation: string;
   readonly issues: Map<string, Row<IssueRecord>>;
   readonly orders: Map<string, OrderRow>;
   /** Orders that are neither settled nor canceled. */
@@ -73,9 +75,9 @@ export interface Tables {
   /** Runs whose events were deleted, and when. */
   readonly forgotten: Map<string, number>;
   /** By protocol and run, in order. */
-  readonly events: Map<string, KeptEvent[]>;
+  readonly events: Map<string, StoredEvent[]>;
   /** In the order of insertion. */
-  readonly results: Map<string, KeptResult>;
+  readonly results: Map<string, StoredResult>;
   readonly workers: Map<string, WorkerReport>;
   /** The holder of each duty, and until when. */
   readonly duties: Map<string, { readonly owner: string; readonly until: number }>;
@@ -100,6 +102,7 @@ export interface BudgetRow {
 /** Creates the tables of an empty store. */
 export function createTables(): Tables {
   return {
+    installation: randomUUID(),
     issues: new Map(),
     orders: new Map(),
     openOrders: new Set(),
@@ -123,11 +126,11 @@ export function createTables(): Tables {
 
 /** Refuses a command after the store was closed. Commands here never await, so each is a transaction. */
 export function checkOpen(tables: Tables): void {
-  if (tables.isClosed) throw storeClosed();
+  if (tables.isClosed) throw createClosedError();
 }
 
-/** Issue and run id together name an order. */
-export function orderKey(issueRef: string, runId: string): string {
+/** Formats issue and run id, which together identify an order, as a key. */
+export function formatOrderKey(issueRef: string, runId: string): string {
   return `${issueRef}\n${runId}`;
 }
 
@@ -154,7 +157,7 @@ export function closeOrder(
   tables.wakers.wake(row.record.run);
 }
 
-/** Reads a run, with what it waits for. */
+/** Reads a run, with the reason why it waits. */
 export function readRun(tables: Tables, row: RunRow): RunRecord {
   return { ...copyValue(row.record), waiting_for: readWaitingFor(tables, row) };
 }
@@ -168,7 +171,7 @@ function readWaitingFor(tables: Tables, row: RunRow): RunRecord['waiting_for'] {
   });
 }
 
-/** The claimed run that occupies the folder of another: two share one only if neither needs it exclusively. */
+/** Finds the claimed run that occupies the folder of another run. Two runs share a folder only if neither needs it exclusively. */
 export function findFolderHolder(tables: Tables, { folder, isExclusive }: RunRow): RunRow | undefined {
   return [...tables.runs.values()].find(
     (other) => isHeld(other) && other.folder === folder && (other.isExclusive || isExclusive),
@@ -180,13 +183,13 @@ export function isHeld({ record: { state } }: RunRow): boolean {
   return state === 'running' || state === 'waiting';
 }
 
-/** A copy of a value as a database would return it: only what JSON can represent. */
+/** Copies a value as a database would return it: only what JSON can represent. */
 export function copyValue<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
 
-/** The open inbox items of an issue. */
-export function openItems(tables: Tables, issueRef: string): Row<InboxItem>[] {
+/** Lists the open inbox items of an issue. */
+export function listOpenItems(tables: Tables, issueRef: string): Row<InboxItem>[] {
   return [...tables.inbox.values()].filter(({ record }) => record.issue_ref === issueRef && record.resolution === null);
 }
 

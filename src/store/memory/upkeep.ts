@@ -1,10 +1,10 @@
-import { endCursor, readEndPage, toListed } from '../page.js';
+import { formatEndCursor, readEndPage, toListed } from '../page.js';
 import { COUNT_CLAIM_TTL_MS, countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
-import { inOrderOfEnd } from './forgetting.js';
-import { checkOpen, orderKey, readOrder, readRun, type RunRow, type Tables } from './tables.js';
+import { listByEnd } from './forgetting.js';
+import { checkOpen, formatOrderKey, readOrder, readRun, type RunRow, type Tables } from './tables.js';
 
-/** Counts of work in the store, and queries about ended runs. */
+/** Creates the part of the store that counts work and lists ended runs. */
 export function createUpkeep(tables: Tables): Upkeep {
   const { runs, outbox } = tables;
   const counted = new Map<string, number>();
@@ -14,10 +14,10 @@ export function createUpkeep(tables: Tables): Upkeep {
       const open = [...outbox.values()].filter(({ record: { state } }) => state === 'waiting' || state === 'sending');
       const written = open.map(({ record }) => Date.parse(record.created_at));
       return {
-        runs: countStates(OPEN_RUN_STATES, tally([...runs.values()].map(({ record }) => record.state))),
+        runs: countStates(OPEN_RUN_STATES, countEach([...runs.values()].map(({ record }) => record.state))),
         orders: countStates(
           OPEN_ORDER_STATES,
-          tally([...tables.openOrders].map((row) => readOrder(tables, row).state)),
+          countEach([...tables.openOrders].map((row) => readOrder(tables, row).state)),
         ),
         inbox: [...tables.inbox.values()].filter(({ record }) => record.resolution === null).length,
         outbox: {
@@ -31,14 +31,14 @@ export function createUpkeep(tables: Tables): Upkeep {
     async listEndedRuns(page) {
       checkOpen(tables);
       const { size, after } = readEndPage(page);
-      const found = inOrderOfEnd(tables).filter(
+      const found = listByEnd(tables).filter(
         ({ endedAt, row }) => endedAt > after.endedAt || (endedAt === after.endedAt && row.sequence > after.sequence),
       );
       return toListed(
         found,
         { size },
         ({ row }) => readRun(tables, row),
-        ({ endedAt, row }) => endCursor({ endedAt, sequence: row.sequence }),
+        ({ endedAt, row }) => formatEndCursor({ endedAt, sequence: row.sequence }),
       );
     },
 
@@ -76,7 +76,7 @@ export function createUpkeep(tables: Tables): Upkeep {
   };
 }
 
-function tally(states: readonly string[]): Map<string, number> {
+function countEach(states: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const state of states) counts.set(state, (counts.get(state) ?? 0) + 1);
   return counts;
@@ -86,5 +86,5 @@ function isUnsettled(
   tables: Tables,
   { record: { order } }: { readonly record: Pick<RunRow['record'], 'order'> },
 ): boolean {
-  return order !== null && tables.orders.get(orderKey(order.issue_ref, order.run_id))?.record.settled_at === null;
+  return order !== null && tables.orders.get(formatOrderKey(order.issue_ref, order.run_id))?.record.settled_at === null;
 }

@@ -1,12 +1,12 @@
 /**
- * The numbers of advisory locks that stand for one thing in a whole database, together so that no two are the same. Those of folders
- * and worker types are negative (`queue-functions.ts`); each connection that listens holds one of a random number.
+ * The numbers of the advisory locks that exist once per database, in one place so that no two are the same. Locks for folders and
+ * worker types have negative numbers (`queue-functions.ts`); each listening connection holds a lock with a random number.
  */
 export const ADVISORY_LOCKS = {
-  /** One process changes the form of the tables at a time. */
+  /** One process at a time migrates the tables. */
   migration: 758_423,
-  /** One process counts at a time; others have nothing to do then. */
+  /** One process at a time counts; the others skip it. */
   counting: 758_425,
-  /** Reservations are serialized over all machines, so that each sees what the others hold. */
+  /** Reservations are serialized across all machines, so that each sees the shares of the others. */
   budgets: 758_426,
 } as const;

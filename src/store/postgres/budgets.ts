@@ -2,10 +2,10 @@ import { ADVISORY_LOCKS } from './advisory-locks.js';
 import { BUDGET_ROWS_MS, MAX_COUNTED_WAITS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
 import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import type { Context } from './context.js';
-import type { Queryable } from './driver.js';
+import type { Queryable, Row } from './driver.js';
 import { readColumns } from './rows.js';
 
-/** Creates the part of the store that tracks what runs use and hold of budgets. */
+/** Creates the part of the store that tracks the usage and shares of budgets. */
 export function createBudgets({ database }: Context): Budgets {
   return {
     async noteRequest({ run, caller, issueRef, now }) {
@@ -24,9 +24,8 @@ export function createBudgets({ database }: Context): Budgets {
     },
     reserveBudget: async ({ run, issueRef, now, limits }) =>
       database.transaction(async (transaction) => {
-        // A separate statement, so that the next one sees what the previous holder has written.
+        // A separate statement, so that the next one sees the changes of the previous lock holder.
         await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [ADVISORY_LOCKS.budgets]);
-        await transaction.query(`DELETE FROM sluice.budget_entries WHERE at < $1`, [now - BUDGET_ROWS_MS]);
         const share = shareBudgets(limits, await measureAll(transaction, limits, run));
         const isHeld = !('exhausted' in share);
         await transaction.query(HOLD, [
@@ -36,22 +35,19 @@ export function createBudgets({ database }: Context): Budgets {
           isHeld ? share.tokens : 0,
           isHeld ? share.cost : 0,
           isHeld ? null : describeBudget(share.exhausted),
+          now - BUDGET_ROWS_MS,
         ]);
         return isHeld ? undefined : share.exhausted;
       }),
-    spendBudget: async (spending) =>
-      database.transaction(async (transaction) => {
-        await transaction.query(
-          `UPDATE sluice.budget_entries SET tokens = greatest(tokens, $2), cost = greatest(cost, $3) WHERE run = $1`,
-          [spending.run, spending.tokens, spending.cost],
-        );
-        return findExceeded(spending, await measureAll(transaction, spending.limits, spending.run));
-      }),
-    measureBudgets: async (limits) => database.transaction(async (transaction) => measureAll(transaction, limits, '')),
+    async spendBudget(spending) {
+      const { run, tokens, cost, limits } = spending;
+      const { rows } = await database.query(SPEND, [...listMeasureValues(limits, run), tokens, cost]);
+      return findExceeded(spending, rows.map(readUse));
+    },
+    measureBudgets: async (limits) => measureAll(database, limits, ''),
     async listBudgetUse(limit) {
       const { rows: issues } = await database.query(
-        `SELECT issue_ref FROM sluice.budget_entries WHERE issue_ref IS NOT NULL
-         GROUP BY issue_ref ORDER BY sum(tokens) DESC, issue_ref COLLATE "C" LIMIT $1`,
+        `SELECT name FROM sluice.budget_totals WHERE scope = 'issue' GROUP BY name ORDER BY sum(tokens) DESC, name LIMIT $1`,
         [limit],
       );
       const { rows: waiting } = await database.query(
@@ -60,7 +56,7 @@ export function createBudgets({ database }: Context): Budgets {
         [limit],
       );
       return {
-        issues: issues.map((row) => readColumns(row).text('issue_ref')),
+        issues: issues.map((row) => readColumns(row).text('name')),
         waiting: waiting.map((row) => ({
           run: readColumns(row).text('run'),
           budget: readColumns(row).text('waits_for'),
@@ -76,7 +72,13 @@ export function createBudgets({ database }: Context): Budgets {
   };
 }
 
+/** Also deletes entries that no longer count for any budget. */
 const HOLD = `
+  WITH forgotten AS (
+    DELETE FROM sluice.budget_entries WHERE at < $7 AND run <> $1
+  ), forgotten_totals AS (
+    DELETE FROM sluice.budget_totals WHERE day < $7 / 86400000
+  )
   INSERT INTO sluice.budget_entries (run, issue_ref, at, held_tokens, held_cost, waits_for) VALUES ($1, $2, $3, $4, $5, $6)
   ON CONFLICT (run) DO UPDATE SET at = EXCLUDED.at, held_tokens = EXCLUDED.held_tokens, held_cost = EXCLUDED.held_cost,
     waits_for = EXCLUDED.waits_for`;
@@ -90,39 +92,58 @@ const COUNT_WAITS_FOR = `
     SELECT FROM sluice.budget_entries JOIN sluice.runs ON runs.id = run
     WHERE waits_for = $1 AND runs.state = 'queued' LIMIT $2) AS counted`;
 
-/** The share of a run counts until it has ended, however it ended. A run that waits has used nothing and holds nothing. */
-const measureEntries = (condition: string): string => `
-  SELECT coalesce(sum(tokens), 0)::double precision AS tokens, coalesce(sum(cost), 0)::double precision AS cost,
-    coalesce(sum(greatest(tokens, CASE WHEN open THEN held_tokens ELSE 0 END)), 0)::double precision AS held_tokens,
-    coalesce(sum(greatest(cost, CASE WHEN open THEN held_cost ELSE 0 END)), 0)::double precision AS held_cost
-  FROM (
-    SELECT entries.*, coalesce(runs.state IN ('running', 'waiting'), false) AS open
-    FROM sluice.budget_entries AS entries LEFT JOIN sluice.runs ON runs.id = run
-    WHERE (tokens > 0 OR cost > 0 OR held_tokens > 0 OR held_cost > 0) AND at >= $1 AND run <> $2${condition}) AS counted`;
+const IS_COUNTED = `at >= since AND CASE scope WHEN 'day' THEN true WHEN 'issue' THEN issue_ref = name ELSE caller = name END`;
 
-const MEASURE = {
-  day: measureEntries(''),
-  issue: measureEntries(' AND entries.issue_ref = $3'),
-  caller: measureEntries(' AND entries.caller = $3'),
-} as const;
+/**
+ * Returns, for each budget, the usage of all runs except one, and that usage plus the unused shares of open runs. Usage is read
+ * from daily totals; only open runs are read one by one. The share of a run counts until it has ended, however it ended.
+ */
+const MEASURE = `
+  SELECT used.tokens - own.tokens AS tokens, used.cost - own.cost AS cost,
+    used.tokens - own.tokens + held.tokens AS held_tokens, used.cost - own.cost + held.cost AS held_cost
+  FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS wanted (scope, name, since, place)
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(totals.tokens), 0) AS tokens, coalesce(sum(totals.cost), 0) AS cost
+      FROM sluice.budget_totals AS totals
+      WHERE totals.scope = wanted.scope AND totals.name = wanted.name AND day >= since / 86400000) AS used
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
+      FROM sluice.budget_entries WHERE run = $4 AND ${IS_COUNTED}) AS own
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(greatest(held_tokens - tokens, 0)), 0) AS tokens,
+        coalesce(sum(greatest(held_cost - cost, 0)), 0) AS cost
+      FROM sluice.runs JOIN sluice.budget_entries ON run = runs.id
+      WHERE runs.state IN ('running', 'waiting') AND run <> $4 AND ${IS_COUNTED}) AS held
+  ORDER BY place`;
+
+/** One statement is enough, because the usage of the other runs is the same before and after it. */
+const SPEND = `
+  WITH spent AS (
+    UPDATE sluice.budget_entries SET tokens = greatest(tokens, $5), cost = greatest(cost, $6) WHERE run = $4
+  )
+  ${MEASURE}`;
+
+function listMeasureValues(limits: readonly BudgetLimit[], except: string): unknown[] {
+  return [limits.map(({ scope }) => scope), limits.map(({ name }) => name), limits.map(({ since }) => since), except];
+}
 
 async function measureAll(
-  transaction: Queryable,
+  queryable: Queryable,
   limits: readonly BudgetLimit[],
   except: string,
 ): Promise<readonly BudgetUse[]> {
-  const uses: BudgetUse[] = [];
-  for (const { scope, name, since } of limits) {
-    const { rows } = await transaction.query(MEASURE[scope], [since, except, ...(scope === 'day' ? [] : [name])]);
-    const columns = readColumns(rows[0] ?? {});
-    uses.push({
-      tokens: columns.number('tokens'),
-      cost: columns.number('cost'),
-      heldTokens: columns.number('held_tokens'),
-      heldCost: columns.number('held_cost'),
-    });
-  }
-  return uses;
+  const { rows } = await queryable.query(MEASURE, listMeasureValues(limits, except));
+  return rows.map(readUse);
+}
+
+function readUse(row: Row): BudgetUse {
+  const { number } = readColumns(row);
+  return {
+    tokens: number('tokens'),
+    cost: number('cost'),
+    heldTokens: number('held_tokens'),
+    heldCost: number('held_cost'),
+  };
 }
 
 function readName(value: unknown): string | null {

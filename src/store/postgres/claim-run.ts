@@ -1,6 +1,7 @@
+import type { OrderRecord } from '../../records/index.js';
 import type { RunStore } from '../../runs/index.js';
-import { EXPIRED_AT_ONCE, storeSpec } from '../queue-rules.js';
-import { readColumns, readOrder, closeDigest, digestValues, readRun } from './rows.js';
+import { MAX_EXPIRED, storeSpec } from '../queue-rules.js';
+import { readColumns, readOrder, buildDigestUpdate, listDigestValues, readRun } from './rows.js';
 import type { Context } from './context.js';
 import type { Queryable, Row } from './driver.js';
 
@@ -44,13 +45,12 @@ export function createClaimRun({ database, notifications }: Context): ClaimRun {
       if (claimed === undefined) return undefined;
       const record = readRun(claimed);
       if (record.order === null) return { record, order: null, unresolved: [] };
-      const { rows: orders } = await database.query(`SELECT * FROM sluice.order_records WHERE run = $1`, [record.id]);
-      const order = orders[0] === undefined ? null : readOrder(orders[0]);
+      const order = readCarried(claimed) ?? (await findCarried(database, record.id));
       return { record, order, unresolved: await findUnresolved(database, order?.order.depends_on ?? []) };
     },
 
     async markStarted({ id, workerId, now, spec, baseCommit, repositoryStart }) {
-      // One update with a case, because cancellation may be requested at the moment of the start.
+      // A single update, because cancellation may be requested at the time of the start.
       const { rows } = await database.query(
         `WITH started AS (UPDATE sluice.runs SET
            started_at = CASE WHEN ${IS_CANCELED} THEN started_at ELSE COALESCE(started_at, $3) END,
@@ -141,10 +141,10 @@ export function createClaimRun({ database, notifications }: Context): ClaimRun {
            WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND order_run_id IS NULL
            RETURNING seq, state, started_at, ended_at
          ), counted AS (
-           ${closeDigest(5, 'ended')}
+           ${buildDigestUpdate(5, 'ended')}
          )
          SELECT true AS done FROM ended`,
-        [id, workerId, now, JSON.stringify(result), ...digestValues(result)],
+        [id, workerId, now, JSON.stringify(result), ...listDigestValues(result)],
       );
       return rows.length > 0;
     },
@@ -169,7 +169,7 @@ export function createClaimRun({ database, notifications }: Context): ClaimRun {
         `SELECT * FROM sluice.runs WHERE ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= $1
            AND seq > coalesce((SELECT seq FROM sluice.runs WHERE id = $3), 0) AND ($4::text IS NULL OR owner_host = $4)
          ORDER BY seq LIMIT $2`,
-        [now, EXPIRED_AT_ONCE, after ?? null, host ?? null],
+        [now, MAX_EXPIRED, after ?? null, host ?? null],
       );
       return rows.map(readRun);
     },
@@ -184,7 +184,7 @@ const HAS_EXPIRED = `
   SELECT true AS found FROM sluice.runs
   WHERE ${IS_HELD} AND lease_until <= $1 AND ($2::text IS NULL OR owner_host = $2) LIMIT 1`;
 
-/** Rows that another process requeues are left to it. */
+/** Rows that another process is requeueing are skipped. */
 const REQUEUE_EXPIRED = `
   UPDATE sluice.runs SET ${UNCLAIMED} WHERE seq IN (
     SELECT seq FROM sluice.runs WHERE ${IS_HELD} AND started_at IS NULL AND lease_until <= $1
@@ -193,10 +193,26 @@ const REQUEUE_EXPIRED = `
 
 /** `sluice.claim_run` is in `queue-functions.ts`: one call is one transaction, which commits before its result is returned. */
 const CLAIM = `
-  SELECT (run).*, contended, is_more
-  FROM sluice.claim_run($1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::double precision[], $10, $11, $12, $13, $14, $15)`;
+  SELECT (claimed.run).*, contended, is_more, (
+    SELECT row_to_json(orders) FROM sluice.orders WHERE orders.run = (claimed.run).id) AS carried
+  FROM sluice.claim_run($1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::double precision[], $10, $11, $12, $13, $14, $15) AS claimed`;
 
-/** Each round waits for one claim of another worker, or parks a hundred runs; beyond that the next wake-up tries again. */
+/** Reads the order of a claimed run from the row that the claim returned. */
+function readCarried(claimed: Row): OrderRecord | undefined {
+  const carried = claimed['carried'];
+  if (typeof carried !== 'object' || carried === null) return undefined;
+  const order = carried as Row;
+  const state = order['settled_at'] === null ? 'running' : order['decision'] === null ? 'canceled' : 'settled';
+  return readOrder({ ...order, state, started_at: claimed['started_at'] });
+}
+
+/** Finds the order of a claimed run. The claim does not return an order that was submitted after its statement began. */
+async function findCarried(database: Queryable, run: string): Promise<OrderRecord | null> {
+  const { rows } = await database.query(`SELECT * FROM sluice.order_records WHERE run = $1`, [run]);
+  return rows[0] === undefined ? null : readOrder(rows[0]);
+}
+
+/** Each round waits for one claim of another worker, or parks a hundred runs. After this many, the next wake-up tries again. */
 const MAX_ROUNDS = 1000;
 
 async function claimNext(database: Queryable, values: readonly unknown[]): Promise<Row | undefined> {

@@ -4,7 +4,7 @@ import { createDatabase } from '../../../test/postgres/fresh-database.js';
 import { openSite } from '../contract/fixtures/open-site.js';
 import { measureClock } from './clock.js';
 
-it("goes by the database's clock, whatever the machine's clock says", async () => {
+it("follows the database's clock, whatever the machine's clock shows", async () => {
   const realNow = Date.now();
   vi.spyOn(Date, 'now').mockReturnValue(realNow + 60 * 60 * 1000);
   const store = await openSite(await createDatabase());
@@ -14,19 +14,19 @@ it("goes by the database's clock, whatever the machine's clock says", async () =
   expect(store.now()).toBeGreaterThanOrEqual(first);
 });
 
-/** A database whose clock stands, asked at once. */
+/** A database whose clock has stopped, and which responds immediately. */
 async function measureAt(now: number) {
   return measureClock({ query: async () => ({ rows: [{ now: String(now) }] }) });
 }
 
-it('is not moved by an answer that came late', async () => {
+it('is not changed by a late response', async () => {
   const clock = await measureAt(1_000_000);
   const before = clock.now();
   clock.set(before, performance.now() - 4000);
   expect(clock.now() - before).toBeLessThan(1000);
 });
 
-it('is corrected by an answer that came soon', async () => {
+it('is corrected by a fast response', async () => {
   const clock = await measureAt(1_000_000);
   clock.set(5_000_000, performance.now() - 2);
   expect(Math.abs(clock.now() - 5_000_000)).toBeLessThan(1000);

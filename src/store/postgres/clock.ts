@@ -2,33 +2,34 @@ import { performance } from 'node:perf_hooks';
 import type { Queryable } from './driver.js';
 import { readColumns } from './rows.js';
 
-/** The clock of the database. Machines that share it agree on the time, whatever their own clocks say. */
+/** The clock of the database. Machines that share the database agree on the time, even if their own clocks differ. */
 export interface DatabaseClock {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Takes a time that the database has answered to a question asked at `asked`, in `performance.now()`. */
-  readonly set: (answered: number, asked: number) => void;
+  /** Corrects the clock with a time from the database, queried at `queriedAt` in `performance.now()`. */
+  readonly set: (databaseTime: number, queriedAt: number) => void;
 }
 
 /** The time of the database, as a column `now`. */
 export const DATABASE_NOW = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
 
 /**
- * Asks the database for its time. Between two answers the time is continued by the monotonic clock of this process, which a
- * change of the machine's time does not move.
+ * Queries the time of the database. Between two queries, the monotonic clock of this process continues it, so that changing the
+ * clock of the machine has no effect.
  */
 export async function measureClock(database: Queryable): Promise<DatabaseClock> {
   let offset: number | undefined;
   /**
-   * The database read its clock at some moment between the question and the answer. A busy machine answers late, and most of
-   * that time a question waits for a connection: halfway would be wrong by seconds. So an answer corrects only what it disproves.
+   * The database read its clock at some time between query and response. On a busy machine the response is late, mostly because
+   * the query waits for a connection: assuming the middle would be wrong by seconds. So the offset changes only if it is outside
+   * the possible range.
    */
-  const set = (answered: number, asked: number): void => {
-    const [least, most] = [answered - performance.now(), answered - asked];
+  const set = (databaseTime: number, queriedAt: number): void => {
+    const [least, most] = [databaseTime - performance.now(), databaseTime - queriedAt];
     offset = Math.min(most, Math.max(least, offset ?? (least + most) / 2));
   };
-  const asked = performance.now();
+  const queriedAt = performance.now();
   const { rows } = await database.query(`SELECT ${DATABASE_NOW}`);
-  set(readColumns(rows[0] ?? {}).number('now'), asked);
+  set(readColumns(rows[0] ?? {}).number('now'), queriedAt);
   return { now: () => Math.round((offset ?? 0) + performance.now()), set };
 }

@@ -1,15 +1,15 @@
 import { getErrorCode, getErrorMessage, isSluiceError } from '../../base/index.js';
-import { migratedMeanwhile } from '../migration-steps.js';
+import { createMigratedError } from '../migration-steps.js';
 import { StoreError } from '../store-error.js';
 
-/** The state with which our tables refuse a process that writes another schema version. */
-export const OTHER_FORM = 'SLU01';
+/** The SQLSTATE with which our tables refuse a process of another schema version. */
+export const OTHER_SCHEMA_VERSION = 'SLU01';
 
-/** A statement was prepared for tables that a newer version has changed since: on a new connection it is prepared again. */
+/** The tables have changed since a statement was prepared: on a new connection it is prepared again. */
 const OUTDATED_PLAN = '0A000';
 
-/** Serialization failure, deadlock and an outdated plan: the whole transaction can be retried. */
-const REPEATABLE = new Set(['40001', '40P01', OUTDATED_PLAN]);
+/** Serialization failure, deadlock and an outdated plan: the transaction can be retried. */
+const RETRYABLE = new Set(['40001', '40P01', OUTDATED_PLAN]);
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -20,17 +20,17 @@ const TIMED_OUT = new Set(['55P03', '57014']);
 const UNAVAILABLE = /^(?:08|28|3D|53|57P)/;
 
 /** Whether a transaction that failed with this error can be retried. */
-export function isRepeatable(error: unknown): boolean {
-  return REPEATABLE.has(readSqlState(error) ?? '');
+export function isRetryable(error: unknown): boolean {
+  return RETRYABLE.has(readSqlState(error) ?? '');
 }
 
-/** Whether a row with the same key exists, or another transaction has just added one; also of an error that was converted. */
+/** Whether a row with the same key exists, or another transaction has just added one; also accepts a converted error. */
 export function isDuplicate(error: unknown): boolean {
   return readSqlState(error instanceof StoreError ? error.cause : error) === UNIQUE_VIOLATION;
 }
 
 /** Whether the connection can be used after this error. */
-export function leavesConnection(error: unknown): boolean {
+export function isConnectionUsable(error: unknown): boolean {
   const state = readSqlState(error);
   return state !== undefined && state !== OUTDATED_PLAN && !UNAVAILABLE.test(state);
 }
@@ -39,59 +39,63 @@ export function leavesConnection(error: unknown): boolean {
 export function toStoreError(error: unknown, where: string): Error {
   if (isSluiceError(error)) return error;
   const state = readSqlState(error);
-  if (isAddressRefused(error)) return addressRefused();
-  const said = getErrorMessage(error);
+  if (isInvalidUrl(error)) return createUrlError();
+  const detail = getErrorMessage(error);
   if (state === undefined || UNAVAILABLE.test(state)) {
     return new StoreError(
       'STORE_UNAVAILABLE',
-      `Cannot use PostgreSQL at "${where}": ${said}. ${adviceFor(state)} The next call connects again.`,
+      `Cannot use PostgreSQL at "${where}": ${detail}. ${chooseAdvice(state)} The next call connects again.`,
       { cause: error },
     );
   }
-  if (state === OTHER_FORM) return migratedMeanwhile(`PostgreSQL at "${where}"`);
-  if (TIMED_OUT.has(state) || REPEATABLE.has(state)) {
-    return new StoreError('STORE_BUSY', `PostgreSQL at "${where}" is busy: ${said}. Nothing was written; try again.`, {
-      cause: error,
-    });
+  if (state === OTHER_SCHEMA_VERSION) return createMigratedError(`PostgreSQL at "${where}"`);
+  if (TIMED_OUT.has(state) || RETRYABLE.has(state)) {
+    return new StoreError(
+      'STORE_BUSY',
+      `PostgreSQL at "${where}" is busy: ${detail}. Nothing was written; try again.`,
+      {
+        cause: error,
+      },
+    );
   }
   return new StoreError(
     'STORE_FAILED',
-    `PostgreSQL at "${where}" rejected a statement: ${said}. Nothing was written; if your input is correct, report this as a bug.`,
+    `PostgreSQL at "${where}" rejected a statement: ${detail}. Nothing was written; if your input is correct, report this as a bug.`,
     {
       cause: error,
     },
   );
 }
 
-/** The driver could not read the address. */
-function isAddressRefused(error: unknown): boolean {
+/** Whether the driver could not parse the URL. */
+function isInvalidUrl(error: unknown): boolean {
   return error instanceof URIError || getErrorCode(error) === 'ERR_INVALID_URL';
 }
 
-/** Without a cause, because it contains the whole address, and the address may contain a password. */
-function addressRefused(): StoreError {
+/** Has no cause, because that contains the URL, which may contain a password. */
+function createUrlError(): StoreError {
   return new StoreError(
     'INVALID_STORE_URL',
-    'Invalid database address. Write postgres://USER:PASSWORD@HOST:PORT/NAME with special characters percent-encoded.',
+    'Invalid database URL. Use postgres://USER:PASSWORD@HOST:PORT/NAME with special characters percent-encoded.',
   );
 }
 
-/** Returns what to check, by the class of the SQLSTATE; undefined if the server was not reached. */
-function adviceFor(state: string | undefined): string {
+/** Returns what to check, by the class of the SQLSTATE, which is undefined if the server was not reached. */
+function chooseAdvice(state: string | undefined): string {
   switch (state?.slice(0, 2)) {
     case '28':
-      return 'Check the user and the password in the address.';
+      return 'Check the user and the password in the URL.';
     case '3D':
-      return 'Create that database, or name another one.';
+      return 'Create that database, or use another one.';
     case '53':
       return "Check the server's connections, memory and disk space.";
     case undefined:
     default:
-      return 'Check the address, and that the server is running.';
+      return 'Check the URL, and that the server is running.';
   }
 }
 
-/** The SQLSTATE of an error; undefined if it did not come from PostgreSQL. */
+/** Returns the SQLSTATE of an error; undefined if it did not come from PostgreSQL. */
 function readSqlState(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   const { code } = error;

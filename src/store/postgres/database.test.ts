@@ -32,7 +32,7 @@ describe('a database', () => {
     const url = new URL(await createDatabase());
     url.pathname = '/no_such_database';
     const missing = (await openPlain(url.href)).query('SELECT 1');
-    await expect(missing).rejects.toThrow('Create that database, or name another one.');
+    await expect(missing).rejects.toThrow('Create that database, or use another one.');
     expect(await catchCode(missing)).toBe('STORE_UNAVAILABLE');
     url.password = 'wrong';
     const refused = (await openPlain(url.href)).query('SELECT 1');
@@ -41,7 +41,7 @@ describe('a database', () => {
   });
 
   it.each(['postgres://someone:secret@[bad/x', 'postgres://someone:secret@host:99999/x'])(
-    'reports an invalid address, without the password: %s',
+    'reports an invalid URL, without the password: %s',
     async (url) => {
       const error: unknown = await (await openPlain(url)).query('SELECT 1').catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'INVALID_STORE_URL' });
@@ -49,7 +49,7 @@ describe('a database', () => {
     },
   );
 
-  it('reports a server that does not speak the PostgreSQL protocol', async () => {
+  it('reports a server that does not use the PostgreSQL protocol', async () => {
     const stranger = createServer((socket) => {
       socket.on('error', () => undefined).on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     });
@@ -60,7 +60,7 @@ describe('a database', () => {
     expect(await catchCode(database.query('SELECT 1'))).toBe('STORE_UNAVAILABLE');
   });
 
-  it('times out when the server accepts the connection and does not answer', async () => {
+  it('times out when the server accepts the connection and does not respond', async () => {
     const silent = createServer((socket) => {
       socket.on('error', () => undefined);
     });
@@ -87,7 +87,7 @@ describe('a database', () => {
     const [database, other] = [await openPlain(url), await openPlain(url)];
     await Promise.all([1, 2, 3].map(async () => database.query('SELECT pg_sleep(0.05)')));
     await cutConnections(other);
-    // Each of the three may be met once before its end has been noticed; after that all is well.
+    // Each of the three connections may be used once before its end is noticed; after that, calls succeed.
     await eventually(async () => {
       expect((await database.query('SELECT 1 AS answer')).rows).toEqual([{ answer: 1 }]);
     });
@@ -127,7 +127,7 @@ describe('a database', () => {
     const meeting = new Promise<void>((resolve) => {
       bothAreThere = resolve;
     });
-    // Each locks one row and then wants the other's: PostgreSQL ends one of the two, or both.
+    // Each transaction locks one row and then needs the other's row: PostgreSQL aborts one of them, or both.
     const count = (first: string, second: string): Promise<void> =>
       database.transaction(async (transaction) => {
         attempts += 1;

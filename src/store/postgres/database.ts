@@ -2,17 +2,17 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callbackify } from 'node:util';
 import { isSluiceError } from '../../base/index.js';
-import { holdsNul, isLookUp } from '../holds-nul.js';
-import { storeClosed } from '../store-error.js';
-import { isRepeatable, leavesConnection, toStoreError } from './database-error.js';
+import { containsNul, isReadOnly } from '../contains-nul.js';
+import { createClosedError } from '../store-error.js';
+import { isRetryable, isConnectionUsable, toStoreError } from './database-error.js';
 import type { DriverClient, DriverConnection, DriverPool, DriverQuery, Queryable } from './driver.js';
 import { loadPackage } from './load-package.js';
-import { SET_FORM } from './migrations.js';
+import { SET_SCHEMA_VERSION } from './migrations.js';
 import { createTurns } from './turns.js';
 
-/** How this store uses a server. */
+/** Options of the database connection. */
 export interface DatabaseOptions {
-  /** Connections at most; 10 by default. One more listens. */
+  /** The maximum number of connections; 10 by default. One more is used for notifications. */
   readonly connections?: number;
   /** The statement timeout; 60 s by default. */
   readonly statementTimeoutMs?: number;
@@ -22,27 +22,30 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs?: number;
 }
 
-/** One database, reached through a bounded pool. A lost connection fails the call that had it; the next one connects again. */
+/** A database with a bounded connection pool. A lost connection fails the call that uses it; the next call connects again. */
 export interface Database extends Queryable {
-  /** How many connections it opens at most. */
+  /** The maximum number of connections. */
   readonly connections: number;
-  /** Runs a transaction. Like a single statement it is retried a few times after a serialization failure or deadlock. */
+  /** Runs a transaction. Like a single statement, it is retried a few times after a serialization failure or deadlock. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
-  /** Throws after the end. */
+  /** Throws if the database is closed. */
   checkOpen(): void;
-  /** A connection outside the pool, not yet connected. */
+  /** Creates a connection outside the pool, not yet connected. */
   createClient(): DriverClient;
   close(): Promise<void>;
 }
 
-/** More failures in a row mean that something else is wrong. */
-const MAX_ATTEMPTS = 5;
+/** After more failures in a row, the cause is not a conflict. */
+const MAX_TRIES = 5;
 
-/** The pause before the first retry; it grows with each retry. */
+/** The maximum pause before the first retry; it grows with each retry. */
 const MAX_PAUSE_MS = 20;
 
 /** How long a statement waits for an open connection before another one is opened. */
-const PATIENCE_MS = 2;
+const OPEN_AFTER_MS = 2;
+
+/** How long it takes to open a connection. */
+const OPENING_MS = 10;
 
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const pg = (await loadPackage('pg', () => import('pg'))).default;
@@ -54,7 +57,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     statement_timeout: statementTimeoutMs,
     lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
-    // For a server that stops answering: the client times out shortly after the server should have.
+    // For a server that stops responding: the client times out shortly after the server should have.
     query_timeout: statementTimeoutMs + 5_000,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
@@ -63,25 +66,26 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   const pool: DriverPool = new pg.Pool({
     ...settings,
     max: connections,
-    // One stays open: a worker that looks at the queue now and then would connect again each time.
+    // One connection stays open: a worker that polls the queue from time to time would otherwise connect each time.
     min: 1,
     allowExitOnIdle: true,
-    // A connection says which form of the tables it writes before it is used.
-    verify: (connection, done) => setForm(connection, (error) => done(error ?? undefined)),
+    // A connection declares its schema version before it is used.
+    verify: (connection, done) => setSchemaVersion(connection, (error) => done(error ?? undefined)),
   });
   const turns = createTurns({
-    atOnce: connections,
-    longestWaitMs: statementTimeoutMs,
+    limit: connections,
+    maxWaitMs: statementTimeoutMs,
     countOpen: () => pool.totalCount,
-    patienceMs: PATIENCE_MS,
+    openAfterMs: OPEN_AFTER_MS,
+    openingMs: OPENING_MS,
   });
   const toQuery = createNaming();
-  // A connection that breaks between two statements, idle or in a transaction, emits an error: without a listener it
-  // would end the process. The pool drops it, or the next statement fails.
+  // A connection that breaks between two statements, idle or in a transaction, emits an error, which would end the process
+  // without a listener. The pool drops the connection, or the next statement fails.
   pool.on('error', () => undefined);
   pool.on('connect', (connection) => connection.on('error', () => undefined));
 
-  async function attempt<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
+  async function runTransaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
     const connection = await pool.connect();
     try {
       await connection.query('BEGIN');
@@ -97,18 +101,18 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 
   let isClosed = false;
   function checkOpen(): void {
-    if (isClosed) throw storeClosed();
+    if (isClosed) throw createClosedError();
   }
 
-  /** Retries what the server rolled back because of a conflict. */
+  /** Retries a command that the server rolled back because of a conflict. */
   async function retryConflicts<T>(command: () => Promise<T>): Promise<T> {
     checkOpen();
     for (let count = 1; ; count++) {
       try {
-        return await turns.take(command);
+        return await turns.run(command);
       } catch (error) {
-        if (count === MAX_ATTEMPTS || !isRepeatable(error)) throw toStoreError(error, where);
-        // A random delay, so that two conflicting transactions do not retry at the same moment.
+        if (count === MAX_TRIES || !isRetryable(error)) throw toStoreError(error, where);
+        // A random delay, so that two conflicting transactions do not retry at the same time.
         await sleep(Math.random() * MAX_PAUSE_MS * count);
       }
     }
@@ -118,12 +122,12 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     connections,
     async query(text, values) {
       checkOpen();
-      if (isLookUp(text) && values?.some(holdsNul) === true) return { rows: [] };
+      if (isReadOnly(text) && values?.some(containsNul) === true) return { rows: [] };
       return retryConflicts(() => pool.query(toQuery(text, values)));
     },
-    transaction: (work) => retryConflicts(() => attempt(work)),
+    transaction: (work) => retryConflicts(() => runTransaction(work)),
     checkOpen,
-    // Listening alone does not keep the process alive.
+    // The listening connection must not keep the process alive.
     createClient: () => new pg.Client({ ...settings, stream: () => new Socket().unref() }),
     async close() {
       if (isClosed) return;
@@ -133,14 +137,14 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   };
 }
 
-const setForm = callbackify(async (connection: { query(text: string): Promise<unknown> }) =>
-  connection.query(SET_FORM),
+const setSchemaVersion = callbackify(async (connection: { query(text: string): Promise<unknown> }) =>
+  connection.query(SET_SCHEMA_VERSION),
 );
 
-/** Each connection keeps a plan for every name: texts that are put together from parts must not become too many. */
+/** Each connection stores a plan for every name, so the number of statements that are built from parts is limited. */
 const MAX_NAMES = 500;
 
-/** Names statements with values, so that the server parses each text once for a connection. */
+/** Creates a function that names statements with values, so that the server parses each text once per connection. */
 function createNaming(): (text: string, values: readonly unknown[] | undefined) => DriverQuery {
   const names = new Map<string, string>();
   return (text, values) => {
@@ -151,9 +155,9 @@ function createNaming(): (text: string, values: readonly unknown[] | undefined) 
   };
 }
 
-/** After an error of ours or of a statement the connection is usable; otherwise it is closed, which ends its transaction. */
+/** Rolls back if the connection is still usable; otherwise closes it, which ends its transaction. */
 async function releaseConnection(connection: DriverConnection, error: unknown): Promise<void> {
-  if (!isSluiceError(error) && !leavesConnection(error)) return connection.release(true);
+  if (!isSluiceError(error) && !isConnectionUsable(error)) return connection.release(true);
   try {
     await connection.query('ROLLBACK');
     connection.release();
@@ -162,13 +166,13 @@ async function releaseConnection(connection: DriverConnection, error: unknown): 
   }
 }
 
-/** Host, port and database, without the password: safe to show in a message. */
+/** Returns host, port and database without the password, for messages. */
 function describeUrl(url: string): string {
   try {
     const { host, pathname } = new URL(url);
-    return `${host}${pathname}` || 'its usual place';
+    return `${host}${pathname}` || 'the default address';
   } catch {
-    // The driver also accepts addresses that are not URLs, such as that of a socket.
+    // The driver also accepts addresses that are not URLs, such as the path of a socket.
     return 'this address';
   }
 }

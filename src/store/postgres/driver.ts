@@ -3,13 +3,13 @@ import type { EventEmitter } from 'node:events';
 /** A row as the driver returns it, by column name. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Anything that takes a statement: the pool, or one connection inside a transaction. */
+/** Anything that executes statements: the pool, or one connection inside a transaction. */
 export interface Queryable {
-  /** A statement with values is parsed once for each connection, and planned again only if that is worth it. */
+  /** Executes a statement. A statement with values is parsed once per connection and planned again only if that is worthwhile. */
   query(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>;
 }
 
-/** A statement as the driver takes it. */
+/** A statement in the form that the driver accepts. */
 export interface DriverQuery {
   readonly text: string;
   readonly values?: unknown[];
@@ -18,7 +18,7 @@ export interface DriverQuery {
 
 /** The part of a `pg` pool that this store uses. */
 export interface DriverPool {
-  /** Connections, also those that are just being opened. */
+  /** Number of connections, including those being opened. */
   readonly totalCount: number;
   connect(): Promise<DriverConnection>;
   query(query: DriverQuery): Promise<{ rows: Row[] }>;
@@ -27,7 +27,7 @@ export interface DriverPool {
   end(): Promise<void>;
 }
 
-/** A connection taken from the pool; releasing it with an error closes it. */
+/** A connection from the pool; releasing it with an error closes it. */
 export interface DriverConnection {
   query(query: DriverQuery | string): Promise<{ rows: Row[] }>;
   release(error?: Error | boolean): void;

@@ -2,15 +2,15 @@ import type { Duties } from '../duties.js';
 import type { Context } from './context.js';
 import { readColumns } from './rows.js';
 
-/** Work that one process at a time does for all. */
+/** Creates the part of the store that assigns duties to processes. */
 export function createDuties({ database }: Context): Duties {
   return {
     async holdDuties({ names, owner, now, until }) {
-      // Most processes only look: they lock and write nothing.
+      // Most processes find no free duty: they lock and write nothing.
       const { rows: free } = await database.query(FIND_FREE, [names, owner, now]);
       if (free.length === 0) return [];
-      const wanted = free.map((row) => readColumns(row).text('name'));
-      const { rows } = await database.query(HOLD, [wanted, owner, now, until]);
+      const freeNames = free.map((row) => readColumns(row).text('name'));
+      const { rows } = await database.query(HOLD, [freeNames, owner, now, until]);
       return rows.map((row) => readColumns(row).text('name'));
     },
     async releaseDuties(owner) {
@@ -23,7 +23,7 @@ const FIND_FREE = `
   SELECT name FROM unnest($1::text[]) AS wanted (name)
   WHERE NOT EXISTS (SELECT FROM sluice.duties WHERE duties.name = wanted.name AND owner <> $2 AND held_until > $3)`;
 
-/** In order of their names, so that two processes do not wait for each other. */
+/** In the order of the names, so that two processes do not deadlock. */
 const HOLD = `
   INSERT INTO sluice.duties (name, owner, held_until)
   SELECT name, $2, $4 FROM unnest($1::text[]) AS wanted (name) ORDER BY name

@@ -3,7 +3,7 @@ import { makeSite } from '../../../test/postgres/fresh-database.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleFcmp } from '../contract/fixtures/run-samples.js';
 
-describe('events that many runs append at once', () => {
+describe('events that many runs append at the same time', () => {
   it('are all stored, even when they are too large for one statement', async () => {
     const store = await openSite(await makeSite());
     const text = 'x'.repeat(1_000_000);
@@ -22,7 +22,7 @@ describe('events that many runs append at once', () => {
   it('fail together with their batch, and with nothing else', async () => {
     const store = await openSite(await makeSite());
     const first = store.append('good', [sampleFcmp(1)]);
-    // PostgreSQL takes no NUL in a name; the first statement is on its way already.
+    // PostgreSQL rejects a NUL in a name; the first statement has already been sent.
     const bad = store.append('bad\0', [sampleFcmp(1)]);
     expect(await catchCode(bad)).toBe('STORE_FAILED');
     await first;

@@ -20,15 +20,15 @@ import type { Database } from './database.js';
 import type { Queryable } from './driver.js';
 
 /**
- * The events of all runs. Appends of many runs are gathered into one statement, whose cost hardly depends on how
- * many there are. Only followers are notified: PostgreSQL commits transactions with notifications one at a time.
+ * Creates the part of the store with the events of runs. Appends of many runs are gathered into one statement, whose cost hardly
+ * depends on their number. Only followers are notified: PostgreSQL commits transactions with notifications one at a time.
  */
 export function createEventLog({ database, notifications }: Context): WatchableEventLog {
   const append = createGatherer(async (rows) => {
     const joined = joinRows(rows);
     if (await insertNew(database, joined)) return;
     for (const row of joined) await insertRest(database, row);
-  }, writesAtOnce(database));
+  }, limitWrites(database));
 
   return {
     async append(runId, events, packs = packEvents(events)) {
@@ -64,12 +64,12 @@ export function createEventLog({ database, notifications }: Context): WatchableE
   };
 }
 
-/** Events must not take all connections of a worker, which renews its claims through them. */
-function writesAtOnce({ connections }: Database): { readonly atOnce: number } {
-  return { atOnce: connections > 2 ? 2 : 1 };
+/** Appending events must not use all connections of a worker, which also renews its claims through them. */
+function limitWrites({ connections }: Database): { readonly maxWrites: number } {
+  return { maxWrites: connections > 2 ? 2 : 1 };
 }
 
-/** False if some of it is stored already, or another process is storing it; then some of the rows may have been inserted. */
+/** Inserts rows; false if some events are already stored or being stored by another process. Other rows may have been inserted. */
 async function insertNew(database: Queryable, rows: readonly EventRow[]): Promise<boolean> {
   try {
     return (await insertRows(database, rows)) === rows.length;
@@ -80,15 +80,16 @@ async function insertNew(database: Queryable, rows: readonly EventRow[]): Promis
 }
 
 /**
- * Inserts the rows of which nothing is stored yet, and returns how many. One statement is one transaction: a reader that is
- * notified finds the events. All bodies are one parameter: the driver would escape each byte of an array. Without
- * `ON CONFLICT DO NOTHING`, which would make each row a third more expensive: it fails where another process stores the same.
+ * Inserts the rows that have no stored events yet, and returns how many. One statement is one transaction: a reader that is
+ * notified finds the events. All bodies are one parameter, because the driver would escape each byte of an array. There is no
+ * `ON CONFLICT DO NOTHING`, which would make each row a third more expensive; the statement fails if another process stores the
+ * same events.
  */
 async function insertRows(database: Queryable, rows: readonly EventRow[]): Promise<number> {
   const bodies = rows.map(({ lines }) => encodeBody(lines, MIN_SENT_COMPRESSED_LENGTH));
   let offset = 1;
   const offsets = bodies.map((body) => (offset += body.length) - body.length);
-  const { rows: answer } = await database.query(INSERT_EVENTS, [
+  const { rows: returned } = await database.query(INSERT_EVENTS, [
     rows.map(({ runId }) => runId),
     rows.map(({ protocol }) => protocol),
     rows.map(({ attempt }) => attempt),
@@ -99,13 +100,13 @@ async function insertRows(database: Queryable, rows: readonly EventRow[]): Promi
     Buffer.concat(bodies),
     [...new Set(rows.map(({ runId }) => runId))],
   ]);
-  return readColumns(answer[0] ?? {}).number('added');
+  return readColumns(returned[0] ?? {}).number('added');
 }
 
-/** Each time another process has stored some of the same events meanwhile. */
+/** A try fails if another process stores some of the same events concurrently. */
 const MAX_TRIES = 5;
 
-/** Inserts what of a row is not stored yet. Two writers of one run take turns, so that no event is stored twice. */
+/** Inserts the part of a row that is not stored yet. Writers of one run take turns, so that no event is stored twice. */
 async function insertRest(database: Database, row: EventRow): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -133,7 +134,7 @@ async function insertInTurn(transaction: Queryable, row: EventRow): Promise<void
   if (rest.length > 0) await insertRows(transaction, rest);
 }
 
-/** `OFFSET 0` keeps the search for stored rows a look into the index for each row, whatever the planner thinks of the table. */
+/** `OFFSET 0` makes the planner look up stored rows in the index, row by row, regardless of its statistics. */
 const INSERT_EVENTS = `
   WITH packs AS (
     SELECT run_id, protocol, attempt, first_seq, last_seq, substring($8::bytea FROM start FOR length) AS body
@@ -153,11 +154,12 @@ const INSERT_EVENTS = `
   )
   SELECT (SELECT count(*) FROM added) AS added, (SELECT count(*) FROM announced)`;
 
-/** No more rows than a page needs; the first of them may begin before the page. */
+/** Reads no more rows than a page needs. The first of them may begin before the page: only its events after the position count. */
 const READ_EVENTS = `
   SELECT body FROM (
     SELECT attempt, last_seq, body,
-      sum(last_seq - first_seq + 1) OVER before AS events, sum(octet_length(body)) OVER before AS bytes
+      sum(last_seq - CASE WHEN attempt = $3 THEN greatest(first_seq - 1, $4) ELSE first_seq - 1 END) OVER before AS events,
+      sum(octet_length(body)) OVER before AS bytes
     FROM (
       SELECT * FROM sluice.event_packs
       WHERE run_id = $1 AND protocol = $2 AND (attempt, last_seq) > ($3, $4) AND (attempt, first_seq) <= ($5, $6)

@@ -1,4 +1,4 @@
-/** The first step. As every step it never changes. */
+/** The first migration step. Like every step, it never changes. */
 export const FIRST_TABLES = `
   CREATE SCHEMA IF NOT EXISTS sluice;
 

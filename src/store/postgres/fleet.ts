@@ -7,12 +7,12 @@ import type { Context } from './context.js';
 import type { Row } from './driver.js';
 import { readColumns } from './rows.js';
 
-/** The workers that share this store. */
+/** Creates the part of the store that lists workers. */
 export function createFleet({ database, clock }: Context): Fleet {
   return {
-    // Every report also reads the clock: a worker reports while it runs.
+    // Every report also reads the clock of the database, so that a running worker stays in sync.
     async reportWorker({ id, host, version, engines, capacity, busy, isStopping, now, aliveUntil }) {
-      const asked = performance.now();
+      const queriedAt = performance.now();
       const { rows } = await database.query(REPORT, [
         id,
         host,
@@ -26,7 +26,7 @@ export function createFleet({ database, clock }: Context): Fleet {
         now - KEPT_AFTER_MS,
       ]);
       const { number, flag } = readColumns(rows[0] ?? {});
-      clock.set(number('now'), asked);
+      clock.set(number('now'), queriedAt);
       return { hasExpiredRuns: flag('has_expired') };
     },
     async removeWorker(id) {
@@ -42,7 +42,7 @@ export function createFleet({ database, clock }: Context): Fleet {
   };
 }
 
-/** Rows that another worker is deleting are left to it: reports of many workers never wait for each other. */
+/** Rows that another worker is deleting are skipped, so that the reports of many workers never wait for each other. */
 const REPORT = `
   WITH forgotten AS (
     DELETE FROM sluice.workers WHERE id IN (

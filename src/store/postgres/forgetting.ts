@@ -1,14 +1,14 @@
 import type { Forgetting } from '../forgetting.js';
-import { endCursor, readEndPage, toListed } from '../page.js';
+import { formatEndCursor, readEndPage, toListed } from '../page.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 import { readColumns } from './rows.js';
 
-/** Deletes old data. Rows that another process is deleting are left to it. */
+/** Creates the part of the store that deletes old data. Rows that another process is deleting are skipped. */
 export function createForgetting({ database }: Context): Forgetting {
   return {
     async forgetRuns({ endedBefore, runs, rows, now }) {
-      // Most of the time nothing is due, and then nothing is locked.
+      // Usually nothing is due, and then nothing is locked.
       const { rows: first } = await database.query(LIST_DUE, [endedBefore, 1]);
       if (first.length === 0) return { ids: [], isDone: true };
       return database.transaction(async (transaction) => {
@@ -57,12 +57,13 @@ function readIds({ rows }: { readonly rows: readonly Row[] }): string[] {
   return rows.map((row) => readColumns(row).text('id'));
 }
 
+/** Formats a cursor like those of ended runs, with the time at which the run was forgotten instead of its end. */
 function formatCursor(row: Row): string {
   const { number } = readColumns(row);
-  return endCursor({ endedAt: number('forgotten_at'), sequence: number('seq') });
+  return formatEndCursor({ endedAt: number('forgotten_at'), sequence: number('seq') });
 }
 
-/** Runs of undecided orders, and of open inbox items, are kept: their folders and events are the evidence. */
+/** Runs of undecided orders and of open inbox items are kept: their folders and events are the evidence. */
 const LIST_DUE = `
   SELECT id FROM sluice.runs AS run
   WHERE state = 'ended' AND forgotten_at IS NULL AND ended_at < $1
@@ -76,8 +77,8 @@ const LIST_DUE = `
   ORDER BY ended_at LIMIT $2`;
 
 /**
- * Run by run, and oldest first, so that a concurrent reader sees the gap before the remaining events. Rows are found again
- * by their ctid: they are never changed, and looking their keys up again took a third of the time.
+ * Deletes run by run and oldest first, so that a concurrent reader sees the gap before the remaining events. Rows are found again
+ * by their ctid: they are never changed, and looking up their keys again took a third of the time.
  */
 const DROP_EVENTS = `
   DELETE FROM sluice.event_packs WHERE ctid = ANY (ARRAY(
@@ -97,8 +98,8 @@ const LIST_FORGOTTEN = `
   WHERE forgotten_at IS NOT NULL AND (forgotten_at, seq) > ($1, $2) ORDER BY forgotten_at, seq LIMIT $3`;
 
 /**
- * An issue keeps its active order, and a race all of its orders: the fence compares with them. Items that are open, or not in
- * their slots yet, have no `resolved_at`.
+ * The active order of an issue, and all orders of an active race, are kept: results are compared with them. Inbox
+ * items that are open, or not counted in the statistics yet, have no `resolved_at`.
  */
 const IS_DUE = `
   ended_at < $4
@@ -122,7 +123,7 @@ const OF_ORDERS = `
   USING sluice.runs AS run
   WHERE run.seq = ANY ($1::bigint[]) AND issue_ref = run.order_issue_ref AND run_id = run.order_run_id`;
 
-/** Deletes also what was appended after a run was forgotten. */
+/** Also deletes events that were appended after a run was forgotten. */
 const DROP_RECORDS = [
   `DELETE FROM sluice.executions ${OF_ORDERS}`,
   `DELETE FROM sluice.inbox ${OF_ORDERS}`,

@@ -1,33 +1,33 @@
 import type { ExecutionRecord, InboxItem, NewOutboxMessage } from '../../records/index.js';
 
 /**
- * Rows that are written once. Each insert takes its values as parameters from number `first` on, runs once for each
- * row of `source`, and leaves an existing row unchanged.
+ * Builds an insert of a row that is never changed. Its values are the parameters from number `first` on. It runs once for each
+ * row of `source` and leaves an existing row unchanged.
  */
-export function insertExecution(first: number, source: string): string {
+export function buildExecutionInsert(first: number, source: string): string {
   return `INSERT INTO sluice.executions (id, issue_ref, run_id, worker, decision, at, record)
-    SELECT ${texts(first, 7)} FROM ${source} ON CONFLICT DO NOTHING`;
+    SELECT ${listParameters(first, 7)} FROM ${source} ON CONFLICT DO NOTHING`;
 }
 
-export function executionValues(execution: ExecutionRecord): string[] {
+export function listExecutionValues(execution: ExecutionRecord): string[] {
   const { id, issue_ref, run_id, worker, decision, at } = execution;
   return [id, issue_ref, run_id, worker, decision, at, JSON.stringify(execution)];
 }
 
-/** Without an item its values are null and nothing is inserted. */
-export function insertItem(first: number, source: string): string {
+/** Builds an insert of an inbox item. Without an item, its values are null and nothing is inserted. */
+export function buildItemInsert(first: number, source: string): string {
   return `INSERT INTO sluice.inbox (id, issue_ref, run_id, item)
-    SELECT ${texts(first, 4)} FROM ${source} WHERE $${first}::text IS NOT NULL ON CONFLICT DO NOTHING`;
+    SELECT ${listParameters(first, 4)} FROM ${source} WHERE $${first}::text IS NOT NULL ON CONFLICT DO NOTHING`;
 }
 
-export function itemValues(item: InboxItem | null): (string | null)[] {
+export function listItemValues(item: InboxItem | null): (string | null)[] {
   return item === null
     ? [null, null, null, null]
     : [item.id, item.issue_ref, item.run_id, JSON.stringify({ ...item, resolution: null })];
 }
 
-/** The last parameter is the time from which the messages are due. */
-export function insertMessages(first: number, source: string): string {
+/** Builds an insert of messages. The last parameter is the time from which they are due. */
+export function buildMessagesInsert(first: number, source: string): string {
   const lists = Array.from({ length: 5 }, (_, index) => `$${first + index}::text[]`).join(', ');
   const now = `$${first + 5}::bigint`;
   return `INSERT INTO sluice.outbox (id, sink, issue_ref, trigger, body, state, tries, due_at, created_at)
@@ -37,7 +37,7 @@ export function insertMessages(first: number, source: string): string {
     ON CONFLICT DO NOTHING`;
 }
 
-export function messageValues(messages: readonly NewOutboxMessage[], now: number): (string[] | number)[] {
+export function listMessageValues(messages: readonly NewOutboxMessage[], now: number): (string[] | number)[] {
   return [
     messages.map(({ id }) => id),
     messages.map(({ sink }) => sink),
@@ -51,6 +51,6 @@ export function messageValues(messages: readonly NewOutboxMessage[], now: number
 /** A source with one row, for an unconditional insert. */
 export const ALWAYS = '(VALUES (true)) AS always';
 
-function texts(first: number, count: number): string {
+function listParameters(first: number, count: number): string {
   return Array.from({ length: count }, (_, index) => `$${first + index}::text`).join(', ');
 }

@@ -1,7 +1,7 @@
 import type { ExecutionFilter, Listed, OrderStore, Page } from '../../orders/index.js';
 import type { ExecutionRecord, IssueRecord, OrderState } from '../../records/index.js';
-import { executionCursor, readExecutionPage, readPage, toListed, toSearched } from '../page.js';
-import { nextFloor, readIssueSearch } from '../search.js';
+import { formatExecutionCursor, readExecutionPage, readPage, toListed, toSearchPage } from '../page.js';
+import { chooseFloor, readIssueSearch } from '../search.js';
 import type { IssueSearch, RunSearch } from '../search.js';
 import type { Context } from './context.js';
 import type { Queryable, Row } from './driver.js';
@@ -20,21 +20,21 @@ export interface ListSpec<T> {
   readonly read: (row: Row) => T;
 }
 
-/** One page of the matching records. */
+/** Lists one page of the matching records. */
 export async function listRows<T>(database: Queryable, page: Page, spec: ListSpec<T>): Promise<Listed<T>> {
   const window = readPage(page);
   const values: (string | number)[] = [window.size + 1];
-  const wanted = [...(spec.fixed ?? [])];
+  const conditions = [...(spec.fixed ?? [])];
   for (const [sql, value] of spec.conditions) {
     if (value === undefined) continue;
     values.push(value);
-    wanted.push(sql.replace('?', `$${values.length}`));
+    conditions.push(sql.replace('?', `$${values.length}`));
   }
   if (window.after !== null) {
     values.push(window.after);
-    wanted.push(`seq ${spec.order === 'newest' ? '<' : '>'} $${values.length}`);
+    conditions.push(`seq ${spec.order === 'newest' ? '<' : '>'} $${values.length}`);
   }
-  const where = wanted.length === 0 ? '' : `WHERE ${wanted.join(' AND ')}`;
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
   const direction = spec.order === 'newest' ? 'DESC' : 'ASC';
   const { rows } = await database.query(
     `SELECT * FROM sluice.${spec.table} ${where} ORDER BY seq ${direction} LIMIT $1`,
@@ -48,7 +48,7 @@ type OrderLists = Pick<
   'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
 >;
 
-/** Each state of an order as a condition that an index can serve; the state of an open order is that of its run. */
+/** The condition of each order state, in a form for which there is an index; the state of an open order is that of its run. */
 const ORDER_STATES: Readonly<Record<OrderState, string>> = {
   queued: `state = 'queued'`,
   running: `state = 'running'`,
@@ -56,7 +56,7 @@ const ORDER_STATES: Readonly<Record<OrderState, string>> = {
   canceled: 'settled_at IS NOT NULL AND decision IS NULL',
 };
 
-/** Lists and lookups of issues, orders, inbox items and executions. */
+/** Creates the lists and lookups of issues, orders, inbox items and executions. */
 export function createOrderLists({ database }: Context, searchWindow: number): OrderLists {
   async function findOne<T>(sql: string, values: readonly string[], read: (row: Row) => T): Promise<T | undefined> {
     const { rows } = await database.query(sql, values);
@@ -103,7 +103,7 @@ export function createOrderLists({ database }: Context, searchWindow: number): O
   };
 }
 
-/** One page of executions, newest first; every index of executions ends with the time. */
+/** Lists one page of executions, newest first; every index of executions ends with the time. */
 async function listExecutions(database: Queryable, filter: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>> {
   const { issueRef, runId, worker, decision, since } = filter;
   const window = readExecutionPage(filter);
@@ -117,13 +117,13 @@ async function listExecutions(database: Queryable, filter: Page & ExecutionFilte
     ['(at, seq) < (?, ?)', window.after?.at, window.after?.sequence],
   ];
   const values: (string | number)[] = [window.size + 1];
-  const wanted = conditions
+  const active = conditions
     .filter(([, value]) => value !== undefined)
-    .map(([sql, ...given]) => {
-      const bound = given.filter((value) => value !== undefined);
+    .map(([sql, ...parameters]) => {
+      const bound = parameters.filter((value) => value !== undefined);
       return bound.reduce<string>((text, value) => text.replace('?', `$${values.push(value)}`), sql);
     });
-  const where = wanted.length === 0 ? '' : `WHERE ${wanted.join(' AND ')}`;
+  const where = active.length === 0 ? '' : `WHERE ${active.join(' AND ')}`;
   const { rows } = await database.query(
     `SELECT * FROM sluice.executions ${where} ORDER BY at DESC, seq DESC LIMIT $1`,
     values,
@@ -132,7 +132,7 @@ async function listExecutions(database: Queryable, filter: Page & ExecutionFilte
     rows,
     window,
     (row) => readColumns(row).json('record') as ExecutionRecord,
-    (row) => executionCursor({ at: readColumns(row).text('at'), sequence: readColumns(row).number('seq') }),
+    (row) => formatExecutionCursor({ at: readColumns(row).text('at'), sequence: readColumns(row).number('seq') }),
   );
 }
 
@@ -145,7 +145,7 @@ const SEARCH_ISSUES = `
     AND NOT EXISTS (SELECT FROM unnest($4::text[]) AS word WHERE strpos(lower(issue_ref), word) = 0)
   ORDER BY seq DESC LIMIT $5`;
 
-/** One page of a search for issues. */
+/** Returns one page of a search for issues. */
 async function searchIssues(
   database: Queryable,
   { page, before, state, words }: IssueSearch,
@@ -154,10 +154,10 @@ async function searchIssues(
   const { rows: lasts } = await database.query(FIND_ISSUE_FLOOR, [before, window - 1]);
   const floor = lasts[0] === undefined ? undefined : readColumns(lasts[0]).number('seq');
   const { rows } = await database.query(SEARCH_ISSUES, [before, floor ?? 0, state, words, page.size + 1]);
-  return toSearched(rows, page, floor, readIssue, (row) => readColumns(row).number('seq'));
+  return toSearchPage(rows, page, floor, readIssue, (row) => readColumns(row).number('seq'));
 }
 
-/** The last row that a page reads. */
+/** Finds the last row that a page reads. */
 const FIND_FLOOR = `
   SELECT seq, created_at FROM sluice.run_digests WHERE seq < $1 ORDER BY seq DESC LIMIT 1 OFFSET $2`;
 
@@ -176,7 +176,7 @@ const SEARCH_RUNS = `
     AND ($13::text IS NULL OR digest.engine_version = $13)
   ORDER BY digest.seq DESC LIMIT $14`;
 
-/** One page of a search for runs. */
+/** Returns one page of a search for runs. */
 export async function searchRuns<T>(
   database: Queryable,
   search: RunSearch,
@@ -191,5 +191,5 @@ export async function searchRuns<T>(
   const digest = [engine, outcome, repairLevel, since, until, words, state];
   const filters = [...digest, endedSince, endedUntil, model, engineVersion];
   const { rows } = await database.query(SEARCH_RUNS, [before, floor?.sequence ?? 0, ...filters, page.size + 1]);
-  return toSearched(rows, page, nextFloor(search, floor), read, (row) => readColumns(row).number('seq'));
+  return toSearchPage(rows, page, chooseFloor(search, floor), read, (row) => readColumns(row).number('seq'));
 }

@@ -14,7 +14,7 @@ import { MIGRATIONS } from './migrations.js';
 
 const FIXTURES = new URL('./fixtures/', import.meta.url);
 
-/** An empty database with the tables of an earlier form. */
+/** An empty database with the tables of an earlier schema version. */
 async function createForm(form: number) {
   const url = await createDatabase();
   const database = await openPlain(url);
@@ -37,7 +37,7 @@ describe('opening a store on PostgreSQL', () => {
     expect(rows).toEqual(MIGRATIONS.map((_, index) => ({ version: index + 1 })));
   });
 
-  it('finds what an earlier store has written', async () => {
+  it('finds the data of an earlier store', async () => {
     const url = await createDatabase();
     const first = await openSite(url);
     const { record } = await first.submitOrder(sampleSubmission());
@@ -51,14 +51,14 @@ describe('opening a store on PostgreSQL', () => {
     await expectMigrated(await openSite(url));
   });
 
-  it('migrates a store with one event in a row', async () => {
+  it('migrates a store with one event per row', async () => {
     const { url, database } = await createForm(8);
     const rows = gunzipSync(await readFile(new URL('./fixtures/store-form-8.sql.gz', import.meta.url))).toString();
     await database.query(rows);
     await expectUnpackedMigrated(await openSite(url));
   });
 
-  it.each(listGoldenForms(FIXTURES))('migrates a store of form %i without losing data', async (form) => {
+  it.each(listGoldenForms(FIXTURES))('migrates a store of schema version %i without losing data', async (form) => {
     const { url, database } = await createForm(form);
     await database.query((await unpackGolden(FIXTURES, form, 'sql')).toString());
     await expectGolden(await openSite(url), await unpackGolden(FIXTURES, form, 'json'));
@@ -72,7 +72,7 @@ describe('opening a store on PostgreSQL', () => {
     expect(await catchCode(openSite(url))).toBe('STORE_TOO_NEW');
   });
 
-  it('takes no more writes of a process once a newer version has migrated', async () => {
+  it('refuses writes of a process after a newer version has migrated', async () => {
     const url = await createDatabase();
     const store = await openSite(url);
     await store.submitOrder(sampleSubmission());
@@ -86,7 +86,7 @@ describe('opening a store on PostgreSQL', () => {
     await store.append('run', [sampleFcmp(1)]);
   });
 
-  it('refuses writes of a version that does not declare its form, in every table', async () => {
+  it('refuses writes of a process that does not declare its schema version, in every table', async () => {
     const url = await createDatabase();
     await openSite(url);
     const client = new pg.Client(url);
@@ -101,7 +101,7 @@ describe('opening a store on PostgreSQL', () => {
     }
   });
 
-  it('refuses a database that other steps have made', async () => {
+  it('refuses a database that other migration steps created', async () => {
     const url = await createDatabase();
     const database = await openPlain(url);
     await migrate(database);
@@ -109,7 +109,7 @@ describe('opening a store on PostgreSQL', () => {
     expect(await catchCode(openSite(url))).toBe('STORE_DAMAGED');
   });
 
-  it('does not migrate a database any further that other steps have made', async () => {
+  it('does not migrate a database further that other migration steps created', async () => {
     const { url, database } = await createForm(MIGRATIONS.length - 1);
     await database.query(`UPDATE sluice.migrations SET checksum = 'x' WHERE version = 7`);
     expect(await catchCode(openSite(url))).toBe('STORE_DAMAGED');

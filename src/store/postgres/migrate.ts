@@ -1,9 +1,9 @@
-import { compareSteps, storeIncomplete } from '../migration-steps.js';
+import { compareSteps, createIncompleteError } from '../migration-steps.js';
 import { StoreError } from '../store-error.js';
 import { TRANSFER_SCHEMA_VERSION } from '../transfer/side.js';
 import { ADVISORY_LOCKS } from './advisory-locks.js';
 import type { Database } from './database.js';
-import { OTHER_FORM } from './database-error.js';
+import { OTHER_SCHEMA_VERSION } from './database-error.js';
 import type { Queryable } from './driver.js';
 import { MIGRATIONS } from './migrations.js';
 
@@ -13,11 +13,11 @@ import { MIGRATIONS } from './migrations.js';
  */
 export async function migrate(database: Database): Promise<void> {
   const first = await readVersion(database);
-  if (first >= STEPS_UNTIL_SUMS) await compareRecorded(database);
+  if (first >= FIRST_WITH_CHECKSUMS) await compareRecorded(database);
   for (let version = first; version < MIGRATIONS.length; version++) {
-    await alone(database, async (transaction) => {
+    await withMigrationLock(database, async (transaction) => {
       if ((await readVersion(transaction)) !== version) return;
-      // A step writes to tables of the form before it.
+      // A step writes to tables of the previous schema version.
       await transaction.query(`SET LOCAL sluice.form = ${version}`);
       await transaction.query(MIGRATIONS[version] ?? '');
       await transaction.query(`INSERT INTO sluice.migrations (version) VALUES ($1)`, [version + 1]);
@@ -27,10 +27,10 @@ export async function migrate(database: Database): Promise<void> {
   await guardTables(database);
 }
 
-/** From this schema version on the sums of steps are recorded. */
-const STEPS_UNTIL_SUMS = 12;
+/** The first schema version with checksums of steps. */
+const FIRST_WITH_CHECKSUMS = 12;
 
-/** Compares the steps with those that made the tables; returns the ones that are not recorded yet. */
+/** Compares the steps with those that created the tables; returns the ones without a recorded checksum. */
 async function compareRecorded(database: Database): Promise<readonly (readonly [number, string])[]> {
   const { rows } = await database.query(`SELECT version, checksum FROM sluice.migrations WHERE checksum IS NOT NULL`);
   const recorded = new Map(rows.map((row) => [Number(row['version']), String(row['checksum'])]));
@@ -48,15 +48,15 @@ async function recordSteps(database: Database, missing: readonly (readonly [numb
 }
 
 /**
- * Lets every table refuse writes of a process that does not know its form: each connection says which form it writes
- * (`sluice.form`), and a trigger compares. A process of another version is refused from the moment the migration is committed;
- * a statement that has begun before holds locks for which the migration of its table waits.
+ * Makes every table refuse writes of a process with another schema version: each connection declares its version
+ * (`sluice.form`), and a trigger compares it. A process of another version is refused as soon as the migration is committed; a
+ * statement that started earlier holds locks for which the migration of its table waits.
  */
 async function guardTables(database: Database): Promise<void> {
   const { rows } = await database.query(UNGUARDED);
   if (rows.length === 0) return;
-  await alone(database, async (transaction) => {
-    await transaction.query(CHECK_FORM);
+  await withMigrationLock(database, async (transaction) => {
+    await transaction.query(CHECK_SCHEMA_VERSION);
     const { rows: tables } = await transaction.query(UNGUARDED);
     for (const row of tables) {
       await transaction.query(
@@ -73,17 +73,20 @@ const UNGUARDED = `
   WHERE relnamespace = 'sluice'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'migrations'
     AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND tgname = 'check_form')`;
 
-const CHECK_FORM = `
+const CHECK_SCHEMA_VERSION = `
   CREATE OR REPLACE FUNCTION sluice.check_form() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     IF current_setting('sluice.form', true) IS DISTINCT FROM (SELECT max(version)::text FROM sluice.migrations) THEN
-      RAISE EXCEPTION 'this process writes another schema version' USING ERRCODE = '${OTHER_FORM}';
+      RAISE EXCEPTION 'this process writes another schema version' USING ERRCODE = '${OTHER_SCHEMA_VERSION}';
     END IF;
     RETURN NULL;
   END $$`;
 
 /** Changes the tables under the migration lock. */
-async function alone(database: Database, change: (transaction: Queryable) => Promise<unknown>): Promise<void> {
+async function withMigrationLock(
+  database: Database,
+  change: (transaction: Queryable) => Promise<unknown>,
+): Promise<void> {
   await database.transaction(async (transaction) => {
     // Another process may be running a long step, so there is no timeout.
     await transaction.query(`SET LOCAL lock_timeout = 0`);
@@ -95,14 +98,14 @@ async function alone(database: Database, change: (transaction: Queryable) => Pro
 }
 
 async function readVersion(queryable: Queryable): Promise<number> {
-  // Not `to_regclass`: after waiting for the lock it may still answer from the connection's cache.
+  // Not `to_regclass`: after waiting for the lock it may still use the connection's cache.
   const { rows: found } = await queryable.query(
     `SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'sluice' AND tablename = 'migrations'`,
   );
   if (found.length === 0) return 0;
   const { rows } = await queryable.query(`SELECT COALESCE(max(version), 0) AS version FROM sluice.migrations`);
   const version = Number(rows[0]?.['version']);
-  if (version === TRANSFER_SCHEMA_VERSION) throw storeIncomplete('the database');
+  if (version === TRANSFER_SCHEMA_VERSION) throw createIncompleteError('the database');
   if (version > MIGRATIONS.length) {
     throw new StoreError(
       'STORE_TOO_NEW',

@@ -1,14 +1,14 @@
 import { FIRST_TABLES } from './first-tables.js';
 import { ONE_CLAIM } from './one-claim.js';
-import { DEFERRED_RUNS, QUEUE_FUNCTIONS } from './queue-functions.js';
+import { DEFERRED_RUNS, QUEUE_FUNCTIONS, EARLY_CHECKS } from './queue-functions.js';
 
 /**
- * The steps from an empty database to the present form, in order; a step that has been released never changes. JSON is
- * kept as text: PostgreSQL's own JSON type refuses characters that agents do print. Times are milliseconds since 1970.
+ * The steps from an empty database to the current schema version, in order; a released step never changes. JSON is stored as
+ * text: PostgreSQL's own JSON type refuses characters that agents print. Times are milliseconds since 1970.
  */
 export const MIGRATIONS: readonly string[] = [
   FIRST_TABLES,
-  // Forgetting: which runs have lost their events, in the order they ended, and since when a result is kept.
+  // Forgetting: runs whose events were deleted, in the order they ended, and when a result was cached.
   `
   ALTER TABLE sluice.runs ADD COLUMN forgotten_at bigint;
   CREATE INDEX runs_by_end ON sluice.runs (ended_at, seq) WHERE state = 'ended';
@@ -16,7 +16,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX executions_by_time ON sluice.executions (at);
   ALTER TABLE sluice.results ADD COLUMN kept_at bigint NOT NULL DEFAULT 0;
   `,
-  // Searching and counting: what of a run is looked through by the thousand, apart from its spec and its result.
+  // Searching and counting: the fields of runs that are scanned by the thousand, separate from spec and result.
   `
   CREATE TABLE sluice.run_digests (
     seq bigint PRIMARY KEY REFERENCES sluice.runs (seq),
@@ -40,7 +40,7 @@ export const MIGRATIONS: readonly string[] = [
       lower(left(id || E'\\n' || coalesce(order_issue_ref, '') || E'\\n' || spec, 5000))
     FROM sluice.runs;
   `,
-  // Executions are listed by time, whatever else is asked of them.
+  // Executions are listed by time with every filter.
   `
   DROP INDEX sluice.executions_of_issue;
   DROP INDEX sluice.executions_of_run;
@@ -53,7 +53,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX executions_by_decision ON sluice.executions (decision, at, seq);
   CREATE INDEX executions_by_time ON sluice.executions (at, seq);
   `,
-  // The same request gives the same run, as it gives the same order.
+  // A repeated request returns the same run, as it returns the same order.
   `
   ALTER TABLE sluice.runs ADD COLUMN request_id text;
   CREATE UNIQUE INDEX runs_by_request ON sluice.runs (request_id) WHERE request_id IS NOT NULL;
@@ -74,7 +74,7 @@ export const MIGRATIONS: readonly string[] = [
     alive_until bigint NOT NULL
   );
   `,
-  // The commit an order began from: claimed commits are compared with it. A view has the columns of the day it was made.
+  // The commit where an order started: claimed commits are compared with it. The view is recreated to get the new column.
   `
   ALTER TABLE sluice.orders ADD COLUMN base_commit text;
   DROP VIEW sluice.order_records;
@@ -84,7 +84,7 @@ export const MIGRATIONS: readonly string[] = [
       WHEN orders.decision IS NULL THEN 'canceled' ELSE 'settled' END AS state
     FROM sluice.orders LEFT JOIN sluice.runs ON runs.id = orders.run;
   `,
-  // Several runs of an issue compete: the issue names the race, an order what its run has entered until the last one has.
+  // Races: the issue names the active race, and an order stores the entry of its run until the last run has entered.
   `
   ALTER TABLE sluice.issues ADD COLUMN active_group text;
   ALTER TABLE sluice.orders ADD COLUMN race_group text, ADD COLUMN entry text;
@@ -95,7 +95,7 @@ export const MIGRATIONS: readonly string[] = [
       WHEN orders.decision IS NULL THEN 'canceled' ELSE 'settled' END AS state
     FROM sluice.orders LEFT JOIN sluice.runs ON runs.id = orders.run;
   `,
-  // Many events in a row, compressed. What was stored before stays one event in a row.
+  // Many events per row, compressed. Events that were stored before stay one event per row.
   `
   CREATE TABLE sluice.event_packs (
     run_id text COLLATE "C" NOT NULL,
@@ -112,13 +112,13 @@ export const MIGRATIONS: readonly string[] = [
     SELECT run_id, protocol, attempt, seq, seq, convert_to(event, 'UTF8') FROM sluice.events;
   DROP TABLE sluice.events;
   `,
-  // Claiming steps from lane to lane: runs that can all be claimed or none of them.
+  // Claims go from lane to lane. A lane is a set of runs of which either all or none can be claimed.
   `
   CREATE INDEX runs_lanes ON sluice.runs ((folder || E'\\n' || exclusive::text || E'\\n' || coalesce(worker_type, '')), priority DESC, seq)
     WHERE state = 'queued';
   CREATE INDEX runs_queued_canceled ON sluice.runs (seq) WHERE state = 'queued' AND cancel_requested;
   `,
-  // The steps that created the tables.
+  // The checksums of the steps that created the tables.
   `
   ALTER TABLE sluice.migrations ADD COLUMN checksum text;
   `,
@@ -126,16 +126,16 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sluice.run_digests ADD COLUMN usage text;
   `,
-  // The repositories of orders that may wait for a person, as they were before the work began.
+  // The state of repositories before the work started, for orders that may wait for a person.
   `
   CREATE TABLE sluice.repository_starts (run text COLLATE "C" PRIMARY KEY, start text NOT NULL);
   `,
-  // Work that one process at a time does for all.
+  // Duties: work that one process at a time does for all.
   `
   CREATE TABLE sluice.duties (name text PRIMARY KEY, owner text NOT NULL, held_until bigint NOT NULL);
   `,
-  // Runs that ended, counted by engine in slots of a minute, an hour and a day: statistics read these. Runs that ended before
-  // are counted like those that end from now on, some at a time.
+  // Ended runs, counted by engine in slots of a minute, an hour and a day, for statistics. Runs that have already ended are
+  // counted like new ones, step by step.
   `
   CREATE TABLE sluice.run_slots (
     length integer NOT NULL,
@@ -151,14 +151,14 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX runs_forgotten ON sluice.runs (forgotten_at, seq) WHERE forgotten_at IS NOT NULL;
   `,
-  // Claims without one lock for all, wake-ups for one worker instead of all, announcements for followers.
+  // Claims without a global lock, wake-ups of one worker instead of all, notifications of followers.
   QUEUE_FUNCTIONS,
   // Runs and executions already counted in metrics: several servers must not count one twice.
   `
   CREATE TABLE sluice.counted (id text COLLATE "C" PRIMARY KEY, at bigint NOT NULL);
   CREATE INDEX counted_by_time ON sluice.counted (at);
   `,
-  // Counting open orders: those whose run has ended in a race that has not.
+  // Counting open orders: those whose run has ended although their race has not.
   `
   CREATE INDEX orders_entered ON sluice.orders (seq) WHERE settled_at IS NULL AND entry IS NOT NULL;
   `,
@@ -178,7 +178,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX budget_entries_by_time ON sluice.budget_entries (at);
   CREATE INDEX budget_entries_by_issue ON sluice.budget_entries (issue_ref) WHERE issue_ref IS NOT NULL;
   `,
-  // A run that waits, with the budget it waits for.
+  // Waiting runs, with the budget they wait for.
   `
   CREATE INDEX budget_entries_waiting ON sluice.budget_entries (run) WHERE waits_for IS NOT NULL;
   DROP VIEW sluice.run_records;
@@ -191,7 +191,7 @@ export const MIGRATIONS: readonly string[] = [
         SELECT waits_for FROM sluice.budget_entries WHERE run = runs.id) END AS waits_for
     FROM sluice.runs;
   `,
-  // Inbox items in slots like runs: what was opened and resolved, and the times of items that are in their slots.
+  // Inbox items in slots like runs: opened and resolved items, and the times of items that are counted in their slots.
   `
   ALTER TABLE sluice.inbox ADD COLUMN created_at bigint;
   ALTER TABLE sluice.inbox ADD COLUMN resolved_at bigint;
@@ -209,14 +209,62 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // Deferred runs are not read by claims.
   DEFERRED_RUNS,
-  // What waits for a budget is neither added up with what was used, nor counted with what waits for another.
+  // Runs that wait for a budget are neither summed up with usage, nor counted with runs that wait for another budget.
   `
   DROP INDEX sluice.budget_entries_waiting;
   CREATE INDEX budget_entries_waiting ON sluice.budget_entries (waits_for, run) WHERE waits_for IS NOT NULL;
   CREATE INDEX budget_entries_used ON sluice.budget_entries (at)
     WHERE (tokens > 0 OR cost > 0 OR held_tokens > 0 OR held_cost > 0);
   `,
+  // The usage of a budget is stored as sums for each day, so that reserving a share does not add up every run of the day. Triggers
+  // update the sums, so that every statement that changes an entry counts. Each sum is split into 16 parts, so that concurrent
+  // reports of many runs seldom wait for each other.
+  `
+  CREATE TABLE sluice.budget_totals (
+    scope text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    day bigint NOT NULL,
+    part integer NOT NULL,
+    tokens double precision NOT NULL,
+    cost double precision NOT NULL,
+    PRIMARY KEY (scope, name, day, part)
+  );
+  CREATE INDEX budget_totals_by_day ON sluice.budget_totals (day);
+
+  CREATE FUNCTION sluice.add_to_totals(entry sluice.budget_entries) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO sluice.budget_totals (scope, name, day, part, tokens, cost)
+    SELECT scope, name, entry.at / 86400000, hashtext(entry.run) & 15, entry.tokens, entry.cost
+    FROM (VALUES ('day', ''), ('caller', entry.caller), ('issue', entry.issue_ref)) AS counted (scope, name)
+    WHERE name IS NOT NULL
+    ON CONFLICT (scope, name, day, part) DO UPDATE SET
+      tokens = budget_totals.tokens + EXCLUDED.tokens, cost = budget_totals.cost + EXCLUDED.cost
+  $$;
+  -- Only an update: a total that was deleted because it is old does not come back.
+  CREATE FUNCTION sluice.take_from_totals(entry sluice.budget_entries) RETURNS void LANGUAGE sql AS $$
+    UPDATE sluice.budget_totals SET tokens = budget_totals.tokens - entry.tokens, cost = budget_totals.cost - entry.cost
+    FROM (VALUES ('day', ''), ('caller', entry.caller), ('issue', entry.issue_ref)) AS counted (scope, name)
+    WHERE budget_totals.scope = counted.scope AND budget_totals.name = counted.name
+      AND day = entry.at / 86400000 AND part = hashtext(entry.run) & 15
+  $$;
+  CREATE FUNCTION sluice.count_budget() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF TG_OP <> 'INSERT' AND (OLD.tokens > 0 OR OLD.cost > 0) THEN PERFORM sluice.take_from_totals(OLD); END IF;
+    IF TG_OP <> 'DELETE' AND (NEW.tokens > 0 OR NEW.cost > 0) THEN PERFORM sluice.add_to_totals(NEW); END IF;
+    RETURN NULL;
+  END $$;
+  SELECT sluice.add_to_totals(entries) FROM sluice.budget_entries AS entries WHERE tokens > 0 OR cost > 0;
+  CREATE TRIGGER count_budget AFTER INSERT OR UPDATE OR DELETE ON sluice.budget_entries FOR EACH ROW
+    EXECUTE FUNCTION sluice.count_budget();
+  DROP INDEX sluice.budget_entries_used;
+  DROP INDEX sluice.budget_entries_by_issue;
+  `,
+  // The id of the installation, created on first use.
+  `
+  CREATE TABLE sluice.installation (number integer PRIMARY KEY CHECK (number = 1), id text NOT NULL);
+  `,
+  // Claims, and the ends of runs, check whether there is anything to do before they write.
+  EARLY_CHECKS,
 ];
 
-/** Declares the storage format of a new connection: tables refuse writes in another format. */
-export const SET_FORM = `SET sluice.form = ${MIGRATIONS.length}`;
+/** Declares the schema version of a new connection: tables refuse writes with another version. */
+export const SET_SCHEMA_VERSION = `SET sluice.form = ${MIGRATIONS.length}`;

@@ -9,7 +9,7 @@ import type { Database } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
 import { createNotifications, type Notifications } from './notifications.js';
 
-/** Longer than any test: what is heard was announced. */
+/** Longer than any test, so that every wake-up is caused by a notification. */
 const NO_NET = 3_600_000;
 
 function listenTo(database: Database, netMs = NO_NET): Notifications {
@@ -18,7 +18,7 @@ function listenTo(database: Database, netMs = NO_NET): Notifications {
   return notifications;
 }
 
-/** The connections that wait for announcements. */
+/** Lists the connections that wait for notifications. */
 async function countListeners(database: Database): Promise<number> {
   const { rows } = await database.query(
     `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
@@ -32,7 +32,7 @@ async function cutListeners(database: Database): Promise<void> {
   );
 }
 
-async function announce(database: Database, key: string): Promise<void> {
+async function notify(database: Database, key: string): Promise<void> {
   await database.query(
     `SELECT pg_notify('sluice_' || listener, 'run ' || run_id) FROM sluice.followers WHERE run_id = $1`,
     [key],
@@ -63,7 +63,7 @@ describe('notifications', () => {
     await settle(database, 2);
     // Every follower is called when listening begins, when it is registered, and again, for earlier writes.
     await eventually(() => expect([one.mock.calls.length, two.mock.calls.length]).toEqual([3, 3]));
-    await announce(database, 'two');
+    await notify(database, 'two');
     await eventually(() => expect(two).toHaveBeenCalledTimes(4));
     expect(one).toHaveBeenCalledTimes(3);
     expect(await countListeners(database)).toBe(1);
@@ -80,12 +80,12 @@ describe('notifications', () => {
       await settleAgain(database);
       await eventually(() => expect(wake).toHaveBeenCalled());
       wake.mockClear();
-      await announce(database, 'run');
+      await notify(database, 'run');
       await eventually(() => expect(wake).toHaveBeenCalled());
       wake.mockClear();
       await cutListeners(database);
     }
-    // The call for what was missed.
+    // The call for missed notifications.
     await eventually(() => expect(wake).toHaveBeenCalled());
   });
 
@@ -106,8 +106,8 @@ describe('notifications', () => {
   });
 });
 
-describe('what someone follows', () => {
-  it('is announced to its followers alone, and so is the end of a run', async () => {
+describe('a run that is followed', () => {
+  it('notifies only its followers, also of its end', async () => {
     const url = await makeSite();
     const [store, other] = [await openSite(url), await openPlain(url)];
     const [followed, unfollowed] = [vi.fn<() => void>(), vi.fn<() => void>()];
@@ -127,7 +127,7 @@ describe('what someone follows', () => {
     expect(unfollowed).toHaveBeenCalledTimes(quiet[1] ?? 0);
   });
 
-  it('is forgotten when its connection is gone', async () => {
+  it('is no longer followed when the connection is gone', async () => {
     const url = await makeSite();
     const [database, crashed] = [await openPlain(url), await openPlain(url)];
     const gone = createNotifications(crashed, NO_NET);
@@ -147,7 +147,7 @@ describe('what someone follows', () => {
 });
 
 describe('the events of a run', () => {
-  /** Follows a run as a server does: reads on whenever it is woken. */
+  /** Follows a run as a server does: reads further events whenever it is woken. */
   function follow(store: Store, runId: string): number[] {
     const seen: number[] = [];
     let reading = Promise.resolve();

@@ -4,43 +4,43 @@ import { createWakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { DriverClient } from './driver.js';
 
-/** Wakes the worker that executes the run in this column, as part of a statement: it takes effect when that is committed. */
-export function notifyRequests(column: string): string {
+/** Builds an expression that wakes the worker of the run in this column; it takes effect when the statement is committed. */
+export function buildRequestNotification(column: string): string {
   return `pg_notify('sluice_requests', ${column})`;
 }
 
-/** Wakes one worker for messages that are due, as part of a statement. */
+/** An expression that wakes one worker for messages that are due. */
 export const WAKE_DELIVERER = `sluice.wake_deliverer()`;
 
-/** A watcher of the queue, under the name that its claims have too. */
+/** A watcher of the queue, with the worker id that its claims use. */
 export type NamedWatcher = QueueWatcher & { readonly worker: string };
 
 /** How often followers are woken without a notification, in case one was lost. */
-const NET_MS = 20_000;
-/** A connection without followers is checked only every this many times. */
+const FALLBACK_MS = 20_000;
+/** A connection without followers is checked only every third interval. */
 const CHECK_EVERY = 3;
 
-/** A writer that began before a follower was registered does not see it; it has committed by then. */
-const SECOND_LOOK_MS = 250;
+/** A transaction that started before a follower was registered does not notify it; after this time it has committed. */
+const SECOND_WAKE_MS = 250;
 
 const FIRST_DELAY_MS = 50;
 const LAST_DELAY_MS = 5_000;
 
-/** A longer id is not announced: a notification can carry 8,000 bytes. Its followers are woken every so often. */
+/** Runs with a longer id cause no notifications, which are limited to 8,000 bytes. Their followers are woken at intervals. */
 const MAX_ID_LENGTH = 1000;
 
 /**
- * Notifications from all machines, received on one connection that the first listener opens. Only what someone here follows is
- * sent to it: the tables `followers` and `queue_watchers` say who listens, under a number for each connection.
+ * Notifications from all machines, received on one connection, which is opened for the first listener. It receives only what this
+ * process follows: the tables `followers` and `queue_watchers` record who listens, by a number for each connection.
  */
 export interface Notifications {
-  /** Calls back after new events of a run and after its end, and from time to time without either. */
+  /** Calls back after new events of a run and after its end, and also at intervals. */
   follow(runId: string, wake: () => void): () => void;
   /** Calls back after a request to a run. */
   watchRequests(runId: string, wake: () => void): () => void;
-  /** Calls back when there is work and this watcher was chosen. */
+  /** Calls back when there is work and this watcher is chosen. */
   watchQueue(watcher: NamedWatcher, wake: (work?: QueueWork) => void): () => void;
-  /** The number under which the watchers of this process are known; null while they are not. */
+  /** The number by which the watchers of this process are registered; null while they are not. */
   readonly listener: string | null;
   close(): Promise<void>;
 }
@@ -52,24 +52,24 @@ interface Watching {
 
 export function createNotifications(
   database: Pick<Database, 'query' | 'createClient'>,
-  netMs: number = NET_MS,
+  fallbackMs: number = FALLBACK_MS,
 ): Notifications {
   const followers = createWakers();
   const requests = createWakers();
   const watchers = new Map<string, Watching>();
   let client: DriverClient | undefined;
-  /** Of the present connection, once it listens. */
+  /** The number of the current connection, once it listens. */
   let listener: string | undefined;
   let followed = new Set<string>();
   let watching = new Set<string>();
   let isStale = false;
-  /** Whether what ended connections left was removed. */
-  let isTidy = false;
+  /** Whether the rows of closed connections have been removed. */
+  let isCleanedUp = false;
   let registering: Promise<void> | undefined;
   let isClosed = false;
   let delay = FIRST_DELAY_MS;
   let retry: NodeJS.Timeout | undefined;
-  let net: NodeJS.Timeout | undefined;
+  let fallback: NodeJS.Timeout | undefined;
   let rounds = 0;
 
   const isIdle = (): boolean => followers.keys().length + requests.keys().length + watchers.size === 0;
@@ -79,7 +79,7 @@ export function createNotifications(
     wakeWatchers();
   }
 
-  /** In a microtask, as all wake-ups: a callback that throws does not end the connection. */
+  /** Calls back in a microtask, like all wake-ups, so that a callback that throws does not end the connection. */
   function wakeWatchers(work?: QueueWork, chosen: Iterable<Watching> = watchers.values()): void {
     for (const entry of chosen) {
       queueMicrotask(() => {
@@ -107,14 +107,14 @@ export function createNotifications(
 
   async function listenOn(opened: DriverClient): Promise<void> {
     await opened.connect();
-    // A new number for each connection: the server may not have noticed yet that the one before is gone.
+    // A new number for each connection: the server may not have noticed yet that the previous one is gone.
     const number = String(randomInt(1, 2 ** 47));
     await opened.query(`SELECT pg_advisory_lock(${number})`);
     await opened.query(`LISTEN sluice_requests; LISTEN sluice_${number}`);
     if (client !== opened) return;
     delay = FIRST_DELAY_MS;
     listener = number;
-    [followed, watching, isTidy] = [new Set(), new Set(), false];
+    [followed, watching, isCleanedUp] = [new Set(), new Set(), false];
     register();
     // Notifications sent before LISTEN took effect were missed.
     wakeAll();
@@ -125,7 +125,7 @@ export function createNotifications(
     client = undefined;
     listener = undefined;
     lost.removeAllListeners();
-    // Without a listener a second error of the same connection would end the process.
+    // Without a listener, a second error of the same connection would end the process.
     lost.on('error', () => undefined);
     void lost.end().catch(() => undefined);
     if (isClosed || isIdle()) return;
@@ -133,7 +133,7 @@ export function createNotifications(
     delay = Math.min(delay * 2, LAST_DELAY_MS);
   }
 
-  /** Brings the tables up to date, one statement at a time; a failure is repaired with the next look. */
+  /** Updates the tables, one statement at a time; after a failure, the next interval tries again. */
   function register(): void {
     isStale = true;
     registering ??= update()
@@ -161,28 +161,28 @@ export function createNotifications(
     const wanted = new Set(followers.keys().filter((key) => key.length <= MAX_ID_LENGTH));
     const added = [...wanted].filter((key) => !followed.has(key));
     const removed = [...followed].filter((key) => !wanted.has(key));
-    const left = [...watching].filter((worker) => !watchers.has(worker));
-    const come = [...watchers.values()].filter(({ watcher }) => !watching.has(watcher.worker));
-    if (!isTidy && added.length + come.length > 0) await database.query(FORGET_GONE);
-    isTidy ||= added.length + come.length > 0;
+    const removedWatchers = [...watching].filter((worker) => !watchers.has(worker));
+    const addedWatchers = [...watchers.values()].filter(({ watcher }) => !watching.has(watcher.worker));
+    if (!isCleanedUp && added.length + addedWatchers.length > 0) await database.query(FORGET_GONE);
+    isCleanedUp ||= added.length + addedWatchers.length > 0;
     if (added.length + removed.length > 0) await database.query(FOLLOW, [number, removed, added]);
-    if (left.length > 0) await database.query(LEAVE, [number, left]);
-    for (const { watcher } of come) {
+    if (removedWatchers.length > 0) await database.query(LEAVE, [number, removedWatchers]);
+    for (const { watcher } of addedWatchers) {
       const { worker, workerTypes, takes = ['orders', 'runs'] } = watcher;
       const values = [number, worker, workerTypes ?? null, takes.includes('orders'), takes.includes('runs')];
       await database.query(WATCH, values);
     }
     if (listener !== number) return;
     followed = wanted;
-    for (const worker of left) watching.delete(worker);
-    for (const { watcher } of come) watching.add(watcher.worker);
-    // Earlier writes are not announced.
+    for (const worker of removedWatchers) watching.delete(worker);
+    for (const { watcher } of addedWatchers) watching.add(watcher.worker);
+    // Earlier writes sent no notification.
     const wakeAdded = (): void => {
       for (const key of added) followers.wake(key);
-      wakeWatchers(undefined, come);
+      wakeWatchers(undefined, addedWatchers);
     };
     wakeAdded();
-    if (added.length + come.length > 0) setTimeout(wakeAdded, SECOND_LOOK_MS).unref();
+    if (added.length + addedWatchers.length > 0) setTimeout(wakeAdded, SECOND_WAKE_MS).unref();
   }
 
   function wakeAgain(): void {
@@ -194,32 +194,32 @@ export function createNotifications(
     if (isStale) register();
   }
 
-  function begin(): void {
+  function startListening(): void {
     if (isClosed) return;
     delay = FIRST_DELAY_MS;
-    // Processes that were started together must not look together.
-    net = setInterval(wakeAgain, netMs * (0.75 + Math.random() / 2)).unref();
+    // Processes that were started together must not query at the same time.
+    fallback = setInterval(wakeAgain, fallbackMs * (0.75 + Math.random() / 2)).unref();
     connect();
   }
 
-  /** Closing the connection releases its lock, so its remaining rows count as gone. */
-  function rest(): void {
+  /** Closes the connection, which releases its lock, so that its remaining rows count as gone. */
+  function stopListening(): void {
     clearTimeout(retry);
-    clearInterval(net);
-    net = undefined;
+    clearInterval(fallback);
+    fallback = undefined;
     if (client !== undefined) reconnect(client);
   }
 
-  /** Adds a listener of any kind; the function that removes it. */
+  /** Adds a listener of any kind; returns the function that removes it. */
   function add(watch: () => () => void): () => void {
     const isFirst = isIdle();
     const stop = watch();
-    if (isFirst) begin();
+    if (isFirst) startListening();
     register();
     return () => {
       if (isIdle()) return;
       stop();
-      if (isIdle()) rest();
+      if (isIdle()) stopListening();
       else register();
     };
   }
@@ -241,14 +241,14 @@ export function createNotifications(
       followers.clear();
       requests.clear();
       watchers.clear();
-      rest();
+      stopListening();
       await registering;
       await last?.end().catch(() => undefined);
     },
   };
 }
 
-/** Connections that have ended hold no lock. */
+/** Connections that have ended no longer hold their lock. */
 const FORGET_GONE = `
   WITH gone AS MATERIALIZED (
     SELECT listener FROM (

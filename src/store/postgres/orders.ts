@@ -11,29 +11,29 @@ import {
   checkSameOrder,
   nameOrders,
   queueOrder,
-  supersededBy,
-  supersededByChoice,
+  createSuperseded,
+  createSupersededByChoice,
 } from '../queue-rules.js';
 import type { NamedOrder } from '../queue-rules.js';
-import { StoreError, orderNotFound } from '../store-error.js';
+import { StoreError, createOrderNotFoundError } from '../store-error.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
-import { WAKE_DELIVERER, notifyRequests } from './notifications.js';
+import { WAKE_DELIVERER, buildRequestNotification } from './notifications.js';
 import { createOrderLists } from './lists.js';
 import {
   ALWAYS,
-  executionValues,
-  insertExecution,
-  insertItem,
-  insertMessages,
-  itemValues,
-  messageValues,
+  listExecutionValues,
+  buildExecutionInsert,
+  buildItemInsert,
+  buildMessagesInsert,
+  listItemValues,
+  listMessageValues,
 } from './insert.js';
 import { archiveEntries, enterRace } from './race.js';
-import { closeDigest, readColumns, digestValues, readItem, readOrder } from './rows.js';
+import { buildDigestUpdate, readColumns, listDigestValues, readItem, readOrder } from './rows.js';
 import { addRun } from './runs.js';
 
-/** Issues, orders, the inbox and the executions. */
+/** Creates the part of the store with issues, orders, the inbox and the executions. */
 export function createOrders(context: Context, searchWindow: number): OrderStore {
   return {
     ...createSubmitOrder(context),
@@ -43,7 +43,7 @@ export function createOrders(context: Context, searchWindow: number): OrderStore
   };
 }
 
-/** Assigns run ids and queues the runs that carry the orders. */
+/** Creates the command that assigns run ids and queues the runs that carry the orders. */
 function createSubmitOrder({ database }: Context): Pick<OrderStore, 'submitOrder'> {
   return {
     submitOrder: (submission) =>
@@ -59,7 +59,7 @@ function createSubmitOrder({ database }: Context): Pick<OrderStore, 'submitOrder
         const [record, ...rivals] = await replaceRun(transaction, submission, 'doing');
         await transaction.query(`UPDATE sluice.inbox SET resolution = $2 WHERE issue_ref = $1 AND resolution IS NULL`, [
           issueRef,
-          JSON.stringify(supersededBy(record.order.run_id, submission.now)),
+          JSON.stringify(createSuperseded(record.order.run_id, submission.now)),
         ]);
         return { record, rivals, repeated: false };
       }),
@@ -83,8 +83,8 @@ async function findRivals(transaction: Queryable, { group, order, run }: OrderRe
 }
 
 /**
- * Makes a new run, or the runs of a race, the active one of its issue and cancels the run it replaces. Its first statement
- * locks the issue, so that numbers are assigned one at a time.
+ * Makes a new run, or the runs of a race, active in its issue, and cancels the run that it replaces. Its first statement locks
+ * the issue, so that numbers are assigned one at a time.
  */
 async function replaceRun(
   transaction: Queryable,
@@ -123,9 +123,9 @@ async function replaceRun(
          result = CASE WHEN state = 'queued' THEN $4 ELSE result END,
          state = CASE WHEN state = 'queued' THEN 'ended' ELSE state END
        WHERE id IN (SELECT run FROM sluice.orders WHERE issue_ref = $1 AND settled_at IS NULL) AND state <> 'ended'
-       RETURNING id, seq, state, started_at, ended_at, ${notifyRequests('id')}
+       RETURNING id, seq, state, started_at, ended_at, ${buildRequestNotification('id')}
      ), counted AS (
-       ${closeDigest(5, 'replaced')}
+       ${buildDigestUpdate(5, 'replaced')}
      )
      UPDATE sluice.orders SET settled_at = $3 FROM replaced WHERE run = replaced.id AND replaced.state = 'ended'`,
     [
@@ -133,7 +133,7 @@ async function replaceRun(
       group === null ? first.runId : null,
       now,
       JSON.stringify(CANCELED_IN_QUEUE),
-      ...digestValues(CANCELED_IN_QUEUE),
+      ...listDigestValues(CANCELED_IN_QUEUE),
       group,
     ],
   );
@@ -180,7 +180,7 @@ async function addOrder(
   return readOrder(rows[0]);
 }
 
-/** Settles orders. */
+/** Creates the command that settles orders. */
 function createSettleOrder({ database }: Context): Pick<OrderStore, 'settleOrder'> {
   return {
     async settleOrder(settlement) {
@@ -188,14 +188,14 @@ function createSettleOrder({ database }: Context): Pick<OrderStore, 'settleOrder
       const entered = race === undefined ? undefined : await enterRace({ database }, settlement, race);
       if (entered !== undefined) return entered;
       if (await settleActive(database, settlement)) return { decision: settlement.active.decision, repeated: false };
-      // Not the active run, or settled already; a run that was replaced never becomes active again.
+      // Not the active run, or already settled; a run that was replaced never becomes active again.
       if (await settleStale(database, settlement)) return { decision: settlement.stale.decision, repeated: false };
       return { decision: await findDecision(database, settlement), repeated: true };
     },
   };
 }
 
-/** Ends the run of the order in `source`; a run that has ended keeps its result. The time is parameter 3. */
+/** Builds an update that ends the run of the order in `source`; a run that has ended keeps its result. The time is parameter 3. */
 function buildEndRun(source: string, result: number): string {
   return `UPDATE sluice.runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = $3, result = $${result}
     FROM ${source} WHERE runs.id = ${source}.run AND runs.state <> 'ended'
@@ -203,7 +203,7 @@ function buildEndRun(source: string, result: number): string {
 }
 
 /**
- * One statement, and the fence decides whether it has any effect: the guarded update of the issue's row waits for
+ * One statement, which has an effect only if the guarded update of the issue's row succeeds (`fence`). That update waits for
  * concurrent changes and then checks again, so nothing is decided on outdated values.
  */
 const SETTLE_ACTIVE = `
@@ -222,13 +222,13 @@ const SETTLE_ACTIVE = `
   ), ended AS (
     ${buildEndRun('settled', 7)}
   ), counted AS (
-    ${closeDigest(8, 'ended')}
+    ${buildDigestUpdate(8, 'ended')}
   ), executed AS (
-    ${insertExecution(15, 'fence')}
+    ${buildExecutionInsert(15, 'fence')}
   ), asked AS (
-    ${insertItem(22, 'fence')}
+    ${buildItemInsert(22, 'fence')}
   ), queued AS (
-    ${insertMessages(26, 'fence')}
+    ${buildMessagesInsert(26, 'fence')}
   )
   SELECT true AS done FROM fence`;
 
@@ -242,15 +242,15 @@ async function settleActive(database: Queryable, settlement: OrderSettlement): P
     JSON.stringify(active.decision),
     active.result === null ? null : JSON.stringify(active.result),
     JSON.stringify(runResult),
-    ...digestValues(runResult),
-    ...executionValues(active.execution),
-    ...itemValues(active.item),
-    ...messageValues(active.outbox, now),
+    ...listDigestValues(runResult),
+    ...listExecutionValues(active.execution),
+    ...listItemValues(active.item),
+    ...listMessageValues(active.outbox, now),
   ]);
   return rows.length > 0;
 }
 
-/** The result of a run that is not the active one is kept, and changes nothing. */
+/** Stores the result of a run that is not the active one; nothing else changes. */
 const SETTLE_STALE = `
   WITH settled AS (
     UPDATE sluice.orders SET settled_at = $3, decision = $4, result = $5
@@ -259,9 +259,9 @@ const SETTLE_STALE = `
   ), ended AS (
     ${buildEndRun('settled', 6)}
   ), counted AS (
-    ${closeDigest(7, 'ended')}
+    ${buildDigestUpdate(7, 'ended')}
   ), executed AS (
-    ${insertExecution(14, 'settled')}
+    ${buildExecutionInsert(14, 'settled')}
   )
   SELECT true AS done FROM settled`;
 
@@ -274,8 +274,8 @@ async function settleStale(database: Queryable, settlement: OrderSettlement): Pr
     JSON.stringify(stale.decision),
     stale.result === null ? null : JSON.stringify(stale.result),
     JSON.stringify(runResult),
-    ...digestValues(runResult),
-    ...executionValues(stale.execution),
+    ...listDigestValues(runResult),
+    ...listExecutionValues(stale.execution),
   ]);
   return rows.length > 0;
 }
@@ -285,11 +285,11 @@ async function findDecision(database: Queryable, { issueRef, runId }: OrderSettl
     issueRef,
     runId,
   ]);
-  if (rows[0] === undefined) throw orderNotFound(issueRef, runId);
+  if (rows[0] === undefined) throw createOrderNotFoundError(issueRef, runId);
   return readColumns(rows[0]).json('decision') as Decision;
 }
 
-/** Records the decisions of people. */
+/** Creates the command that records the decisions of people. */
 function createResolveItem({ database }: Context): Pick<OrderStore, 'resolveItem'> {
   return {
     resolveItem: (decided) =>
@@ -301,8 +301,8 @@ function createResolveItem({ database }: Context): Pick<OrderStore, 'resolveItem
         const resolution: Resolution =
           order === undefined ? decided.resolution : { ...decided.resolution, new_run_id: order.order.run_id };
         await closeItems(transaction, found, decided, resolution, order);
-        await transaction.query(insertExecution(1, ALWAYS), executionValues(execution));
-        await transaction.query(insertMessages(1, ALWAYS), messageValues(outbox, now));
+        await transaction.query(buildExecutionInsert(1, ALWAYS), listExecutionValues(execution));
+        await transaction.query(buildMessagesInsert(1, ALWAYS), listMessageValues(outbox, now));
         if (outbox.length > 0) await transaction.query(`SELECT ${WAKE_DELIVERER}`);
         const item = { ...found.item, resolution };
         return order === undefined ? { status: 'resolved', item } : { status: 'resolved', item, order };
@@ -310,7 +310,7 @@ function createResolveItem({ database }: Context): Pick<OrderStore, 'resolveItem
   };
 }
 
-/** The item, if it can still be resolved. As everywhere, its issue is locked before the item is read. */
+/** Returns the item if it can still be resolved. As everywhere, its issue is locked before the item is read. */
 async function findOpen(
   transaction: Queryable,
   id: string,
@@ -342,8 +342,8 @@ async function retryOrder(
 }
 
 /**
- * A new run closes all open items of the issue; any other decision closes only its own. Accepting one result of an
- * undecided race makes its run the active one, and closes the others.
+ * Closes items: a new run closes all open items of the issue, any other decision only its own item. Accepting one result of an
+ * undecided race makes its run the active one and closes the other items.
  */
 async function closeItems(
   transaction: Queryable,
@@ -367,7 +367,7 @@ async function closeItems(
     ]);
     await transaction.query(`UPDATE sluice.inbox SET resolution = $2 WHERE resolution IS NULL AND issue_ref = $1`, [
       issueRef,
-      JSON.stringify(supersededByChoice(runId, resolution)),
+      JSON.stringify(createSupersededByChoice(runId, resolution)),
     ]);
   }
   await transaction.query(

@@ -1,15 +1,29 @@
+import { randomUUID } from 'node:crypto';
 import type { OutboxMessage, SinkState } from '../../records/index.js';
 import type { OutboxStore } from '../../orders/index.js';
-import { describeSink, REDELIVERED_AT_ONCE } from '../sink-state.js';
+import { describeSink, MAX_REDELIVERED } from '../sink-state.js';
 import { readColumns } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 import { listRows } from './lists.js';
 import { WAKE_DELIVERER } from './notifications.js';
 
-/** The queue of comments. */
+/** Creates the part of the store with the queue of comments. */
 export function createOutbox({ database }: Context): OutboxStore {
+  let installation: string | undefined;
   return {
+    async readInstallation() {
+      if (installation !== undefined) return installation;
+      let { rows } = await database.query(FIND_INSTALLATION);
+      if (rows.length === 0) {
+        await database.query(CREATE_INSTALLATION, [randomUUID()]);
+        // If two processes create the id at the same time, the first one counts.
+        ({ rows } = await database.query(FIND_INSTALLATION));
+      }
+      installation = readColumns(rows[0] ?? {}).text('id');
+      return installation;
+    },
+
     async claimOutbox({ workerId, leaseMs, now, limit, sinks }) {
       const { rows } = await database.query(CLAIM, [workerId, now, now + leaseMs, limit, sinks ?? null]);
       return rows.map(readMessage);
@@ -30,11 +44,11 @@ export function createOutbox({ database }: Context): OutboxStore {
       return rows.length > 0;
     },
 
-    async redeliver(wanted, now) {
+    async redeliver(filter, now) {
       const { rows } =
-        'id' in wanted
-          ? await database.query(REDELIVER_ONE, [now, wanted.id])
-          : await database.query(REDELIVER_ALL, [now, wanted.sink, REDELIVERED_AT_ONCE]);
+        'id' in filter
+          ? await database.query(REDELIVER_ONE, [now, filter.id])
+          : await database.query(REDELIVER_ALL, [now, filter.sink, MAX_REDELIVERED]);
       return rows.length;
     },
 
@@ -60,6 +74,9 @@ export function createOutbox({ database }: Context): OutboxStore {
       }),
   };
 }
+
+const FIND_INSTALLATION = `SELECT id FROM sluice.installation WHERE number = 1`;
+const CREATE_INSTALLATION = `INSERT INTO sluice.installation (number, id) VALUES (1, $1) ON CONFLICT DO NOTHING`;
 
 /** Only the oldest message of an issue and sink is claimed: comments are delivered one at a time and in order. */
 const CLAIM = `

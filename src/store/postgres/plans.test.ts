@@ -16,10 +16,16 @@ import { openDatabase } from './database.js';
 import type { Database } from './database.js';
 import type { Row } from './driver.js';
 
-/** A database in which nearly everything is done: what is open must be found without looking at the rest. */
-async function fillDatabase(): Promise<string> {
+/** A database with all tables and nothing in them. */
+async function createTables(): Promise<string> {
   const url = await createDatabase();
   await (await openStore(url)).close();
+  return url;
+}
+
+/** A database in which nearly everything is done: open rows must be found without reading the rest. */
+async function fillDatabase(): Promise<string> {
+  const url = await createTables();
   const database = await openDatabase(url);
   await database.query(`
     INSERT INTO sluice.issues (issue_ref, state, active_run_id, last_run_number, updated_at)
@@ -50,7 +56,8 @@ async function fillDatabase(): Promise<string> {
     INSERT INTO sluice.run_slots (length, at, engine, counts)
       SELECT 60000, n * 60000, 'codex', '{}' FROM generate_series(1, 20000) AS n;
     UPDATE sluice.runs SET ended_at = seq WHERE state = 'ended';
-    INSERT INTO sluice.budget_entries (run, at) SELECT 'b' || n, n FROM generate_series(1, 20000) AS n;
+    INSERT INTO sluice.budget_entries (run, at, tokens, issue_ref)
+      SELECT 'b' || n, n * 8640000::bigint, 1, 'i' || n % 1000 FROM generate_series(1, 20000) AS n;
     INSERT INTO sluice.counted (id, at) SELECT 'c' || n, n FROM generate_series(1, 20000) AS n;
     INSERT INTO sluice.event_packs (run_id, protocol, attempt, first_seq, last_seq, body)
       SELECT 'r' || n % 100, 'fcmp', 0, n / 100, n / 100, convert_to('{"seq":' || n / 100 || '}', 'UTF8') FROM generate_series(1, 20000) AS n;
@@ -73,8 +80,8 @@ async function openAlone(url: string): Promise<Database> {
 }
 
 /**
- * Counts how often each table has been read from end to end, other than those with a row or two a process and the one that
- * is emptied all the time. Connections report this when they end, so all must have ended.
+ * Counts how often each table has been read from end to end, except tables with a row or two per process and the table
+ * that is emptied all the time. Connections report this when they end, so all must have ended.
  */
 async function countScans(url: string): Promise<Row[]> {
   const database = await openAlone(url);
@@ -126,7 +133,7 @@ describe('a frequent query', () => {
       deleted: 0,
     });
     expect(await store.forgetDelivered({ before: 0, limit: 10 })).toBe(0);
-    // The queries of /metrics, besides a row for each worker.
+    // The queries of /metrics, apart from a row for each worker.
     expect((await store.measure()).orders).toEqual({ queued: 20, running: 20 });
     expect((await store.listEndedRuns({ since: 19_000, limit: 10 })).items).toHaveLength(10);
     expect(await store.claimFigures({ ids: ['r1', 'c7', 'new'], now: COUNT_CLAIM_TTL_MS })).toEqual(['new', 'r1']);
@@ -149,7 +156,7 @@ describe('a frequent query', () => {
   });
 
   it('detects a sequential scan', async () => {
-    const url = await fillDatabase();
+    const url = await createTables();
     const before = await countScans(url);
     const database = await openDatabase(url);
     await database.query(`SELECT seq FROM sluice.orders WHERE worker_type = 'nobody'`);
@@ -175,8 +182,7 @@ describe('a claim', () => {
    * that is full, and deferred.
    */
   async function measureClaim(queued: number): Promise<number> {
-    const url = await createDatabase();
-    await (await openStore(url)).close();
+    const url = await createTables();
     const database = await openDatabase(url);
     await database.query(`
       INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, worker_id, lease_until, started_at)

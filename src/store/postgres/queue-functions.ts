@@ -1,20 +1,20 @@
-/** Parts of functions that are not the same in all forms of the tables. */
-interface FormParts {
+/** The parts of SQL functions that differ between schema versions. */
+interface VersionParts {
   readonly create: string;
-  /** The condition of the index that claims read. */
+  /** The condition of the index that claims use. */
   readonly isReady: string;
   readonly admit: string;
   readonly hasMore: string;
 }
 
-const FIRST: FormParts = {
+const FIRST: VersionParts = {
   create: 'CREATE FUNCTION',
   isReady: `state = 'queued' AND NOT parked`,
   admit: '',
   hasMore: 'round = 4',
 };
 
-const PRESENT: FormParts = {
+const CURRENT: VersionParts = {
   create: 'CREATE OR REPLACE FUNCTION',
   isReady: `state = 'queued' AND NOT parked AND not_before = 0`,
   admit: `
@@ -22,10 +22,10 @@ const PRESENT: FormParts = {
   hasMore: 'is_more OR round = 4',
 };
 
-const writeLeaveFolder = ({
+const buildLeaveFolder = ({
   create,
   isReady,
-}: FormParts): string => `  ${create} sluice.leave_folder() RETURNS trigger LANGUAGE plpgsql AS $$
+}: VersionParts): string => `  ${create} sluice.leave_folder() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     IF NEW.state = 'ended' THEN
       PERFORM pg_notify('sluice_' || listener, 'run ' || run_id) FROM sluice.followers WHERE run_id = NEW.id;
@@ -42,7 +42,7 @@ const writeLeaveFolder = ({
   END $$;
 `;
 
-const writeClaimRun = ({ create, isReady, admit, hasMore }: FormParts): string => `  ${create} sluice.claim_run(
+const buildClaimRun = ({ create, isReady, admit, hasMore }: VersionParts): string => `  ${create} sluice.claim_run(
     claim_worker text, claim_host text, claim_pid bigint, claim_pid_started text, claim_until bigint, claim_at bigint,
     kinds text[], limited text[], limits double precision[], orders boolean, plain boolean,
     watcher_listener bigint, watcher_worker text, is_last boolean, wait_for bigint
@@ -146,13 +146,13 @@ const writeClaimRun = ({ create, isReady, admit, hasMore }: FormParts): string =
 `;
 
 /**
- * The step that made the queue work without one lock for all claims. Like every step it never changes.
+ * The migration step that replaced the single lock for all claims. Like every step, it never changes.
  *
- * A queued run is *parked* while claiming it is pointless: a run of its lane (folder, way of using it, worker type) comes
- * first, or its folder is in use. Parked runs are in no index that a claim reads, so it takes as long with 100,000 of them
- * as with none. For every parked run there is a run in its lane that is not parked, or one that keeps its folder. A
- * transaction that removes one of these holds the lock of the folder and then unparks the first of each lane; one that
- * parks holds the lock too.
+ * A queued run is *parked* while claiming it is pointless: another run of its lane (same folder, exclusive or not, same worker
+ * type) comes first, or its folder is in use. Parked runs are in no index that a claim reads, so a claim takes as long with 100,000
+ * of them as with none. For every parked run there is a run in its lane that is not parked, or a run that occupies its folder. A
+ * transaction that removes one of these holds the lock of the folder and then unparks the first run of each lane; a transaction
+ * that parks a run holds the lock, too.
  */
 export const QUEUE_FUNCTIONS = `
   ALTER TABLE sluice.runs ADD COLUMN parked boolean NOT NULL DEFAULT false;
@@ -275,7 +275,7 @@ export const QUEUE_FUNCTIONS = `
     EXECUTE FUNCTION sluice.add_to_queue();
 
   -- A run has left its folder or the queue, other than by being claimed.
-${writeLeaveFolder(FIRST)}  CREATE TRIGGER leave_folder AFTER UPDATE OF state ON sluice.runs FOR EACH ROW
+${buildLeaveFolder(FIRST)}  CREATE TRIGGER leave_folder AFTER UPDATE OF state ON sluice.runs FOR EACH ROW
     WHEN (OLD.state <> NEW.state AND NEW.state IN ('queued', 'ended'))
     EXECUTE FUNCTION sluice.leave_folder();
 
@@ -291,17 +291,17 @@ ${writeLeaveFolder(FIRST)}  CREATE TRIGGER leave_folder AFTER UPDATE OF state ON
   -- Claims the next run. Folders and limited types are locked one by one, never waiting: what others are changing is passed over, and
   -- if there is nothing else, "contended" is the lock to wait for in the next call. With "is_more" so many runs were parked that the
   -- transaction ends here and the next one goes on.
-${writeClaimRun(FIRST)}  `;
+${buildClaimRun(FIRST)}  `;
 
 /**
- * The step that took deferred runs, which are not to be claimed before a time, out of the indexes that claims read. A claim first
- * admits those that are due. They are never parked: parked runs rely on one of their lane that can be claimed.
+ * The migration step that removed deferred runs, which must not be claimed before a time, from the indexes that claims read. A
+ * claim first admits those that are due. They are never parked: parked runs rely on a run of their lane that can be claimed.
  */
 export const DEFERRED_RUNS = `
   DROP INDEX sluice.runs_ready;
   DROP INDEX sluice.runs_ready_in_folder;
-  CREATE INDEX runs_ready ON sluice.runs ((coalesce(worker_type, '')), priority DESC, seq) WHERE ${PRESENT.isReady};
-  CREATE INDEX runs_ready_in_folder ON sluice.runs (folder) WHERE ${PRESENT.isReady};
+  CREATE INDEX runs_ready ON sluice.runs ((coalesce(worker_type, '')), priority DESC, seq) WHERE ${CURRENT.isReady};
+  CREATE INDEX runs_ready_in_folder ON sluice.runs (folder) WHERE ${CURRENT.isReady};
   CREATE INDEX runs_deferred ON sluice.runs (not_before) WHERE state = 'queued' AND not_before > 0;
   UPDATE sluice.runs SET parked = false WHERE state = 'queued' AND not_before > 0 AND parked;
   DROP TRIGGER add_to_queue ON sluice.runs;
@@ -319,5 +319,44 @@ export const DEFERRED_RUNS = `
     RETURN admitted = 256;
   END $$;
 
-${writeLeaveFolder(PRESENT)}
-${writeClaimRun(PRESENT)}`;
+${buildLeaveFolder(CURRENT)}
+${buildClaimRun(CURRENT)}`;
+
+/**
+ * The migration step that makes a claim, and the end of a run, check first whether there is anything to do: most find no deferred
+ * run that is due, and no parked run in the folder.
+ */
+export const EARLY_CHECKS = `
+  CREATE OR REPLACE FUNCTION sluice.admit_due(claim_at bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+  DECLARE admitted integer;
+  BEGIN
+    IF NOT EXISTS (SELECT FROM sluice.runs WHERE state = 'queued' AND not_before > 0 AND not_before <= claim_at) THEN
+      RETURN false;
+    END IF;
+    UPDATE sluice.runs SET not_before = 0 WHERE seq = ANY (ARRAY(
+      SELECT seq FROM sluice.runs WHERE state = 'queued' AND not_before > 0 AND not_before <= claim_at
+      ORDER BY not_before LIMIT 256 FOR NO KEY UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS admitted = ROW_COUNT;
+    RETURN admitted = 256;
+  END $$;
+
+  CREATE OR REPLACE FUNCTION sluice.unpark_lanes(of_folder text) RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE
+    head sluice.runs;
+    last_exclusive boolean := false;
+    last_kind text := '';
+  BEGIN
+    IF NOT EXISTS (SELECT FROM sluice.runs WHERE folder = of_folder AND state = 'queued' AND parked) THEN RETURN; END IF;
+    IF EXISTS (
+      SELECT FROM sluice.runs WHERE folder = of_folder AND state IN ('running', 'waiting') AND exclusive
+    ) THEN RETURN; END IF;
+    -- No lane is before this one: a plain run shares its folder with nothing.
+    head := sluice.unpark(of_folder, last_exclusive, last_kind, true);
+    LOOP
+      head := sluice.unpark(of_folder, last_exclusive, last_kind, false);
+      EXIT WHEN head.seq IS NULL;
+      last_exclusive := head.exclusive;
+      last_kind := coalesce(head.worker_type, '');
+    END LOOP;
+  END $$;
+  `;

@@ -24,7 +24,7 @@ interface Watched {
   readonly stop: () => void;
 }
 
-/** Watches the queue as a worker with room does, once that is known to the others. */
+/** Watches the queue as a worker with a free slot does; resolves when it is registered. */
 async function watch(store: Store, database: Database, watcher: QueueWatcher & { worker: string }): Promise<Watched> {
   const wake = vi.fn<() => void>();
   const stop = store.watchQueue(() => wake(), watcher);
@@ -49,13 +49,13 @@ describe('a run that can be claimed', () => {
     await store.submitOrder(sampleSubmission());
     const count = () => watched.reduce((total, { wake }) => total + wake.mock.calls.length, 0);
     await eventually(() => expect(count()).toBe(1));
-    // Behind the first in the same repository: there is nothing to claim.
+    // After the first order of the same repository there is nothing to claim.
     await store.submitOrder(sampleSubmission({ issue_ref: 'local#2' }));
     await store.submitOrder(sampleSubmission({ issue_ref: 'local#3', repo_dir: '/elsewhere' }));
     await eventually(() => expect(count()).toBe(2));
   });
 
-  it('wakes a worker that takes such runs', async () => {
+  it('wakes a worker that accepts such runs', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     const scripts = await watch(await openSite(url), database, {
@@ -140,7 +140,7 @@ describe('a run that can be claimed', () => {
     await eventually(() => expect(wake).toHaveBeenCalledTimes(1));
   });
 
-  it('assigns nothing: of two workers woken by one order one claims it, and a needless wake-up changes nothing', async () => {
+  it('is not assigned by a wake-up: of two workers woken for one order, one claims it, and an unnecessary wake-up changes nothing', async () => {
     const url = await makeSite();
     const [one, two] = [await openSite(url), await openSite(url)];
     await one.submitOrder(sampleSubmission());
@@ -149,7 +149,7 @@ describe('a run that can be claimed', () => {
     expect(await one.claimRun(sampleClaim('w1'))).toBeUndefined();
   });
 
-  it('comes after a decision: the comment wakes a worker, also a full one', async () => {
+  it('may be the comment of a decision, which wakes a worker, also a full one', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     const { record } = await store.submitOrder(sampleSubmission());
@@ -163,7 +163,7 @@ describe('a run that can be claimed', () => {
 });
 
 describe('claims of several machines', () => {
-  it('never take two orders of one repository, nor more of a type than allowed', async () => {
+  it('never claim two orders of one repository, nor more of a type than allowed', async () => {
     const url = await makeSite();
     const stores = await Promise.all([1, 2, 3, 4].map(async () => openSite(url)));
     const [first] = stores;

@@ -1,23 +1,23 @@
 import type { DecidedOrder, OrderSettlement, OrderStore } from '../../orders/index.js';
-import type { KeptEntry } from '../queue-rules.js';
+import type { StoredEntry } from '../queue-rules.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
 import {
   ALWAYS,
-  executionValues,
-  insertExecution,
-  insertItem,
-  insertMessages,
-  itemValues,
-  messageValues,
+  listExecutionValues,
+  buildExecutionInsert,
+  buildItemInsert,
+  buildMessagesInsert,
+  listItemValues,
+  listMessageValues,
 } from './insert.js';
-import { closeDigest, digestValues, readColumns } from './rows.js';
+import { buildDigestUpdate, listDigestValues, readColumns } from './rows.js';
 
 type Settled = Awaited<ReturnType<OrderStore['settleOrder']>>;
 
 /**
- * Keeps the result of a race's run; the last one to enter settles them all. Undefined where the race is not the active one
- * of its issue any more. The first statement is guarded by the active group and locks the issue: runs enter one at a time.
+ * Stores the result of a run in a race; the last run to enter settles all of them. Undefined if the race is no longer the active
+ * one of its issue. The first statement is guarded by the active group and locks the issue: runs enter one at a time.
  */
 export async function enterRace(
   { database }: Pick<Context, 'database'>,
@@ -26,23 +26,23 @@ export async function enterRace(
 ): Promise<Settled | undefined> {
   const { issueRef, runId, now, stale, runResult } = settlement;
   return database.transaction(async (transaction): Promise<Settled | undefined> => {
-    const fence = await transaction.query(
+    const guard = await transaction.query(
       `UPDATE sluice.issues SET active_group = active_group WHERE issue_ref = $1 AND active_group = $2
        RETURNING true AS done`,
       [issueRef, race.group],
     );
-    if (fence.rows.length === 0) return undefined;
-    const kept: KeptEntry = { entry: race.entry, stale };
+    if (guard.rows.length === 0) return undefined;
+    const stored: StoredEntry = { entry: race.entry, stale };
     const entered = await transaction.query(ENTER, [
       issueRef,
       runId,
       now,
-      JSON.stringify(kept),
+      JSON.stringify(stored),
       JSON.stringify(runResult),
-      ...digestValues(runResult),
+      ...listDigestValues(runResult),
     ]);
     const { open, entries } = await readEntries(transaction, issueRef, race.group);
-    // Entered before: undecided still, or an order that a person has to choose.
+    // This run entered before: the race is still undecided, or a person has to choose.
     if (entered.rows.length === 0) return open.length === 0 ? undefined : readEntered(transaction, settlement, open);
     const { decision } = race.entry.execution;
     if (open.length > 0) return { decision, repeated: false, waitsFor: open };
@@ -70,7 +70,7 @@ const ENTER = `
     FROM entered WHERE runs.id = entered.run AND runs.state <> 'ended'
     RETURNING runs.seq, runs.state, runs.started_at, runs.ended_at
   ), counted AS (
-    ${closeDigest(6, 'ended')}
+    ${buildDigestUpdate(6, 'ended')}
   )
   SELECT true AS done FROM entered`;
 
@@ -81,11 +81,11 @@ async function readEntries(transaction: Queryable, issueRef: string, group: stri
   );
   const all = rows.map((row) => {
     const { text, jsonOrNull } = readColumns(row);
-    return { runId: text('run_id'), kept: jsonOrNull('entry') as KeptEntry | null };
+    return { runId: text('run_id'), stored: jsonOrNull('entry') as StoredEntry | null };
   });
   return {
-    open: all.filter(({ kept }) => kept === null).map(({ runId }) => runId),
-    entries: all.flatMap(({ kept }) => (kept === null ? [] : [kept.entry])),
+    open: all.filter(({ stored }) => stored === null).map(({ runId }) => runId),
+    entries: all.flatMap(({ stored }) => (stored === null ? [] : [stored.entry])),
   };
 }
 
@@ -98,11 +98,11 @@ async function readEntered(
     issueRef,
     runId,
   ]);
-  const { entry } = readColumns(rows[0] ?? {}).json('entry') as KeptEntry;
+  const { entry } = readColumns(rows[0] ?? {}).json('entry') as StoredEntry;
   return { decision: entry.execution.decision, repeated: true, waitsFor: open };
 }
 
-/** Decides an order of a race, with everything that follows; inside a transaction that holds the issue. */
+/** Decides an order of a race, with everything that follows; inside a transaction that has locked the issue. */
 async function decideOrder(
   transaction: Queryable,
   { issueRef, runId, now }: Pick<OrderSettlement, 'issueRef' | 'runId' | 'now'>,
@@ -113,12 +113,12 @@ async function decideOrder(
      WHERE issue_ref = $1 AND run_id = $2 AND decision IS NULL`,
     [issueRef, runId, now, JSON.stringify(decision), result === null ? null : JSON.stringify(result)],
   );
-  await transaction.query(insertExecution(1, ALWAYS), executionValues(execution));
-  await transaction.query(insertItem(1, ALWAYS), itemValues(item));
-  await transaction.query(insertMessages(1, ALWAYS), messageValues(outbox, now));
+  await transaction.query(buildExecutionInsert(1, ALWAYS), listExecutionValues(execution));
+  await transaction.query(buildItemInsert(1, ALWAYS), listItemValues(item));
+  await transaction.query(buildMessagesInsert(1, ALWAYS), listMessageValues(outbox, now));
 }
 
-/** Settles what has entered a race that another run replaces: it is archived, and changes nothing. */
+/** Settles the entries of a race that another run replaces: they are archived and change nothing. */
 export async function archiveEntries(transaction: Queryable, issueRef: string, now: number): Promise<void> {
   const { rows } = await transaction.query(
     `SELECT run_id, entry FROM sluice.orders
@@ -127,6 +127,6 @@ export async function archiveEntries(transaction: Queryable, issueRef: string, n
   );
   for (const row of rows) {
     const { text, json } = readColumns(row);
-    await decideOrder(transaction, { issueRef, runId: text('run_id'), now }, (json('entry') as KeptEntry).stale);
+    await decideOrder(transaction, { issueRef, runId: text('run_id'), now }, (json('entry') as StoredEntry).stale);
   }
 }

@@ -2,7 +2,7 @@ import type { CacheLimits, CachedResult, ResultCache } from '../../runs/index.js
 import { readColumns } from './rows.js';
 import type { Context } from './context.js';
 
-/** Cached results; the oldest are deleted first. */
+/** Creates the part of the store with cached results; the oldest are deleted first. */
 export function createResultCache({ database }: Context, limits: Required<CacheLimits>): ResultCache {
   return {
     async find(key) {
@@ -20,7 +20,7 @@ export function createResultCache({ database }: Context, limits: Required<CacheL
       const size = Buffer.byteLength(text);
       await database.transaction(async (transaction) => {
         if (size > limits.bytes) {
-          // Too large to be cached, but the entry before it is out of date.
+          // Too large to be cached, but the previous entry is out of date.
           await transaction.query(`DELETE FROM sluice.results WHERE key = $1`, [key]);
           return;
         }

@@ -13,7 +13,7 @@ import type {
   WorkResult,
 } from '../../records/index.js';
 import { buildFailureText, createDigest } from '../run-digest.js';
-import { columnDamaged } from '../store-error.js';
+import { createColumnError } from '../store-error.js';
 import { explainWaiting } from '../waiting-for.js';
 import type { Row } from './driver.js';
 
@@ -24,10 +24,10 @@ export interface Columns {
   readonly number: (name: string) => number;
   readonly numberOrNull: (name: string) => number | null;
   readonly flag: (name: string) => boolean;
-  /** A time in the form that records use. */
+  /** A time in the format of records. */
   readonly time: (name: string) => string;
   readonly timeOrNull: (name: string) => string | null;
-  /** JSON that this store has written; its shape is that of the release that wrote it. */
+  /** JSON that this store has written; its shape depends on the release that wrote it. */
   readonly json: (name: string) => unknown;
   readonly jsonOrNull: (name: string) => unknown;
 }
@@ -36,23 +36,23 @@ export interface Columns {
 export function readColumns(row: Row): Columns {
   const text = (name: string): string => {
     const value = row[name];
-    return typeof value === 'string' ? value : refuse(name);
+    return typeof value === 'string' ? value : throwDamaged(name);
   };
   const number = (name: string): number => {
     const value = row[name];
     if (typeof value === 'number') return value;
     // The driver returns a bigint as text; ours are times and counts, which fit into a double.
-    return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : refuse(name);
+    return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : throwDamaged(name);
   };
   const time = (name: string): string => {
     const at = new Date(number(name));
-    return Number.isNaN(at.getTime()) ? refuse(name) : at.toISOString();
+    return Number.isNaN(at.getTime()) ? throwDamaged(name) : at.toISOString();
   };
   const json = (name: string): unknown => {
     try {
       return JSON.parse(text(name));
     } catch (cause) {
-      return refuse(name, cause);
+      return throwDamaged(name, cause);
     }
   };
   const orNull = <T>(name: string, read: (name: string) => T): T | null => (row[name] === null ? null : read(name));
@@ -69,11 +69,11 @@ export function readColumns(row: Row): Columns {
   };
 }
 
-function refuse(column: string, cause?: unknown): never {
-  throw columnDamaged(column, cause);
+function throwDamaged(column: string, cause?: unknown): never {
+  throw createColumnError(column, cause);
 }
 
-/** A row of `run_records`, or of `runs` if the run is not queued; the table allows only known states. */
+/** Reads a row of `run_records`, or of `runs` if the run is not queued; the table allows only known states. */
 export function readRun(row: Row): RunRecord {
   const { text, textOrNull, numberOrNull, flag, time, timeOrNull, json, jsonOrNull } = readColumns(row);
   const issueRef = textOrNull('order_issue_ref');
@@ -116,10 +116,10 @@ function readWaitingFor(row: Row): RunRecord['waiting_for'] {
 }
 
 /**
- * Writes the digests of runs of `source` that have just ended, and notes that they are to be counted; an existing digest stays
- * unchanged. It is the text of a query with the name `counted`.
+ * Builds the query `counted`, which writes the digests of runs in `source` that have just ended and records that they are to be
+ * counted; an existing digest stays unchanged.
  */
-export function closeDigest(first: number, source: string): string {
+export function buildDigestUpdate(first: number, source: string): string {
   const value = (index: number): string => `$${first + index}`;
   return `UPDATE sluice.run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
       unknown_types = ${value(3)}::integer, unknown_fields = ${value(4)}::integer, words = words || ${value(5)}::text,
@@ -132,7 +132,7 @@ export function closeDigest(first: number, source: string): string {
     INSERT INTO sluice.runs_to_count (seq) SELECT seq FROM counted ON CONFLICT DO NOTHING`;
 }
 
-export function digestValues(result: RunResult): (string | number | null)[] {
+export function listDigestValues(result: RunResult): (string | number | null)[] {
   const { outcome, repair_level, engine_version, unknown_types, unknown_fields, usage } = createDigest(result);
   const used = usage === null ? null : JSON.stringify(usage);
   return [outcome, repair_level, engine_version, unknown_types, unknown_fields, buildFailureText(result), used];

@@ -14,10 +14,10 @@ import { createClaimRun } from './claim-run.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
 import { listRows, searchRuns } from './lists.js';
-import { notifyRequests } from './notifications.js';
-import { closeDigest, digestValues, readRun } from './rows.js';
+import { buildRequestNotification } from './notifications.js';
+import { buildDigestUpdate, listDigestValues, readRun } from './rows.js';
 
-/** The queue of runs. */
+/** Creates the part of the store with the queue of runs. */
 export function createRuns(context: Context, searchWindow: number): RunStore {
   const { database, notifications } = context;
   return {
@@ -49,12 +49,12 @@ export function createRuns(context: Context, searchWindow: number): RunStore {
              result = CASE WHEN ${isOver} THEN $3 ELSE result END,
              state = CASE WHEN ${isOver} THEN 'ended' ELSE state END
            WHERE id = $1
-           RETURNING seq, state, started_at, ended_at, ${notifyRequests('id')}
+           RETURNING seq, state, started_at, ended_at, ${buildRequestNotification('id')}
          ), counted AS (
-           ${closeDigest(4, 'canceled')}
+           ${buildDigestUpdate(4, 'canceled')}
          )
          SELECT true AS done FROM canceled`,
-        [id, now, JSON.stringify(CANCELED_IN_QUEUE), ...digestValues(CANCELED_IN_QUEUE)],
+        [id, now, JSON.stringify(CANCELED_IN_QUEUE), ...listDigestValues(CANCELED_IN_QUEUE)],
       );
       return this.findRun(id);
     },
@@ -62,7 +62,7 @@ export function createRuns(context: Context, searchWindow: number): RunStore {
     async postReply(id, text) {
       const { rows } = await database.query(
         `UPDATE sluice.runs SET reply = $2 WHERE id = $1 AND state = 'waiting' AND reply IS NULL
-         RETURNING ${notifyRequests('id')}`,
+         RETURNING ${buildRequestNotification('id')}`,
         [id, JSON.stringify(text)],
       );
       if (rows.length > 0) return 'posted';
@@ -131,14 +131,14 @@ export async function addRun(
   return rows.length > 0;
 }
 
-interface AskedRun {
+interface RequestedRun {
   readonly id: string;
   readonly requestId: string | undefined;
   readonly spec: StoredRunSpec;
 }
 
-/** The run that conflicts with a new one. Of two concurrent requests the second waits until the first is committed. */
-async function findRepeated(transaction: Queryable, { id, requestId, spec }: AskedRun): Promise<string> {
+/** Finds the run that conflicts with a new one. Of two concurrent requests, the second waits until the first is committed. */
+async function findRepeated(transaction: Queryable, { id, requestId, spec }: RequestedRun): Promise<string> {
   if (requestId === undefined) return id;
   const { rows } = await transaction.query(`SELECT * FROM sluice.run_records WHERE request_id = $1`, [requestId]);
   if (rows[0] === undefined) return id;

@@ -13,9 +13,9 @@ const FIGURE = `
   digest.seq, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at, ended_at`;
 
 /**
- * Slots, runs that are not in their slots yet, and runs of the rest of the span: one statement, so that none is counted twice
- * or left out while another process counts. `OFFSET 0` keeps each range a look into the index, where the planner would read all
- * slots once it expects several ranges.
+ * Reads slots, runs that are not counted in their slots yet, and runs of the rest of the span in one statement, so that no run is
+ * counted twice or left out while another process counts. `OFFSET 0` makes the planner look up each range in the index; with
+ * several ranges it would otherwise read all slots.
  */
 const LIST_RUN_SLOTS = `
   SELECT slot.at, slot.engine, counts, NULL::bigint AS seq, NULL::text AS outcome, NULL::text AS repair_level,
@@ -58,10 +58,13 @@ const INBOX_SLOTS = {
     ON CONFLICT (length, at) DO UPDATE SET counts = EXCLUDED.counts`,
 } as const;
 
-/** Items that were opened or resolved and are not in their slots yet. */
+/** Items whose opening or resolution is not counted in their slots yet. */
 const TO_COUNT = `FROM sluice.inbox WHERE created_at IS NULL OR (resolution IS NOT NULL AND resolved_at IS NULL)`;
 
-/** Slots, items that are not in their slots yet, items of a part of a minute, and what is open: one statement, as above. */
+/**
+ * Reads slots, items that are not counted yet, items of the minute in which the span ends, and the open items in one statement,
+ * as above.
+ */
 const READ_INBOX_HISTORY = `
   SELECT 'slot' AS part, slot.at, counts, NULL::text AS item, NULL::text AS resolution, NULL::bigint AS created_at
   FROM unnest($1::integer[], $2::bigint[], $3::bigint[]) AS range (length, since, until)
@@ -78,7 +81,7 @@ const READ_INBOX_HISTORY = `
   SELECT 'open', (SELECT count(*) FROM sluice.inbox WHERE resolution IS NULL), NULL, NULL, NULL, (
     SELECT created_at FROM sluice.inbox WHERE resolution IS NULL AND created_at IS NOT NULL ORDER BY created_at LIMIT 1)`;
 
-/** Items that someone is resolving are left for later, so that neither waits for the other. */
+/** Items that are being resolved are left for later, so that neither transaction waits for the other. */
 const LIST_ITEMS_TO_COUNT = `SELECT seq, item, resolution, created_at ${TO_COUNT} ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 const MARK_ITEMS = `
@@ -86,7 +89,7 @@ const MARK_ITEMS = `
   FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS counted (seq, created_at, resolved_at)
   WHERE inbox.seq = counted.seq`;
 
-/** Figures over time. */
+/** Creates the part of the store with statistics. */
 export function createStatistics(context: Context): Statistics {
   return { ...createRunStatistics(context), ...createInboxStatistics(context) };
 }
@@ -143,7 +146,7 @@ function createInboxStatistics({ database }: Context): Pick<Statistics, 'readInb
 }
 
 async function countItems(transaction: Queryable, limit: number): Promise<number> {
-  if (!(await isAlone(transaction))) return 0;
+  if (!(await lockCounting(transaction))) return 0;
   const { rows } = await transaction.query(LIST_ITEMS_TO_COUNT, [limit]);
   const slots = groupBySlot(rows.map(readStored).flatMap(listUncounted));
   const keys = [slots.map(({ length }) => length), slots.map(({ at }) => at)];
@@ -157,7 +160,7 @@ async function countItems(transaction: Queryable, limit: number): Promise<number
   return rows.length;
 }
 
-/** Adds counts to the slots of these keys, a column each. */
+/** Adds counts to slots. `keys` has an array for each key column, and `added` the counts for each slot. */
 async function addToSlots<Counts>(
   transaction: Queryable,
   { list, put }: { readonly list: string; readonly put: string },
@@ -172,12 +175,12 @@ async function addToSlots<Counts>(
   },
 ): Promise<void> {
   const { rows } = await transaction.query(list, keys);
-  const sums = added.map((counts) => [...counts]);
+  const countsBySlot = added.map((counts) => [...counts]);
   for (const row of rows) {
     const { number, json } = readColumns(row);
-    sums[number('place') - 1]?.unshift(json('counts') as Counts);
+    countsBySlot[number('place') - 1]?.unshift(json('counts') as Counts);
   }
-  await transaction.query(put, [...keys, sums.map((counts) => JSON.stringify(sum(counts)))]);
+  await transaction.query(put, [...keys, countsBySlot.map((counts) => JSON.stringify(sum(counts)))]);
 }
 
 function readPart(row: Row): HistoryPart {
@@ -192,14 +195,14 @@ function readStored(row: Row): StoredItem {
   return { item: readItem(row), isOpeningCounted: row['created_at'] !== null };
 }
 
-/** Whether no other process counts; then none does until the end of the transaction. */
-async function isAlone(transaction: Queryable): Promise<boolean> {
+/** Returns whether this process may count: if so, no other process counts until the end of the transaction. */
+async function lockCounting(transaction: Queryable): Promise<boolean> {
   const { rows } = await transaction.query(`SELECT pg_try_advisory_xact_lock($1) AS alone`, [ADVISORY_LOCKS.counting]);
   return readColumns(rows[0] ?? {}).flag('alone');
 }
 
 async function countRuns(transaction: Queryable, limit: number): Promise<number> {
-  if (!(await isAlone(transaction))) return 0;
+  if (!(await lockCounting(transaction))) return 0;
   const { rows } = await transaction.query(LIST_TO_COUNT, [limit]);
   const slots = groupBySlot(rows.flatMap(readFigure).map(toRunSlot));
   const keys = [slots.map(({ length }) => length), slots.map(({ at }) => at), slots.map(({ engine }) => engine)];
@@ -210,7 +213,7 @@ async function countRuns(transaction: Queryable, limit: number): Promise<number>
   return rows.length;
 }
 
-/** The figures of a digest; none if its run has no readable result. */
+/** Reads the figures of a digest; empty if its run has no readable result. */
 function readFigure(row: Row): RunFigure[] {
   const { text, textOrNull, number, numberOrNull, json } = readColumns(row);
   const outcome = textOrNull('outcome');

@@ -109,7 +109,7 @@ describe('a migration', () => {
       await before.close();
       const store = await openSite(target);
       expect(await readEverything(store)).toEqual(content);
-      // Again: all rows exist.
+      // The second time, all rows exist.
       await store.close();
       expect(await migrateStore(source, target)).toEqual({ ...report, copied: 0 });
     },
@@ -134,7 +134,7 @@ describe('a migration', () => {
     await killAtPage(`sqlite:${file}`, url, 'event_packs 1000');
     const begun = migrateStore(`sqlite:${other}`, url);
     expect(await catchCode(begun)).toBe('MIGRATION_TARGET_FILLED');
-    await expect(begun).rejects.toThrow('a copy of "sqlite:');
+    await expect(begun).rejects.toThrow('an unfinished copy of "sqlite:');
     await migrateStore(`sqlite:${file}`, url);
     expect(await catchCode(migrateStore(`sqlite:${other}`, url))).toBe('MIGRATION_TARGET_FILLED');
     expect(await catchCode(migrateStore(url, `sqlite:${other}`))).toBe('MIGRATION_TARGET_FILLED');
@@ -171,7 +171,7 @@ describe('a migration', () => {
     expect(refused).toContain('locked');
   });
 
-  it('stops when asked to, and continues', async () => {
+  it('stops when it is aborted, and continues', async () => {
     const [file, url] = [await makeLargeFile(), await createDatabase()];
     const stop = new AbortController();
     const stopped = migrateStore(`sqlite:${file}`, url, {
@@ -194,7 +194,7 @@ describe('a migration', () => {
 });
 
 describe('sluice migrate', () => {
-  it('prints what was copied as JSON, and nothing else into a pipe', async () => {
+  it('prints the report as JSON, and nothing else into a pipe', async () => {
     const [file, url] = [await makeFile(), await createDatabase()];
     await fill(`sqlite:${file}`);
     const memory = createMemoryIo({});

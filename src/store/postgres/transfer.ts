@@ -1,4 +1,4 @@
-import { columnDamaged } from '../store-error.js';
+import { createColumnError } from '../store-error.js';
 import { PAGE_BYTES, PAGE_ROWS, PRIVATE_TABLES, TRANSFER_SCHEMA_VERSION } from '../transfer/side.js';
 import type { Side, Source, Target, TargetState } from '../transfer/side.js';
 import type { Column, LocalTable, Table, Value, ValueRow } from '../transfer/tables.js';
@@ -15,13 +15,13 @@ const NAMES: Readonly<Record<string, string>> = {
   owner_pid_started: 'pid_started',
 };
 
-/** Opens a database that is to be copied; writers of other processes wait until it is closed. */
+/** Opens a database to copy from; writers of other processes wait until it is closed. */
 export async function openPostgresSource<T>(url: string, work: (source: Source) => Promise<T>): Promise<T> {
   const database = await openDatabase(url, { connections: 2 });
   try {
     await migrate(database);
     return await database.transaction(async (transaction) => {
-      await withoutTimeouts(transaction);
+      await disableTimeouts(transaction);
       const tables = await listNames(transaction);
       await transaction.query(
         `LOCK TABLE ${tables.map((name) => `sluice.${name}`).join(', ')} IN SHARE ROW EXCLUSIVE MODE`,
@@ -41,7 +41,7 @@ export async function openPostgresSource<T>(url: string, work: (source: Source) 
   }
 }
 
-/** Opens a database that is to be filled. */
+/** Opens a database to copy to. */
 export async function openPostgresTarget<T>(url: string, work: (target: Target) => Promise<T>): Promise<T> {
   const database = await openDatabase(url, { connections: 2 });
   try {
@@ -51,8 +51,8 @@ export async function openPostgresTarget<T>(url: string, work: (target: Target) 
   }
 }
 
-/** Copying is bounded by pages, not by time. */
-async function withoutTimeouts(transaction: Queryable): Promise<void> {
+/** Disables timeouts: copying is bounded by pages, not by time. */
+async function disableTimeouts(transaction: Queryable): Promise<void> {
   await transaction.query(`SET LOCAL statement_timeout = 0`);
   await transaction.query(`SET LOCAL idle_in_transaction_session_timeout = 0`);
 }
@@ -92,12 +92,14 @@ async function listTables(queryable: Queryable): Promise<readonly LocalTable[]> 
      WHERE contype = 'f' AND connamespace = 'sluice'::regnamespace`,
   );
   return (await listNames(queryable)).map((name) => {
-    const own = select(columns, name).map(readColumn);
-    // Numbered tables are copied in the order in which their rows were written.
-    const key = own.some((column) => column.name === 'seq') ? ['seq'] : select(keys, name).map((row) => rename(row));
+    const tableColumns = select(columns, name).map(readColumn);
+    // Tables with a sequence are copied in the order in which their rows were written.
+    const key = tableColumns.some((column) => column.name === 'seq')
+      ? ['seq']
+      : select(keys, name).map((row) => rename(row));
     return {
       name,
-      columns: own,
+      columns: tableColumns,
       key,
       references: select(references, name).map((row) => String(row['name']).replace(/^sluice\./, '')),
     };
@@ -124,8 +126,8 @@ async function readPage(
   after: ValueRow | undefined,
   until: ValueRow | undefined,
 ): Promise<readonly ValueRow[]> {
-  const parts = keyIndexes.map((place) => columns[place]);
-  // The order of bytes, whatever the collation of the database.
+  const parts = keyIndexes.map((index) => columns[index]);
+  // In byte order, regardless of the collation of the database.
   const key = parts.map((column) => `${column?.local}${column?.type === 'text' ? ' COLLATE "C"' : ''}`).join(', ');
   const placeholders = (first: number): string =>
     parts.map((column, index) => `$${first + index}::${column?.type ?? 'text'}`).join(', ');
@@ -155,13 +157,13 @@ function readValue(row: Row, { local, type }: Column): Value {
   if (type === 'boolean') return value === true ? 1 : 0;
   if (type === 'bigint') return readColumns(row).number(local);
   if (typeof value === 'string' || typeof value === 'number' || Buffer.isBuffer(value)) return value;
-  throw columnDamaged(local);
+  throw createColumnError(local);
 }
 
 function createTarget(database: Database): Target {
   const transact = async (work: (transaction: Queryable) => Promise<void>): Promise<void> =>
     database.transaction(async (transaction) => {
-      await withoutTimeouts(transaction);
+      await disableTimeouts(transaction);
       await transaction.query(`SET LOCAL sluice.form = ${TRANSFER_SCHEMA_VERSION}`);
       await work(transaction);
     });
@@ -199,14 +201,14 @@ async function inspect(database: Database): Promise<TargetState> {
   return 'empty';
 }
 
-/** One array for each column; the bytes of all rows are one parameter, because the driver would escape each byte of an array. */
+/** Inserts one array per column; the bytes of all rows are one parameter, because the driver would escape each byte of an array. */
 async function insert(transaction: Queryable, { name, columns }: Table, rows: readonly ValueRow[]): Promise<void> {
   const values: unknown[] = [];
   const add = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
   const lists: string[] = [];
-  const selected = columns.map(({ type }, place) => {
-    const column = rows.map((row) => row[place] ?? null);
-    const alias = `c${place}`;
+  const selected = columns.map(({ type }, index) => {
+    const column = rows.map((row) => row[index] ?? null);
+    const alias = `c${index}`;
     if (type !== 'bytea') {
       lists.push(`${add(type === 'boolean' ? column.map(toFlag) : column, `${type}[]`)} AS ${alias}`);
       return alias;
@@ -214,15 +216,15 @@ async function insert(transaction: Queryable, { name, columns }: Table, rows: re
     const bodies = column.map((value) => (value instanceof Uint8Array ? value : null));
     let offset = 1;
     const starts = bodies.map((body) => (offset += body?.length ?? 0) - (body?.length ?? 0));
-    lists.push(`${add(starts, 'integer[]')} AS s${place}`);
+    lists.push(`${add(starts, 'integer[]')} AS s${index}`);
     lists.push(
       `${add(
         bodies.map((body) => body?.length ?? null),
         'integer[]',
-      )} AS l${place}`,
+      )} AS l${index}`,
     );
     const all = add(Buffer.concat(bodies.map((body) => body ?? new Uint8Array())), 'bytea');
-    return `substring(${all} FROM s${place} FOR l${place})`;
+    return `substring(${all} FROM s${index} FOR l${index})`;
   });
   const names = lists.map((list) => list.replace(/^.* AS /, ''));
   const arrays = lists.map((list) => list.replace(/ AS .*$/, ''));

@@ -5,7 +5,7 @@ import { createTurns } from './turns.js';
 
 describe('turns', () => {
   it('are limited to the allowed number, the others wait in order of arrival', async () => {
-    const turns = createTurns({ atOnce: 2, longestWaitMs: 10_000 });
+    const turns = createTurns({ limit: 2, maxWaitMs: 10_000 });
     let now = 0;
     let most = 0;
     const order: number[] = [];
@@ -19,7 +19,7 @@ describe('turns', () => {
       return number;
     };
     const results = await Promise.allSettled(
-      [1, 2, 3, 4, 5].map(async (number) => turns.take(async () => work(number))),
+      [1, 2, 3, 4, 5].map(async (number) => turns.run(async () => work(number))),
     );
     expect(most).toBe(2);
     expect(order).toEqual([1, 2, 3, 4, 5]);
@@ -33,23 +33,23 @@ describe('turns', () => {
   });
 
   it('are refused after the longest wait, and become available again', async () => {
-    const turns = createTurns({ atOnce: 1, longestWaitMs: 10 });
+    const turns = createTurns({ limit: 1, maxWaitMs: 10 });
     let end = (): void => undefined;
-    const first = turns.take(
+    const first = turns.run(
       async () =>
         new Promise<void>((resolve) => {
           end = resolve;
         }),
     );
-    expect(await catchCode(turns.take(async () => 'never'))).toBe('STORE_BUSY');
+    expect(await catchCode(turns.run(async () => 'never'))).toBe('STORE_BUSY');
     end();
     await first;
-    expect(await turns.take(async () => 'again')).toBe('again');
+    expect(await turns.run(async () => 'again')).toBe('again');
   });
 
   it('use the open connections first, and more only when none of them becomes free', async () => {
     let open = 1;
-    const turns = createTurns({ atOnce: 2, longestWaitMs: 10_000, countOpen: () => open, patienceMs: 30 });
+    const turns = createTurns({ limit: 2, maxWaitMs: 10_000, countOpen: () => open, openAfterMs: 30 });
     let [now, most] = [0, 0];
     const work = async (until: Promise<unknown>): Promise<void> => {
       now += 1;
@@ -57,18 +57,45 @@ describe('turns', () => {
       await until;
       now -= 1;
     };
-    await Promise.all([1, 2, 3].map(async () => turns.take(async () => work(nextTurn()))));
+    await Promise.all([1, 2, 3].map(async () => turns.run(async () => work(nextTurn()))));
     expect(most).toBe(1);
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    // The first ends when the second has begun beside it.
-    await Promise.all([turns.take(async () => work(ended)), turns.take(async () => work(Promise.resolve(end())))]);
+    // The first call ends when the second has started.
+    await Promise.all([turns.run(async () => work(ended)), turns.run(async () => work(Promise.resolve(end())))]);
     expect(most).toBe(2);
     open = 2;
     most = 0;
-    await Promise.all([1, 2, 3].map(async () => turns.take(async () => work(nextTurn()))));
+    await Promise.all([1, 2, 3].map(async () => turns.run(async () => work(nextTurn()))));
     expect(most).toBe(2);
+  });
+
+  it('use another connection when callers have waited for as long as it takes to open one', async () => {
+    const turns = createTurns({
+      limit: 2,
+      maxWaitMs: 10_000,
+      countOpen: () => 1,
+      openAfterMs: 10_000,
+      openingMs: 5,
+    });
+    // The number of callers, of two, that were served at the same time.
+    const serveTwo = async (): Promise<number> => {
+      let [now, most] = [0, 0];
+      const work = async (): Promise<void> => {
+        now += 1;
+        most = Math.max(most, now);
+        await nextTurn();
+        now -= 1;
+      };
+      await Promise.all([turns.run(work), turns.run(work)]);
+      return most;
+    };
+    let rounds = 1;
+    while ((await serveTwo()) < 2) rounds += 1;
+    expect(rounds).toBeGreaterThan(1);
+    // The count starts over: the connection that was opened is expected to serve them.
+    expect(await serveTwo()).toBe(1);
   });
 });

@@ -2,65 +2,89 @@ import { StoreError } from '../store-error.js';
 
 /** Limits concurrency; further callers wait for their turn. */
 export interface Turns {
-  take<T>(work: () => Promise<T>): Promise<T>;
+  run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Who may begin, and when. */
+/** Options of {@link createTurns}. */
 export interface TurnOptions {
-  /** Callers at a time. */
-  readonly atOnce: number;
-  /** A caller that has waited for so long is refused. */
-  readonly longestWaitMs: number;
-  /** How many connections are open. More callers at a time than that make the pool open another one. */
+  /** The maximum number of concurrent callers. */
+  readonly limit: number;
+  /** A caller that has waited this long is refused. */
+  readonly maxWaitMs: number;
+  /** Returns the number of open connections. With more concurrent callers than that, the pool opens another one. */
   readonly countOpen?: () => number;
   /**
-   * How long a caller waits for a connection that is open before another one is opened. To open one takes several times as long
-   * as most statements, and its caches are empty.
+   * How long a caller waits for an open connection before another one is opened. Opening one takes several times as long as most
+   * statements, and its caches are empty.
    */
-  readonly patienceMs?: number;
+  readonly openAfterMs?: number;
+  /**
+   * The total time that successive callers may wait before another connection is opened: about as long as opening it takes.
+   * Without this limit, callers that each wait only briefly would always share too few connections.
+   */
+  readonly openingMs?: number;
 }
 
+/** Waits that are further apart are not added up: a process with little to do needs no further connection. */
+const FORGOTTEN_AFTER_MS = 1000;
+
 /**
- * Allows so many callers at a time. The driver's pool has a queue too, but one timeout for waiting and for connecting: a burst of work
- * would look like an unreachable server.
+ * Creates a limit for concurrent callers. The driver's pool has a queue too, but only one timeout for waiting and for connecting:
+ * a burst of work would look like an unreachable server.
  */
-export function createTurns({ atOnce, longestWaitMs, countOpen, patienceMs = 0 }: TurnOptions): Turns {
+export function createTurns({
+  limit,
+  maxWaitMs,
+  countOpen,
+  openAfterMs = 0,
+  openingMs = Number.POSITIVE_INFINITY,
+}: TurnOptions): Turns {
   const waiting = new Set<() => void>();
   let busy = 0;
+  /** How long callers have waited in total since the last connection was opened, and when the last of them stopped waiting. */
+  let waitedMs = 0;
+  let lastWait = Number.NEGATIVE_INFINITY;
 
   async function wait(): Promise<void> {
-    if (busy < Math.min(atOnce, Math.max(1, countOpen?.() ?? atOnce))) {
+    const isFree = busy < Math.min(limit, Math.max(1, countOpen?.() ?? limit));
+    if (isFree || (busy < limit && waitedMs >= openingMs)) {
+      if (!isFree) waitedMs = 0;
       busy += 1;
       return;
     }
+    const since = performance.now();
+    if (since - lastWait > FORGOTTEN_AFTER_MS) waitedMs = 0;
     await new Promise<void>((resolve, reject) => {
-      const impatience = setTimeout(() => {
-        if (busy >= atOnce) return;
+      const openTimer = setTimeout(() => {
+        if (busy >= limit) return;
+        waitedMs = 0;
         busy += 1;
         waiting.delete(begin);
         begin();
-      }, patienceMs);
+      }, openAfterMs);
       const timer = setTimeout(() => {
-        clearTimeout(impatience);
+        clearTimeout(openTimer);
         waiting.delete(begin);
         reject(
           new StoreError(
             'STORE_BUSY',
-            `The store is busy: ${waiting.size} calls are waiting for a connection. Try again later, or send fewer requests at once.`,
+            `The store is busy: no connection became free within ${maxWaitMs} ms, and ${waiting.size} other calls are waiting. Try again later, or send fewer requests at the same time.`,
           ),
         );
-      }, longestWaitMs);
+      }, maxWaitMs);
       const begin = (): void => {
-        clearTimeout(impatience);
+        clearTimeout(openTimer);
         clearTimeout(timer);
         resolve();
       };
       waiting.add(begin);
     });
+    lastWait = performance.now();
+    waitedMs += lastWait - since;
   }
 
   return {
-    async take(work) {
+    async run(work) {
       await wait();
       try {
         return await work();

@@ -1,11 +1,11 @@
-import { endCursor, readEndPage, toListed } from '../page.js';
+import { formatEndCursor, readEndPage, toListed } from '../page.js';
 import { MAX_CLAIMS_DELETED, COUNT_CLAIM_TTL_MS, countStates, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import { readColumns, readRun } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 
-/** Counts of work in the store, and queries about ended runs. */
+/** Creates the part of the store that counts work and lists ended runs. */
 export function createUpkeep({ database }: Context): Upkeep {
   return {
     async measure() {
@@ -75,12 +75,12 @@ function readCount(row: Row): [state: string, count: number] {
 
 function formatCursor(row: Row): string {
   const { number } = readColumns(row);
-  return endCursor({ endedAt: number('ended_at'), sequence: number('seq') });
+  return formatEndCursor({ endedAt: number('ended_at'), sequence: number('seq') });
 }
 
 const COUNT_RUNS = `
   SELECT state, count(*) AS count FROM sluice.runs WHERE state IN ('queued', 'running', 'waiting') GROUP BY state`;
-/** Only runs that workers hold, and those of open races, are read: with a long queue nearly all open orders are queued. */
+/** Reads only claimed runs and those of open races: with a long queue, nearly all open orders are queued. */
 const MEASURE_WAITING = `
   SELECT
     (SELECT count(*) FROM sluice.orders WHERE settled_at IS NULL) AS orders,
@@ -103,7 +103,7 @@ const FORGET_CLAIMS = `
   DELETE FROM sluice.counted WHERE id = ANY (ARRAY(
     SELECT id FROM sluice.counted WHERE at < $1 ORDER BY at LIMIT ${MAX_CLAIMS_DELETED} FOR UPDATE SKIP LOCKED))`;
 
-/** In the order of their ids: two servers that claim the same ones must not wait for each other in a circle. */
+/** In the order of their ids, so that two servers that claim the same ids do not deadlock. */
 const CLAIM_FIGURES = `
   INSERT INTO sluice.counted (id, at)
     SELECT id, $2 FROM json_array_elements_text($1::json) AS id ORDER BY id COLLATE "C"

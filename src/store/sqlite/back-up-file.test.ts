@@ -2,7 +2,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
-import { closedPlace } from '../../../test/closed-place.js';
+import { findUnusableFolder } from '../../../test/unusable-folder.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { backUpStore } from '../back-up-store.js';
 import type { BackupProgress } from './back-up-file.js';
@@ -44,7 +44,7 @@ describe('a copy of a database', () => {
     expect(events.map(({ event }) => event.seq)).toEqual(events.map((_, index) => index + 1));
   });
 
-  it('reports how much of it is written, and of how much', async () => {
+  it('reports its progress', async () => {
     const { store, url, target } = await makeStore();
     const text = 'x'.repeat(100_000);
     for (let seq = 1; seq <= 50; seq += 1) await store.append('r', [sampleFcmp(seq, text)]);
@@ -86,7 +86,7 @@ describe('a copy of a database', () => {
   it('that cannot be written is reported', async () => {
     const { folder, url } = await makeStore();
     await writeFile(join(folder, 'file'), '');
-    for (const target of [join(folder, 'file', 'copy.db'), join(await closedPlace(), 'copy.db')]) {
+    for (const target of [join(folder, 'file', 'copy.db'), join(await findUnusableFolder(), 'copy.db')]) {
       const copying = backUpStore(url, target);
       await expect(copying).rejects.toThrow('Check the target folder');
       expect(await catchCode(copying)).toBe('BACKUP_FAILED');

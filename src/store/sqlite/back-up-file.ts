@@ -9,16 +9,16 @@ import { StoreError } from '../store-error.js';
 import type { CopyReply, CopyTask } from './back-up-thread.js';
 import type { Connection } from './driver.js';
 
-/** A copy that was made. */
+/** A complete backup. */
 export interface Backup {
   readonly file: string;
   readonly bytes: number;
 }
 
-/** How much of a backup is written. */
+/** The progress of a backup. */
 export interface BackupProgress {
   readonly bytes: number;
-  /** About how large the copy will be. */
+  /** The approximate size of the copy. */
   readonly total: number;
 }
 
@@ -29,17 +29,17 @@ export interface BackupOptions {
 }
 
 const entry = new URL(`./back-up-thread${extname(import.meta.url)}`, import.meta.url);
-/** The largest databases take hours; a disk that hangs must not hold a backup for ever. */
+/** The largest databases take hours, but a hanging disk must not block a backup forever. */
 const THREADS = { threads: 1, queue: 2, taskMs: 24 * 60 * 60_000, memoryMb: 256 } as const;
-const LOOK_MS = 200;
+const PROGRESS_MS = 200;
 
 /**
- * Copies a database that may be in use; the copy gets its name only when it is complete. SQLite copies in one blocking
- * call, so that call has a separate thread.
+ * Copies a database that may be in use; the copy gets its name only when it is complete. SQLite copies in one blocking call, so
+ * it runs in a separate thread.
  */
 export async function backUpFile(source: string, target: string, { onProgress }: BackupOptions = {}): Promise<Backup> {
   const [from, to] = [resolve(source), resolve(target)];
-  if ((await lstat(to).catch(() => undefined)) !== undefined) throw backupExists(to);
+  if ((await lstat(to).catch(() => undefined)) !== undefined) throw createExistsError(to);
   if ((await lstat(from).catch(() => undefined)) === undefined) {
     throw new StoreError('STORE_UNAVAILABLE', `Cannot find the database "${from}". Specify an existing database file.`);
   }
@@ -53,10 +53,10 @@ export async function backUpFile(source: string, target: string, { onProgress }:
     return { file: to, bytes: (await lstat(to)).size };
   } catch (error) {
     if (error instanceof StoreError) throw error;
-    const said = getErrorMessage(error);
+    const detail = getErrorMessage(error).replace(/\.$/, '');
     throw new StoreError(
       'BACKUP_FAILED',
-      `Cannot copy the database "${from}" to "${to}": ${said}. Check the target folder, its permissions and free space.`,
+      `Cannot copy the database "${from}" to "${to}": ${detail}. Check the target folder, its permissions and free space.`,
       { cause: error },
     );
   } finally {
@@ -67,23 +67,23 @@ export async function backUpFile(source: string, target: string, { onProgress }:
 async function copyInThread(from: string, part: string, onProgress: BackupOptions['onProgress']): Promise<void> {
   const pool = createThreadPool<CopyTask, CopyReply>({ entry, ...THREADS });
   const total = onProgress === undefined ? 0 : measureContents(from);
-  const look = async (): Promise<void> => {
+  const reportProgress = async (): Promise<void> => {
     const found = await lstat(part).catch(() => undefined);
     if (found !== undefined) onProgress?.({ bytes: Math.min(found.size, total), total });
   };
-  const timer = onProgress === undefined ? undefined : setInterval(() => void look(), LOOK_MS);
+  const timer = onProgress === undefined ? undefined : setInterval(() => void reportProgress(), PROGRESS_MS);
   try {
     const { code, message } = await pool.run({ from, part }, 'backup');
     if (code !== undefined) throw new StoreError(code, message);
     if (message !== '') throw new Error(message);
-    await look();
+    await reportProgress();
   } finally {
     clearInterval(timer);
     pool.close();
   }
 }
 
-/** Measures the size of a copy: all pages but the free ones. 0 if that cannot be read, which the copy reports better. */
+/** Returns the size of a copy: all pages except free ones. 0 if the database cannot be read; copying it then reports the error. */
 function measureContents(file: string): number {
   try {
     const connection: Connection = new DatabaseSync(file, { readOnly: true });
@@ -104,15 +104,15 @@ function flush(part: string): void {
   closeSync(handle);
 }
 
-/** A hard link, unlike a rename, never replaces a file that was created in the meantime. */
+/** Uses a hard link, which, unlike a rename, never replaces a file that was created in the meantime. */
 async function publish(part: string, to: string): Promise<void> {
   try {
     await link(part, to);
   } catch (error) {
-    throw getErrorCode(error) === 'EEXIST' ? backupExists(to) : error;
+    throw getErrorCode(error) === 'EEXIST' ? createExistsError(to) : error;
   }
 }
 
-function backupExists(file: string): StoreError {
-  return new StoreError('BACKUP_EXISTS', `Cannot write the backup: "${file}" already exists. Name another file.`);
+function createExistsError(file: string): StoreError {
+  return new StoreError('BACKUP_EXISTS', `Cannot write the backup: "${file}" already exists. Use another file name.`);
 }

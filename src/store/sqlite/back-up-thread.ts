@@ -5,7 +5,7 @@ import { StoreError } from '../store-error.js';
 import type { StoreErrorCode } from '../store-error.js';
 import { toStoreError } from './database-error.js';
 import type { Connection } from './driver.js';
-import { checkForm } from './migrate.js';
+import { checkVersion } from './migrate.js';
 
 /** Source and target of a copy. */
 export interface CopyTask {
@@ -13,7 +13,7 @@ export interface CopyTask {
   readonly part: string;
 }
 
-/** An empty message: the copy is complete. Errors are sent as data, because their class would be lost. */
+/** The outcome of a copy: an empty message if it is complete. Errors are sent as data, because their class would be lost. */
 export interface CopyReply {
   readonly code?: StoreErrorCode;
   readonly message: string;
@@ -21,8 +21,8 @@ export interface CopyReply {
 
 serveTasks(({ from, part }: CopyTask): CopyReply => {
   try {
-    copy(from, part);
-    check(part);
+    copyDatabase(from, part);
+    checkCopy(part);
     return { message: '' };
   } catch (error) {
     const message = getErrorMessage(error);
@@ -30,16 +30,16 @@ serveTasks(({ from, part }: CopyTask): CopyReply => {
   }
 });
 
-/** Writers hold the lock for milliseconds; reading waits no longer than this for them. */
+/** Writers hold the lock for milliseconds; the copy waits for it at most this long. */
 const TIMEOUT_MS = 30_000;
 
-/** One read transaction: writers continue, and what they write meanwhile is not in the copy. */
-function copy(from: string, part: string): void {
+/** Copies in one read transaction: writers continue, and their writes are not in the copy. */
+function copyDatabase(from: string, part: string): void {
   let connection: Connection | undefined;
   let isWriting = false;
   try {
     connection = new DatabaseSync(from, { timeout: TIMEOUT_MS });
-    checkForm(connection, from);
+    checkVersion(connection, from);
     isWriting = true;
     connection.prepare('VACUUM INTO ?').run(part);
   } catch (error) {
@@ -56,12 +56,12 @@ function isUnavailable(error: Error): boolean {
 }
 
 /** Opens the copy and checks it. */
-function check(part: string): void {
+function checkCopy(part: string): void {
   const connection: Connection = new DatabaseSync(part, { readOnly: true });
   try {
-    checkForm(connection, part);
-    const answer = connection.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check'];
-    if (answer !== 'ok') throw new Error(`the copy is damaged (${String(answer)})`);
+    checkVersion(connection, part);
+    const outcome = connection.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check'];
+    if (outcome !== 'ok') throw new Error(`the copy is damaged (${String(outcome)})`);
   } finally {
     connection.close();
   }

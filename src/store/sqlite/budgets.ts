@@ -3,7 +3,7 @@ import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import type { Database } from './database.js';
 import { readInteger, readText } from './rows.js';
 
-/** Creates the part of the store that tracks what runs use and hold of budgets. */
+/** Creates the part of the store that tracks the usage and shares of budgets. */
 export function createBudgets(database: Database): Budgets {
   const note = database.prepare(`
     INSERT INTO budget_entries (run, caller, issue_ref, at) VALUES (?, ?, ?, ?) ON CONFLICT (run) DO NOTHING`);
@@ -15,14 +15,10 @@ export function createBudgets(database: Database): Budgets {
   const spend = database.prepare(`
     UPDATE budget_entries SET tokens = max(tokens, ?), cost = max(cost, ?) WHERE run = ?`);
   const forget = database.prepare('DELETE FROM budget_entries WHERE at < ?');
-  const measure = {
-    day: database.prepare(BUDGET_STATEMENTS.MEASURE_DAY),
-    issue: database.prepare(BUDGET_STATEMENTS.MEASURE_ISSUE),
-    caller: database.prepare(BUDGET_STATEMENTS.MEASURE_CALLER),
-  };
+  const forgetTotals = database.prepare('DELETE FROM budget_totals WHERE day < CAST(? / 86400000 AS INTEGER)');
+  const measure = database.prepare(BUDGET_STATEMENTS.MEASURE);
   const listIssues = database.prepare(`
-    SELECT issue_ref FROM budget_entries WHERE issue_ref IS NOT NULL
-    GROUP BY issue_ref ORDER BY sum(tokens) DESC, issue_ref LIMIT ?`);
+    SELECT name FROM budget_totals WHERE scope = 'issue' GROUP BY name ORDER BY sum(tokens) DESC, name LIMIT ?`);
   const listWaiting = database.prepare(`
     SELECT run, waits_for FROM budget_entries JOIN runs ON runs.id = run
     WHERE waits_for IS NOT NULL AND runs.state = 'queued' ORDER BY at LIMIT ?`);
@@ -34,7 +30,7 @@ export function createBudgets(database: Database): Budgets {
 
   function measureAll(limits: readonly BudgetLimit[], except: string): BudgetUse[] {
     return limits.map(({ scope, name, since }) => {
-      const row = measure[scope].get(since, except, ...(scope === 'day' ? [] : [name])) ?? {};
+      const row = measure.get(scope, name, since, except) ?? {};
       return {
         tokens: Number(row['tokens']),
         cost: Number(row['cost']),
@@ -57,6 +53,7 @@ export function createBudgets(database: Database): Budgets {
     reserveBudget: async ({ run, issueRef, now, limits }) =>
       database.write(() => {
         forget.run(now - BUDGET_ROWS_MS);
+        forgetTotals.run(now - BUDGET_ROWS_MS);
         const share = shareBudgets(limits, measureAll(limits, run));
         if ('exhausted' in share) {
           hold.run(run, issueRef, now, 0, 0, describeBudget(share.exhausted));
@@ -73,7 +70,7 @@ export function createBudgets(database: Database): Budgets {
     measureBudgets: async (limits) => database.read(() => measureAll(limits, '')),
     listBudgetUse: async (limit) =>
       database.read(() => ({
-        issues: listIssues.all(limit).map((row) => readText(row, 'issue_ref')),
+        issues: listIssues.all(limit).map((row) => readText(row, 'name')),
         waiting: listWaiting
           .all(limit)
           .map((row) => ({ run: readText(row, 'run'), budget: readText(row, 'waits_for') })),
@@ -85,24 +82,25 @@ export function createBudgets(database: Database): Budgets {
   };
 }
 
-/** A run that waits has used nothing and holds nothing. */
-const IS_USED = `(tokens > 0 OR cost > 0 OR held_tokens > 0 OR held_cost > 0)`;
+const IS_COUNTED = `at >= ?3 AND CASE ?1 WHEN 'day' THEN 1 WHEN 'issue' THEN issue_ref = ?2 ELSE caller = ?2 END`;
 
-/** The share of a run counts until it has ended, however it ended. */
-const measureEntries = (index: string, condition: string): string => `
-  SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost,
-    coalesce(sum(max(tokens, CASE WHEN open THEN held_tokens ELSE 0 END)), 0) AS held_tokens,
-    coalesce(sum(max(cost, CASE WHEN open THEN held_cost ELSE 0 END)), 0) AS held_cost
-  FROM (
-    SELECT entries.*, runs.state IN ('running', 'waiting') AS open
-    FROM budget_entries AS entries INDEXED BY ${index} LEFT JOIN runs ON runs.id = run
-    WHERE ${IS_USED} AND at >= ?1 AND run <> ?2${condition})`;
-
-/** Also for the test of their plans. */
+/** Exported for the test of their query plans. */
 export const BUDGET_STATEMENTS = {
-  MEASURE_DAY: measureEntries('budget_entries_used', ''),
-  MEASURE_ISSUE: measureEntries('budget_entries_by_issue', ' AND entries.issue_ref = ?3'),
-  MEASURE_CALLER: measureEntries('budget_entries_used', ' AND caller = ?3'),
+  /**
+   * Returns the usage of all runs except one, and that usage plus the unused shares of open runs. Usage is read from daily totals;
+   * only open runs are read one by one. The share of a run counts until it has ended, however it ended.
+   */
+  MEASURE: `
+    SELECT used.tokens - own.tokens AS tokens, used.cost - own.cost AS cost,
+      used.tokens - own.tokens + held.tokens AS held_tokens, used.cost - own.cost + held.cost AS held_cost
+    FROM (
+      SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
+      FROM budget_totals WHERE scope = ?1 AND name = ?2 AND day >= CAST(?3 / 86400000 AS INTEGER)) AS used, (
+      SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
+      FROM budget_entries WHERE run = ?4 AND ${IS_COUNTED}) AS own, (
+      SELECT coalesce(sum(max(held_tokens - tokens, 0)), 0) AS tokens, coalesce(sum(max(held_cost - cost, 0)), 0) AS cost
+      FROM runs INDEXED BY runs_busy CROSS JOIN budget_entries ON run = runs.id
+      WHERE runs.state IN ('running', 'waiting') AND run <> ?4 AND ${IS_COUNTED}) AS held`,
   COUNT_WAITS_FOR: `
     SELECT count(*) AS count FROM (
       SELECT 1 FROM budget_entries INDEXED BY budget_entries_waiting CROSS JOIN runs ON runs.id = run

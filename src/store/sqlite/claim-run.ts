@@ -1,6 +1,6 @@
 import type { RunResult } from '../../records/index.js';
 import type { ClaimedRun, RunClaim, RunHold, RunStore } from '../../runs/index.js';
-import { EXPIRED_AT_ONCE, storeSpec } from '../queue-rules.js';
+import { MAX_EXPIRED, storeSpec } from '../queue-rules.js';
 import { buildFailureText, createDigest } from '../run-digest.js';
 import { QUEUE } from '../wakers.js';
 import type { Wakers } from '../wakers.js';
@@ -62,12 +62,12 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
     ORDER BY sequence LIMIT ?4`);
 
   /** Claims the next run, if there is one; `more` if the search must continue in another transaction. */
-  const claimNext = async ({ worker, leaseMs, ...wanted }: RunClaim): Promise<ClaimedRun | 'more' | undefined> =>
+  const claimNext = async ({ worker, leaseMs, ...filter }: RunClaim): Promise<ClaimedRun | 'more' | undefined> =>
     database.write(() => {
-      const next = queue.find(wanted);
+      const next = queue.find(filter);
       if (typeof next !== 'number') return next;
       const { worker_id: workerId, host, pid, pid_started: pidStarted } = worker;
-      const row = claim.get(workerId, host, pid, pidStarted, wanted.now + leaseMs, next) ?? {};
+      const row = claim.get(workerId, host, pid, pidStarted, filter.now + leaseMs, next) ?? {};
       queue.advance(row);
       const record = readRun(row);
       const orderRow = record.order === null ? undefined : findOrder.get(record.id);
@@ -76,7 +76,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
       return { record, order, unresolved: unresolved.map((each) => readText(each, 'value')) };
     });
 
-  /** Changes a run, inside a transaction, if the worker still holds the claim. */
+  /** Changes a run inside a transaction, if the worker still holds the claim. */
   const whileHeld = async <T>({ id, workerId }: RunHold, lost: T, work: (row: SqlRow) => T): Promise<T> =>
     database.write(() => {
       const row = findHeld.get(id, workerId);
@@ -84,9 +84,9 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
     });
 
   return {
-    async claimRun(wanted) {
+    async claimRun(runClaim) {
       for (;;) {
-        const claimed = await claimNext(wanted);
+        const claimed = await claimNext(runClaim);
         if (claimed !== 'more') return claimed;
       }
     },
@@ -161,7 +161,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
       }),
 
     listExpiredRuns: async (now, { after, host } = {}) =>
-      database.read(() => findExpired.all(now, after ?? null, host ?? null, EXPIRED_AT_ONCE).map(readRun)),
+      database.read(() => findExpired.all(now, after ?? null, host ?? null, MAX_EXPIRED).map(readRun)),
   };
 }
 
@@ -182,7 +182,7 @@ export interface RunDigests {
   close(id: string, result: RunResult): void;
 }
 
-/** Digests are a separate table, so that a search does not read specs and results. */
+/** Creates the access to digests, which are a separate table so that a search does not read specs and results. */
 export function createRunDigests(database: Database): RunDigests {
   const insert = database.prepare(`
     INSERT INTO run_digests (sequence, engine, created_at, words)

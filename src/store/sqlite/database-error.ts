@@ -24,56 +24,56 @@ export function isBusy(error: unknown): boolean {
 export function toStoreError(error: unknown, file: string): Error {
   if (isSluiceError(error)) return error;
   const code = readResultCode(error);
-  const said = getErrorMessage(error);
+  const detail = getErrorMessage(error);
   if (code === undefined ? isSystemError(error) : UNAVAILABLE.includes(code)) {
     return new StoreError(
       'STORE_UNAVAILABLE',
-      `Cannot use the database "${file}": ${said}. Check its folder, permissions and free space.`,
+      `Cannot use the database "${file}": ${detail}. Check its folder, permissions and free space.`,
       { cause: error },
     );
   }
-  // The driver throws ERR_OUT_OF_RANGE for a number that a double cannot hold; the store writes none.
+  // The driver throws ERR_OUT_OF_RANGE for a number that does not fit into a double; the store never writes one.
   if ((code !== undefined && DAMAGED.includes(code)) || getErrorCode(error) === 'ERR_OUT_OF_RANGE') {
-    return damaged(file, error);
+    return createDamagedError(file, error);
   }
-  if (isBusy(error)) return storeBusy(file, error);
-  if (code === undefined) return error instanceof Error ? error : new Error(said, { cause: error });
+  if (isBusy(error)) return createBusyError(file, error);
+  if (code === undefined) return error instanceof Error ? error : new Error(detail, { cause: error });
   return new StoreError(
     'STORE_FAILED',
-    `The database "${file}" rejected a statement: ${said}. Nothing was written; if your input is correct, report this as a bug.`,
+    `The database "${file}" rejected a statement: ${detail}. Nothing was written; if your input is correct, report this as a bug.`,
     {
       cause: error,
     },
   );
 }
 
-/** Converts the error of a statement that cannot be prepared although the schema version is right: the tables are damaged. */
-export function asDamaged(error: unknown, file: string): Error {
+/** Converts the error of a statement that cannot be prepared although the schema version is correct: the tables are damaged. */
+export function toDamagedError(error: unknown, file: string): Error {
   const known = toStoreError(error, file);
   if (!(known instanceof StoreError) || known.code !== 'STORE_FAILED') return known;
-  return damaged(file, error);
+  return createDamagedError(file, error);
 }
 
-/** The file exists, but its content is not what was written. */
-export function damaged(file: string, cause: unknown): StoreError {
-  const said = getErrorMessage(cause);
+/** Creates the error for a file whose content is damaged. */
+export function createDamagedError(file: string, cause: unknown): StoreError {
+  const detail = getErrorMessage(cause);
   return new StoreError(
     'STORE_DAMAGED',
-    `Cannot read the database "${file}": ${said}. Restore it from a backup, or name another file.`,
+    `Cannot read the database "${file}": ${detail}. Restore it from a backup, or use another file.`,
     { cause },
   );
 }
 
-/** The file is not the one that was opened. */
-export function fileReplaced(file: string): StoreError {
+/** Creates the error for a file that is no longer the one that was opened. */
+export function createReplacedError(file: string): StoreError {
   return new StoreError(
     'STORE_UNAVAILABLE',
     `The database "${file}" was removed or replaced while it was in use. Nothing was written; put the file back, or restart.`,
   );
 }
 
-/** The file stayed locked until the timeout. */
-export function storeBusy(file: string, cause: unknown): StoreError {
+/** Creates the error for a file that stayed locked until the timeout. */
+export function createBusyError(file: string, cause: unknown): StoreError {
   return new StoreError(
     'STORE_BUSY',
     `The database "${file}" is locked by another process. Nothing was written; try again.`,
@@ -81,17 +81,17 @@ export function storeBusy(file: string, cause: unknown): StoreError {
   );
 }
 
-/** The first byte of SQLite's result code; the others are variants of the same. */
+/** Returns the first byte of SQLite's result code; the other bytes are variants of the same error. */
 function readResultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
   // If a statement fails while its rows are read, the driver reports SQLite's message without the code.
   if (getErrorCode(error) !== 'ERR_SQLITE_ERROR') return undefined;
-  return CODE_OF_WORDS[error.message] ?? FAILED;
+  return CODES_BY_MESSAGE[error.message] ?? FAILED;
 }
 
 /** SQLite's own message for each code that is distinguished here. */
-const CODE_OF_WORDS: Readonly<Record<string, number>> = {
+const CODES_BY_MESSAGE: Readonly<Record<string, number>> = {
   'database is locked': BUSY,
   'database table is locked': LOCKED,
   'attempt to write a readonly database': READ_ONLY,

@@ -47,7 +47,7 @@ describe('a command', () => {
     const timer = setInterval(() => (turns += 1), 1);
     onTestFinished(() => clearInterval(timer));
     await vi.waitFor(() => expect(turns).toBeGreaterThan(20), 4000);
-    // Reading does not wait in line behind those that write.
+    // Reads do not wait for writes in the queue.
     expect(await store.findIssue('local#1')).toBeUndefined();
     other.exec('COMMIT');
     await Promise.all(waiting);
@@ -63,7 +63,7 @@ describe('a command', () => {
     expect((await store.submitOrder(sampleSubmission())).record.order.run_id).toMatch(/-0001$/);
   });
 
-  it('that fails half way is rolled back', async () => {
+  it('that fails halfway is rolled back', async () => {
     const { store, other } = await openBeside();
     const { record } = await store.submitOrder(sampleSubmission());
     other.exec(`CREATE TRIGGER planted BEFORE INSERT ON outbox WHEN NEW.sink = 'bad'

@@ -4,15 +4,15 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../files/index.js';
-import { holdsNul, isLookUp } from '../holds-nul.js';
-import { nulInName, storeClosed } from '../store-error.js';
-import { fileReplaced, isBusy, storeBusy, toStoreError } from './database-error.js';
+import { containsNul, isReadOnly } from '../contains-nul.js';
+import { createNulError, createClosedError } from '../store-error.js';
+import { createReplacedError, isBusy, createBusyError, toStoreError } from './database-error.js';
 import type { Connection, SqlValue, Statement } from './driver.js';
-import { createFormCheck, migrate } from './migrate.js';
+import { createVersionCheck, migrate } from './migrate.js';
 
 /** Options for opening a file. */
 export interface DatabaseOptions {
-  /** `FULL` (default): acknowledged writes survive a power failure. `OFF` is for measuring everything but the disk. */
+  /** `FULL` (default): acknowledged writes survive a power failure. `OFF` is for benchmarks without the disk. */
   readonly synchronous?: 'FULL' | 'OFF';
   /** How long a command may wait for other processes before it fails with `STORE_BUSY`. */
   readonly timeoutMs?: number;
@@ -20,23 +20,23 @@ export interface DatabaseOptions {
 
 /** One file, used by any number of processes. */
 export interface Database {
-  /** The statement for this text, prepared once. */
+  /** Returns the statement for this text; each text is prepared once. */
   prepare(sql: string): Statement;
   /** Runs a read. */
   read<T>(work: () => T): Promise<T>;
-  /** Runs a function in an exclusive write transaction: all or nothing. */
+  /** Runs a function in an exclusive write transaction. */
   write<T>(work: () => T): Promise<T>;
   /**
-   * The same for writes that come all the time: the event loop does not wait for the disk. Resolves when what was written
-   * survives a power failure, as with `write`; another process may see it before.
+   * Like `write`, for frequent writes: the event loop does not wait for the disk. Resolves when the data survives a power failure,
+   * as with `write`; another process may see it before.
    */
-  writeAside(work: () => void): Promise<void>;
+  writeWithBackgroundSync(work: () => void): Promise<void>;
   close(): void;
 }
 
-/** How long SQLite itself waits for a lock, blocking the event loop; most locks end sooner. */
+/** How long SQLite itself waits for a lock, blocking the event loop; most locks are released sooner. */
 const BLOCKING_WAIT_MS = 5;
-/** After that, retries leave the event loop free; their delays are random, so that no process is always last. */
+/** The longest pause between later retries, which do not block the event loop. Pauses are random, so that no process is always last. */
 const MAX_PAUSE_MS = 20;
 const TIMEOUT_MS = 30_000;
 
@@ -47,7 +47,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   await makeFolder(dirname(file)).catch((error: unknown) => {
     throw toStoreError(error, file);
   });
-  const connection = await createLine(file, timeoutMs)(() => connect(file, synchronous));
+  const connection = await createRetryQueue(file, timeoutMs)(() => connect(file, synchronous));
   const identity = identifyFile(file);
   const statements = new Map<string, Statement>();
   let isClosed = false;
@@ -55,17 +55,17 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   function prepare(sql: string): Statement {
     const known = statements.get(sql);
     if (known !== undefined) return known;
-    const statement = withWholeNames(connection.prepare(sql), sql);
+    const statement = rejectNul(connection.prepare(sql), sql);
     statements.set(sql, statement);
     return statement;
   }
 
-  /** Only with a write-ahead log one sync of that log is all a commit needs. */
-  const canSyncAside =
+  /** Only with a write-ahead log, a commit is durable as soon as that log has been synced. */
+  const canSyncInBackground =
     synchronous === 'FULL' && connection.prepare('PRAGMA journal_mode').get()?.['journal_mode'] === 'wal';
   let log: FileHandle | undefined;
 
-  /** SQLite takes no locks on the log itself, so that closing this handle releases none. */
+  /** SQLite holds no locks on the log itself, so closing this handle releases none. */
   async function syncLog(): Promise<void> {
     try {
       log ??= await open(`${file}-wal`, 'r+');
@@ -84,18 +84,18 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
 
   const begin = prepare('BEGIN IMMEDIATE');
   const commit = prepare('COMMIT');
-  const checkForm = createFormCheck(connection, file);
+  const checkVersion = createVersionCheck(connection, file);
 
   function check(): void {
-    if (isClosed) throw storeClosed();
-    if (identifyFile(file) !== identity) throw fileReplaced(file);
+    if (isClosed) throw createClosedError();
+    if (identifyFile(file) !== identity) throw createReplacedError(file);
   }
 
   function transact<T>(work: () => T): T {
     check();
     begin.run();
     try {
-      checkForm();
+      checkVersion();
       const value = work();
       commit.run();
       return value;
@@ -106,22 +106,22 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     }
   }
 
-  // Reads do not wait for writes of other processes, so they must not stand in line behind those that do.
-  const readInLine = createLine(file, timeoutMs);
-  const writeInLine = createLine(file, timeoutMs);
+  // Reads do not wait for writes of other processes, so they must not wait in the queue of the writes.
+  const retryRead = createRetryQueue(file, timeoutMs);
+  const retryWrite = createRetryQueue(file, timeoutMs);
 
   return {
     prepare,
     read: async (work) =>
-      readInLine(() => {
+      retryRead(() => {
         check();
         return work();
       }),
-    write: async (work) => writeInLine(() => transact(work)),
-    async writeAside(work) {
-      if (!canSyncAside) return writeInLine(() => transact(work));
-      await writeInLine(() => {
-        if (isClosed) throw storeClosed();
+    write: async (work) => retryWrite(() => transact(work)),
+    async writeWithBackgroundSync(work) {
+      if (!canSyncInBackground) return retryWrite(() => transact(work));
+      await retryWrite(() => {
+        if (isClosed) throw createClosedError();
         connection.exec('PRAGMA synchronous = NORMAL');
         try {
           transact(work);
@@ -141,7 +141,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
 }
 
 function connect(file: string, synchronous: 'FULL' | 'OFF'): Connection {
-  // Created here, so that only its owner may read it; SQLite gives its side files the same permissions.
+  // Created here, so that only its owner can read it; SQLite creates its side files with the same permissions.
   closeSync(openSync(file, 'a', 0o600));
   const connection = new DatabaseSync(file, { timeout: BLOCKING_WAIT_MS, enableForeignKeyConstraints: true });
   try {
@@ -159,23 +159,23 @@ function connect(file: string, synchronous: 'FULL' | 'OFF'): Connection {
 }
 
 /**
- * Identifies the file that has this name. A file that was removed or replaced is still open here, and what is written to it
- * would be lost with this process. The check costs a hundredth of a commit.
+ * Identifies the file that has this name. A file that was removed or replaced is still open here, and writes to it would be lost
+ * with this process. The check costs a hundredth of a commit.
  */
 function identifyFile(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? 'none' : `${found.dev}:${found.ino}`;
 }
 
-/** Repeats a call while other processes lock the file; other errors are thrown. */
-type Line = <T>(work: () => T) => Promise<T>;
+/** Makes a call, and retries it while other processes lock the file; other errors are thrown. */
+type RetryQueue = <T>(work: () => T) => Promise<T>;
 
 /**
- * Calls that find the file locked wait in line, and only the first one tries again: each try may block the event loop, so a
- * crowd of waiting calls must not block it longer than one.
+ * Creates a queue for calls that find the file locked. Only the first one retries: each try may block the event loop, so many
+ * waiting calls must not block it longer than one.
  */
-function createLine(file: string, timeoutMs: number): Line {
-  /** Settles when the last call in line is done; undefined while none waits. */
+function createRetryQueue(file: string, timeoutMs: number): RetryQueue {
+  /** Settles when the last waiting call is done; undefined while no call waits. */
   let last: Promise<void> | undefined;
 
   async function retry<T>(work: () => T, deadline: number): Promise<T> {
@@ -185,7 +185,7 @@ function createLine(file: string, timeoutMs: number): Line {
         return work();
       } catch (error) {
         if (!isBusy(error)) throw toStoreError(error, file);
-        if (performance.now() > deadline) throw storeBusy(file, error);
+        if (performance.now() > deadline) throw createBusyError(file, error);
       }
     }
   }
@@ -197,27 +197,27 @@ function createLine(file: string, timeoutMs: number): Line {
         return work();
       } catch (error) {
         if (!isBusy(error)) throw toStoreError(error, file);
-        if (timeoutMs <= 0) throw storeBusy(file, error);
+        if (timeoutMs <= 0) throw createBusyError(file, error);
       }
     }
     const turn = (last ?? Promise.resolve()).then(async () => retry(work, deadline));
-    const clearLine = (): void => {
+    const clearQueue = (): void => {
       if (last === done) last = undefined;
     };
-    const done: Promise<void> = turn.then(clearLine, clearLine);
+    const done: Promise<void> = turn.then(clearQueue, clearQueue);
     last = done;
     return turn;
   };
 }
 
-/** A statement that refuses values with a NUL, where SQLite would truncate them and match another name. */
-function withWholeNames(statement: Statement, sql: string): Statement {
-  const findsNothing = isLookUp(sql);
+/** Wraps a statement so that it refuses values with a NUL, which SQLite would truncate and match with another name. */
+function rejectNul(statement: Statement, sql: string): Statement {
+  const onlyReads = isReadOnly(sql);
 
   function matchesNothing(values: readonly SqlValue[]): boolean {
-    if (!values.some(holdsNul)) return false;
-    if (findsNothing) return true;
-    throw nulInName();
+    if (!values.some(containsNul)) return false;
+    if (onlyReads) return true;
+    throw createNulError();
   }
 
   return {

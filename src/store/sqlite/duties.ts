@@ -2,7 +2,7 @@ import type { Duties } from '../duties.js';
 import type { Database } from './database.js';
 import { readText } from './rows.js';
 
-/** Work that one process at a time does for all. */
+/** Creates the part of the store that assigns duties to processes. */
 export function createDuties(database: Database): Duties {
   const findFree = database.prepare(`
     SELECT value AS name FROM json_each(?1)
@@ -15,11 +15,11 @@ export function createDuties(database: Database): Duties {
   const release = database.prepare('UPDATE duties SET held_until = 0 WHERE owner = ?');
   return {
     async holdDuties({ names, owner, now, until }) {
-      // Most processes only look: they write nothing.
+      // Most processes find no free duty: they write nothing.
       const free = await database.read(() => findFree.all(JSON.stringify(names), owner, now));
       if (free.length === 0) return [];
-      const wanted = JSON.stringify(free.map((row) => readText(row, 'name')));
-      return database.write(() => hold.all(wanted, owner, now, until).map((row) => readText(row, 'name')));
+      const freeNames = JSON.stringify(free.map((row) => readText(row, 'name')));
+      return database.write(() => hold.all(freeNames, owner, now, until).map((row) => readText(row, 'name')));
     },
     async releaseDuties(owner) {
       await database.write(() => release.run(owner));

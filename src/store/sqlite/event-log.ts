@@ -18,32 +18,57 @@ import type { Database } from './database.js';
 import type { Poller } from './poller.js';
 import { readInteger } from './rows.js';
 
-/** The events of all runs. Appends of many runs are gathered into one write to the disk. */
+/** Creates the part of the store with the events of runs. Appends of many runs are gathered into one write. */
 export function createEventLog(database: Database, wakers: Wakers, poller: Poller): WatchableEventLog {
   const insert = database.prepare(INSERT_EVENTS);
   const findStored = database.prepare(FIND_STORED);
   const selectRows = database.prepare(READ_EVENTS);
   const selectBody = database.prepare('SELECT body FROM event_packs WHERE rowid = ?');
 
-  /** Inserts a row of which nothing is stored yet; otherwise what is missing. */
-  function addRow(row: EventRow, shortest: number): void {
+  const insertNew = database.prepare(INSERT_NEW_EVENTS);
+  const findEnd = database.prepare(FIND_END);
+  const readVersion = database.prepare('PRAGMA data_version');
+  /** The last stored sequence number of each run, protocol and attempt; valid while no other connection writes. */
+  const ends = new Map<string, number>();
+  let lastVersion: unknown;
+
+  /** Inserts rows. A row after the last stored event skips the search for duplicates, which takes half of the time. */
+  function addRows(rows: readonly EventRow[], minLength: number): void {
+    const version = readVersion.get()?.['data_version'];
+    if (version !== lastVersion || ends.size > MAX_ENDS) ends.clear();
+    lastVersion = version;
+    for (const row of rows) {
+      const { runId, protocol, attempt, firstSeq, lastSeq, lines } = row;
+      const key = `${protocol} ${attempt} ${runId}`;
+      if (firstSeq > (ends.get(key) ?? Number.POSITIVE_INFINITY)) {
+        insertNew.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines, minLength));
+        ends.set(key, lastSeq);
+      } else {
+        addMissing(row, minLength);
+        ends.set(key, readInteger(findEnd.get(runId, protocol, attempt) ?? {}, 'last_seq'));
+      }
+    }
+  }
+
+  /** Inserts a row, or the missing part of it if some of its events are already stored. */
+  function addMissing(row: EventRow, minLength: number): void {
     const { runId, protocol, attempt, firstSeq, lastSeq, lines } = row;
-    const { changes } = insert.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines, shortest));
+    const { changes } = insert.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines, minLength));
     if (Number(changes) > 0) return;
     const stored = findStored.all(runId, protocol, attempt, firstSeq, lastSeq).map((each) => ({
       firstSeq: readInteger(each, 'first_seq'),
       lastSeq: readInteger(each, 'last_seq'),
     }));
-    for (const rest of subtractStored(row, stored)) addRow(rest, shortest);
+    for (const rest of subtractStored(row, stored)) addMissing(rest, minLength);
   }
 
   let lastEnd = Number.NEGATIVE_INFINITY;
   const append = createGatherer(async (rows: readonly EventRow[]) => {
-    const isPressed = performance.now() - lastEnd < PAUSE_MS;
-    await database.writeAside(() => {
+    const hadToWait = performance.now() - lastEnd < MIN_PAUSE_MS;
+    await database.writeWithBackgroundSync(() => {
       const joined = joinRows(rows);
-      const isMuch = joined.length > (isPressed ? FEW_ROWS : MANY_ROWS);
-      for (const row of joined) addRow(row, isMuch ? MIN_SENT_COMPRESSED_LENGTH : MIN_COMPRESSED_LENGTH);
+      const hasManyRows = joined.length > (hadToWait ? FEW_ROWS : MANY_ROWS);
+      addRows(joined, hasManyRows ? MIN_SENT_COMPRESSED_LENGTH : MIN_COMPRESSED_LENGTH);
     });
     lastEnd = performance.now();
     for (const runId of new Set(rows.map((row) => row.runId))) wakers.wake(runId);
@@ -71,23 +96,32 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
   }
 }
 
-/** With this many rows at once time is scarcer than space, and compressing small ones takes half of it. */
+/** With more rows than this in one write, time matters more than space: compressing small rows would take half of the time. */
 const MANY_ROWS = 64;
-/** The same where one write follows another; fewer belong to a few runs, whose rows then grow large enough. */
+/** The same limit if one write directly follows another. If there are fewer rows, only a few runs are writing, in large rows. */
 const FEW_ROWS = 8;
-/** A write that begins so soon after the last one was waited for. */
-const PAUSE_MS = 5;
+/** A write that starts this soon after the previous one had to wait for it. */
+const MIN_PAUSE_MS = 5;
 
-const SHARES_NUMBERS = `run_id = ?1 AND protocol = ?2 AND attempt = ?3 AND last_seq >= ?4 AND first_seq <= ?5`;
+/** Far more than the runs, protocols and attempts that are active at the same time. */
+const MAX_ENDS = 10_000;
+
+const INSERT_NEW_EVENTS = `
+  INSERT INTO event_packs (run_id, protocol, attempt, first_seq, last_seq, body) VALUES (?, ?, ?, ?, ?, ?)`;
+
+export const FIND_END = `
+  SELECT last_seq FROM event_packs WHERE run_id = ? AND protocol = ? AND attempt = ? ORDER BY last_seq DESC LIMIT 1`;
+
+const OVERLAPS = `run_id = ?1 AND protocol = ?2 AND attempt = ?3 AND last_seq >= ?4 AND first_seq <= ?5`;
 
 export const INSERT_EVENTS = `
   INSERT INTO event_packs (run_id, protocol, attempt, first_seq, last_seq, body) SELECT ?1, ?2, ?3, ?4, ?5, ?6
-  WHERE NOT EXISTS (SELECT 1 FROM event_packs WHERE ${SHARES_NUMBERS})`;
+  WHERE NOT EXISTS (SELECT 1 FROM event_packs WHERE ${OVERLAPS})`;
 
-/** The rows that share numbers with another. */
-export const FIND_STORED = `SELECT first_seq, last_seq FROM event_packs WHERE ${SHARES_NUMBERS}`;
+/** Finds the stored rows that overlap with a new one. */
+export const FIND_STORED = `SELECT first_seq, last_seq FROM event_packs WHERE ${OVERLAPS}`;
 
-/** Compared as pairs, which the index answers. */
+/** Positions are compared as pairs, for which there is an index. */
 export const READ_EVENTS = `
   SELECT rowid FROM event_packs
   WHERE run_id = ? AND protocol = ? AND (attempt, last_seq) > (?, ?) AND (attempt, first_seq) <= (?, ?)

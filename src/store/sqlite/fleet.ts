@@ -6,7 +6,7 @@ import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readInteger, readJson, readText, readTime } from './rows.js';
 
-/** The workers that share this store. */
+/** Creates the part of the store that lists workers. */
 export function createFleet(database: Database): Fleet {
   const forget = database.prepare('DELETE FROM workers WHERE alive_until <= ?');
   const report = database.prepare(`

@@ -1,10 +1,10 @@
 import type { Forgetting } from '../forgetting.js';
-import { endCursor, readEndPage, toListed } from '../page.js';
+import { formatEndCursor, readEndPage, toListed } from '../page.js';
 import type { Database } from './database.js';
 import type { SqlRow, Statement } from './driver.js';
 import { readInteger, readText, readTextOrNull } from './rows.js';
 
-/** Deletes old data. */
+/** Creates the part of the store that deletes old data. */
 export function createForgetting(database: Database): Forgetting {
   const listDue = database.prepare(LIST_DUE);
   const dropEvents = database.prepare(DROP_EVENTS);
@@ -19,7 +19,7 @@ export function createForgetting(database: Database): Forgetting {
   const anyDelivered = database.prepare(ANY_DELIVERED);
   const anyResult = database.prepare(ANY_RESULT);
 
-  /** A write only if the oldest row is old enough. */
+  /** Writes only if the oldest row is old enough. */
   const drop = async (
     oldest: Statement,
     statement: Statement,
@@ -31,7 +31,7 @@ export function createForgetting(database: Database): Forgetting {
 
   return {
     async forgetRuns({ endedBefore, runs, rows, now }) {
-      // Most of the time nothing is due, and then nothing is written.
+      // Usually nothing is due, and then nothing is written.
       if ((await database.read(() => listDue.get(endedBefore, 1))) === undefined) return { ids: [], isDone: true };
       return database.write(() => {
         const due = listDue.all(endedBefore, runs).map((row) => readText(row, 'id'));
@@ -75,8 +75,8 @@ export function createForgetting(database: Database): Forgetting {
       });
     },
 
-    forgetDelivered: async (wanted) => drop(anyDelivered, dropDelivered, wanted),
-    forgetResults: async (wanted) => drop(anyResult, dropResults, wanted),
+    forgetDelivered: async (step) => drop(anyDelivered, dropDelivered, step),
+    forgetResults: async (step) => drop(anyResult, dropResults, step),
   };
 }
 
@@ -84,11 +84,12 @@ function isDue(row: SqlRow): boolean {
   return readInteger(row, 'is_due') === 1;
 }
 
+/** Formats a cursor like those of ended runs, with the time at which the run was forgotten instead of its end. */
 function formatCursor(row: SqlRow): string {
-  return endCursor({ endedAt: readInteger(row, 'forgotten_at'), sequence: readInteger(row, 'sequence') });
+  return formatEndCursor({ endedAt: readInteger(row, 'forgotten_at'), sequence: readInteger(row, 'sequence') });
 }
 
-/** Runs of undecided orders, and of open inbox items, are kept: their folders and events are the evidence. */
+/** Runs of undecided orders and of open inbox items are kept: their folders and events are the evidence. */
 const LIST_DUE = `
   SELECT id FROM runs INDEXED BY runs_kept
   WHERE state = 'ended' AND forgotten_at IS NULL AND ended_at < ?
@@ -101,7 +102,7 @@ const LIST_DUE = `
         AND orders.settled_at IS NULL)
   ORDER BY ended_at LIMIT ?`;
 
-/** Oldest first, so that a concurrent reader sees the gap before the remaining events. */
+/** Deletes oldest first, so that a concurrent reader sees the gap before the remaining events. */
 const DROP_EVENTS = `
   DELETE FROM event_packs WHERE rowid IN (
     SELECT rowid FROM event_packs WHERE run_id = ? ORDER BY protocol, attempt, last_seq LIMIT ?)`;
@@ -112,8 +113,8 @@ const LIST_FORGOTTEN = `
   ORDER BY forgotten_at, sequence LIMIT ?`;
 
 /**
- * An issue keeps its active order, and a race all of its orders: the fence compares with them. Items that are open, or not in
- * their slots yet, have no `resolved_at`.
+ * The active order of an issue, and all orders of an active race, are kept: results are compared with them. Inbox
+ * items that are open, or not counted in the statistics yet, have no `resolved_at`.
  */
 const LIST_RECORDS = `
   SELECT sequence, id, forgotten_at, order_issue_ref, order_run_id,
@@ -135,7 +136,7 @@ const DROP_RECORDS = [
   'DELETE FROM orders WHERE issue_ref = ? AND run_id = ?',
 ];
 
-/** Deletes also what was appended after a run was forgotten. */
+/** Also deletes events that were appended after a run was forgotten. */
 const DROP_BY_ID = ['DELETE FROM event_packs WHERE run_id = ?', 'DELETE FROM repository_starts WHERE run = ?'];
 const DROP_BY_SEQUENCE = ['DELETE FROM run_digests WHERE sequence = ?', 'DELETE FROM runs WHERE sequence = ?'];
 

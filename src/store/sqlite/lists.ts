@@ -1,8 +1,8 @@
 import type { ExecutionFilter, Listed, OrderStore, Page } from '../../orders/index.js';
 import type { ExecutionRecord, IssueRecord, OrderState } from '../../records/index.js';
-import { executionCursor, readExecutionPage, readPage, toListed, toSearched } from '../page.js';
+import { formatExecutionCursor, readExecutionPage, readPage, toListed, toSearchPage } from '../page.js';
 import type { ExecutionWindow } from '../page.js';
-import { nextFloor, readIssueSearch } from '../search.js';
+import { chooseFloor, readIssueSearch } from '../search.js';
 import type { IssueSearch, RunSearch } from '../search.js';
 import type { Database } from './database.js';
 import type { SqlRow, SqlValue } from './driver.js';
@@ -11,7 +11,7 @@ import { readInteger, readIssue, readItem, readJson, readOrder, readText } from 
 /** A condition of a list and its bound value; undefined if not requested. */
 export type Condition = readonly [sql: string, value?: SqlValue] | undefined;
 
-/** One page of a table. The conditions are constants; values from outside are always bound. */
+/** Lists one page of a table. The conditions are constants; untrusted values are always bound. */
 export async function listRows<T>(
   database: Database,
   table: string,
@@ -22,22 +22,22 @@ export async function listRows<T>(
 ): Promise<Listed<T>> {
   return database.read(() => {
     const window = readPage(page);
-    const wanted = conditions.filter((condition) => condition !== undefined);
-    const { sql, values } = listStatement(table, order, wanted, window.after);
+    const active = conditions.filter((condition) => condition !== undefined);
+    const { sql, values } = buildListStatement(table, order, active, window.after);
     const rows = database.prepare(sql).all(...values, window.size + 1);
     return toListed(rows, window, read, (row) => readInteger(row, 'sequence'));
   });
 }
 
-/** The statement of a list, without the limit it is bound with. */
-export function listStatement(
+/** Builds the statement of a list; its last parameter is the limit. */
+export function buildListStatement(
   table: string,
   order: 'newest' | 'oldest',
   conditions: readonly (readonly [sql: string, value?: SqlValue])[],
   after: number | null,
 ): { readonly sql: string; readonly values: readonly SqlValue[] } {
-  const behind = order === 'newest' ? 'sequence < ?' : 'sequence > ?';
-  const all = after === null ? conditions : [...conditions, [behind, after] as const];
+  const isNext = order === 'newest' ? 'sequence < ?' : 'sequence > ?';
+  const all = after === null ? conditions : [...conditions, [isNext, after] as const];
   const where = all.length === 0 ? '' : `WHERE ${all.map(([sql]) => sql).join(' AND ')}`;
   return {
     sql: `SELECT * FROM ${table} ${where} ORDER BY sequence ${order === 'newest' ? 'DESC' : 'ASC'} LIMIT ?`,
@@ -45,7 +45,7 @@ export function listStatement(
   };
 }
 
-/** A condition for an optional value. */
+/** Creates a condition for an optional value. */
 export function equals(column: string, value: string | undefined): Condition {
   return value === undefined ? undefined : [`${column} = ?`, value];
 }
@@ -55,7 +55,7 @@ type OrderLists = Pick<
   'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
 >;
 
-/** Each state of an order as a condition that an index can serve; the state of an open order is that of its run. */
+/** The condition of each order state, in a form for which there is an index; the state of an open order is that of its run. */
 export const ORDER_STATES: Readonly<Record<OrderState, string>> = {
   queued: `settled_at IS NULL AND state = 'queued'`,
   running: `settled_at IS NULL AND state = 'running'`,
@@ -63,7 +63,7 @@ export const ORDER_STATES: Readonly<Record<OrderState, string>> = {
   canceled: 'settled_at IS NOT NULL AND decision IS NULL',
 };
 
-/** Lists and lookups of issues, orders, inbox items and executions. */
+/** Creates the lists and lookups of issues, orders, inbox items and executions. */
 export function createOrderLists(database: Database, searchWindow: number): OrderLists {
   const findIssue = database.prepare('SELECT * FROM issues WHERE issue_ref = ?');
   const findOrder = database.prepare('SELECT * FROM order_records WHERE issue_ref = ? AND run_id = ?');
@@ -127,23 +127,23 @@ export function createOrderLists(database: Database, searchWindow: number): Orde
   };
 }
 
-/** One page of executions, newest first; every index of executions ends with the time. */
+/** Lists one page of executions, newest first; every index of executions ends with the time. */
 async function listExecutions(database: Database, filter: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>> {
   return database.read(() => {
     const window = readExecutionPage(filter);
-    const { sql, values } = executionsStatement(filter, window);
+    const { sql, values } = buildExecutionsStatement(filter, window);
     const rows = database.prepare(sql).all(...values, window.size + 1);
     return toListed(
       rows,
       window,
       (row) => readJson(row, 'record') as ExecutionRecord,
-      (row) => executionCursor({ at: readText(row, 'at'), sequence: readInteger(row, 'sequence') }),
+      (row) => formatExecutionCursor({ at: readText(row, 'at'), sequence: readInteger(row, 'sequence') }),
     );
   });
 }
 
-/** The statement of a list, without the limit it is bound with. */
-export function executionsStatement(
+/** Builds the statement of a list of executions; its last parameter is the limit. */
+export function buildExecutionsStatement(
   { issueRef, runId, worker, decision, since }: ExecutionFilter,
   { after, until }: ExecutionWindow,
 ): { readonly sql: string; readonly values: readonly SqlValue[] } {
@@ -156,11 +156,11 @@ export function executionsStatement(
     ['at < ?', until ?? undefined],
     ['(at, sequence) < (?, ?)', after?.at, after?.sequence],
   ];
-  const wanted = conditions.filter(([, value]) => value !== undefined);
-  const where = wanted.length === 0 ? '' : `WHERE ${wanted.map(([sql]) => sql).join(' AND ')}`;
+  const active = conditions.filter(([, value]) => value !== undefined);
+  const where = active.length === 0 ? '' : `WHERE ${active.map(([sql]) => sql).join(' AND ')}`;
   return {
     sql: `SELECT * FROM executions ${where} ORDER BY at DESC, sequence DESC LIMIT ?`,
-    values: wanted.flatMap(([, ...values]) => values.filter((value) => value !== undefined)),
+    values: active.flatMap(([, ...values]) => values.filter((value) => value !== undefined)),
   };
 }
 
@@ -174,7 +174,7 @@ export const SEARCH_ISSUES = `
     AND NOT EXISTS (SELECT 1 FROM json_each(?4) AS word WHERE instr(lower(issue_ref), word.value) = 0)
   ORDER BY sequence DESC LIMIT ?5`;
 
-/** One page of a search for issues. */
+/** Returns one page of a search for issues. */
 async function searchIssues(
   database: Database,
   { page, before, state, words }: IssueSearch,
@@ -185,15 +185,15 @@ async function searchIssues(
     const floor = last === undefined ? undefined : readInteger(last, 'sequence');
     const search = database.prepare(SEARCH_ISSUES);
     const rows = search.all(before, floor ?? 0, state, JSON.stringify(words), page.size + 1);
-    return toSearched(rows, page, floor, readIssue, (row) => readInteger(row, 'sequence'));
+    return toSearchPage(rows, page, floor, readIssue, (row) => readInteger(row, 'sequence'));
   });
 }
 
-/** The last row that a page reads. */
+/** Finds the last row that a page reads. */
 export const FIND_FLOOR = `
   SELECT sequence, created_at FROM run_digests WHERE sequence < ? ORDER BY sequence DESC LIMIT 1 OFFSET ?`;
 
-/** Only the digests are scanned; the join is written so that the runs are read last. */
+/** Scans only the digests; the join is written so that the runs are read last. */
 export const SEARCH_RUNS = `
   SELECT runs.* FROM run_digests AS digest CROSS JOIN run_records AS runs ON runs.sequence = digest.sequence
   WHERE digest.sequence < ?1 AND digest.sequence >= ?2
@@ -208,7 +208,7 @@ export const SEARCH_RUNS = `
     AND (?13 IS NULL OR digest.engine_version = ?13)
   ORDER BY digest.sequence DESC LIMIT ?14`;
 
-/** One page of a search for runs. */
+/** Returns one page of a search for runs. */
 export async function searchRuns<T>(
   database: Database,
   search: RunSearch,
@@ -226,6 +226,6 @@ export async function searchRuns<T>(
     const digest = [engine, outcome, repairLevel, since, until, JSON.stringify(words), state] as const;
     const filters = [...digest, endedSince, endedUntil, model, engineVersion] as const;
     const rows = database.prepare(SEARCH_RUNS).all(before, floor?.sequence ?? 0, ...filters, page.size + 1);
-    return toSearched(rows, page, nextFloor(search, floor), read, (row) => readInteger(row, 'sequence'));
+    return toSearchPage(rows, page, chooseFloor(search, floor), read, (row) => readInteger(row, 'sequence'));
   });
 }

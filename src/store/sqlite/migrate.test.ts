@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it, vi } from 'vitest';
-import { closedPlace } from '../../../test/closed-place.js';
+import { findUnusableFolder } from '../../../test/unusable-folder.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleSubmission } from '../contract/fixtures/order-samples.js';
@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const FIXTURES = new URL('./fixtures/', import.meta.url);
 
-function change(file: string, sql: string): void {
+function executeSql(file: string, sql: string): void {
   const database = new DatabaseSync(file);
   database.exec(sql);
   database.close();
@@ -50,14 +50,14 @@ describe('a file', () => {
     await expectMigrated(await openSite(`sqlite:${file}`));
   });
 
-  it('with one event in a row is migrated', async () => {
+  it('with one event per row is migrated', async () => {
     const packed = await readFile(new URL('./fixtures/store-form-9.db.gz', import.meta.url));
     const file = join(await makeFolder({}), 'sluice.db');
     await writeFile(file, gunzipSync(packed));
     await expectUnpackedMigrated(await openSite(`sqlite:${file}`));
   });
 
-  it.each(listGoldenForms(FIXTURES))('of form %i is migrated without losing data', async (form) => {
+  it.each(listGoldenForms(FIXTURES))('of schema version %i is migrated without losing data', async (form) => {
     const file = join(await makeFolder({}), 'sluice.db');
     await writeFile(file, await unpackGolden(FIXTURES, form, 'db'));
     await expectGolden(await openSite(`sqlite:${file}`), await unpackGolden(FIXTURES, form, 'json'));
@@ -66,44 +66,46 @@ describe('a file', () => {
   it('of a newer version is refused and left unchanged', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
-    change(file, `PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    executeSql(file, `PRAGMA user_version = ${MIGRATIONS.length + 1}`);
     expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_TOO_NEW');
-    change(file, `PRAGMA user_version = ${MIGRATIONS.length}`);
+    executeSql(file, `PRAGMA user_version = ${MIGRATIONS.length}`);
     expect(await catchCode(openSite(`sqlite:${file}`))).toBe('no error');
   });
 
-  it('that a newer version migrates while it is open takes no more writes', async () => {
+  it('that a newer version migrates while it is open refuses further writes', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const store = await openSite(`sqlite:${file}`);
     await store.submitOrder(sampleSubmission());
-    change(file, `PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    executeSql(file, `PRAGMA user_version = ${MIGRATIONS.length + 1}`);
     expect(await catchCode(store.submitOrder(sampleSubmission({ issue_ref: 'local#2' })))).toBe('STORE_TOO_NEW');
     expect(await catchCode(store.append('run', [sampleFcmp(1)]))).toBe('STORE_TOO_NEW');
     expect((await store.listOrders({})).items).toHaveLength(1);
     expect(await store.read({ runId: 'run', protocol: 'fcmp', limit: 1 })).toEqual([]);
   });
 
-  it('that other steps have made is refused', async () => {
+  it('that other migration steps created is refused', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
-    change(file, `UPDATE migrations SET checksum = 'x' WHERE version = 7`);
+    executeSql(file, `UPDATE migrations SET checksum = 'x' WHERE version = 7`);
     const opening = openStore(`sqlite:${file}`);
     expect(await catchCode(opening)).toBe('STORE_DAMAGED');
-    await expect(opening).rejects.toThrow('schema version 7 was made by a different step');
+    await expect(opening).rejects.toThrow('schema version 7 was created by a different migration step');
   });
 
-  it('that other steps have made is not migrated any further', async () => {
+  it('that other migration steps created is not migrated further', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const form = Math.max(...listGoldenForms(FIXTURES));
     await writeFile(file, await unpackGolden(FIXTURES, form, 'db'));
-    // Its last step has to be made again.
-    change(file, `UPDATE migrations SET checksum = 'x' WHERE version = 7; PRAGMA user_version = 0`);
-    await expect(openStore(`sqlite:${file}`)).rejects.toThrow('schema version 7 was made by a different step');
+    // Its last step has to run again.
+    executeSql(file, `UPDATE migrations SET checksum = 'x' WHERE version = 7; PRAGMA user_version = 0`);
+    await expect(openStore(`sqlite:${file}`)).rejects.toThrow(
+      'schema version 7 was created by a different migration step',
+    );
   });
 
   it('of another program is refused and left unchanged', async () => {
     const file = join(await makeFolder({}), 'other.db');
-    change(file, 'CREATE TABLE orders (mine TEXT)');
+    executeSql(file, 'CREATE TABLE orders (mine TEXT)');
     expect(await catchCode(openStore(`sqlite:${file}`))).toBe('INVALID_STORE_URL');
     const database = new DatabaseSync(file);
     expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'orders' }]);
@@ -120,7 +122,7 @@ describe('a file', () => {
   it('that was truncated is refused and left unchanged', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
-    change(file, 'PRAGMA wal_checkpoint(TRUNCATE)');
+    executeSql(file, 'PRAGMA wal_checkpoint(TRUNCATE)');
     await truncate(file, 9000);
     const before = await readFile(file);
     expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
@@ -130,14 +132,14 @@ describe('a file', () => {
   it('whose tables do not match its schema version is refused', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
-    change(file, 'DROP TABLE outbox');
+    executeSql(file, 'DROP TABLE outbox');
     expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
   });
 
   it('with an invalid schema version is refused', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
-    change(file, 'PRAGMA user_version = -1');
+    executeSql(file, 'PRAGMA user_version = -1');
     expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_DAMAGED');
   });
 
@@ -145,7 +147,7 @@ describe('a file', () => {
     const folder = await makeFolder({});
     await writeFile(join(folder, 'file'), '');
     await symlink(join(folder, 'gone', 'disk'), join(folder, 'unmounted'));
-    const closed = join(await closedPlace(), 'x.db');
+    const closed = join(await findUnusableFolder(), 'x.db');
     for (const place of [join(folder, 'file', 'x.db'), folder, join(folder, 'unmounted', 'x.db'), closed]) {
       const opening = openStore(`sqlite:${place}`);
       await expect(opening).rejects.toThrow('Check its folder, permissions and free space');

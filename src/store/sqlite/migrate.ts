@@ -1,11 +1,11 @@
-import { compareSteps, migratedMeanwhile, storeIncomplete } from '../migration-steps.js';
+import { compareSteps, createMigratedError, createIncompleteError } from '../migration-steps.js';
 import { StoreError } from '../store-error.js';
 import { TRANSFER_SCHEMA_VERSION } from '../transfer/side.js';
-import { damaged } from './database-error.js';
+import { createDamagedError } from './database-error.js';
 import type { Connection } from './driver.js';
 import { MIGRATIONS } from './migrations.js';
 
-/** Marks a file as ours: "SLCE" in four bytes. */
+/** Marks a file as a Sluice database: "SLCE" in four bytes. */
 const APPLICATION_ID = 0x53_4c_43_45;
 
 /**
@@ -35,7 +35,7 @@ export function migrate(connection: Connection, file: string): void {
   recordSteps(connection, compareRecorded(connection, file));
 }
 
-/** Compares the steps with those that made the tables; returns the ones that are not recorded yet. */
+/** Compares the steps with those that created the tables; returns the ones without a recorded checksum. */
 function compareRecorded(connection: Connection, file: string): readonly (readonly [number, string])[] {
   const isRecorded = connection.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'migrations'`).get() !== undefined;
   const rows = isRecorded ? connection.prepare('SELECT version, checksum FROM migrations').all() : [];
@@ -53,16 +53,17 @@ function recordSteps(connection: Connection, missing: readonly (readonly [number
     .run(JSON.stringify(missing));
 }
 
-/** Checks, inside a transaction that writes, that no newer version has migrated the tables. */
-export function createFormCheck(connection: Connection, file: string): () => void {
-  const readForm = connection.prepare('PRAGMA user_version');
+/** Creates a check, for use inside a write transaction, that no newer version has migrated the tables. */
+export function createVersionCheck(connection: Connection, file: string): () => void {
+  const readSchemaVersion = connection.prepare('PRAGMA user_version');
   return () => {
-    if (readForm.get()?.['user_version'] !== MIGRATIONS.length) throw migratedMeanwhile(`the database "${file}"`);
+    if (readSchemaVersion.get()?.['user_version'] !== MIGRATIONS.length)
+      throw createMigratedError(`the database "${file}"`);
   };
 }
 
 /** Refuses a file of another program, or with an unknown schema version; changes nothing. */
-export function checkForm(connection: Connection, file: string): void {
+export function checkVersion(connection: Connection, file: string): void {
   checkOwner(connection, file);
   readVersion(connection, file);
 }
@@ -76,15 +77,15 @@ export function checkOwner(connection: Connection, file: string): void {
   if (isEmpty || connection.prepare('PRAGMA application_id').get()?.['application_id'] === APPLICATION_ID) return;
   throw new StoreError(
     'INVALID_STORE_URL',
-    `Cannot open "${file}": it is the database of another program. Name another file.`,
+    `Cannot open "${file}": it is the database of another program. Use another file.`,
   );
 }
 
 function readVersion(connection: Connection, file: string): number {
   const version = Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
-  // No migration starts from such a version.
-  if (!(version >= 0)) throw damaged(file, new Error(`invalid schema version ${version}`));
-  if (version === TRANSFER_SCHEMA_VERSION) throw storeIncomplete(`the database "${file}"`);
+  // The version is negative or not a number: no migration starts from it.
+  if (!(version >= 0)) throw createDamagedError(file, new Error(`invalid schema version ${version}`));
+  if (version === TRANSFER_SCHEMA_VERSION) throw createIncompleteError(`the database "${file}"`);
   if (version > MIGRATIONS.length) {
     throw new StoreError(
       'STORE_TOO_NEW',

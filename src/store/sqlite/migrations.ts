@@ -1,22 +1,23 @@
+import { BUDGET_TOTALS } from './budget-totals.js';
 import { FIRST_TABLES } from './first-tables.js';
 import { ONE_CLAIM } from './one-claim.js';
 import { DEFERRED_RUNS, QUEUE_STEP } from './queue-step.js';
 
 /**
- * The steps from an empty file to the newest form; each is run once, in a separate transaction. Steps are added, never
- * changed. Times are milliseconds since 1970. Text that people or agents wrote is kept as JSON: SQLite cuts plain text
- * off at its first NUL.
+ * The steps from an empty file to the current schema version; each runs once, in a separate transaction. Steps are added, never
+ * changed. Times are milliseconds since 1970. Text from people or agents is stored as JSON: SQLite truncates plain text at its
+ * first NUL.
  */
 export const MIGRATIONS: readonly string[] = [
   FIRST_TABLES,
-  // Forgetting: which runs have lost their events, in the order they ended, and since when a result is kept.
+  // Forgetting: runs whose events were deleted, in the order they ended, and when a result was cached.
   `
   ALTER TABLE runs ADD COLUMN forgotten_at INTEGER;
   CREATE INDEX runs_by_end ON runs (ended_at, sequence) WHERE state = 'ended';
   CREATE INDEX runs_kept ON runs (ended_at) WHERE state = 'ended' AND forgotten_at IS NULL;
   ALTER TABLE results ADD COLUMN kept_at INTEGER NOT NULL DEFAULT 0;
   `,
-  // Searching and counting: what of a run is looked through by the thousand, apart from its spec and its result.
+  // Searching and counting: the fields of runs that are scanned by the thousand, separate from spec and result.
   `
   CREATE TABLE run_digests (
     sequence INTEGER PRIMARY KEY REFERENCES runs (sequence),
@@ -42,7 +43,7 @@ export const MIGRATIONS: readonly string[] = [
       lower(substr(id || char(10) || coalesce(order_issue_ref, '') || char(10) || spec, 1, 5000))
     FROM runs;
   `,
-  // Executions are listed by time, whatever else is asked of them; the orders of an issue in order of submission.
+  // Executions are listed by time with every filter, and the orders of an issue in the order of submission.
   `
   DROP INDEX executions_by_issue;
   DROP INDEX executions_by_run;
@@ -56,7 +57,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX executions_by_time ON executions (at, sequence);
   CREATE INDEX orders_by_issue ON orders (issue_ref, sequence);
   `,
-  // The same request gives the same run, as it gives the same order.
+  // A repeated request returns the same run, as it returns the same order.
   `
   ALTER TABLE runs ADD COLUMN request_id TEXT;
   CREATE UNIQUE INDEX runs_by_request ON runs (request_id) WHERE request_id IS NOT NULL;
@@ -77,11 +78,11 @@ export const MIGRATIONS: readonly string[] = [
     alive_until INTEGER NOT NULL
   ) STRICT;
   `,
-  // The commit an order began from: claimed commits are compared with it.
+  // The commit where an order started: claimed commits are compared with it.
   `
   ALTER TABLE orders ADD COLUMN base_commit TEXT;
   `,
-  // Without row ids every search through the events copies the large ones that it passes: two lines of 5 MB made all runs slow.
+  // Without row ids, every search through the events copies the large ones on its way: two lines of 5 MB made all runs slow.
   `
   ALTER TABLE events RENAME TO events_without_row_ids;
   CREATE TABLE events (
@@ -96,13 +97,13 @@ export const MIGRATIONS: readonly string[] = [
   DROP TABLE events_without_row_ids;
   CREATE UNIQUE INDEX events_by_position ON events (run_id, protocol, attempt, seq);
   `,
-  // Several runs of an issue compete: the issue names the race, an order what its run has entered until the last one has.
+  // Races: the issue names the active race, and an order stores the entry of its run until the last run has entered.
   `
   ALTER TABLE issues ADD COLUMN active_group TEXT;
   ALTER TABLE orders ADD COLUMN race_group TEXT;
   ALTER TABLE orders ADD COLUMN entry TEXT;
   `,
-  // Many events in a row, compressed. What was stored before stays one event in a row.
+  // Many events per row, compressed. Events that were stored before stay one event per row.
   `
   CREATE TABLE event_packs (
     run_id TEXT NOT NULL,
@@ -117,18 +118,18 @@ export const MIGRATIONS: readonly string[] = [
   DROP TABLE events;
   CREATE UNIQUE INDEX event_packs_by_position ON event_packs (run_id, protocol, attempt, last_seq, first_seq);
   `,
-  // Claiming steps from lane to lane: runs that can all be claimed or none of them.
+  // Claims go from lane to lane. A lane is a set of runs of which either all or none can be claimed.
   `
   CREATE INDEX runs_lanes ON runs ((folder || char(10) || exclusive || char(10) || coalesce(worker_type, '')), priority DESC, sequence)
     WHERE state = 'queued';
   CREATE INDEX runs_queued_canceled ON runs (sequence) WHERE state = 'queued' AND cancel_requested = 1;
   `,
-  // The steps that created the tables.
+  // The checksums of the steps that created the tables.
   `
   CREATE TABLE migrations (version INTEGER PRIMARY KEY, checksum TEXT NOT NULL) STRICT;
   `,
-  // Usage of runs for statistics: tokens, cost and model as JSON. Columns of the index: the digests themselves are not
-  // read.
+  // Usage of runs for statistics: tokens, cost and model as JSON. The index contains all columns that statistics read, so that
+  // the digests themselves are not read.
   `
   ALTER TABLE run_digests ADD COLUMN usage TEXT;
   UPDATE run_digests SET usage = (
@@ -145,16 +146,16 @@ export const MIGRATIONS: readonly string[] = [
     ended_at, sequence, engine, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at
   ) WHERE ended_at IS NOT NULL;
   `,
-  // The repositories of orders that may wait for a person, as they were before the work began.
+  // The state of repositories before the work started, for orders that may wait for a person.
   `
   CREATE TABLE repository_starts (run TEXT PRIMARY KEY, start TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
-  // Work that one process at a time does for all.
+  // Duties: work that one process at a time does for all.
   `
   CREATE TABLE duties (name TEXT PRIMARY KEY, owner TEXT NOT NULL, held_until INTEGER NOT NULL) STRICT;
   `,
-  // Runs that ended, counted by engine in slots of a minute, an hour and a day: statistics read these. Runs that ended before
-  // are counted like those that end from now on, some at a time.
+  // Ended runs, counted by engine in slots of a minute, an hour and a day, for statistics. Runs that have already ended are
+  // counted like new ones, step by step.
   `
   CREATE TABLE run_slots (
     length INTEGER NOT NULL,
@@ -177,7 +178,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE counted (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX counted_by_time ON counted (at);
   `,
-  // Counting what is open reads an index alone, if the column that makes it open is in it.
+  // Counting open rows reads only an index if it contains the column that makes a row open.
   `
   DROP INDEX orders_open;
   CREATE INDEX orders_open ON orders (settled_at, sequence) WHERE settled_at IS NULL;
@@ -201,7 +202,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX budget_entries_by_time ON budget_entries (at);
   CREATE INDEX budget_entries_by_issue ON budget_entries (issue_ref) WHERE issue_ref IS NOT NULL;
   `,
-  // A run that waits, with the budget it waits for.
+  // Waiting runs, with the budget they wait for.
   `
   CREATE INDEX budget_entries_waiting ON budget_entries (run) WHERE waits_for IS NOT NULL;
   DROP VIEW run_records;
@@ -215,7 +216,7 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // A claim that is as fast with a long queue as with a short one.
   QUEUE_STEP,
-  // Inbox items in slots like runs: what was opened and resolved, and the times of items that are in their slots.
+  // Inbox items in slots like runs: opened and resolved items, and the times of items that are counted in their slots.
   `
   ALTER TABLE inbox ADD COLUMN created_at INTEGER;
   ALTER TABLE inbox ADD COLUMN resolved_at INTEGER;
@@ -232,11 +233,17 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // Deferred runs are not read by claims.
   DEFERRED_RUNS,
-  // What waits for a budget is neither added up with what was used, nor counted with what waits for another.
+  // Runs that wait for a budget are neither summed up with usage, nor counted with runs that wait for another budget.
   `
   DROP INDEX budget_entries_waiting;
   CREATE INDEX budget_entries_waiting ON budget_entries (waits_for, run) WHERE waits_for IS NOT NULL;
   CREATE INDEX budget_entries_used ON budget_entries (at)
     WHERE (tokens > 0 OR cost > 0 OR held_tokens > 0 OR held_cost > 0);
+  `,
+  // The usage of a budget is stored as a sum for each day, so that reserving a share does not add up every run of the day.
+  BUDGET_TOTALS,
+  // The id of the installation, created on first use.
+  `
+  CREATE TABLE installation (number INTEGER PRIMARY KEY CHECK (number = 1), id TEXT NOT NULL) STRICT;
   `,
 ];

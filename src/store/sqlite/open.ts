@@ -3,7 +3,7 @@ import type { Store, StoreOptions } from '../store.js';
 import { SEARCH_WINDOW } from '../page.js';
 import { createWakers, QUEUE } from '../wakers.js';
 import { openDatabase, type Database, type DatabaseOptions } from './database.js';
-import { asDamaged } from './database-error.js';
+import { toDamagedError } from './database-error.js';
 import { createBudgets } from './budgets.js';
 import { createDuties } from './duties.js';
 import { createEventLog } from './event-log.js';
@@ -17,14 +17,14 @@ import { createRuns } from './runs.js';
 import { createStatistics } from './statistics.js';
 import { createUpkeep } from './upkeep.js';
 
-/** A store in one file, which any number of processes of one machine may use at once. */
+/** Opens a store in one file, which any number of processes on one machine can use at the same time. */
 export async function openSqliteStore(file: string, options: StoreOptions & DatabaseOptions = {}): Promise<Store> {
   const database = await openDatabase(file, options);
   try {
     return createStore(database, options);
   } catch (error) {
     database.close();
-    throw asDamaged(error, file);
+    throw toDamagedError(error, file);
   }
 }
 

@@ -20,11 +20,11 @@ import {
   checkSameOrder,
   nameOrders,
   queueOrder,
-  supersededBy,
-  supersededByChoice,
+  createSuperseded,
+  createSupersededByChoice,
 } from '../queue-rules.js';
-import type { KeptEntry, NamedOrder } from '../queue-rules.js';
-import { orderNotFound } from '../store-error.js';
+import type { StoredEntry, NamedOrder } from '../queue-rules.js';
+import { createOrderNotFoundError } from '../store-error.js';
 import { QUEUE, formatRequestsKey } from '../wakers.js';
 import type { Wakers } from '../wakers.js';
 import { END_RUN, createRunDigests } from './claim-run.js';
@@ -33,7 +33,7 @@ import { createOrderLists } from './lists.js';
 import { readInteger, readItem, readJson, readJsonOrNull, readOrder, readText, readTextOrNull } from './rows.js';
 import { createAddRun } from './runs.js';
 
-/** Issues, orders, the inbox and the executions. */
+/** Creates the part of the store with issues, orders, the inbox and the executions. */
 export function createOrders(database: Database, wakers: Wakers, searchWindow: number): OrderStore {
   return {
     ...createSubmitOrder(database, wakers),
@@ -43,7 +43,7 @@ export function createOrders(database: Database, wakers: Wakers, searchWindow: n
   };
 }
 
-/** Assigns run ids and queues the runs that carry the orders. */
+/** Creates the command that assigns run ids and queues the runs that carry the orders. */
 function createSubmitOrder(database: Database, wakers: Wakers): Pick<OrderStore, 'submitOrder'> {
   const replaceRun = createReplaceRun(database, wakers);
   const findRequest = database.prepare('SELECT * FROM order_records WHERE request_id = ?');
@@ -69,7 +69,7 @@ function createSubmitOrder(database: Database, wakers: Wakers): Pick<OrderStore,
           return { record, rivals: findRivals(record), repeated: true };
         }
         const [record, ...rivals] = replaceRun(submission, 'doing');
-        supersede.run(JSON.stringify(supersededBy(record.order.run_id, submission.now)), issueRef);
+        supersede.run(JSON.stringify(createSuperseded(record.order.run_id, submission.now)), issueRef);
         return { record, rivals, repeated: false };
       });
       wakers.wake(QUEUE);
@@ -79,8 +79,8 @@ function createSubmitOrder(database: Database, wakers: Wakers): Pick<OrderStore,
 }
 
 /**
- * Makes a new run, or the runs of a race, the active one of its issue and requests cancellation of the run it replaces;
- * inside a transaction.
+ * Creates a function that makes a new run, or the runs of a race, active in its issue, and requests cancellation of the run that
+ * it replaces; to be called inside a transaction.
  */
 function createReplaceRun(
   database: Database,
@@ -92,7 +92,7 @@ function createReplaceRun(
       SET last_run_number = last_run_number + ?3, state = ?2, updated_at = ?4
     RETURNING last_run_number`);
   const activate = database.prepare('UPDATE issues SET active_run_id = ?, active_group = ? WHERE issue_ref = ?');
-  // Also those before the last: one that was claimed when it was replaced may be queued again.
+  // Also earlier orders: one that was claimed when it was replaced may be queued again.
   const findOpen = database.prepare(`
     SELECT run, run_id, entry, runs.state FROM orders INDEXED BY orders_by_issue JOIN runs ON runs.id = run
     WHERE orders.issue_ref = ? AND settled_at IS NULL`);
@@ -111,7 +111,7 @@ function createReplaceRun(
     for (const open of findOpen.all(issueRef)) {
       const run = readText(open, 'run');
       if (open['entry'] !== null) {
-        const { stale } = readJson(open, 'entry') as KeptEntry;
+        const { stale } = readJson(open, 'entry') as StoredEntry;
         rows.decide({ issueRef, runId: readText(open, 'run_id'), now }, stale);
         continue;
       }
@@ -144,13 +144,13 @@ function createReplaceRun(
   };
 }
 
-/** Rolls back a settlement, because the order has already been decided. */
-class DecidedBefore extends Error {}
+/** Thrown to roll back a settlement because the order has already been decided. */
+class AlreadyDecided extends Error {}
 
-/** Settles orders. */
+/** Creates the command that settles orders. */
 function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore, 'settleOrder'> {
-  const fence = database.prepare(SETTLE_FENCE);
-  const fenceRace = database.prepare(RACE_FENCE);
+  const guardActive = database.prepare(GUARD_ACTIVE_RUN);
+  const guardRace = database.prepare(GUARD_RACE);
   const enter = database.prepare(ENTER_RACE);
   const activate = database.prepare(`
     UPDATE issues SET state = ?1, active_run_id = ?2, active_group = CASE WHEN ?2 IS NULL THEN active_group END
@@ -166,12 +166,12 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
   const rows = createDecisionRows(database);
   type Settled = Awaited<ReturnType<OrderStore['settleOrder']>>;
 
-  /** Keeps the result of a race's run; the last one settles them all. */
+  /** Stores the result of a run in a race; the last run to enter settles all of them. */
   function enterRace(settlement: OrderSettlement, race: NonNullable<OrderSettlement['race']>): Settled {
     const { issueRef, runId, now, stale } = settlement;
-    const kept: KeptEntry = { entry: race.entry, stale };
-    const { changes } = enter.run(JSON.stringify(kept), issueRef, runId);
-    if (Number(changes) === 0) throw new DecidedBefore();
+    const stored: StoredEntry = { entry: race.entry, stale };
+    const { changes } = enter.run(JSON.stringify(stored), issueRef, runId);
+    if (Number(changes) === 0) throw new AlreadyDecided();
     const { open, entries } = readEntries(issueRef, race.group);
     const { decision } = race.entry.execution;
     if (open.length > 0) return { decision, repeated: false, waitsFor: open };
@@ -186,11 +186,11 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
     const all = findEntries.all(issueRef, group);
     return {
       open: all.filter(({ entry }) => entry === null).map((row) => readText(row, 'run_id')),
-      entries: all.filter(({ entry }) => entry !== null).map((row) => (readJson(row, 'entry') as KeptEntry).entry),
+      entries: all.filter(({ entry }) => entry !== null).map((row) => (readJson(row, 'entry') as StoredEntry).entry),
     };
   }
 
-  /** The last run of a race decides the orders of the others. */
+  /** Wakes the followers of all runs of a race, because the last run also decides the orders of the others. */
   async function wakeFollowers({ issueRef, runId, race }: OrderSettlement): Promise<void> {
     wakers.wake(QUEUE);
     const runs = await database.read(() =>
@@ -201,15 +201,15 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
 
   function settle(settlement: OrderSettlement): Settled {
     const { issueRef, runId, now, runResult, active, stale, race } = settlement;
-    const isRacing = race !== undefined && Number(fenceRace.run(now, issueRef, race.group).changes) === 1;
-    const isActive = !isRacing && Number(fence.run(active.state, now, issueRef, runId).changes) === 1;
+    const isRacing = race !== undefined && Number(guardRace.run(now, issueRef, race.group).changes) === 1;
+    const isActive = !isRacing && Number(guardActive.run(active.state, now, issueRef, runId).changes) === 1;
     const row = find.get(issueRef, runId);
-    if (row === undefined) throw orderNotFound(issueRef, runId);
+    if (row === undefined) throw createOrderNotFoundError(issueRef, runId);
     const run = readText(row, 'run');
     if (Number(endRun.run(now, JSON.stringify(runResult), run).changes) === 1) digests.close(run, runResult);
     if (isRacing) return enterRace(settlement, race);
     const chosen = isActive ? active : stale;
-    if (!rows.decide(settlement, chosen)) throw new DecidedBefore();
+    if (!rows.decide(settlement, chosen)) throw new AlreadyDecided();
     return { decision: chosen.decision, repeated: false };
   }
 
@@ -221,13 +221,13 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
         await wakeFollowers(settlement);
         return settled;
       } catch (error) {
-        if (!(error instanceof DecidedBefore)) throw error;
+        if (!(error instanceof AlreadyDecided)) throw error;
       }
       return database.read((): Settled => {
         const row = find.get(issueRef, runId) ?? {};
         const decision = readJsonOrNull(row, 'decision') as Decision | null;
         if (decision !== null) return { decision, repeated: true };
-        const { entry } = readJson(row, 'entry') as KeptEntry;
+        const { entry } = readJson(row, 'entry') as StoredEntry;
         const { open } = readEntries(issueRef, readText(row, 'race_group'));
         return { decision: entry.execution.decision, repeated: true, waitsFor: open };
       });
@@ -236,14 +236,14 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
 }
 
 /** The first statement: only the active run changes its issue's state, and only a person changes `needs-human`. */
-export const SETTLE_FENCE = `
+export const GUARD_ACTIVE_RUN = `
   UPDATE issues SET state = CASE state WHEN 'needs-human' THEN state ELSE ? END, updated_at = ?
   WHERE issue_ref = ? AND active_run_id = ?`;
 
-/** The same in a race: only the active group does. */
-const RACE_FENCE = `UPDATE issues SET updated_at = ? WHERE issue_ref = ? AND active_group = ?`;
+/** The first statement in a race: only the active group changes its issue. */
+const GUARD_RACE = `UPDATE issues SET updated_at = ? WHERE issue_ref = ? AND active_group = ?`;
 
-/** The second: a run of a race enters once. */
+/** The second statement: a run of a race enters once. */
 const ENTER_RACE = `
   UPDATE orders SET entry = ? WHERE issue_ref = ? AND run_id = ? AND entry IS NULL AND decision IS NULL`;
 
@@ -283,8 +283,8 @@ function createDecisionRows(database: Database): {
   }
   return {
     decide({ issueRef, runId, now }, { decision, result, execution: executed, item: asked = null, outbox = [] }) {
-      const kept = result === null ? null : JSON.stringify(result);
-      if (Number(settle.run(JSON.stringify(decision), kept, now, issueRef, runId).changes) === 0) return false;
+      const stored = result === null ? null : JSON.stringify(result);
+      if (Number(settle.run(JSON.stringify(decision), stored, now, issueRef, runId).changes) === 0) return false;
       addExecution(executed);
       if (asked !== null) item.run(asked.id, asked.issue_ref, asked.run_id, JSON.stringify(asked));
       for (const each of outbox) addMessage(each, now);
@@ -295,10 +295,10 @@ function createDecisionRows(database: Database): {
   };
 }
 
-/** A decision; one that changes nothing has neither an item nor messages. */
+/** A decision; one that only archives has neither an item nor messages. */
 type StoredDecision = OrderSettlement['stale'] & Partial<DecidedOrder>;
 
-/** Records the decisions of people. */
+/** Creates the command that records the decisions of people. */
 function createResolveItem(database: Database, wakers: Wakers): Pick<OrderStore, 'resolveItem'> {
   const findItem = database.prepare('SELECT * FROM inbox WHERE id = ?');
   const findActive = database.prepare('SELECT active_run_id, active_group FROM issues WHERE issue_ref = ?');
@@ -330,7 +330,7 @@ function createResolveItem(database: Database, wakers: Wakers): Pick<OrderStore,
       resolveOne.run(JSON.stringify(resolution), id);
       if (isChoice && state === 'review') {
         choose.run(item.run_id, item.issue_ref);
-        resolveOpen.run(JSON.stringify(supersededByChoice(item.run_id, resolution)), item.issue_ref);
+        resolveOpen.run(JSON.stringify(createSupersededByChoice(item.run_id, resolution)), item.issue_ref);
       }
       move.run(now, state, item.issue_ref);
       return { status: 'resolved', item: { ...item, resolution } };

@@ -1,13 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import type { OutboxMessage, SinkState } from '../../records/index.js';
 import type { OutboxStore } from '../../orders/index.js';
-import { describeSink, REDELIVERED_AT_ONCE } from '../sink-state.js';
+import { describeSink, MAX_REDELIVERED } from '../sink-state.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { equals, listRows } from './lists.js';
 import { readInteger, readIntegerOrNull, readJson, readJsonOrNull, readText, readTime } from './rows.js';
 
-/** The queue of comments. */
+/** Creates the part of the store with the queue of comments. */
 export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
   const findDue = database.prepare(FIND_DUE);
   const claim = database.prepare(`
@@ -22,8 +23,25 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
   const redeliverAll = database.prepare(REDELIVER_ALL);
   const listSinks = database.prepare(LIST_SINKS);
   const noteStranded = database.prepare(NOTE_STRANDED);
+  const createInstallation = database.prepare(
+    `INSERT INTO installation (number, id) VALUES (1, ?) ON CONFLICT DO NOTHING`,
+  );
+  const findInstallation = database.prepare(`SELECT id FROM installation WHERE number = 1`);
+  let installation: string | undefined;
 
   return {
+    async readInstallation() {
+      const found = installation ?? (await database.read(() => findInstallation.get()?.['id']));
+      installation =
+        typeof found === 'string'
+          ? found
+          : await database.write(() => {
+              createInstallation.run(randomUUID());
+              return readText(findInstallation.get() ?? {}, 'id');
+            });
+      return installation;
+    },
+
     claimOutbox: async ({ workerId, leaseMs, now, limit, sinks }) =>
       database.write(() =>
         findDue
@@ -44,9 +62,9 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
       return Number(changes) === 1;
     },
 
-    async redeliver(wanted, now) {
+    async redeliver(filter, now) {
       const { changes } = await database.write(() =>
-        'id' in wanted ? redeliverOne.run(now, wanted.id) : redeliverAll.run(now, wanted.sink, REDELIVERED_AT_ONCE),
+        'id' in filter ? redeliverOne.run(now, filter.id) : redeliverAll.run(now, filter.sink, MAX_REDELIVERED),
       );
       wakers.wake(QUEUE);
       return Number(changes);
@@ -96,7 +114,7 @@ export const NOTE_STRANDED = `
 const REDELIVER_ONE = `
   UPDATE outbox SET state = 'waiting', tries = 1, due_at = ? WHERE id = ? AND state IN ('dead', 'waiting')`;
 
-/** By two indexes: dead messages, and those that wait. */
+/** Uses the index by state twice: for dead messages and for waiting ones. */
 export const REDELIVER_ALL = `
   UPDATE outbox SET state = 'waiting', tries = 1, due_at = ?1 WHERE sequence IN (
     SELECT sequence FROM outbox INDEXED BY outbox_by_state

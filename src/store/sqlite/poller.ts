@@ -7,12 +7,12 @@ export interface Poller {
   close(): void;
 }
 
-/** SQLite has no notifications: this is how late a watcher in another process may be. */
+/** SQLite has no notifications, so a watcher in another process may be woken this late. */
 const POLL_MS = 50;
 
 /**
- * Checks at short intervals whether another connection has written; if so, wakes the workers and the
- * watchers of runs that have new events or requests, or have ended. What this process writes wakes its watchers without waiting.
+ * Creates a poller: it checks at short intervals whether another connection has written; if so, it wakes the workers and the
+ * watchers of runs that have new events or requests, or have ended. Writes of this process wake its watchers immediately.
  */
 export function createPoller(database: Database, wakers: Wakers): Poller {
   const readVersion = database.prepare('PRAGMA data_version');
@@ -46,11 +46,11 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
       if (last !== seen.get(key)) wakers.wake(key);
       seen.set(key, last);
     }
-    // Only now: if reading failed because the file is locked, the next poll repeats it.
+    // Set last: if reading failed because the file is locked, the next poll repeats it.
     version = current;
   }
 
-  /** One poll at a time: while the file is locked each would wait, and they would pile up. */
+  /** Polls one at a time: while the file is locked, polls would wait and accumulate. */
   function pollAgain(): void {
     if (isPolling) return;
     isPolling = true;

@@ -1,4 +1,4 @@
-const writeAddToQueue = (
+const buildAddToQueue = (
   condition: string,
 ): string => `  CREATE TRIGGER add_to_queue AFTER INSERT ON runs WHEN ${condition} BEGIN
     UPDATE runs SET parked = 1 WHERE sequence = NEW.sequence AND (
@@ -13,11 +13,11 @@ const writeAddToQueue = (
   END;`;
 
 /**
- * The step that made a claim independent of the length of the queue. As every step it never changes.
+ * The migration step that made a claim independent of the length of the queue. Like every step, it never changes.
  *
- * A queued run is *parked* while claiming it is pointless: a run of its lane (folder, way of using it, worker type) comes first,
- * or its folder is in use. Parked runs are not in the index that a claim reads. Where a run leaves a folder, or the queue of one,
- * a trigger notes the folder; the next claim unparks the first run of each of its lanes (`queue.ts`).
+ * A queued run is *parked* while claiming it is pointless: another run of its lane (same folder, exclusive or not, same worker
+ * type) comes first, or its folder is in use. Parked runs are not in the index that a claim reads. When a run leaves its folder or
+ * the queue, a trigger records the folder; the next claim unparks the first run of each of its lanes (`queue.ts`).
  */
 export const QUEUE_STEP = `
   ALTER TABLE runs ADD COLUMN parked INTEGER NOT NULL DEFAULT 0;
@@ -37,7 +37,7 @@ export const QUEUE_STEP = `
     WHERE place > 1);
 
   CREATE TABLE folders_left (folder TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-${writeAddToQueue(`NEW.state = 'queued'`)}
+${buildAddToQueue(`NEW.state = 'queued'`)}
   CREATE TRIGGER leave_folder AFTER UPDATE OF state ON runs
   WHEN OLD.state <> NEW.state AND NEW.state IN ('queued', 'ended') BEGIN
     INSERT OR IGNORE INTO folders_left (folder) SELECT NEW.folder WHERE EXISTS (
@@ -46,8 +46,8 @@ ${writeAddToQueue(`NEW.state = 'queued'`)}
   `;
 
 /**
- * The step that took deferred runs, which are not to be claimed before a time, out of the indexes that claims read. A claim first
- * admits those that are due. They are never parked: parked runs rely on one of their lane that can be claimed.
+ * The migration step that removed deferred runs, which must not be claimed before a time, from the indexes that claims read. A
+ * claim first admits those that are due. They are never parked: parked runs rely on a run of their lane that can be claimed.
  */
 export const DEFERRED_RUNS = `
   DROP INDEX runs_ready;
@@ -58,5 +58,5 @@ export const DEFERRED_RUNS = `
   CREATE INDEX runs_deferred ON runs (not_before) WHERE state = 'queued' AND not_before > 0;
   UPDATE runs SET parked = 0 WHERE state = 'queued' AND not_before > 0;
   DROP TRIGGER add_to_queue;
-${writeAddToQueue(`NEW.state = 'queued' AND NEW.not_before = 0`)}
+${buildAddToQueue(`NEW.state = 'queued' AND NEW.not_before = 0`)}
   `;

@@ -10,7 +10,7 @@ import { openStore } from '../open-store.js';
 const QUEUED = 100_000;
 const FOLDERS = 5000;
 
-/** A database with a run at work in each of many folders, and very many runs in the queues of these folders. */
+/** Opens a database with a claimed run in each of many folders, and very many queued runs in these folders. */
 async function fillQueue() {
   const file = join(await makeFolder({}), 'sluice.db');
   await (await openStore(`sqlite:${file}`)).close();
@@ -25,7 +25,7 @@ async function fillQueue() {
       INSERT INTO runs (id, spec, engine, state, created_at, folder, exclusive, priority)
       SELECT 'q' || n, '{}', 'codex', 'queued', 0, '/busy/' || (n % ${FOLDERS}), 1, 5 FROM numbers;
     COMMIT;`);
-  /** Runs that a claim may look at; the plans of its statements say that it looks at no others. */
+  /** Runs that a claim may read; the query plans of its statements show that it reads no others. */
   const count = database.prepare(
     `SELECT count(*) AS ready FROM runs WHERE state = 'queued' AND parked = 0 AND not_before = 0`,
   );
@@ -49,7 +49,7 @@ describe('the queue', () => {
     database.close();
   });
 
-  it('parks runs that it meets in front of a folder in use, however many there are', async () => {
+  it('parks runs whose folder is in use, however many there are', async () => {
     const { file, database, countReady } = await fillQueue();
     database.exec(`UPDATE runs SET parked = 0 WHERE state = 'queued' AND sequence % 20 = 0`);
     const store = await openSite(`sqlite:${file}`);
@@ -59,7 +59,7 @@ describe('the queue', () => {
     database.close();
   });
 
-  it('keeps runs that wait for a time away from claims, and admits all that are due', async () => {
+  it('does not offer deferred runs to claims, and admits all that are due', async () => {
     const { file, database, countReady } = await fillQueue();
     const store = await openSite(`sqlite:${file}`);
     await store.createRun({ id: 'free', spec: sampleSpec(), state: 'queued', now: NOW });
@@ -86,7 +86,7 @@ describe('the queue', () => {
     expect(await store.claimRun(sampleClaim('w1', { concurrency: { [workerType]: 1 } }))).toBeUndefined();
   });
 
-  it('lets the next order of a shared repository be claimed while the one before works', async () => {
+  it('lets the next order of a shared repository be claimed while the previous one works', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const store = await openSite(`sqlite:${file}`);
     for (let number = 0; number < 5; number += 1) {

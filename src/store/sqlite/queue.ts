@@ -3,25 +3,28 @@ import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readInteger, readText } from './rows.js';
 
-/** Folders whose runs one claim unparks, runs that it parks, and runs that have become due, at most; the next transaction continues from there. */
+/**
+ * Limits of one transaction: folders whose runs it unparks, runs that it parks, and deferred runs that it admits. The next
+ * transaction continues.
+ */
 const MAX_FOLDERS = 256;
 const MAX_PARKED = 256;
 const MAX_DUE = 256;
 
 /** The runs that a claim accepts. */
-export type Wanted = Pick<RunClaim, 'now' | 'takes' | 'workerTypes' | 'concurrency'>;
+export type ClaimFilter = Pick<RunClaim, 'now' | 'takes' | 'workerTypes' | 'concurrency'>;
 
 /** Finds the next run of the queue, inside a transaction. */
 export interface Queue {
-  /** The number of the run to claim; `more` if the search must continue in another transaction. */
-  find(wanted: Wanted): number | 'more' | undefined;
-  /** Lets the next run of a lane be claimed, after one that shares its folder was. */
+  /** Returns the sequence number of the run to claim; `more` if the search must continue in another transaction. */
+  find(filter: ClaimFilter): number | 'more' | undefined;
+  /** Makes the next run of a lane claimable after a run that shares its folder was claimed. */
   advance(claimed: SqlRow): void;
 }
 
 /**
- * The queue of runs. A claim looks at the first run of each worker type that is ready: neither parked (`queue-step.ts` says
- * which runs are) nor deferred. So it takes as long beside 100,000 of those as beside none.
+ * Creates the queue of runs. A claim examines the first run of each worker type that is ready: neither parked (explained in
+ * `queue-step.ts`) nor deferred. So a claim takes as long with 100,000 parked or deferred runs as with none.
  */
 export function createQueue(database: Database): Queue {
   const countBusy = database.prepare(COUNT_BUSY);
@@ -43,13 +46,13 @@ export function createQueue(database: Database): Queue {
     const left = findLeft.all(MAX_FOLDERS).map((row) => readText(row, 'folder'));
     for (const folder of left) {
       forgetLeft.run(folder);
-      // As long as a run has the folder for itself, no other can be claimed.
+      // While a run uses the folder exclusively, no other run can be claimed.
       if (findBusy.get(folder, 0) === undefined) for (const sequence of listHeads(folder)) unpark.run(sequence);
     }
     return left.length < MAX_FOLDERS;
   }
 
-  /** The first parked run of each lane of a folder. */
+  /** Lists the first parked run of each lane of a folder. */
   function listHeads(folder: string): number[] {
     const heads: number[] = [];
     for (const exclusive of [0, 1]) {
@@ -62,19 +65,19 @@ export function createQueue(database: Database): Queue {
     return heads;
   }
 
-  /** Worker types that have as many runs as they may. */
-  function listFullTypes({ concurrency = {} }: Wanted): string[] {
+  /** Lists the worker types that have reached their limit. */
+  function listFullTypes({ concurrency = {} }: ClaimFilter): string[] {
     const limits = Object.entries(concurrency);
     if (limits.length === 0) return [];
     const busy = new Map(countBusy.all().map((row) => [readText(row, 'worker_type'), readInteger(row, 'busy')]));
-    return limits.flatMap(([type, most]) => ((busy.get(type) ?? 0) >= most ? [type] : []));
+    return limits.flatMap(([type, limit]) => ((busy.get(type) ?? 0) >= limit ? [type] : []));
   }
 
-  function search(wanted: Wanted): number | 'more' | undefined {
-    const { takes, workerTypes } = wanted;
+  function search(filter: ClaimFilter): number | 'more' | undefined {
+    const { takes, workerTypes } = filter;
     const [takesOrders, takesRuns] = [takes?.includes('orders') !== false, takes?.includes('runs') !== false];
-    const full = listFullTypes(wanted);
-    // The empty type stands for runs without an order.
+    const full = listFullTypes(filter);
+    // The empty type means runs without an order.
     const types = listTypes
       .all()
       .map((row) => readText(row, 'type'))
@@ -103,10 +106,10 @@ export function createQueue(database: Database): Queue {
   }
 
   return {
-    find(wanted) {
+    find(filter) {
       const areAllUnparked = unparkLeft();
-      const areAllAdmitted = admitDue.run(wanted.now, MAX_DUE).changes < MAX_DUE;
-      const found = search(wanted);
+      const areAllAdmitted = admitDue.run(filter.now, MAX_DUE).changes < MAX_DUE;
+      const found = search(filter);
       return found === undefined && !(areAllUnparked && areAllAdmitted) ? 'more' : found;
     },
     advance(claimed) {
@@ -118,7 +121,7 @@ export function createQueue(database: Database): Queue {
   };
 }
 
-/** The one of highest priority; of several, the one that was queued first. */
+/** Chooses the run with the highest priority; of several, the one that was queued first. */
 function chooseFirst(rows: readonly (SqlRow | undefined)[]): SqlRow | undefined {
   return rows
     .filter((row) => row !== undefined)
@@ -129,7 +132,7 @@ function chooseFirst(rows: readonly (SqlRow | undefined)[]): SqlRow | undefined 
     )[0];
 }
 
-/** As in the indexes. */
+/** The same expression as in the indexes. */
 const TYPE = `coalesce(worker_type, '')`;
 const HEAD = `sequence, priority, folder, exclusive, cancel_requested, ${TYPE} AS type`;
 const IS_READY = `state = 'queued' AND parked = 0 AND not_before = 0`;
@@ -140,13 +143,13 @@ const COUNT_BUSY = `
   SELECT worker_type, count(*) AS busy FROM runs INDEXED BY runs_busy
   WHERE state IN ('running', 'waiting') AND worker_type IS NOT NULL GROUP BY worker_type`;
 
-/** Runs that were deferred and whose time has come. */
+/** Admits deferred runs whose time has come. */
 const ADMIT_DUE = `
   UPDATE runs SET not_before = 0 WHERE sequence IN (
     SELECT sequence FROM runs INDEXED BY runs_deferred WHERE state = 'queued' AND not_before > 0 AND not_before <= ?
     ORDER BY not_before LIMIT ?)`;
 
-/** The types of runs that are ready: steps from type to type. */
+/** Lists the types of runs that are ready, going from type to type through the index. */
 const LIST_TYPES = `
   WITH RECURSIVE types (type) AS (
     SELECT * FROM (SELECT ${TYPE} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} ORDER BY ${TYPE} LIMIT 1)
@@ -185,7 +188,7 @@ const FIND_NEXT_OF_LANE = `
   SELECT sequence FROM runs INDEXED BY runs_parked
   WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? AND ${TYPE} = ? ORDER BY priority DESC, sequence LIMIT 1`;
 
-/** For the test of their plans. */
+/** Exported for the test of their query plans. */
 export const QUEUE_STATEMENTS = {
   COUNT_BUSY,
   ADMIT_DUE,

@@ -12,14 +12,14 @@ import type {
   WorkResult,
   InboxItem,
 } from '../../records/index.js';
-import { columnDamaged } from '../store-error.js';
+import { createColumnError } from '../store-error.js';
 import { explainWaiting } from '../waiting-for.js';
 import type { SqlRow } from './driver.js';
 
-/** Reads the columns of a row with checks: a file can be damaged, or edited by another program. */
+/** Reads a text column. All columns are checked, because a file can be damaged or edited by another program. */
 export function readText(row: SqlRow, column: string): string {
   const value = row[column];
-  return typeof value === 'string' ? value : refuse(column);
+  return typeof value === 'string' ? value : throwDamaged(column);
 }
 
 export function readTextOrNull(row: SqlRow, column: string): string | null {
@@ -28,29 +28,29 @@ export function readTextOrNull(row: SqlRow, column: string): string | null {
 
 export function readInteger(row: SqlRow, column: string): number {
   const value = row[column];
-  return typeof value === 'number' ? value : refuse(column);
+  return typeof value === 'number' ? value : throwDamaged(column);
 }
 
 export function readIntegerOrNull(row: SqlRow, column: string): number | null {
   return row[column] === null ? null : readInteger(row, column);
 }
 
-/** A time in the form that records use. */
+/** Reads a time in the format of records. */
 export function readTime(row: SqlRow, column: string): string {
   const time = new Date(readInteger(row, column));
-  return Number.isNaN(time.getTime()) ? refuse(column) : time.toISOString();
+  return Number.isNaN(time.getTime()) ? throwDamaged(column) : time.toISOString();
 }
 
 function readTimeOrNull(row: SqlRow, column: string): string | null {
   return row[column] === null ? null : readTime(row, column);
 }
 
-/** JSON that this store has written; its shape is not checked again. */
+/** Reads JSON that this store has written; its shape is not checked again. */
 export function readJson(row: SqlRow, column: string): unknown {
   try {
     return JSON.parse(readText(row, column));
   } catch (error) {
-    return refuse(column, error);
+    return throwDamaged(column, error);
   }
 }
 
@@ -58,11 +58,11 @@ export function readJsonOrNull(row: SqlRow, column: string): unknown {
   return row[column] === null ? null : readJson(row, column);
 }
 
-function refuse(column: string, cause?: unknown): never {
-  throw columnDamaged(column, cause);
+function throwDamaged(column: string, cause?: unknown): never {
+  throw createColumnError(column, cause);
 }
 
-/** A row of `run_records`, or of `runs` if the run is not queued. */
+/** Reads a row of `run_records`, or of `runs` if the run is not queued. */
 export function readRun(row: SqlRow): RunRecord {
   const issueRef = readTextOrNull(row, 'order_issue_ref');
   return {

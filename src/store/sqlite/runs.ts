@@ -18,13 +18,13 @@ import { readRun } from './rows.js';
 
 export const FIND_REQUEST = 'SELECT * FROM run_records WHERE request_id = ?';
 
-/** The queue of runs. */
+/** Creates the part of the store with the queue of runs. */
 export function createRuns(database: Database, wakers: Wakers, poller: Poller, searchWindow: number): RunStore {
   const digests = createRunDigests(database);
   const addRun = createAddRun(database);
   const findRequest = database.prepare(FIND_REQUEST);
   const find = database.prepare('SELECT * FROM run_records WHERE id = ?');
-  const begin = database.prepare(`
+  const start = database.prepare(`
     UPDATE runs SET state = 'running', worker_id = ?, lease_until = ?, started_at = ? WHERE id = ?`);
   const setRequest = database.prepare('UPDATE runs SET request_id = ? WHERE id = ?');
   const cancel = database.prepare(`UPDATE runs SET cancel_requested = 1 WHERE id = ? AND state <> 'ended'`);
@@ -46,7 +46,7 @@ export function createRuns(database: Database, wakers: Wakers, poller: Poller, s
         if (!addRun(queuePlainRun(id, stored), now)) return { id, repeated: true };
         if (requestId !== undefined) setRequest.run(requestId, id);
         if (state === 'running') {
-          begin.run(workerId ?? null, leaseMs === undefined ? null : now + leaseMs, now, id);
+          start.run(workerId ?? null, leaseMs === undefined ? null : now + leaseMs, now, id);
         }
         return { id, repeated: false };
       });
@@ -102,7 +102,7 @@ export function createRuns(database: Database, wakers: Wakers, poller: Poller, s
   };
 }
 
-/** Adds a run to the queue, inside a transaction; false if there is one with that id. */
+/** Creates a function that adds a run to the queue inside a transaction; it returns false if a run with that id exists. */
 export function createAddRun(database: Database): (run: QueuedRun, now: number) => boolean {
   const digests = createRunDigests(database);
   const insert = database.prepare(`

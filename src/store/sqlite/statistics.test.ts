@@ -11,7 +11,7 @@ import { STATISTICS_STATEMENTS } from './statistics.js';
 const PLANS: Readonly<Record<keyof typeof STATISTICS_STATEMENTS, readonly RegExp[]>> = {
   LIST_RUN_SLOTS: [
     /SEARCH slot USING PRIMARY KEY \(length=\? AND at>\? AND at<\?\)/,
-    // Only those that ended a moment ago.
+    // Only runs that have just ended.
     /SCAN runs_to_count/,
     /SEARCH digest USING INTEGER PRIMARY KEY/,
     /SEARCH digest USING INDEX run_digests_by_end \(ended_at>\? AND ended_at<\?\)/,
@@ -19,7 +19,7 @@ const PLANS: Readonly<Record<keyof typeof STATISTICS_STATEMENTS, readonly RegExp
   LIST_TO_COUNT: [/SCAN runs_to_count/, /SEARCH digest USING INTEGER PRIMARY KEY/],
   READ_INBOX_HISTORY: [
     /SEARCH slot USING PRIMARY KEY \(length=\? AND at>\? AND at<\?\)/,
-    // Only those of a moment ago are in this index.
+    // Only recent items are in this index.
     /SCAN inbox USING INDEX inbox_to_count/,
     /SEARCH inbox USING INDEX inbox_by_creation \(created_at>\? AND created_at<\?\)/,
     /SEARCH inbox USING INDEX inbox_by_resolution \(resolved_at>\? AND resolved_at<\?\)/,
@@ -63,7 +63,7 @@ function addRuns(file: string): void {
 }
 
 it(
-  'of 120,000 runs none is left out, before, while and after they are put into their slots',
+  'none of 120,000 runs is left out, before, while and after they are counted in their slots',
   { timeout: 300_000 },
   async () => {
     const file = join(await makeFolder({}), 'sluice.db');
@@ -120,7 +120,7 @@ function addItems(file: string): void {
   database.close();
 }
 
-it('of 40,000 inbox items none is left out, and few slots are read', async () => {
+it('none of 40,000 inbox items is left out, and few slots are read', async () => {
   const file = join(await makeFolder({}), 'sluice.db');
   const store = await openSite(`sqlite:${file}`);
   addItems(file);

@@ -12,8 +12,8 @@ const FIGURE = `
   digest.sequence, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at, ended_at`;
 
 /**
- * Slots, runs that are not in their slots yet, and runs of the rest of the span: one statement, so that none is counted twice
- * or left out while another process counts.
+ * Reads slots, runs that are not counted in their slots yet, and runs of the rest of the span in one statement, so that no run is
+ * counted twice or left out while another process counts.
  */
 const LIST_RUN_SLOTS = `
   SELECT slot.at, slot.engine AS engine, counts, NULL AS sequence, NULL AS outcome, NULL AS repair_level,
@@ -33,11 +33,14 @@ const LIST_TO_COUNT = `
   FROM (SELECT sequence FROM runs_to_count ORDER BY sequence LIMIT ?) AS ended
     CROSS JOIN run_digests AS digest ON digest.sequence = ended.sequence`;
 
-/** Items that were opened or resolved and are not in their slots yet. */
+/** Items whose opening or resolution is not counted in their slots yet. */
 const TO_COUNT = `
   FROM inbox INDEXED BY inbox_to_count WHERE created_at IS NULL OR (resolution IS NOT NULL AND resolved_at IS NULL)`;
 
-/** Slots, items that are not in their slots yet, items of a part of a minute, and what is open: one statement, as above. */
+/**
+ * Reads slots, items that are not counted yet, items of the minute in which the span ends, and the open items in one statement,
+ * as above.
+ */
 const READ_INBOX_HISTORY = `
   SELECT 'slot' AS part, slot.at, counts, NULL AS item, NULL AS resolution, NULL AS created_at
   FROM json_each(?1) AS range CROSS JOIN inbox_slots AS slot
@@ -64,7 +67,7 @@ export const STATISTICS_STATEMENTS = {
   LIST_ITEMS_TO_COUNT,
 } as const;
 
-/** Figures over time. */
+/** Creates the part of the store with statistics. */
 export function createStatistics(database: Database): Statistics {
   return { ...createRunStatistics(database), ...createInboxStatistics(database) };
 }
@@ -149,7 +152,7 @@ function readStored(row: SqlRow): StoredItem {
   return { item: readItem(row), isOpeningCounted: row['created_at'] !== null };
 }
 
-/** The figures of a digest; none if its run has no readable result. */
+/** Reads the figures of a digest; empty if its run has no readable result. */
 function readFigure(row: SqlRow): RunFigure[] {
   const outcome = readTextOrNull(row, 'outcome');
   const repairLevel = readTextOrNull(row, 'repair_level');

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../files/index.js';
-import { columnDamaged, StoreError } from '../store-error.js';
+import { createColumnError, StoreError } from '../store-error.js';
 import { PAGE_BYTES, PAGE_ROWS, PRIVATE_TABLES, TRANSFER_SCHEMA_VERSION } from '../transfer/side.js';
 import type { Side, Source, Target, TargetState } from '../transfer/side.js';
 import type { Column, LocalTable, Table, Value, ValueRow } from '../transfer/tables.js';
@@ -12,13 +12,13 @@ import { checkOwner, migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations.js';
 import { readInteger, readText } from './rows.js';
 
-/** How long a lock of another process is waited for. */
+/** How long to wait for a lock of another process. */
 const TIMEOUT_MS = 30_000;
 
 /** Columns whose names differ from those of the other database. */
 const NAMES: Readonly<Record<string, string>> = { sequence: 'seq', trigger_key: 'trigger' };
 
-/** Opens a file that is to be copied; writers of other processes wait until it is closed. */
+/** Opens a file to copy from; writers of other processes wait until it is closed. */
 export async function openSqliteSource<T>(file: string, work: (source: Source) => Promise<T>): Promise<T> {
   if (!existsSync(file)) {
     throw new StoreError('STORE_UNAVAILABLE', `Cannot find the database "${file}". Specify an existing database file.`);
@@ -36,7 +36,7 @@ export async function openSqliteSource<T>(file: string, work: (source: Source) =
   });
 }
 
-/** Opens a file that is to be filled; it is created on first use. */
+/** Opens a file to copy to; it is created if it does not exist. */
 export async function openSqliteTarget<T>(file: string, work: (target: Target) => Promise<T>): Promise<T> {
   await makeFolder(dirname(file)).catch((error: unknown) => {
     throw toStoreError(error, file);
@@ -56,7 +56,7 @@ async function withConnection<T>(file: string, work: (connection: Connection) =>
   } catch (error) {
     throw toStoreError(error, file);
   } finally {
-    // Statements that are not collected yet would keep the transaction, and its lock, beyond the end of the connection.
+    // Statements that are not garbage-collected yet would keep the transaction and its lock after the connection is closed.
     if (connection?.isTransaction === true) connection.exec('ROLLBACK');
     connection?.close();
   }
@@ -98,7 +98,7 @@ function readColumn(row: SqlRow): Column {
   return { name: NAMES[local] ?? local, local, type: readText(row, 'type') };
 }
 
-/** Sizes are read before the rows themselves: a page of large ones would not fit into memory. */
+/** Reads a page of rows. Sizes are read first, because a page of large rows might not fit into memory. */
 function readPage(
   connection: Connection,
   table: Table,
@@ -106,7 +106,7 @@ function readPage(
   until: ValueRow | undefined,
 ): readonly ValueRow[] {
   const { name, columns, keyIndexes } = table;
-  const key = keyIndexes.map((place) => columns[place]?.local ?? '').join(', ');
+  const key = keyIndexes.map((index) => columns[index]?.local ?? '').join(', ');
   const marks = keyIndexes.map(() => '?').join(', ');
   const from = after === undefined ? '' : `(${key}) > (${marks})`;
   const size = columns.map(({ local }) => `coalesce(length(${local}), 0)`).join(' + ');
@@ -136,7 +136,7 @@ function readPage(
 function readValue(value: unknown, column: string): Value {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;
   if (value instanceof Uint8Array) return value;
-  throw columnDamaged(column);
+  throw createColumnError(column);
 }
 
 function createTarget(connection: Connection, file: string): Target {

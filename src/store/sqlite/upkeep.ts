@@ -1,11 +1,11 @@
-import { endCursor, readEndPage, toListed } from '../page.js';
+import { formatEndCursor, readEndPage, toListed } from '../page.js';
 import { MAX_CLAIMS_DELETED, COUNT_CLAIM_TTL_MS, countStates, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readInteger, readIntegerOrNull, readText, readRun } from './rows.js';
 
-/** Counts of work in the store, and queries about ended runs. */
+/** Creates the part of the store that counts work and lists ended runs. */
 export function createUpkeep(database: Database): Upkeep {
   const runs = database.prepare(COUNT_RUNS);
   const orders = database.prepare(COUNT_ORDERS);
@@ -66,7 +66,7 @@ export function createUpkeep(database: Database): Upkeep {
 }
 
 function formatCursor(row: SqlRow): string {
-  return endCursor({ endedAt: readInteger(row, 'ended_at'), sequence: readInteger(row, 'sequence') });
+  return formatEndCursor({ endedAt: readInteger(row, 'ended_at'), sequence: readInteger(row, 'sequence') });
 }
 
 function readCount(row: SqlRow): [state: string, count: number] {
@@ -75,7 +75,7 @@ function readCount(row: SqlRow): [state: string, count: number] {
 
 const COUNT_RUNS = `SELECT state, count(*) AS count FROM runs WHERE state IN ('queued', 'running', 'waiting') GROUP BY state`;
 const COUNT_ORDERS = 'SELECT count(*) AS count FROM orders WHERE settled_at IS NULL';
-/** Only runs that workers hold, and those of open races, are read: with a long queue nearly all open orders are queued. */
+/** Reads only claimed runs and those of open races: with a long queue, nearly all open orders are queued. */
 const COUNT_RUNNING_ORDERS = `
   SELECT (
     SELECT count(*) FROM runs INDEXED BY runs_busy WHERE state IN ('running', 'waiting') AND order_run_id IS NOT NULL
@@ -90,7 +90,7 @@ const MEASURE_OUTBOX = `
   FROM outbox INDEXED BY outbox_by_state WHERE state IN ('waiting', 'sending')`;
 const COUNT_DEAD = `SELECT count(*) AS count FROM outbox WHERE state = 'dead'`;
 
-/** The index is named: without figures about the table, SQLite would choose `runs_by_state` and sort every ended run. */
+/** The index is named because SQLite, without statistics of the table, would choose `runs_by_state` and sort every ended run. */
 const LIST_ENDED = `
   SELECT * FROM runs INDEXED BY runs_by_end
   WHERE state = 'ended' AND (ended_at, sequence) > (?, ?)

@@ -15,26 +15,26 @@ export interface MigrationOptions {
   readonly signal?: AbortSignal;
 }
 
-/** How far a migration is: rows that are in the target and were compared with the source. */
+/** The progress of a migration: rows that are in the target and were compared with the source. */
 export interface MigrationProgress {
   readonly table: string;
   readonly rows: number;
   readonly total: number;
 }
 
-/** A migration that is complete: every row was read back from the target and compared with the source. */
+/** The result of a complete migration: every row was read back from the target and compared with the source. */
 export interface MigrationReport {
   /** Rows of each table. */
   readonly tables: Readonly<Record<string, number>>;
   readonly rows: number;
-  /** How many of them this call has copied; the others existed from an interrupted one. */
+  /** How many of them this call has copied; the others were copied by an interrupted call. */
   readonly copied: number;
 }
 
 /**
- * Copies a store from SQLite to PostgreSQL, or back, and compares every row. Nothing can write to the source meanwhile. Where
- * it was interrupted, also by a kill, the same call continues; until it is complete no process opens the target. The
- * source is left as it is.
+ * Copies a store from SQLite to PostgreSQL, or back, and compares every row. Nothing can write to the source during the copy.
+ * After an interruption, even by a kill, the same call continues; until it is complete, no process opens the target. The source
+ * is not changed.
  *
  * @example
  * await migrateStore('sqlite:/srv/sluice/sluice.db', 'postgres://db.example.org/sluice') // { tables, rows, copied }
@@ -44,7 +44,7 @@ export async function migrateStore(
   target: string,
   options: MigrationOptions = {},
 ): Promise<MigrationReport> {
-  const [from, to] = [parseAddress(source), parseAddress(target)];
+  const [from, to] = [parseUrl(source), parseUrl(target)];
   if (from.kind === to.kind) {
     throw new StoreError(
       'MIGRATION_UNSUPPORTED',
@@ -54,39 +54,39 @@ export async function migrateStore(
   const origin = await describeOrigin(from);
   const work = async (reading: Source): Promise<MigrationReport> =>
     withTarget(to, async (writing) => transfer(reading, writing, origin, options));
-  if (from.kind === 'sqlite') return openSqliteSource(from.place, work);
+  if (from.kind === 'sqlite') return openSqliteSource(from.location, work);
   const { openPostgresSource } = await import('../postgres/transfer.js');
-  return openPostgresSource(from.place, work);
+  return openPostgresSource(from.location, work);
 }
 
-interface Address {
+interface StoreLocation {
   readonly kind: 'sqlite' | 'postgres';
   /** The file, or the URL. */
-  readonly place: string;
+  readonly location: string;
 }
 
-function parseAddress(url: string): Address {
-  if (/^sqlite:./s.test(url)) return { kind: 'sqlite', place: resolve(url.slice('sqlite:'.length)) };
-  if (/^postgres(?:ql)?:\/\//.test(url)) return { kind: 'postgres', place: url };
-  // The address may contain a password, so the message does not repeat it.
-  throw new StoreError('INVALID_STORE_URL', 'Invalid store address. Write sqlite:FILE or postgres://….');
+function parseUrl(url: string): StoreLocation {
+  if (/^sqlite:./s.test(url)) return { kind: 'sqlite', location: resolve(url.slice('sqlite:'.length)) };
+  if (/^postgres(?:ql)?:\/\//.test(url)) return { kind: 'postgres', location: url };
+  // The URL may contain a password, so the message does not repeat it.
+  throw new StoreError('INVALID_STORE_URL', 'Invalid store URL. Use sqlite:FILE or postgres://….');
 }
 
 /** Names the source in the target, without a password. */
-async function describeOrigin({ kind, place }: Address): Promise<string> {
-  if (kind === 'sqlite') return `sqlite:${await realpath(place).catch(() => place)}`;
+async function describeOrigin({ kind, location }: StoreLocation): Promise<string> {
+  if (kind === 'sqlite') return `sqlite:${await realpath(location).catch(() => location)}`;
   try {
-    const { host, pathname } = new URL(place);
+    const { host, pathname } = new URL(location);
     return `postgres://${host}${pathname}`;
   } catch {
-    throw new StoreError('INVALID_STORE_URL', 'Invalid store address. Write postgres://USER:PASSWORD@HOST/NAME.');
+    throw new StoreError('INVALID_STORE_URL', 'Invalid store URL. Use postgres://USER:PASSWORD@HOST/NAME.');
   }
 }
 
-async function withTarget<T>({ kind, place }: Address, work: (target: Target) => Promise<T>): Promise<T> {
-  if (kind === 'sqlite') return openSqliteTarget(place, work);
+async function withTarget<T>({ kind, location }: StoreLocation, work: (target: Target) => Promise<T>): Promise<T> {
+  if (kind === 'sqlite') return openSqliteTarget(location, work);
   const { openPostgresTarget } = await import('../postgres/transfer.js');
-  return openPostgresTarget(place, work);
+  return openPostgresTarget(location, work);
 }
 
 async function transfer(
@@ -99,15 +99,15 @@ async function transfer(
   if (workers > 0) {
     throw new StoreError(
       'MIGRATION_IN_USE',
-      `Cannot migrate: ${workers === 1 ? '1 worker uses' : `${workers} workers use`} the source. Stop all servers and workers, then run it again; a worker that was killed is gone after a minute.`,
+      `Cannot migrate: ${workers === 1 ? '1 worker uses' : `${workers} workers use`} the source. Stop all servers and workers, then run the migration again; a killed worker is counted for up to a minute.`,
     );
   }
   const state = await target.inspect();
   if (typeof state === 'object' && state.origin !== origin)
-    throw targetFilled(`a copy of "${state.origin}" was started`);
+    throw createFilledError(`it contains an unfinished copy of "${state.origin}"`);
   if (state === 'absent' || state === 'empty') await target.begin(origin);
   const pairs = matchTables(await source.listTables(), await target.listTables());
-  if (pairs === undefined) throw targetFilled('its tables are those of another version of Sluice');
+  if (pairs === undefined) throw createFilledError('its tables are those of another version of Sluice');
   const totals = new Map<string, number>();
   for (const { source: table } of pairs) totals.set(table.name, await source.count(table));
 
@@ -130,9 +130,9 @@ async function transfer(
   };
 
   if (state === 'filled') {
-    // Complete already, if it has exactly these rows.
+    // It is already complete if it has exactly these rows.
     const report = await copyAll(false);
-    if (report === undefined) throw targetFilled('it contains other data');
+    if (report === undefined) throw createFilledError('it contains other data');
     return report;
   }
   let report = await copyAll(true);
@@ -144,23 +144,23 @@ async function transfer(
   if (report === undefined) {
     throw new StoreError(
       'MIGRATION_FAILED',
-      'Cannot migrate: rows read back from the target differ from those of the source. The target stays incomplete, the source is unchanged; check the disk of the target, then run it again.',
+      'Cannot migrate: rows read back from the target differ from those of the source. The target stays incomplete, the source is unchanged; check the disk of the target, then run the migration again.',
     );
   }
   await target.finish();
   return report;
 }
 
-function targetFilled(why: string): StoreError {
+function createFilledError(why: string): StoreError {
   return new StoreError(
     'MIGRATION_TARGET_FILLED',
-    `Cannot migrate into this target: ${why}. It was left unchanged; name an empty database or a new file.`,
+    `Cannot migrate into this target: ${why}. It was left unchanged; use an empty database or a new file.`,
   );
 }
 
 /**
- * Copies the rows of a table page by page; rows that the target has are compared and left. Ends with `differs` where the
- * target has another row, or one too many.
+ * Copies the rows of a table page by page; rows that the target already has are only compared. Ends with `differs` if the target
+ * has a different row, or one too many.
  */
 async function* copyTable(
   source: Side,
@@ -194,16 +194,16 @@ async function* copyTable(
   if ((await target.readPage(pair.target, after)).length > 0) yield 'differs';
 }
 
-/** Reads the rows between two keys, at most one more than wanted. */
+/** Reads the rows between two keys, page by page; stops when it has more than `count` of them. */
 async function readRange(
   target: Target,
   { target: table }: TablePair,
   after: ValueRow | undefined,
   until: ValueRow,
-  wanted: number,
+  count: number,
 ): Promise<readonly ValueRow[]> {
   const rows: ValueRow[] = [];
-  for (let from = after; rows.length <= Math.min(wanted, PAGE_ROWS);) {
+  for (let from = after; rows.length <= Math.min(count, PAGE_ROWS);) {
     const page = await target.readPage(table, from, until);
     const last = page.at(-1);
     if (last === undefined) break;

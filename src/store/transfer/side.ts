@@ -10,7 +10,7 @@ export const PAGE_BYTES = 8 * 1024 * 1024;
  */
 export const TRANSFER_SCHEMA_VERSION = 1_000_000;
 
-/** Tables that belong to one database alone, and are not copied. */
+/** Tables that belong to one database only and are not copied. */
 export const PRIVATE_TABLES: readonly string[] = [
   'migrations',
   'transfer',
@@ -20,17 +20,19 @@ export const PRIVATE_TABLES: readonly string[] = [
   'queue_watchers',
   // The next claim unparks these; copied runs are parked again when they are added.
   'folders_left',
+  // Triggers add these up when entries are copied.
+  'budget_totals',
 ];
 
 /** One of the two stores. */
 export interface Side {
   listTables(): Promise<readonly LocalTable[]>;
   count(table: Table): Promise<number>;
-  /** Rows after a key in the order of the key, at most a page; with `until` no rows after that one. */
+  /** Reads rows after a key, in the order of the key, at most a page; with `until`, only rows up to that key. */
   readPage(table: Table, after: ValueRow | undefined, until?: ValueRow): Promise<readonly ValueRow[]>;
 }
 
-/** The store that is copied. Nothing can write to it until it is closed. */
+/** The store to copy from. Nothing can write to it until it is closed. */
 export interface Source extends Side {
   /** How many workers use it. */
   countWorkers(): Promise<number>;
@@ -39,7 +41,7 @@ export interface Source extends Side {
 /** The content of the target: no store, one without rows, one with rows, or one that is being copied from an origin. */
 export type TargetState = 'absent' | 'empty' | 'filled' | { readonly origin: string };
 
-/** The store that is filled. */
+/** The store to copy to. */
 export interface Target extends Side {
   inspect(): Promise<TargetState>;
   /** Creates the tables, and marks the store as incomplete. */
@@ -48,6 +50,6 @@ export interface Target extends Side {
   insert(table: Table, rows: readonly ValueRow[]): Promise<void>;
   /** Deletes all rows. */
   clear(tables: readonly Table[]): Promise<void>;
-  /** Computes what follows from the rows, and makes it a store that can be opened. */
+  /** Computes derived columns, and makes the store available. */
   finish(): Promise<void>;
 }

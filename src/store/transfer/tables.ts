@@ -1,4 +1,4 @@
-/** A value of a row, the same for every database: flags are 0 and 1. */
+/** A value of a row in a form that is the same for every database: flags are 0 and 1. */
 export type Value = string | number | Uint8Array | null;
 export type ValueRow = readonly Value[];
 
@@ -14,15 +14,15 @@ export interface Column {
 export interface LocalTable {
   readonly name: string;
   readonly columns: readonly Column[];
-  /** Names of the columns by which its rows are ordered; empty if this side does not know. */
+  /** Names of the columns by which its rows are ordered; empty if unknown on this side. */
   readonly key: readonly string[];
-  /** Tables whose rows must be there first. */
+  /** Tables whose rows must be copied first. */
   readonly references: readonly string[];
 }
 
 /** A table as both sides have it, its columns in the same order. */
 export interface Table extends LocalTable {
-  /** Places of the key's columns in a row. */
+  /** Indexes of the key's columns in a row. */
   readonly keyIndexes: readonly number[];
 }
 
@@ -32,7 +32,7 @@ export interface TablePair {
   readonly target: Table;
 }
 
-/** Columns that only one side has: they are derived from others and computed when everything is copied. */
+/** Columns that only one side has: they are derived from others and computed after everything is copied. */
 const DERIVED = new Set(['issues.active_settled', 'runs.parked']);
 
 /**
@@ -50,7 +50,7 @@ export function matchTables(
     const other = to.find(({ name }) => name === table.name) ?? table;
     const key = table.key.length > 0 ? table.key : other.key;
     const names = table.columns.map(({ name }) => name);
-    return { source: arrange(table, names, key), target: arrange(other, names, key) };
+    return { source: orderColumns(table, names, key), target: orderColumns(other, names, key) };
   });
   return orderByReferences(pairs);
 }
@@ -66,7 +66,7 @@ function listColumns(tables: readonly LocalTable[]): readonly string[] {
   return tables.flatMap((table) => table.columns.map(({ name }) => `${table.name}.${name}`));
 }
 
-function arrange(table: LocalTable, names: readonly string[], key: readonly string[]): Table {
+function orderColumns(table: LocalTable, names: readonly string[], key: readonly string[]): Table {
   const columns = names.flatMap((name) => table.columns.find((column) => column.name === name) ?? []);
   return { ...table, columns, key, keyIndexes: key.map((name) => names.indexOf(name)) };
 }
@@ -85,15 +85,15 @@ function orderByReferences(pairs: readonly TablePair[]): readonly TablePair[] {
   return ordered;
 }
 
-/** The values by which a row is ordered. */
+/** Returns the values by which a row is ordered. */
 export function readKey({ keyIndexes }: Table, row: ValueRow): ValueRow {
-  return keyIndexes.map((place) => row[place] ?? null);
+  return keyIndexes.map((index) => row[index] ?? null);
 }
 
 /** Whether two rows are equal, byte by byte. */
 export function isSameRow(one: ValueRow | undefined, other: ValueRow | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
-  return one.length === other.length && one.every((value, place) => isSameValue(value, other[place] ?? null));
+  return one.length === other.length && one.every((value, index) => isSameValue(value, other[index] ?? null));
 }
 
 function isSameValue(one: Value, other: Value): boolean {

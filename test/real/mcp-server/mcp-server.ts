@@ -1,7 +1,7 @@
 /**
  * A server of the Model Context Protocol with one tool, `lookup`, for the rich scenario: the smallest that every program
- * accepts. Requests and answers are lines of JSON on stdin and stdout. Once its tools were listed it writes the file that the
- * variable `LISTED_FILE` names.
+ * accepts. Requests and responses are lines of JSON on stdin and stdout. Once its tools were listed, it writes the file named
+ * by the variable `LISTED_FILE`.
  */
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -21,13 +21,13 @@ const TOOL = {
 for await (const line of createInterface({ input: process.stdin })) {
   if (line.trim() === '') continue;
   const request = JSON.parse(line) as Request;
-  // A notification wants no answer.
+  // A notification gets no response.
   if (request.id === undefined) continue;
-  const result = answer(request);
+  const result = respond(request);
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: request.id, result })}\n`);
 }
 
-function answer({ method, params }: Request): object {
+function respond({ method, params }: Request): object {
   switch (method) {
     case 'initialize':
       return {

@@ -2,13 +2,14 @@ import { lstat, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeFolder } from '../../../files/index.js';
-import { listSubmodules, parseChanges, placeGitFilters, runGit } from '../../../orders/index.js';
+import { listSubmodules, adaptGitFilters, runGit } from '../../../orders/index.js';
 import type { WorkOrder, WorkResult } from '../../../records/index.js';
 import { findNestedRepositories } from '../worktree.js';
 import type { Worktree } from '../worktree.js';
 import { withObjects } from './repository.js';
 import type { CallGit, RepositoryStart } from './repository.js';
-import { findLinksOut } from './examine-commit.js';
+import { findLinksOut, listChange } from './examine-commit.js';
+import type { ListedChange, MadeCommit } from './examine-commit.js';
 
 /** The changes to commit for an agent, and the author. */
 export interface Leftovers {
@@ -19,99 +20,110 @@ export interface Leftovers {
   readonly maskText: (text: string) => string;
 }
 
-/** `clean`: there was nothing to commit. `stopped`: it may not be committed; the worktree is left as it is. */
+/** `clean`: there was nothing to commit. `stopped`: the change must not be committed; the worktree is left unchanged. */
 export type Committed =
   | { readonly state: 'clean' }
-  | { readonly state: 'committed'; readonly commit: string }
+  | { readonly state: 'committed'; readonly commit: string; readonly made: MadeCommit }
   | { readonly state: 'stopped'; readonly why: string };
 
+const HASH = /^[0-9a-f]{40,64}$/;
 const MAX_LISTING = 8 * 1024 * 1024;
 /** A longer change cannot be searched for secrets. */
 const MAX_DIFF = 64 * 1024 * 1024;
 const LONG = { timeLimitMs: 300_000 };
 
 /**
- * Commits an agent's changes in its worktree, on the worktree's own branch. Everything goes through a private git directory
- * and index: what the agent wrote into the repository's configuration, or marked as unchanged in its index, has no effect.
+ * Commits an agent's changes in its worktree, on the worktree's own branch. Uses a private git directory and index: settings
+ * that the agent wrote into the repository, or files that it marked as unchanged in its index, have no effect.
  */
 export async function commitLeftovers(leftovers: Leftovers): Promise<Committed> {
   const { start, worktree } = leftovers;
-  // A link in its place would lead to the files of others.
+  // The agent may have replaced the folder by a link to other files.
   const folder = await lstat(worktree.folder).catch(() => undefined);
   if (folder?.isDirectory() !== true) return { state: 'stopped', why: 'the worktree was removed or replaced' };
   const reference = `refs/heads/${worktree.branch}`;
-  const tip = await runGit(worktree.repoDir, ['rev-parse', '--quiet', '--verify', `${reference}^{commit}`]);
-  if (tip.code !== 0) return { state: 'stopped', why: `the branch ${worktree.branch} was removed` };
-  const parent = tip.stdout.trim();
-  const made = await withObjects(start, async (call) => makeCommit(leftovers, parent, call));
-  if (made.state !== 'committed') return made;
-  // Only from where it stood: a branch that moved meanwhile is not reset.
-  const update = ['update-ref', '-m', 'sluice: commit what the agent left', reference, made.commit, parent];
+  const query = ['commit', 'tree'].map((kind) => `${reference}^{${kind}}\n`).join('');
+  const tip = await runGit(worktree.repoDir, ['cat-file', '--batch-check=%(objectname)'], { input: query });
+  const [parent = '', tree = ''] = tip.stdout.split('\n');
+  if (tip.code !== 0 || !HASH.test(parent)) {
+    return { state: 'stopped', why: `the branch ${worktree.branch} was removed` };
+  }
+  const outcome = await withObjects(start, async (call) => makeCommit(leftovers, { parent, tree }, call));
+  if (outcome.state !== 'committed') return outcome;
+  // Only if the branch still has its old tip, so that a branch that has since moved is not reset.
+  const update = ['update-ref', '-m', 'sluice: commit the changes of the agent', reference, outcome.commit, parent];
   const moved = await runGit(worktree.repoDir, update);
-  return moved.code === 0 ? made : { state: 'stopped', why: `the branch ${worktree.branch} could not be moved` };
+  return moved.code === 0 ? outcome : { state: 'stopped', why: `the branch ${worktree.branch} could not be updated` };
 }
 
-async function makeCommit(leftovers: Leftovers, parent: string, callGit: CallGit): Promise<Committed> {
+async function makeCommit(
+  leftovers: Leftovers,
+  { parent, tree: before }: { readonly parent: string; readonly tree: string },
+  callGit: CallGit,
+): Promise<Committed> {
   const { worktree, result, start } = leftovers;
   // The index is in the same folder as the private git directory, which is removed afterwards.
   const files = { ...LONG, workTree: worktree.folder };
-  const filters = placeGitFilters(worktree.filters ?? {}, start.objects);
+  const filters = adaptGitFilters(worktree.filters ?? {}, start.objects);
   const call: CallGit = async (args, more = {}) => callGit(['-C', worktree.folder, ...args], { ...files, ...more });
   const claimed = result.changes.commit;
   const isHash = claimed !== undefined && /^[0-9a-f]{4,64}$/.test(claimed);
-  const [ignored, read, [nested], ...known] = await Promise.all([
-    runGit(start.repoDir, ['rev-parse', '--path-format=absolute', '--git-path', 'info/exclude']),
+  const [ignored, read, [nested], known] = await Promise.all([
+    start.exclude ?? findExclude(start.repoDir),
     call(['read-tree', parent]),
-    // Before git reads them: it would query such a repository's state by its own configuration.
+    // Checked before git reads the files: it would query a nested repository with the configuration of that repository.
     findNestedRepositories(call, worktree.folder, parent),
-    ...[parent, ...(isHash ? [claimed] : [])].map(async (commit) =>
-      call(['rev-parse', '--quiet', '--verify', `${commit}^{tree}`]),
-    ),
+    isHash ? call(['rev-parse', '--quiet', '--verify', `${claimed}^{tree}`]) : { code: 1, stdout: '' },
   ]);
-  const exclude = ignored.code === 0 ? ['-c', `core.excludesFile=${ignored.stdout.trim()}`] : [];
+  const exclude = ignored === undefined ? [] : ['-c', `core.excludesFile=${ignored}`];
 
-  if (read.code !== 0) return stop('its branch could not be read');
-  if (nested !== undefined) return stop(`it contains another repository: ${nested.slice(0, 200)}`);
+  if (read.code !== 0) return refuse('its branch could not be read');
+  if (nested !== undefined) return refuse(`it contains another repository: ${nested.slice(0, 200)}`);
   const added = await call([...exclude, 'add', '--all', '--', '.'], { filters });
-  if (added.code !== 0) return stop(`git could not read its files: ${added.stderr.trim().slice(-200)}`);
+  if (added.code !== 0) return refuse(`git could not read its files: ${added.stderr.trim().slice(-200)}`);
   const tree = (await call(['write-tree'])).stdout.trim();
-  if (tree === '') return stop('its files could not be written as a tree');
-  if (known.some(({ code, stdout }) => code === 0 && stdout.trim() === tree)) return { state: 'clean' };
+  if (tree === '') return refuse('its files could not be written as a tree');
+  if (tree === before || (known.code === 0 && tree === known.stdout.trim())) return { state: 'clean' };
 
   const isFiltered = Object.keys(filters).length > 0;
-  const objection =
-    (await findObjection(call, parent, tree, leftovers.maskText)) ??
-    (isFiltered ? await findHiddenSecret(call, parent, tree, leftovers) : undefined);
-  if (objection !== undefined) return stop(objection);
+  const change = await examineChange(call, parent, tree, leftovers.maskText);
+  if ('objection' in change) return refuse(change.objection);
+  const hidden = isFiltered ? await findHiddenSecret(call, parent, tree, leftovers) : undefined;
+  if (hidden !== undefined) return refuse(hidden);
   const identity = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@localhost', '-c', 'commit.gpgsign=false'];
   const commit = await call([...identity, 'commit-tree', tree, '-p', parent, '-F', '-'], {
     input: writeMessage(leftovers),
   });
-  return commit.code === 0 ? { state: 'committed', commit: commit.stdout.trim() } : stop('git could not commit it');
+  if (commit.code !== 0) return refuse('git could not commit it');
+  return { state: 'committed', commit: commit.stdout.trim(), made: { parent, ...change.listed } };
 }
 
-function stop(why: string): Committed {
+async function findExclude(repoDir: string): Promise<string | undefined> {
+  const found = await runGit(repoDir, ['rev-parse', '--path-format=absolute', '--git-path', 'info/exclude']);
+  return found.code === 0 ? found.stdout.trim() : undefined;
+}
+
+function refuse(why: string): Committed {
   return { state: 'stopped', why };
 }
 
-/** Finds why a change may not be committed; undefined if it may. */
-async function findObjection(
+/** Lists a change, or finds the reason why it must not be committed. */
+async function examineChange(
   call: CallGit,
   parent: string,
   tree: string,
   maskText: (text: string) => string,
-): Promise<string | undefined> {
-  const [listing, secret] = await Promise.all([
-    call(['diff-tree', '-r', '-M', '--raw', '-z', '--no-abbrev', parent, tree], { maxBytes: MAX_LISTING }),
+): Promise<{ readonly listed: ListedChange } | { readonly objection: string }> {
+  const [listed, secret] = await Promise.all([
+    listChange(call, parent, tree),
     findSecret(call, parent, tree, maskText),
   ]);
-  if (listing.code !== 0) return 'it changed too many files';
-  const changes = parseChanges(listing.stdout);
-  const submodules = listSubmodules(changes);
-  if (submodules.length > 0) return `it contains another repository: ${submodules[0]?.slice(0, 200)}`;
-  const [linkOut] = await findLinksOut(call, changes);
-  if (linkOut !== undefined) return `it contains a link that leads out of it: ${linkOut.slice(0, 200)}`;
-  return secret;
+  if (listed === undefined) return { objection: 'it changed too many files' };
+  const [submodule] = listSubmodules(listed.files);
+  if (submodule !== undefined) return { objection: `it contains another repository: ${submodule.slice(0, 200)}` };
+  const [linkOut] = await findLinksOut(call, listed.files);
+  if (linkOut !== undefined) return { objection: `it contains a link that leads out of it: ${linkOut.slice(0, 200)}` };
+  return secret === undefined ? { listed } : { objection: secret };
 }
 
 async function findSecret(
@@ -123,17 +135,17 @@ async function findSecret(
   const plain = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '-U0'];
   const diff = await call(['diff-tree', '-r', '-p', ...plain, parent, tree], { maxBytes: MAX_DIFF });
   if (diff.code !== 0) return 'it is too large to be searched for secrets';
-  return holdsSecret(diff.stdout, maskText) ? 'it contains a secret' : undefined;
+  return containsSecret(diff.stdout, maskText) ? 'it contains a secret' : undefined;
 }
 
-/** Looks at changed files as the agent left them: what a filter makes of a file need not show what is in it. */
+/** Searches changed files without filters: the output of a filter does not always show the content of the file. */
 async function findHiddenSecret(
   callGit: CallGit,
   parent: string,
   tree: string,
   { start, maskText }: Leftovers,
 ): Promise<string | undefined> {
-  // Objects of files that are not committed as they are do not belong in the repository.
+  // Unfiltered files are not committed, so their objects do not belong in the repository.
   const objectDirectory = await mkdtemp(join(tmpdir(), 'sluice-objects-'));
   const call: CallGit = async (args, more = {}) => callGit(args, { objectDirectory, ...more });
   try {
@@ -153,7 +165,7 @@ async function searchUnfiltered(
 ): Promise<string | undefined> {
   const names = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=AMT', parent, tree];
   const changed = await call(names, { maxBytes: MAX_LISTING });
-  // Reading the tree forgets which files are unchanged: they are read again, now without filters.
+  // After read-tree, git no longer knows which files are unchanged: it reads them again, now without filters.
   const read = await call(['read-tree', tree]);
   const added = await call(['update-index', '-z', '--stdin'], { input: changed.stdout });
   const unfiltered = await call(['write-tree']);
@@ -161,8 +173,8 @@ async function searchUnfiltered(
   return findSecret(call, parent, unfiltered.stdout.trim(), maskText);
 }
 
-/** Looks at what is added, not at what is taken away: to remove a secret is right. */
-function holdsSecret(diff: string, maskText: (text: string) => string): boolean {
+/** Checks only added lines: removing a secret is allowed. */
+function containsSecret(diff: string, maskText: (text: string) => string): boolean {
   const added = diff
     .split('\n')
     .filter((line) => line.startsWith('+'))
@@ -180,11 +192,11 @@ function writeMessage({ order, result, maskText }: Leftovers): string {
     .trim();
   const [first = ''] = summary.split('\n');
   const subject = first.trim() === '' ? `Work on ${order.issue_ref}` : first.trim();
-  const isWhole = subject === summary && subject.length <= SUBJECT_LENGTH;
+  const isComplete = subject === summary && subject.length <= SUBJECT_LENGTH;
   return [
     subject.length <= SUBJECT_LENGTH ? subject : `${subject.slice(0, SUBJECT_LENGTH - 1)}…`,
     '',
-    ...(isWhole || summary === '' ? [] : [summary.slice(0, BODY_LENGTH), '']),
+    ...(isComplete || summary === '' ? [] : [summary.slice(0, BODY_LENGTH), '']),
     `Issue: ${order.issue_ref}`,
     `Run: ${order.run_id}`,
     `Co-authored-by: ${order.worker} <${order.worker}@localhost>`,

@@ -1,21 +1,34 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { leadsOut, listLinks, parseChanges, runGit } from '../../../orders/index.js';
-import type { CommitFacts, FileChange, WitnessedChange } from '../../../orders/index.js';
+import { leavesRepository, listLinks, parseChanges, runGit } from '../../../orders/index.js';
+import type { CommitFacts, FileChange, OrderChange } from '../../../orders/index.js';
 import { makeGitDir } from '../git-dir.js';
 import { withObjects } from './repository.js';
 import type { CallGit, RepositoryStart } from './repository.js';
-import { takeObjects } from './take-objects.js';
+import { copyObjects } from './copy-objects.js';
+import type { WantedObjects } from './copy-objects.js';
 
-/** A claimed commit and what it is compared with. */
+/** A claimed commit and the commits it is compared with. */
 export interface CommitClaim {
   readonly commit: string;
-  /** Where the issue's work began; for a retry, that of the first order. */
+  /** The commit where the work on the issue started; for a retry, that of the first order. */
   readonly base: string;
-  /** The commit that the change is shown against: `base`, or where this run began if that has the work of others. */
+  /** The commit that the change is compared with: `base`, or the start of this run if that contains the work of others. */
   readonly from: string;
-  readonly madeBySluice: boolean;
+  /** Set if Sluice has just made the commit from the agent's uncommitted changes. */
+  readonly made?: MadeCommit;
+}
+
+/** A commit that Sluice made: its parent and its change. */
+export interface MadeCommit extends ListedChange {
+  readonly parent: string;
+}
+
+/** The files of a change, and how many lines it adds and removes. */
+export interface ListedChange {
+  readonly files: readonly FileChange[];
+  readonly lines: number | null;
 }
 
 const HASH = /^[0-9a-f]{4,64}$/;
@@ -23,7 +36,7 @@ const HASH = /^[0-9a-f]{4,64}$/;
 const MAX_LISTING = 8 * 1024 * 1024;
 const MAX_LINKS = 200;
 
-/** Asks git about a claimed commit: whether it exists, whether it is this order's work, and what it changes. */
+/** Examines a claimed commit: whether it exists, whether this order made it, and what it changes. */
 export async function examineCommit(start: RepositoryStart, claim: CommitClaim): Promise<CommitFacts> {
   if (!HASH.test(claim.commit)) return { found: 'missing', commit: claim.commit };
   try {
@@ -34,29 +47,35 @@ export async function examineCommit(start: RepositoryStart, claim: CommitClaim):
 }
 
 async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit): Promise<CommitFacts> {
-  const { base, from, madeBySluice } = claim;
+  const { base, from, made } = claim;
+  const isOnlyCommit = made !== undefined && [made.parent, base, from].every((each) => each === start.head);
+  if (isOnlyCommit && !start.isEmpty) return examineMade(start, claim.commit, made, call);
   const resolved = await call(['rev-parse', '--quiet', '--verify', `${claim.commit}^{commit}`]);
-  if (resolved.code === 'failed' || resolved.code === 'no_git') return { found: 'nothing', why: 'git did not answer' };
+  if (resolved.code === 'failed' || resolved.code === 'no_git') return { found: 'nothing', why: 'git did not finish' };
   if (resolved.code !== 0) return { found: 'missing', commit: claim.commit };
   const commit = resolved.stdout.trim();
   const foreign = (why: string): CommitFacts => ({ found: 'foreign', commit, why });
 
   if (commit === base || commit === start.head) return foreign('existed before the work began');
-  const began = start.isEmpty ? [] : [`^${base}`, `^${start.head}`];
-  const listing = ['diff-tree', '-r', '-M', '--raw', '-z', '--no-abbrev', from, commit];
-  // Side by side: none of these questions needs the answer to another one, and each takes a process.
-  const [descends, own, fresh, forged, isReviewable, diff, twin, lines, origin] = await Promise.all([
+  const excluded = start.isEmpty ? [] : [`^${base}`, `^${start.head}`];
+  // In parallel: these calls are independent of each other, and each takes a process.
+  const [descends, own, counted, forged, isReviewable, listed, twin, origin] = await Promise.all([
     // In a repository that had no commits, every commit starts from an empty tree.
     start.isEmpty ? { code: 0 } : call(['merge-base', '--is-ancestor', base, commit]),
-    countCommits(call, [commit, ...began]),
-    countCommits(call, [commit, ...began, ...start.otherTips.map((tip) => `^${tip}`)]),
-    findForgery(start, base, commit),
+    countCommits(call, [commit, ...excluded]),
+    start.otherTips.length === 0
+      ? null
+      : countCommits(call, [commit, ...excluded, ...start.otherTips.map((tip) => `^${tip}`)]),
+    findForgery(
+      start,
+      start.isEmpty ? { commits: [commit] } : { commits: [base, commit], between: [base, commit] as const },
+    ),
     isOnBranch(start.repoDir, commit),
-    call(listing, { maxBytes: MAX_LISTING }),
+    listChange(call, from, commit),
     findTwin(call, start.foreignTips, commit),
-    countLines(call, from, commit),
-    readOrigin(call, base, [commit, ...began]),
+    readOrigin(call, base, [commit, ...excluded]),
   ]);
+  const fresh = counted === null ? own : counted;
   if (descends.code === 1) return foreign(`does not descend from ${base.slice(0, 12)}, where the work began`);
   if (descends.code !== 0) return { found: 'nothing', why: 'git could not compare it with where the work began' };
   if (own === undefined || fresh === undefined) return { found: 'nothing', why: 'git could not list its commits' };
@@ -67,22 +86,67 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
     );
   }
   if (forged !== undefined) return foreign(`cannot be trusted: ${forged}`);
-  if (!isReviewable) return foreign('is on no branch of the repository (any more)');
-  if (diff.code !== 0) return { found: 'nothing', why: 'its files could not be listed' };
-  const files = parseChanges(diff.stdout);
+  if (!isReviewable) return foreign('is not on any branch of the repository');
+  if (listed === undefined) return { found: 'nothing', why: 'its files could not be listed' };
+  const { files, lines } = listed;
   if (twin !== undefined) return foreign(`has exactly the files of ${twin.slice(0, 12)}, which existed before`);
   const [linksOut, scripts] = await Promise.all([
     findLinksOut(call, files),
     findChangedScripts(call, from, commit, files),
   ]);
-  const change = { commit, base, commits: fresh, files, lines, ...origin, scripts, linksOut, madeBySluice };
+  const change = { commit, base, commits: fresh, files, lines, ...origin, scripts, linksOut };
+  return { found: 'change', change: { ...change, madeBySluice: made !== undefined } };
+}
+
+/**
+ * Examines a commit that Sluice made on the commit where the work began. Its commits, location and changes
+ * are known; it has no links that lead out, or it would not have been made.
+ */
+async function examineMade(
+  start: RepositoryStart,
+  commit: string,
+  { files, lines }: MadeCommit,
+  call: CallGit,
+): Promise<CommitFacts> {
+  const { head: base } = start;
+  const [forged, twin, dated, scripts] = await Promise.all([
+    findForgery(start, { commits: [base, commit] }),
+    findTwin(call, start.foreignTips, commit),
+    call(['log', '--no-color', '--no-walk=unsorted', '--format=%ct', commit, base]),
+    findChangedScripts(call, base, commit, files),
+  ]);
+  const foreign = (why: string): CommitFacts => ({ found: 'foreign', commit, why });
+  if (forged !== undefined) return foreign(`cannot be trusted: ${forged}`);
+  if (twin !== undefined) return foreign(`has exactly the files of ${twin.slice(0, 12)}, which existed before`);
+  const [at = 0, began = 0] = dated.stdout.split('\n').map(Number);
+  const origin = { authors: ['sluice'], isBackdated: dated.code === 0 && at < began };
+  const change = { commit, base, commits: 1, files, lines, ...origin, scripts, linksOut: [], madeBySluice: true };
   return { found: 'change', change };
+}
+
+/**
+ * Lists the files of a change and counts its lines; undefined if there are too many. Every file counts as text, so that marking one
+ * as binary does not hide its size.
+ */
+export async function listChange(call: CallGit, from: string, to: string): Promise<ListedChange | undefined> {
+  const plain = ['--text', '--no-ext-diff', '--no-textconv', '-M'];
+  const listing = ['diff-tree', '-r', ...plain, '--raw', '--shortstat', '-z', '--no-abbrev', from, to];
+  const { code, stdout } = await call(listing, { maxBytes: MAX_LISTING });
+  if (code !== 0) return undefined;
+  // The counts follow directly after the last file.
+  const end = stdout.lastIndexOf('\0') + 1;
+  const parts = [...stdout.slice(end).matchAll(/(\d+) (?:insertion|deletion)/g)];
+  return {
+    files: parseChanges(stdout.slice(0, end)),
+    lines: parts.reduce((sum, [, lines]) => sum + Number(lines), 0),
+  };
 }
 
 const MAX_TWINS = 2000;
 
-/** Another branch whose files the commit has: its work was merged as one commit, or copied. */
+/** Finds another branch with exactly the files of the commit, which means that the work of that branch was squashed or copied. */
 async function findTwin(call: CallGit, tips: readonly string[], commit: string): Promise<string | undefined> {
+  if (tips.length === 0) return undefined;
   const compared = [commit, ...tips.slice(0, MAX_TWINS)];
   const input = compared.map((tip) => `${tip}^{tree}\n`).join('');
   const found = await call(['cat-file', '--batch-check=%(objectname)'], { input, maxBytes: MAX_LISTING });
@@ -91,26 +155,26 @@ async function findTwin(call: CallGit, tips: readonly string[], commit: string):
   return index === -1 ? undefined : tips[index];
 }
 
-/** The authors of the commits as recorded in them, and whether any is dated before the commit that the work began from. */
+/** Reads the authors recorded in the commits, and whether any commit is dated before the one where the work started. */
 async function readOrigin(
   call: CallGit,
   base: string,
   revisions: readonly string[],
-): Promise<Pick<WitnessedChange, 'authors' | 'isBackdated'>> {
-  const [listed, began] = await Promise.all([
+): Promise<Pick<OrderChange, 'authors' | 'isBackdated'>> {
+  const [listed, start] = await Promise.all([
     call(['log', '--no-color', '--max-count=100', '--format=%ct %an', ...revisions]),
     call(['log', '--no-color', '--max-count=1', '--format=%ct', base]),
   ]);
   const commits = listed.stdout.split('\n').filter(Boolean);
   const authors = [...new Set(commits.map((line) => line.slice(line.indexOf(' ') + 1)))];
-  const isBackdated = began.code === 0 && commits.some((line) => Number.parseInt(line) < Number(began.stdout.trim()));
+  const isBackdated = start.code === 0 && commits.some((line) => Number.parseInt(line) < Number(start.stdout.trim()));
   return { authors: authors.slice(0, 3), isBackdated };
 }
 
 const MAX_PACKAGES = 50;
 const MAX_PACKAGE_BYTES = 1024 * 1024;
 
-/** The changed `package.json` files whose scripts differ; a file that cannot be read counts as changed. */
+/** Finds the changed `package.json` files whose scripts differ; a file that cannot be read counts as changed. */
 async function findChangedScripts(
   call: CallGit,
   from: string,
@@ -136,26 +200,15 @@ async function findChangedScripts(
   return changed;
 }
 
-/** Counts changed lines, treating every file as text, so that marking a file as binary does not hide its size. */
-async function countLines(call: CallGit, from: string, commit: string): Promise<number | null> {
-  const plain = ['--text', '--no-ext-diff', '--no-textconv', '-M'];
-  const counted = await call(['diff-tree', '-r', ...plain, '--shortstat', from, commit]);
-  if (counted.code !== 0) return null;
-  const parts = [...counted.stdout.matchAll(/(\d+) (?:insertion|deletion)/g)];
-  return parts.reduce((sum, [, lines]) => sum + Number(lines), 0);
-}
-
-/** Whether commits and folders of a change are what their names say: a forged one could hide what was changed. */
+/** Finds commits or folders of a change whose content does not match their name: a forged one could hide changes. */
 async function findForgery(
-  { objects, format, shallow, isEmpty }: RepositoryStart,
-  base: string,
-  commit: string,
+  { objects, format, shallow }: RepositoryStart,
+  wanted: Pick<WantedObjects, 'commits' | 'between'>,
 ): Promise<string | undefined> {
   const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
   try {
     await makeGitDir(gitDir, format, shallow);
-    const wanted = isEmpty ? { commits: [commit] } : { commits: [base, commit], between: [base, commit] as const };
-    return (await takeObjects(gitDir, { objects, ...wanted, withoutFiles: true })).error;
+    return (await copyObjects(gitDir, { objects, ...wanted, withoutFiles: true })).error;
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }
@@ -168,7 +221,7 @@ async function countCommits(call: CallGit, revisions: readonly string[]): Promis
   return counted.code === 0 ? Number(counted.stdout.trim()) : undefined;
 }
 
-/** Only a commit on a branch can be reviewed: one that was replaced afterwards is not available. */
+/** Whether a commit is on a branch: only such a commit can be reviewed. */
 async function isOnBranch(repoDir: string, commit: string): Promise<boolean> {
   const list = [
     'for-each-ref',
@@ -183,13 +236,13 @@ async function isOnBranch(repoDir: string, commit: string): Promise<boolean> {
   return (await runGit(repoDir, ['merge-base', '--is-ancestor', commit, 'HEAD'])).code === 0;
 }
 
-/** The symbolic links of a change that lead out of the repository; links beyond the first few hundred are not trusted. */
+/** Finds the symbolic links of a change that lead out of the repository; links beyond the first 200 are not trusted. */
 export async function findLinksOut(call: CallGit, files: readonly FileChange[]): Promise<readonly string[]> {
   const links = listLinks(files);
   const out = links.slice(MAX_LINKS).map(({ path }) => path);
   for (const { path, blob } of links.slice(0, MAX_LINKS)) {
     const target = await call(['cat-file', 'blob', blob], { maxBytes: 8192 });
-    if (target.code !== 0 || leadsOut(path, target.stdout)) out.push(path);
+    if (target.code !== 0 || leavesRepository(path, target.stdout)) out.push(path);
   }
   return out;
 }

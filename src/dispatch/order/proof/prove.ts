@@ -25,11 +25,11 @@ export interface EndedOrder {
   readonly record: OrderRecord;
   readonly reading: Reading;
   readonly worktree: Worktree | undefined;
-  /** The repository as it was when the order started, or why that is not known. */
+  /** The state of the repository when the order started, or why it is unknown. */
   readonly start: RepositoryStart | { readonly why: string };
 }
 
-/** The outcome of verifying a result: the reading with the commit that counts, the findings, and what was committed. */
+/** The outcome of verifying a result: the reading with the final commit, the evidence, and whether Sluice committed. */
 export interface Proof {
   readonly reading: Reading;
   readonly evidence: readonly Evidence[];
@@ -48,21 +48,21 @@ export async function prove(
   const { result } = ended.reading;
   const { order } = ended.record;
   const isOwn = result?.issue_ref === order.issue_ref && result.run_id === order.run_id;
-  // A blocked worker need not prove anything, and the result of another run is not examined.
+  // A blocked agent does not have to prove anything, and the result of another run is not examined.
   if (result === undefined || !isOwn || result.status === 'blocked') {
     return { reading: ended.reading, evidence: [], isCommitted: false };
   }
-  const left = await commitLeft(context, ended, result);
-  const reading = left.state === 'committed' ? withCommit(ended.reading, left.commit) : ended.reading;
-  const named = result.changes.pr;
-  const request = named === undefined ? undefined : await context.lead.findPullRequest(order.issue_ref, named);
-  const facts = await examine(context, ended, reading, left, request);
+  const committed = await commitUncommitted(context, ended, result);
+  const reading = committed.state === 'committed' ? withCommit(ended.reading, committed.commit) : ended.reading;
+  const claimedPr = result.changes.pr;
+  const request = claimedPr === undefined ? undefined : await context.lead.findPullRequest(order.issue_ref, claimedPr);
+  const facts = await examine(context, ended, reading, committed, request);
   const evidence = facts === undefined ? [] : [...judgeCommit(facts, order)];
-  if (named !== undefined && request !== undefined) {
+  if (claimedPr !== undefined && request !== undefined) {
     evidence.push(
       judgePullRequest(
         request,
-        named,
+        claimedPr,
         facts?.found === 'change' ? facts.change.commit : reading.result?.changes.commit,
       ),
     );
@@ -72,12 +72,12 @@ export async function prove(
   return {
     reading,
     evidence: [...evidence, ...checked],
-    isCommitted: left.state === 'committed',
+    isCommitted: committed.state === 'committed',
     ...(lines === null ? {} : { changedLines: lines }),
   };
 }
 
-async function commitLeft(
+async function commitUncommitted(
   { lead }: WorkContext,
   { worktree, start, record: { order } }: EndedOrder,
   result: WorkResult,
@@ -93,11 +93,11 @@ async function commitLeft(
 /** A commit made by Sluice becomes the commit of the result, whether or not the agent had named one. */
 function withCommit(reading: Reading, commit: string): Reading {
   if (reading.result === undefined) return reading;
-  const settled = new Set(['CHANGES_MISSING', 'COMMIT_NOT_FOUND', 'COMMIT_UNCHECKED']);
+  const resolved = new Set(['CHANGES_MISSING', 'COMMIT_NOT_FOUND', 'COMMIT_UNCHECKED']);
   return {
     ...reading,
     result: { ...reading.result, changes: { ...reading.result.changes, commit } },
-    problems: reading.problems.filter(({ code }) => !settled.has(code)),
+    problems: reading.problems.filter(({ code }) => !resolved.has(code)),
   };
 }
 
@@ -105,25 +105,28 @@ async function examine(
   context: WorkContext,
   { start, record }: EndedOrder,
   { result }: Reading,
-  left: Committed,
+  committed: Committed,
   request: PullRequestFinding | undefined,
 ): Promise<CommitFacts | undefined> {
   const claimed = result?.changes.commit;
-  // A result that names only a pull request claims its head, where the repository has it.
+  // A result that names only a pull request claims its head, if the repository has it.
   const commit = claimed ?? (request?.found === 'request' ? request.head : undefined);
-  if (left.state === 'stopped') {
-    return { found: 'foreign', commit: commit ?? 'of its worktree', why: `was not made: ${left.why}` };
+  if (committed.state === 'stopped') {
+    return { found: 'foreign', commit: commit ?? 'of its worktree', why: `was not created: ${committed.why}` };
   }
   if (commit === undefined) return undefined;
   if ('why' in start) return { found: 'nothing', why: start.why };
   const base = record.base_commit ?? start.head;
-  const madeBySluice = left.state === 'committed';
+  const made = committed.state === 'committed' ? { made: committed.made } : {};
   const from = await findStartOfChange(context, start, record);
-  const facts = await examineCommit(start, { commit, base, from, madeBySluice });
+  const facts = await examineCommit(start, { commit, base, from, ...made });
   return facts.found === 'missing' && claimed === undefined ? undefined : facts;
 }
 
-/** A retry that began from the commit of an earlier run shows the whole change; otherwise commits in between are not the order's. */
+/**
+ * Finds the commit that the change is compared with. A retry that continues an earlier run's commit shows the change since the
+ * first order; otherwise the commits before this run are the work of others.
+ */
 async function findStartOfChange(
   context: WorkContext,
   { head }: RepositoryStart,

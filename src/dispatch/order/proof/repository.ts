@@ -6,49 +6,56 @@ import { runGit } from '../../../orders/index.js';
 import { makeGitDir } from '../git-dir.js';
 import type { GitEnd, GitOptions } from '../../../orders/index.js';
 
-/** A repository as it was before an agent could change it. Kept in memory and in the store, never in files of the run. */
+/** The state of a repository before an agent could change it. Stored in memory and in the store, never in files of the run. */
 export interface RepositoryStart {
   readonly repoDir: string;
-  /** The commit it stood at; of a repository without one, the empty tree. */
+  /** The current commit; the empty tree if the repository had no commit. */
   readonly head: string;
-  /** It had no commit yet. */
+  /** The repository had no commit yet. */
   readonly isEmpty: boolean;
   /** Tips of branches, tags and remote branches with commits that `head` does not have. */
   readonly otherTips: readonly string[];
   /** Tips that are not branches of orders: two orders may produce the same files. */
   readonly foreignTips: readonly string[];
-  /** Where its objects are; absolute, links resolved. */
+  /** Its object folder: an absolute path with links resolved. */
   readonly objects: string;
   readonly format: string;
-  /** Where the history of a shallow clone ends; null for a whole one. */
+  /** Where the history of a shallow clone ends; null for a complete repository. */
   readonly shallow: string | null;
+  /** The path of its own exclude file; absent in states that earlier versions recorded. */
+  readonly exclude?: string;
 }
 
-/** More branches than that are not compared. */
+/** A repository with more branches is not examined. */
 const MAX_TIPS = 50_000;
-/** The object of a tree without files, by format. */
+/** The object id of an empty tree, by hash format. */
 const EMPTY_TREES = new Map([
   ['sha1', '4b825dc642cb6eb9a060e54bf8d69288fbee4904'],
   ['sha256', '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321'],
 ]);
 const LONG = { timeLimitMs: 120_000 };
 
-/** Records where a repository stands; a sentence where that cannot be done. */
+/** Records the state of a repository; returns the reason if that fails. */
 export async function recordStart(repoDir: string): Promise<RepositoryStart | { readonly why: string }> {
   if (await isOutsideRepositories(repoDir)) return { why: 'repo_dir is not a git repository' };
-  const names = ['objects', 'shallow'].flatMap((path) => ['--git-path', path]);
-  const [found, stands] = await Promise.all([
-    runGit(repoDir, ['rev-parse', ...names, '--show-object-format']),
-    runGit(repoDir, ['rev-parse', '--quiet', '--verify', 'HEAD^{commit}']),
+  const names = ['objects', 'shallow', 'info/exclude'].flatMap((path) => ['--git-path', path]);
+  const found = await runGit(repoDir, [
+    'rev-parse',
+    ...names,
+    '--show-object-format',
+    '--quiet',
+    '--verify',
+    'HEAD^{commit}',
   ]);
   if (found.code === 'no_git') return { why: 'git is not installed' };
-  const [objects = '', shallowFile = '', format = ''] = found.stdout.trim().split('\n');
-  if (found.code !== 0 || format === '') {
+  const [objects = '', shallowFile = '', exclude = '', format = '', commit = ''] = found.stdout.trim().split('\n');
+  if (format === '') {
     return { why: found.stderr.includes('not a git repository') ? 'repo_dir is not a git repository' : 'git failed' };
   }
-  const isEmpty = stands.code === 1;
-  if (stands.code !== 0 && !isEmpty) return { why: 'git could not read the current commit of the repository' };
-  const head = isEmpty ? (EMPTY_TREES.get(format) ?? '') : stands.stdout.trim();
+  // With exit code 1 there is no commit, and git has printed the rest.
+  const isEmpty = found.code === 1;
+  if (found.code !== 0 && !isEmpty) return { why: 'git could not read the current commit of the repository' };
+  const head = isEmpty ? (EMPTY_TREES.get(format) ?? '') : commit;
   const listing = ['for-each-ref', '--format=%(objectname) %(*objectname) %(refname)'];
   const others = isEmpty ? listing : [...listing, `--no-merged=${head}`];
   const refs = await runGit(repoDir, others, { ...LONG, maxBytes: 256 * MAX_TIPS });
@@ -63,40 +70,41 @@ export async function recordStart(repoDir: string): Promise<RepositoryStart | { 
     objects: await realpath(resolve(repoDir, objects)),
     format,
     shallow: await readFile(resolve(repoDir, shallowFile), 'utf8').catch(() => null),
+    exclude: resolve(repoDir, exclude),
   };
 }
 
-/** Whether neither a folder nor one above it can be a repository, so that git need not be started. */
+/** Whether neither the folder nor any folder above it can be a repository, so that git need not be started. */
 async function isOutsideRepositories(folder: string): Promise<boolean> {
   const real = await realpath(folder).catch(() => undefined);
   if (real === undefined) return false;
   const folders = [real];
   for (let above = dirname(real); above !== folders.at(-1); above = dirname(above)) folders.push(above);
-  // A bare repository has no folder of that name, but a file for its branch.
-  const marks = folders.flatMap((each) => ['.git', 'HEAD'].map(async (name) => isPresent(join(each, name))));
-  return !(await Promise.all(marks)).includes(true);
+  // A bare repository has no `.git`, but a file `HEAD`.
+  const markers = folders.flatMap((each) => ['.git', 'HEAD'].map(async (name) => isPresent(join(each, name))));
+  return !(await Promise.all(markers)).includes(true);
 }
 
-/** With more branches the state of a repository is too large for the store. */
+/** With more branches, the state of a repository is too large for the store. */
 const MAX_STORED_TIPS = 2000;
 
-/** The state of a repository as text for the store; undefined if it is too large. */
+/** Serializes the state of a repository for the store; undefined if it is too large. */
 export function serializeStart(start: RepositoryStart | { readonly why: string }): string | undefined {
   return 'why' in start || start.otherTips.length <= MAX_STORED_TIPS ? JSON.stringify(start) : undefined;
 }
 
-/** The commits of a list of references; without the lines that match. */
-function readTips(listing: string, left?: RegExp): readonly string[] {
-  const lines = listing.split('\n').filter((line) => left?.test(line) !== true);
+/** Reads the commits from a list of references, without the lines that match `excluded`. */
+function readTips(listing: string, excluded?: RegExp): readonly string[] {
+  const lines = listing.split('\n').filter((line) => excluded?.test(line) !== true);
   const names = lines.flatMap((line) => line.split(' ').slice(0, 2));
   return [...new Set(names.filter(Boolean))];
 }
 
-/** Calls git; options beyond those of the repository. */
+/** Calls git with options in addition to those of the repository. */
 export type CallGit = (args: readonly string[], options?: GitOptions) => Promise<GitEnd>;
 
 /**
- * Asks about the objects of a repository through a private git directory. Nothing the agent can have written there counts:
+ * Reads the objects of a repository through a private git directory. Nothing that the agent may have written has an effect:
  * no configuration, hook or filter, no graft that forges a history, no reference.
  */
 export async function withObjects<T>(

@@ -22,7 +22,7 @@ export interface CheckedChange {
 
 const DEFAULT_TIMEOUT_S = 600;
 
-/** Executes a plain run that is in the store and held under that name. */
+/** Executes a plain run that is in the store and claimed by `workerId`. */
 export type ExecuteCheck = (context: WorkContext, id: string, workerId: string) => Promise<void>;
 
 /** Returns the folder in which the checks of an order run; it is deleted afterwards. */
@@ -31,8 +31,8 @@ export function findCheckFolder(data: string, run: string): string {
 }
 
 /**
- * Runs checks one after the other, each in a clean checkout of the commit and with a clean environment. Each is a separate
- * run in the store, under the claim of the order: it takes no slot and stops with it.
+ * Runs checks in sequence, each in a clean checkout of the commit and with a clean environment. Each is a separate
+ * run in the store, under the claim of the order: it uses no slot and stops with the order.
  */
 export async function runChecks(
   context: WorkContext,
@@ -46,10 +46,10 @@ export async function runChecks(
   try {
     for (const check of checks) {
       const tries: CheckTry[] = [];
-      for (let turn = 0; turn < (check.tries ?? 1); turn++) {
-        const attempt = await tryCheck(context, check, { ...change, folder }, claim, execute);
-        tries.push(attempt);
-        if (!('result' in attempt) || didPass(attempt.result) || wasStopped(attempt.result)) break;
+      while (tries.length < (check.tries ?? 1)) {
+        const latest = await tryCheck(context, check, { ...change, folder }, claim, execute);
+        tries.push(latest);
+        if (!('result' in latest) || didPass(latest.result) || wasStopped(latest.result)) break;
       }
       outcomes.push({ check, tries });
     }
@@ -74,13 +74,13 @@ async function tryCheck(
   const { error } = await checkOut(start, commit, work, context.lead.filters);
   if (error !== undefined) return { problem: `not run: ${error}` };
   const environment = cleanEnvironment(context.runs.environment ?? process.env, home);
-  // Stopped with the order, and in an environment that no agent could prepare.
   const { sandbox: configured } = context.runs;
-  // Its objects are those of the agent's repository.
+  // The checkout reads the history from the objects of the agent's repository.
   const sandbox = { ...configured, read: [...(configured?.read ?? []), start.objects], write: [], home };
+  // Stopped with the order, and in an environment that no agent could prepare.
   const inside = { ...context, signal: claim.stop, runs: { ...context.runs, environment, sandbox } };
   const limit = check.timeout_s ?? DEFAULT_TIMEOUT_S;
-  const specFor = (command: readonly string[], network: 'none' | 'host'): RunSpec => ({
+  const createSpec = (command: readonly string[], network: 'none' | 'host'): RunSpec => ({
     engine: 'command',
     command,
     workdir: work,
@@ -89,19 +89,19 @@ async function tryCheck(
     limits: { time_s: limit, idle_s: limit },
   });
   if (check.prepare !== undefined) {
-    const prepared = await runOnce(inside, specFor(check.prepare, 'host'), execute);
+    const prepared = await runOnce(inside, createSpec(check.prepare, 'host'), execute);
     if (!('result' in prepared)) return prepared;
     if (!didPass(prepared.result)) return { run: prepared.run, problem: 'not run: its preparation failed' };
   }
-  const ran = await runOnce(inside, specFor(check.command, check.network ?? 'none'), execute);
+  const ran = await runOnce(inside, createSpec(check.command, check.network ?? 'none'), execute);
   return 'result' in ran && ran.result.process === undefined
     ? { run: ran.run, problem: `could not be started: ${ran.result.error?.message ?? 'no process'}` }
     : ran;
 }
 
-async function runOnce(context: WorkContext, asked: RunSpec, execute: ExecuteCheck): Promise<CheckTry> {
+async function runOnce(context: WorkContext, requested: RunSpec, execute: ExecuteCheck): Promise<CheckTry> {
   const { store, clock, leaseMs, traceparent } = context;
-  const spec = { ...asked, ...omitUndefined({ traceparent }) };
+  const spec = { ...requested, ...omitUndefined({ traceparent }) };
   const id = createUlids(clock)();
   const workerId = `check/${id}`;
   await retryStore(
@@ -116,7 +116,7 @@ async function runOnce(context: WorkContext, asked: RunSpec, execute: ExecuteChe
   return { run: id, result: record.result, durationMs: Number.isFinite(durationMs) ? durationMs : 0 };
 }
 
-/** Returns the variables any program needs, without those an agent could influence through the home folder or Sluice's environment. */
+/** Returns the variables that any program needs, and none that an agent could influence through its home folder. */
 function cleanEnvironment(
   from: Readonly<Record<string, string | undefined>>,
   home: string,

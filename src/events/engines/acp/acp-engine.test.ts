@@ -10,7 +10,7 @@ type Line = readonly ['>' | '<', object | string];
 
 const encoder = new TextEncoder();
 
-/** Translates a conversation: `>` is what was sent to the agent, `<` what it printed. */
+/** Translates a conversation: `>` marks messages to the agent, `<` messages from it. */
 function converse(lines: readonly Line[], options: { readonly sessionId?: string } = {}) {
   const translator = createTranslator({
     engine: 'acp',
@@ -82,7 +82,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('has failed if the agent answers with an error, whose reason is kept', () => {
+  it('has failed if the agent responds with an error, whose reason is kept', () => {
     const error = { code: -32_000, message: 'Authentication required', data: { details: 'no key' } };
     const { of } = converse([...START, ['<', { id: 2, error }]]);
     expect(of('diagnostic.warning')[0]).toMatchObject({ code: 'ENGINE_AUTH_HINT' });
@@ -177,7 +177,7 @@ describe('a permission request', () => {
     ]);
   });
 
-  it('is denied by an answer that chooses nothing', () => {
+  it('is denied by an answer without an option', () => {
     const { of } = converse([...START, ask(0), ['>', { id: 0, result: { outcome: { outcome: 'cancelled' } } }], END]);
     expect(of('permission.replied')).toMatchObject([{ decision: 'deny', option_id: 'cancelled' }]);
   });
@@ -260,7 +260,7 @@ describe('a tool call', () => {
 });
 
 describe('an agent that breaks the rules', () => {
-  it('has its second answer kept as raw', () => {
+  it('has its second response kept as raw', () => {
     const { of, warnings } = converse([...START, say('ok'), END, END]);
     expect(of('conversation.completed')).toHaveLength(1);
     expect(warnings).toEqual(['MALFORMED_RECORD']);
@@ -273,7 +273,7 @@ describe('an agent that breaks the rules', () => {
   });
 });
 
-it('is read from stdout alone by the shape of the answers', () => {
+it('is read from stdout alone by the shape of the responses', () => {
   const { of } = converse([...START.filter(([direction]) => direction === '<'), say('ok'), END]);
   expect(of('conversation.started')).toMatchObject([{ session_id: 's1' }]);
   expect(of('assistant.message.final')).toMatchObject([{ text: 'ok' }]);

@@ -1,11 +1,11 @@
 import { getField, getName, getObject, getString } from '../../reading/record-fields.js';
 import type { Engine } from '../engine.js';
 import { createAcpReader } from './acp-reader.js';
-import { readRpcMessage, resultFields } from '../json-rpc.js';
+import { readRpcMessage, getResultFields } from '../json-rpc.js';
 
 /**
- * Any agent that speaks the Agent Client Protocol over its streams: JSON-RPC, a message a line. What it prints is on
- * stdout, what it was sent on stdin; only both together say what an answer answers.
+ * Any agent that implements the Agent Client Protocol over its streams: JSON-RPC, one message per line. Messages from the agent
+ * are on stdout, messages to the agent on stdin; both are needed to match a response to its request.
  */
 export const acpEngine: Engine = {
   name: 'acp',
@@ -18,12 +18,12 @@ export const acpEngine: Engine = {
   readSession(value) {
     const message = readRpcMessage(value);
     if (message?.kind === 'notification' || message?.kind === 'request') return getName(message.params, 'sessionId');
-    return message?.kind === 'result' ? getName(resultFields(message.result), 'sessionId') : null;
+    return message?.kind === 'result' ? getName(getResultFields(message.result), 'sessionId') : null;
   },
   createReader: createAcpReader,
 };
 
-/** Methods that only this protocol has. */
+/** Methods that exist only in this protocol. */
 const METHODS: ReadonlySet<string> = new Set(['session/update', 'session/request_permission']);
 
 function detect(value: object): number {
@@ -37,7 +37,7 @@ function detect(value: object): number {
       return isJsonRpc ? 0.5 : 0;
     }
     case 'result': {
-      const result = resultFields(message.result);
+      const result = getResultFields(message.result);
       const isAcp = getObject(result, 'agentCapabilities') !== null || getString(result, 'stopReason') !== null;
       if (isJsonRpc && isAcp) return 1;
       return isJsonRpc ? 0.5 : 0;

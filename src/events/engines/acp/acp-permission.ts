@@ -2,12 +2,12 @@ import { getArray, getField, isRecord, getName, getObject, getString } from '../
 import type { PermissionAnswer, PermissionOption, PermissionQuestion } from '../report.js';
 import { readCall } from './acp-tool-call.js';
 import type { RpcMessage } from '../json-rpc.js';
-import { resultFields } from '../json-rpc.js';
+import { getResultFields } from '../json-rpc.js';
 
-/** The request with which an agent asks for a permission. */
+/** The method with which an agent requests a permission. */
 export const PERMISSION_METHOD = 'session/request_permission';
 
-/** Options that are kept of one question; people cannot choose among more. */
+/** Limit on options per request; people cannot choose among more. */
 const MAX_OPTIONS = 32;
 
 const KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
@@ -20,7 +20,7 @@ export function readPermissionRequest(params: object): PermissionQuestion | null
   const title = getName(call, 'title');
   return {
     call: readCall(id, call),
-    // Gemini CLI sends no input: its title is all there is to decide by.
+    // Gemini CLI sends no input, so the decision depends on the title alone.
     ...(title === null ? undefined : { title }),
     options: getArray(params, 'options').slice(0, MAX_OPTIONS).filter(isRecord).flatMap(readOption),
   };
@@ -33,12 +33,12 @@ function readOption(option: object): PermissionOption[] {
   return [{ id, label: getString(option, 'name') ?? id, kind }];
 }
 
-/** Reads the answer to a permission request as data of `permission.replied`. An answer that chooses nothing denies. */
+/** Reads the answer to a permission request as data of `permission.replied`. An answer without a valid choice counts as a denial. */
 export function readPermissionAnswer(
   message: Extract<RpcMessage, { kind: 'result' | 'error' }>,
   options: readonly PermissionOption[],
 ): PermissionAnswer {
-  const result = message.kind === 'result' ? resultFields(message.result) : {};
+  const result = message.kind === 'result' ? getResultFields(message.result) : {};
   const outcome = getObject(result, 'outcome');
   const optionId = outcome === null ? null : getName(outcome, 'optionId');
   const chosen = options.find(({ id }) => id === optionId);

@@ -5,10 +5,10 @@ import type { PermissionOption, Report } from '../report.js';
 import { PERMISSION_METHOD, readPermissionAnswer, readPermissionRequest } from './acp-permission.js';
 import { AcpUpdates } from './acp-updates.js';
 import { readUsage } from './acp-usage.js';
-import { readRpcMessage, resultFields } from '../json-rpc.js';
+import { readRpcMessage, getResultFields } from '../json-rpc.js';
 import type { RpcId, RpcMessage } from '../json-rpc.js';
 
-/** Requests of one side that may be open at once; a hostile agent could ask without end. */
+/** Limit on open requests per side; a hostile agent could send them endlessly. */
 const MAX_OPEN = 1024;
 
 interface SentRequest {
@@ -16,9 +16,9 @@ interface SentRequest {
   readonly sessionId: string | null;
 }
 
-interface AskedRequest {
+interface AgentRequest {
   readonly method: string;
-  /** Null where it is not about a permission. */
+  /** Null if it is not a permission request. */
   readonly question: {
     readonly id: string;
     readonly callId: string;
@@ -37,9 +37,9 @@ class AcpReader implements Reader {
   /** Requests to the agent without a response. */
   readonly #sent = new Map<RpcId, SentRequest>();
   /** Requests of the agent without a response. */
-  readonly #asked = new Map<RpcId, AskedRequest>();
+  readonly #agentRequests = new Map<RpcId, AgentRequest>();
   #hasSent = false;
-  /** The session whose history the agent repeats before it answers `session/load`. */
+  /** Whether the agent is repeating the history of a session, before it responds to `session/load`. */
   #isLoading = false;
 
   constructor(report: Report) {
@@ -57,7 +57,7 @@ class AcpReader implements Reader {
   }
 
   text(frame: TextFrame): void {
-    // Agents log to stderr; on the other two streams there is nothing but messages.
+    // Agents log to stderr; the other two streams contain only messages.
     if (frame.stream === 'stderr' && frame.problem === null) this.#report.noise();
     else this.#report.unparsed();
   }
@@ -72,12 +72,12 @@ class AcpReader implements Reader {
       case 'request': {
         const { id, method, params } = message;
         const sessionId = getName(params, 'sessionId');
-        keepBounded(this.#sent, id, { method, sessionId });
+        addBounded(this.#sent, id, { method, sessionId });
         if (method === 'session/load') this.#isLoading = true;
         if (method !== 'session/prompt') return this.#report.noise();
         this.#report.turnStarted();
         this.#updates.startTurn();
-        // A later turn of the same process opens no session: nothing else names it.
+        // A later turn of the same process does not open a session, so only the prompt names it.
         this.#report.session(sessionId);
         return this.#report.status({ status: method });
       }
@@ -91,16 +91,16 @@ class AcpReader implements Reader {
 
   /** Reads the response to a request of the agent. */
   #readReply(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): void {
-    const asked = message.id === null ? undefined : this.#asked.get(message.id);
-    if (asked === undefined || message.id === null) return this.#report.noise();
-    this.#asked.delete(message.id);
-    if (asked.question !== null) {
-      const answer = readPermissionAnswer(message, asked.question.options);
-      this.#report.permissionReplied(asked.question.id, answer);
-      if (answer.decision === 'deny') this.#updates.deny(asked.question.callId, answer.why);
+    const request = message.id === null ? undefined : this.#agentRequests.get(message.id);
+    if (request === undefined || message.id === null) return this.#report.noise();
+    this.#agentRequests.delete(message.id);
+    if (request.question !== null) {
+      const answer = readPermissionAnswer(message, request.question.options);
+      this.#report.permissionReplied(request.question.id, answer);
+      if (answer.decision === 'deny') this.#updates.deny(request.question.callId, answer.why);
     } else if (message.kind === 'error') {
       const reason = getString(message.error, 'message');
-      this.#report.status({ status: `${asked.method} refused`, ...(reason === null ? undefined : { reason }) });
+      this.#report.status({ status: `${request.method} refused`, ...(reason === null ? undefined : { reason }) });
     } else this.#report.noise();
   }
 
@@ -127,19 +127,19 @@ class AcpReader implements Reader {
   }
 
   #readRequest(id: RpcId, method: string, params: object, frame: JsonFrame): void {
-    const isRepeated = this.#asked.has(id);
+    const isRepeated = this.#agentRequests.has(id);
     const question = method === PERMISSION_METHOD ? readPermissionRequest(params) : null;
     if (method === PERMISSION_METHOD && question === null)
       return this.#report.unparsed('MALFORMED_RECORD', 'A permission request does not name its tool call.');
     this.#updates.close(frame);
     if (question === null) {
-      keepBounded(this.#asked, id, { method, question: null });
+      addBounded(this.#agentRequests, id, { method, question: null });
       this.#report.status({ status: method, detail: params });
     } else {
       const { options, call } = question;
       this.#updates.open(call.id);
       const interaction = this.#report.permissionRequired(question);
-      keepBounded(this.#asked, id, { method, question: { id: interaction, callId: call.id, options } });
+      addBounded(this.#agentRequests, id, { method, question: { id: interaction, callId: call.id, options } });
     }
     if (isRepeated) {
       const message = `The agent used the id ${JSON.stringify(id)} for another request while the first is open.`;
@@ -148,7 +148,7 @@ class AcpReader implements Reader {
   }
 
   #readResponse(message: Extract<RpcMessage, { kind: 'result' | 'error' }>, frame: JsonFrame): void {
-    const request = this.#answeredRequest(message);
+    const request = this.#findRequest(message);
     if (request === null) {
       if (message.kind === 'error') return this.#readError('a request', message.error, frame);
       const why = `The agent answered ${JSON.stringify(message.id)}, which is not an open request.`;
@@ -156,11 +156,11 @@ class AcpReader implements Reader {
     }
     if (request.method === 'session/load') this.#isLoading = false;
     if (message.kind === 'error') return this.#readError(request.method, message.error, frame);
-    this.#readResult(request, resultFields(message.result), frame);
+    this.#readResult(request, getResultFields(message.result), frame);
   }
 
-  /** The request that a message answers. Without what was sent, as in a recording of stdout alone, its shape shows it. */
-  #answeredRequest(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): SentRequest | null {
+  /** Finds the request of a response. Without the input, as in a recording of stdout alone, it is inferred from the result. */
+  #findRequest(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): SentRequest | null {
     if (message.id === null) return null;
     const sent = this.#sent.get(message.id);
     if (sent !== undefined) {
@@ -168,7 +168,7 @@ class AcpReader implements Reader {
       return sent;
     }
     if (this.#hasSent || message.kind === 'error') return null;
-    const result = resultFields(message.result);
+    const result = getResultFields(message.result);
     const sessionId = getName(result, 'sessionId');
     if ('stopReason' in result) return { method: 'session/prompt', sessionId };
     if ('protocolVersion' in result) return { method: 'initialize', sessionId };
@@ -212,21 +212,21 @@ class AcpReader implements Reader {
 
   #readError(method: string, error: object, frame: JsonFrame): void {
     this.#updates.close(frame);
-    const said = getName(error, 'message') ?? 'unknown error';
+    const message = getName(error, 'message') ?? 'unknown error';
     const detail = getField(error, 'data');
     const more = readErrorDetail(detail);
-    const message = more === null || said.includes(more) ? said : `${said}: ${more}`;
+    const text = more === null || message.includes(more) ? message : `${message}: ${more}`;
     const isAuth = getField(error, 'code') === AUTH_REQUIRED;
     this.#report.engineError({
-      message: `The agent refused ${method}: ${message}`,
+      message: `The agent refused ${method}: ${text}`,
       ...(isAuth ? { code: 'ENGINE_AUTH_HINT' as const } : undefined),
       detail: { code: getField(error, 'code'), data: detail },
     });
-    if (!OPTIONAL_METHODS.has(method)) this.#report.runtimeError(`The agent refused ${method}: ${message}`);
+    if (!OPTIONAL_METHODS.has(method)) this.#report.runtimeError(`The agent refused ${method}: ${text}`);
   }
 }
 
-/** The code with which agents say that they want to be authenticated first. */
+/** The error code of agents that require authentication first. */
 const AUTH_REQUIRED = -32_000;
 
 /** Methods that an agent may refuse without ending the conversation. */
@@ -244,14 +244,14 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   refusal: 'The agent refused to continue (refusal).',
 };
 
-/** Agents put the reason of an error into `data`, as a text or under one of these names. */
+/** Reads the reason of an error from `data`: agents put it there as a text or under one of these names. */
 function readErrorDetail(data: unknown): string | null {
   if (typeof data === 'string') return data === '' ? null : data;
   if (typeof data !== 'object' || data === null) return null;
   return getName(data, 'details') ?? getName(data, 'message') ?? getName(data, 'error');
 }
 
-/** The model of a session: in its models, or (newer agents) among its options. */
+/** Reads the model of a session: from its models, or (newer agents) from its options. */
 function readModel(result: object): string | null {
   const models = getObject(result, 'models');
   const current = models === null ? null : getName(models, 'currentModelId');
@@ -265,8 +265,8 @@ function readModel(result: object): string | null {
   return null;
 }
 
-/** Keeps an entry, and forgets the oldest where there are too many. */
-function keepBounded<Value>(map: Map<RpcId, Value>, id: RpcId, value: Value): void {
+/** Adds an entry, and removes the oldest if there are too many. */
+function addBounded<Value>(map: Map<RpcId, Value>, id: RpcId, value: Value): void {
   map.set(id, value);
   if (map.size <= MAX_OPEN) return;
   const [oldest] = map.keys();

@@ -10,7 +10,7 @@ import {
 } from '../../reading/record-fields.js';
 import type { ToolReport } from '../report.js';
 
-/** Reads what a `tool_call`, a `tool_call_update` or a permission request says about a call. */
+/** Reads the details of a call from a `tool_call`, a `tool_call_update` or a permission request. */
 export function readCall(id: string, call: object): ToolReport {
   const diff = readDiff(call);
   const input = readInput(call);
@@ -28,8 +28,8 @@ export function readCall(id: string, call: object): ToolReport {
 }
 
 /**
- * The name of the tool. The protocol has none: some agents add a `name`, some put it into `_meta`; of the others only the
- * kind of the tool is known, and where that says nothing the title.
+ * Reads the name of the tool. The protocol has no field for it: some agents add a `name`, some put it into `_meta`. For others
+ * it is the kind of the tool, or the title if there is no specific kind.
  */
 function readName(id: string, call: object): string | null {
   const meta = getObject(call, '_meta');
@@ -39,23 +39,23 @@ function readName(id: string, call: object): string | null {
     (meta === null ? null : getName(meta, 'toolName')) ??
     (claude === null ? null : getName(claude, 'toolName'));
   if (named !== null) return named;
-  const [, inId] = GEMINI_ID.exec(id) ?? [];
-  if (inId !== undefined) return inId;
+  const [, nameInId] = GEMINI_ID.exec(id) ?? [];
+  if (nameInId !== undefined) return nameInId;
   const kind = getName(call, 'kind');
   return kind === null || kind === 'other' ? getName(call, 'title') : kind;
 }
 
-/** Gemini CLI has the name in the id: `write_file__write_file_1794765461129_0`. */
+/** Gemini CLI puts the name into the id: `write_file__write_file_1794765461129_0`. */
 const GEMINI_ID = /^(\w{1,64}?)__\1_\d+_\d+$/u;
 
-/** Agents announce a call with an empty input and fill it in later. */
+/** Reads the input. An empty input is ignored, because agents announce a call with it and send the actual input later. */
 function readInput(call: object): unknown {
   const input = getField(call, 'rawInput');
   if (input === null || input === undefined) return undefined;
   return isRecord(input) && Object.keys(input).length === 0 ? undefined : input;
 }
 
-/** Reads the changes of a call: its diff blocks, or (OpenCode, asking) a patch in its input. */
+/** Reads the changes of a call: its diff blocks, or (permission requests of OpenCode) a patch in its input. */
 function readDiff(call: object): readonly FileDiff[] {
   const diffs = getArray(call, 'content').flatMap((block): FileDiff[] => {
     if (!isRecord(block) || getField(block, 'type') !== 'diff') return [];
@@ -71,7 +71,7 @@ function readDiff(call: object): readonly FileDiff[] {
   return patch === null || path === null ? [] : [{ path, patch }];
 }
 
-/** Reads the output of a call: the agent's own output, or the text of its content. Images stay blocks. */
+/** Reads the output of a call: the agent's own output, or the text of its content. Blocks that are not text are returned unchanged. */
 export function readOutput(call: object): unknown {
   const output = getField(call, 'rawOutput');
   if (output !== null && output !== undefined) return output;
@@ -82,7 +82,7 @@ export function readOutput(call: object): unknown {
   return texts.every((text) => text !== null) ? texts.join('') : contents;
 }
 
-/** The exit code of a command, where the agent says it: Codex in `_meta`, OpenCode in its output. */
+/** Reads the exit code of a command, if the agent reports it: Codex in `_meta`, OpenCode in its output. */
 export function readExitCode(call: object): number | null {
   const meta = getObject(call, '_meta');
   const exit = meta === null ? null : getObject(meta, 'terminal_exit');
@@ -93,7 +93,7 @@ export function readExitCode(call: object): number | null {
   return getInteger(output, 'exit_code') ?? (metadata === null ? null : getInteger(metadata, 'exit'));
 }
 
-/** The text of a failed call. */
+/** Returns the error message of a failed call. */
 export function readFailure(call: object): string {
   const output = readOutput(call);
   if (typeof output === 'string' && output !== '') return output;

@@ -7,13 +7,13 @@ import type { Report } from '../report.js';
 import { readCall, readExitCode, readFailure, readOutput } from './acp-tool-call.js';
 import { readUsage } from './acp-usage.js';
 
-/** Calls that have ended and are remembered: an agent may repeat them. */
+/** Limit on ended calls that are remembered, since an agent may repeat them. */
 const MAX_ENDED = 4096;
 
-/** Words of the agent that are being written: message or thought. */
-interface OpenWords {
+/** A message or thought of the agent that is being streamed. */
+interface OpenText {
   readonly kind: 'message' | 'thought';
-  /** As the agent names it; most do not. */
+  /** The agent's id for it; most agents have none. */
   readonly key: string | null;
   readonly id: string;
   readonly first: JsonFrame;
@@ -21,14 +21,14 @@ interface OpenWords {
   text: string;
 }
 
-/** Reads the updates of a session: what the agent says, does and plans. */
+/** Reads the updates of a session: messages, thoughts, tool calls, plans and usage. */
 export class AcpUpdates {
   readonly #report: Report;
-  #words: OpenWords | null = null;
+  #openText: OpenText | null = null;
   #thoughts = 0;
   readonly #open = new Set<string>();
   readonly #ended = new Set<string>();
-  /** Calls that were denied, and why: some agents say nothing more about them. */
+  /** Calls that were denied, and the reason: some agents never report their end. */
   readonly #denied = new Map<string, string>();
   #hasStepUsage = false;
   #cost: number | null = null;
@@ -45,9 +45,9 @@ export class AcpUpdates {
   read(kind: string, update: object, frame: JsonFrame): void {
     switch (kind) {
       case 'agent_message_chunk':
-        return this.#readWords('message', update, frame);
+        return this.#readText('message', update, frame);
       case 'agent_thought_chunk':
-        return this.#readWords('thought', update, frame);
+        return this.#readText('thought', update, frame);
       case 'tool_call':
       case 'tool_call_update':
         this.close(frame);
@@ -72,14 +72,14 @@ export class AcpUpdates {
     }
   }
 
-  /** Something else comes: the words before it are whole. */
+  /** Completes the open message or thought, because something else follows. */
   close(frame: JsonFrame): void {
-    const words = this.#words;
-    if (words === null) return;
-    this.#words = null;
-    this.#report.spanning(words.first, words.last);
-    if (words.kind === 'message') this.#report.closeMessage({ key: words.id });
-    else this.#report.reasoning(words.text, { id: words.id });
+    const open = this.#openText;
+    if (open === null) return;
+    this.#openText = null;
+    this.#report.spanning(open.first, open.last);
+    if (open.kind === 'message') this.#report.closeMessage({ key: open.id });
+    else this.#report.reasoning(open.text, { id: open.id });
     this.#report.spanning(frame, frame);
   }
 
@@ -87,18 +87,18 @@ export class AcpUpdates {
     if (this.#open.has(callId)) this.#denied.set(callId, why === undefined ? '.' : `: ${why}`);
   }
 
-  /** Ends the turn: a denied call of which the agent printed nothing more (Gemini CLI) has failed. */
+  /** Ends the turn: a denied call whose end the agent never reported (Gemini CLI) counts as failed. */
   endTurn(): void {
     for (const [id, why] of this.#denied) {
       if (this.#open.has(id)) this.#report.toolFailed({ id, error: `Permission denied${why}` });
-      this.#forget(id);
+      this.#end(id);
     }
     this.#denied.clear();
   }
 
   /**
-   * The usage of a turn, with the cost the session reported besides. Where the agent has counted its steps already, only
-   * the cost is new.
+   * Returns the usage of a turn, with the cost that the session reported separately. If the agent has already reported the usage
+   * of its steps, only the cost is new.
    */
   completeUsage(turn: Usage | null): Usage | null {
     const cost = this.#cost === null ? null : Math.max(0, this.#cost - this.#chargedCost);
@@ -108,35 +108,35 @@ export class AcpUpdates {
     return { ...(counted ?? { scope: 'turn', input_tokens: 0, output_tokens: 0 }), cost };
   }
 
-  #readWords(kind: OpenWords['kind'], update: object, frame: JsonFrame): void {
+  #readText(kind: OpenText['kind'], update: object, frame: JsonFrame): void {
     const report = this.#report;
     const content = getObject(update, 'content');
     const text = content === null ? null : getString(content, 'text');
     const meta = getObject(update, '_meta');
     const usage = meta === null ? null : readUsage(getObject(meta, 'usage'), 'turn');
     if (usage !== null) {
-      // Qwen Code counts each step on an empty chunk of the message.
+      // Qwen Code reports the usage of each step with an empty message chunk.
       this.#hasStepUsage = true;
       report.status({ status: 'usage', usage });
     }
     if (text === null) return report.status({ status: `${kind} block`, detail: content });
     if (text === '') return usage === null ? report.status({ status: `empty ${kind} chunk` }) : undefined;
     const key = getName(update, 'messageId');
-    if (this.#words !== null && !continues(this.#words, kind, key)) this.close(frame);
-    this.#words ??= { kind, key, id: this.#nextId(kind, key), first: frame, last: frame, text: '' };
-    const words = this.#words;
-    words.last = frame;
+    if (this.#openText !== null && !continues(this.#openText, kind, key)) this.close(frame);
+    this.#openText ??= { kind, key, id: this.#nextId(kind, key), first: frame, last: frame, text: '' };
+    const open = this.#openText;
+    open.last = frame;
     if (kind === 'message') {
-      // The core collects messages itself; here they are counted only, to end one that does not end.
-      words.text = '';
-      return report.messageDelta(text, { key: words.id });
+      // The text of messages is collected by the report; only that of thoughts is needed here.
+      open.text = '';
+      return report.messageDelta(text, { key: open.id });
     }
-    words.text += text;
-    report.reasoning(text, { id: words.id, partial: true });
-    if (words.text.length > MAX_MESSAGE_LENGTH) this.close(frame);
+    open.text += text;
+    report.reasoning(text, { id: open.id, partial: true });
+    if (open.text.length > MAX_MESSAGE_LENGTH) this.close(frame);
   }
 
-  #nextId(kind: OpenWords['kind'], key: string | null): string {
+  #nextId(kind: OpenText['kind'], key: string | null): string {
     if (kind === 'message') return key ?? '';
     this.#thoughts += 1;
     return `thought_${this.#thoughts}`;
@@ -151,7 +151,7 @@ export class AcpUpdates {
     const status = getName(update, 'status');
     if (status === 'completed' || status === 'failed') {
       const isKnown = this.#open.has(id);
-      this.#forget(id);
+      this.#end(id);
       const ended = { ...call, output: readOutput(update), exitCode: readExitCode(update), startDerived: !isKnown };
       if (status === 'completed') report.toolCompleted(ended);
       else report.toolFailed({ ...ended, error: readFailure(update) });
@@ -161,13 +161,13 @@ export class AcpUpdates {
     report.toolStarted(call);
   }
 
-  /** A permission was asked for: from here on the call is known. */
+  /** Marks a call as open, because a permission was requested for it. */
   open(callId: string): void {
     this.#ended.delete(callId);
     this.#open.add(callId);
   }
 
-  #forget(id: string): void {
+  #end(id: string): void {
     this.#open.delete(id);
     this.#denied.delete(id);
     this.#ended.add(id);
@@ -177,7 +177,7 @@ export class AcpUpdates {
   }
 }
 
-/** Chunks belong together until the agent names another message. */
-function continues(words: OpenWords, kind: OpenWords['kind'], key: string | null): boolean {
-  return words.kind === kind && (key === null || words.key === null || key === words.key);
+/** Whether a chunk continues the open text: chunks belong together until the agent names another message. */
+function continues(open: OpenText, kind: OpenText['kind'], key: string | null): boolean {
+  return open.kind === kind && (key === null || open.key === null || key === open.key);
 }

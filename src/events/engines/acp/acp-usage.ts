@@ -1,7 +1,7 @@
 import type { Usage } from '../../protocol/event-parts.js';
 import { getCount, getNumber } from '../../reading/record-fields.js';
 
-/** Tokens as agents count them. `inputTokens` of some includes what came from the cache, of others not: it is kept as it is. */
+/** Reads the tokens that an agent reports. `inputTokens` includes cached tokens for some agents only; it is not adjusted. */
 export function readUsage(usage: object | null, scope: Usage['scope']): Usage | null {
   const input = usage === null ? null : getCount(usage, 'inputTokens');
   const output = usage === null ? null : getCount(usage, 'outputTokens');

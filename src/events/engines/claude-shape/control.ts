@@ -3,18 +3,18 @@ import { getArray, getField, isRecord, getName, getObject, getString } from '../
 import type { PermissionAnswer, PermissionOption, PermissionQuestion, Report } from '../report.js';
 
 /*
- * The control records of `--input-format stream-json`: requests and responses of both sides between the records of the
+ * The control records of `--input-format stream-json`: requests and responses of both sides, among the records of the
  * conversation.
  */
 
-/** A request of one side. */
+/** A request from either side. */
 export interface ControlRequest {
   readonly id: string;
   readonly subtype: string;
   readonly request: object;
 }
 
-/** A `control_request`; null for every other record, and for one without an id. */
+/** Reads a `control_request`; null for any other record, and for one without an id. */
 export function readControlRequest(record: object): ControlRequest | null {
   if (getString(record, 'type') !== 'control_request') return null;
   const id = readId(record);
@@ -26,12 +26,12 @@ export function readControlRequest(record: object): ControlRequest | null {
 /** The response to a request. */
 export interface ControlResponse {
   readonly id: string;
-  /** Null where the request was refused. */
+  /** Null if the request was refused. */
   readonly response: object | null;
   readonly error: string | null;
 }
 
-/** A `control_response`; null for every other record. */
+/** Reads a `control_response`; null for any other record. */
 export function readControlResponse(record: object): ControlResponse | null {
   if (getString(record, 'type') !== 'control_response') return null;
   const response = getObject(record, 'response');
@@ -42,7 +42,7 @@ export function readControlResponse(record: object): ControlResponse | null {
   return { id, response: null, error: getString(response, 'error') ?? 'refused' };
 }
 
-/** The request that a `control_cancel_request` withdraws; null for every other record. */
+/** Returns the id of the request that a `control_cancel_request` withdraws; null for any other record. */
 export function readWithdrawal(record: object): string | null {
   return getString(record, 'type') === 'control_cancel_request' ? readId(record) : null;
 }
@@ -55,7 +55,7 @@ function readId(record: object): string | null {
   return id === null || id.length > MAX_ID ? null : id;
 }
 
-/** The programs offer no choice by themselves. */
+/** The options of every request, since the protocol does not define any. */
 const OPTIONS: readonly PermissionOption[] = [
   { id: 'allow', label: 'Allow', kind: 'allow_once' },
   { id: 'deny', label: 'Deny', kind: 'reject_once' },
@@ -80,7 +80,7 @@ export function readToolQuestion({ id, subtype, request }: ControlRequest): Perm
   };
 }
 
-/** Reads the change a call would make: tools that write have a file and its text, tools that edit have both texts. */
+/** Reads the change that a call would make: a tool that writes has the new text, a tool that edits has the old and the new one. */
 function readEdit(input: object): readonly FileDiff[] {
   const path = getName(input, 'file_path') ?? getName(input, 'notebook_path');
   if (path === null) return [];
@@ -93,54 +93,54 @@ function readEdit(input: object): readonly FileDiff[] {
   });
 }
 
-/** Reads the answer as data of `permission.replied`. Anything but a plain approval denies. */
+/** Reads the answer as data of `permission.replied`. Anything but an explicit approval counts as a denial. */
 function readToolAnswer({ response }: ControlResponse): PermissionAnswer {
   const answer = response ?? {};
-  const about = getObject(answer, 'sluice') ?? {};
+  const author = getObject(answer, 'sluice') ?? {};
   const isAllowed = getString(answer, 'behavior') === 'allow';
-  const who = getName(about, 'who');
-  const why = getName(about, 'why');
+  const who = getName(author, 'who');
+  const why = getName(author, 'why');
   return {
     decision: isAllowed ? 'allow' : 'deny',
     optionId: isAllowed ? 'allow' : 'deny',
-    by: getField(about, 'by') === 'rule' ? 'rule' : 'person',
+    by: getField(author, 'by') === 'rule' ? 'rule' : 'person',
     ...(who === null ? undefined : { who }),
     ...(why === null ? undefined : { why }),
   };
 }
 
-/** Fields of a question that events are made from. */
+/** Fields of a permission request that are already in its event. */
 const USED_FIELDS: ReadonlySet<string> = new Set(['subtype', 'tool_name', 'tool_use_id', 'input']);
 
-/** Requests that may be open at once; a hostile agent could ask without end. */
+/** Limit on open requests; a hostile agent could send them endlessly. */
 const MAX_OPEN = 1024;
 
 /** Reads the control records of both directions. */
 export class ControlRecords {
   readonly #report: Report;
-  /** The question behind each open request of the agent. */
-  readonly #asked = new Map<string, string>();
+  /** The interaction id of each open request of the agent. */
+  readonly #interactions = new Map<string, string>();
 
   constructor(report: Report) {
     this.#report = report;
   }
 
-  /** A control record that the agent printed; false if it is not one. */
+  /** Reads a record that the agent printed; false if it is not a control record. */
   readPrinted(record: object): boolean {
     const report = this.#report;
     const request = readControlRequest(record);
     const question = request === null ? null : readToolQuestion(request);
     if (request !== null && question !== null) {
       report.keepRest(request.request, USED_FIELDS, 'request');
-      // Carries what else the request says.
+      // This event gets the other fields of the request as its detail.
       report.status({ status: request.subtype });
-      if (this.#asked.has(request.id)) {
+      if (this.#interactions.has(request.id)) {
         const message = `The agent used the id ${JSON.stringify(request.id)} for another request while the first is open.`;
         report.warning('MALFORMED_RECORD', message, { subject: request.id });
       }
-      this.#asked.set(request.id, report.permissionRequired(question));
-      const [oldest] = this.#asked.keys();
-      if (oldest !== undefined && this.#asked.size > MAX_OPEN) this.#asked.delete(oldest);
+      this.#interactions.set(request.id, report.permissionRequired(question));
+      const [oldest] = this.#interactions.keys();
+      if (oldest !== undefined && this.#interactions.size > MAX_OPEN) this.#interactions.delete(oldest);
       return true;
     }
     if (request !== null) {
@@ -148,21 +148,21 @@ export class ControlRecords {
       return true;
     }
     const withdrawn = readWithdrawal(record);
-    const interaction = withdrawn === null ? undefined : this.#asked.get(withdrawn);
+    const interaction = withdrawn === null ? undefined : this.#interactions.get(withdrawn);
     if (withdrawn === null || interaction === undefined) return false;
-    this.#asked.delete(withdrawn);
+    this.#interactions.delete(withdrawn);
     const why = 'The agent withdrew its question.';
     report.permissionReplied(interaction, { decision: 'deny', optionId: 'deny', by: 'rule', why });
     return true;
   }
 
-  /** A record that was sent to the agent. */
+  /** Reads a record that was sent to the agent. */
   readSent(record: object): void {
     const report = this.#report;
     const response = readControlResponse(record);
-    const interaction = response === null ? undefined : this.#asked.get(response.id);
+    const interaction = response === null ? undefined : this.#interactions.get(response.id);
     if (response !== null && interaction !== undefined) {
-      this.#asked.delete(response.id);
+      this.#interactions.delete(response.id);
       return report.permissionReplied(interaction, readToolAnswer(response));
     }
     const request = readControlRequest(record);

@@ -2,12 +2,12 @@ import type { EngineErrorReport, Report } from '../report.js';
 import type { Dialect } from './dialect.js';
 import { Speaker } from './speaker.js';
 
-/** Sub-agents that may speak at once; the oldest is closed for one more. */
+/** Limit on open sub-agents; beyond it the oldest is closed. */
 const MAX_SUB_AGENTS = 256;
-/** Calls remembered as open; older ones are forgotten. */
+/** Limit on calls remembered as open; beyond it the oldest is dropped. */
 const MAX_OPEN_CALLS = 4096;
 
-/** The open state while the records of an attempt are read: speakers, running calls, outcome. */
+/** The state of a conversation while its records are read: speakers, open calls, the last error. */
 export class Conversation {
   readonly report: Report;
   readonly dialect: Dialect;
@@ -26,25 +26,25 @@ export class Conversation {
   }
 
   /** Returns the speaker of a record: the agent, or the sub-agent that a tool call started. */
-  speaker(parent: string | null): Speaker {
+  getSpeaker(parent: string | null): Speaker {
     if (parent === null) return this.agent;
     const known = this.#subAgents.get(parent);
     if (known !== undefined) return known;
     const [oldest] = this.#subAgents.keys();
-    if (oldest !== undefined && this.#subAgents.size >= MAX_SUB_AGENTS) this.#dismiss(oldest);
+    if (oldest !== undefined && this.#subAgents.size >= MAX_SUB_AGENTS) this.#closeSubAgent(oldest);
     const speaker = new Speaker(this.report, parent, () => this.#nextThought());
     this.#subAgents.set(parent, speaker);
     return speaker;
   }
 
-  /** Starts a new turn, however the previous one ended. */
-  startsTurn(): void {
-    this.ends();
+  /** Starts a new turn, and ends the previous one if it is still open. */
+  startTurn(): void {
+    this.endTurn();
     this.continueTurn();
     this.agent.startMessage(null);
   }
 
-  /** The agent works: after an end this is a new turn. */
+  /** Called when the agent produces output: after the end of a turn this starts a new one. */
   continueTurn(): void {
     if (!this.#hasEnded) return;
     this.#hasEnded = false;
@@ -53,13 +53,13 @@ export class Conversation {
   }
 
   /** Ends the turn, successfully or not: the open message is complete. */
-  ends(): void {
+  endTurn(): void {
     this.#hasEnded = true;
-    for (const parent of this.#subAgents.keys()) this.#dismiss(parent);
+    for (const parent of this.#subAgents.keys()) this.#closeSubAgent(parent);
     this.agent.endBlock();
   }
 
-  callStarts(id: string): void {
+  startCall(id: string): void {
     this.#openCalls.add(id);
     const [oldest] = this.#openCalls;
     if (oldest !== undefined && this.#openCalls.size > MAX_OPEN_CALLS) this.#openCalls.delete(oldest);
@@ -69,29 +69,29 @@ export class Conversation {
     return this.#openCalls.has(id);
   }
 
-  /** A call has ended, and with it the sub-agent it started. */
-  callEnds(id: string): void {
+  /** Ends a call and the sub-agent it started. */
+  endCall(id: string): void {
     this.#openCalls.delete(id);
-    this.#dismiss(id);
+    this.#closeSubAgent(id);
   }
 
   /**
-   * Reports an error that ended the work, unless it was reported already: programs print the same failure in several
-   * places. True if it was news.
+   * Reports an error that ended the turn, unless it was already reported, because programs print the same failure several times.
+   * Returns whether it was new.
    */
-  fails(error: EngineErrorReport): boolean {
+  reportFailure(error: EngineErrorReport): boolean {
     if (this.isLastError(error.message)) return false;
     this.#lastError = error.message;
     this.report.engineError(error);
     return true;
   }
 
-  /** Whether this is the failure that was reported last. */
+  /** Whether the last reported failure has this message. */
   isLastError(message: string): boolean {
     return this.#lastError === message;
   }
 
-  #dismiss(parent: string): void {
+  #closeSubAgent(parent: string): void {
     this.#subAgents.get(parent)?.endBlock();
     this.#subAgents.delete(parent);
   }

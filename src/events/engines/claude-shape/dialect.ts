@@ -7,7 +7,7 @@ import { createFieldTable } from '../../reading/record-fields.js';
 
 /** The known types and fields of one program. Everything else is drift. */
 export interface RecordTables {
-  /** Top-level types but `system`. */
+  /** Top-level types except `system`. */
   readonly records: FieldTable;
   /** `system` records by subtype. */
   readonly system: FieldTable;
@@ -24,7 +24,7 @@ export interface RecordTables {
 /** The differences between programs that print records in the shape of Claude Code's. */
 export interface Dialect {
   readonly tables: RecordTables;
-  /** The parser’s name where a whole run is printed as one document at its end. */
+  /** The parser's name for output that is one document at the end of a run. */
   readonly documentParser: ParserName;
   readonly endSignal: EndSignal;
   /** Fields of `system init`. */
@@ -32,22 +32,22 @@ export interface Dialect {
   readonly permissionField: string;
   /** Tools that write a file, with the field of their input that names it. */
   readonly fileTools: ReadonlyMap<string, string>;
-  /** Whether `input_tokens` counts what came from a cache. */
+  /** Whether `input_tokens` includes cached tokens. */
   readonly inputIncludesCache: boolean;
-  /** The tokens of the session so far, from a `result`. */
-  totalUsage(result: object, report: Report): Usage | null;
-  /** Reads the error of a `system` record; null for all others. */
-  systemError(subtype: string, record: object): EngineErrorReport | null;
-  /** A text that is not the agent’s but the program’s, about an error; null for all others. `record` carries it. */
+  /** Reads the usage of the session so far from a `result`. */
+  readTotalUsage(result: object, report: Report): Usage | null;
+  /** Reads the error of a `system` record; null for any other record. */
+  readSystemError(subtype: string, record: object): EngineErrorReport | null;
+  /** Reads an error that the program prints as if it were the agent's text; null for any other text. `record` contains the text. */
   readErrorText(text: string, record: object, usage: object | null): EngineErrorReport | null;
-  /** Reads an error from plain text, in the log or instead of an answer; null for all other text. */
-  logError(line: string): EngineErrorReport | null;
-  /** A document that is not a record and says why the program failed; null for all others. */
-  errorDocument(value: object): EngineErrorReport | null;
+  /** Reads an error from plain text, in the log or instead of an answer; null for any other text. */
+  readLogError(line: string): EngineErrorReport | null;
+  /** Reads a document that is not a record and has the reason of a failure; null for any other document. */
+  readErrorDocument(value: object): EngineErrorReport | null;
 }
 
 /*
- * The parts of a message as the model's provider defines them: the same for every program that passes them on.
+ * The parts of a message as the model's provider defines them. All programs print them unchanged.
  */
 
 /** Parts of a message. */
@@ -84,7 +84,7 @@ export const DELTA_FIELDS = createFieldTable(['type'], {
   compaction_delta: ['content'],
 });
 
-/** The life of a message that is being written. */
+/** The events of a message that is being streamed. */
 export const EVENT_FIELDS = {
   message_start: ['message'],
   content_block_start: ['index', 'content_block'],

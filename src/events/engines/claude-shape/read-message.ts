@@ -13,7 +13,7 @@ import { readPlan } from '../../reading/read-plan.js';
 import type { Conversation } from './conversation.js';
 import { readUsage } from './read-result.js';
 
-/** Reads an `assistant` record: one block of a message, or a whole message. */
+/** Reads an `assistant` record: one block of a message, or a complete message. */
 export function readAssistant(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
   const message = getObject(record, 'message');
@@ -23,7 +23,7 @@ export function readAssistant(record: object, conversation: Conversation): void 
   if (getBoolean(record, 'isReplay') === true) return report.status({ status: 'assistant', reason: 'replay' });
   if (parent === null) conversation.continueTurn();
   const id = getName(message, 'id');
-  const isNew = conversation.speaker(parent).isFirst(id);
+  const isNew = conversation.getSpeaker(parent).isFirst(id);
   const usage = readMessageUsage(message, isNew, conversation);
   report.keepRest(message, USED_MESSAGE_FIELDS, 'message');
   report.step({ model: getName(message, 'model'), usage });
@@ -53,9 +53,9 @@ function readBlock(block: object, { parent, id, record }: BlockContext, conversa
     case 'text':
       return readText(getString(block, 'text') ?? '', { parent, id, record }, conversation);
     case 'thinking': {
-      // Thoughts that are not shown are printed as an empty text with a signature.
+      // Hidden thoughts are printed as an empty text with a signature.
       const thought = getString(block, 'thinking') ?? '';
-      if (thought !== '') conversation.speaker(parent).whole('thinking', thought, id);
+      if (thought !== '') conversation.getSpeaker(parent).addBlock('thinking', thought, id);
       return;
     }
     case 'tool_use':
@@ -64,16 +64,16 @@ function readBlock(block: object, { parent, id, record }: BlockContext, conversa
       return readCall(block, parent, conversation);
     default:
       if (type.endsWith('tool_result')) readCallEnd(block, parent, conversation);
-    // Other blocks cannot be shown (`redacted_thinking`, `compaction`): the status of the record represents them.
+    // Other blocks (`redacted_thinking`, `compaction`) have no separate event, only the status of their record.
   }
 }
 
 function readText(text: string, { parent, id, record }: BlockContext, conversation: Conversation): void {
-  const speaker = conversation.speaker(parent);
+  const speaker = conversation.getSpeaker(parent);
   const usage = getObject(getObject(record, 'message') ?? {}, 'usage');
   const error = conversation.dialect.readErrorText(text, record, usage);
-  if (error !== null) conversation.fails(error);
-  if (text !== '' && (error === null || speaker.isSpeaking)) speaker.whole('text', text, id);
+  if (error !== null) conversation.reportFailure(error);
+  if (text !== '' && (error === null || speaker.hasOpenText)) speaker.addBlock('text', text, id);
 }
 
 function readCall(block: object, parent: string | null, conversation: Conversation): void {
@@ -84,13 +84,13 @@ function readCall(block: object, parent: string | null, conversation: Conversati
   const input = getField(block, 'input');
   const pathField = name === null ? undefined : dialect.fileTools.get(name);
   const path = pathField === undefined || !isRecord(input) ? null : getName(input, pathField);
-  conversation.callStarts(id);
+  conversation.startCall(id);
   report.toolStarted({ id, name, input, parent, paths: path === null ? [] : [path] });
   if (name !== null && PLAN_TOOLS.has(name) && isRecord(input))
     report.plan(readPlan(getArray(input, 'todos')), { call: id, parent });
 }
 
-/** Reads a `user` record: the ends of tool calls, or words that were put to the agent. */
+/** Reads a `user` record: the ends of tool calls, or text that was sent to the agent. */
 export function readUser(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
   const message = getObject(record, 'message');
@@ -105,13 +105,13 @@ export function readUser(record: object, conversation: Conversation): void {
     else report.checkFields(block, known, `user.block(${type})`);
     report.keepRest(block, USED_BLOCK_FIELDS, `message.content(${type ?? 'unknown'})`);
     if (type !== 'tool_result') continue;
-    // A replay repeats history: only what ends a call of this attempt is news.
+    // A replay repeats history: only the end of a call of this attempt is new.
     if (isReplay && !conversation.isOpenCall(getName(block, 'tool_use_id') ?? '')) continue;
     readCallEnd(block, parent, conversation, readDiff(getField(record, 'tool_use_result')));
     endedCall = true;
   }
   if (endedCall) return;
-  // A prompt, an echo of it, or text a program put in: never the agent's words.
+  // A prompt, an echo of it, or text that a program inserted: never the agent's own message.
   const isSynthetic = getBoolean(record, 'isSynthetic') === true;
   report.status({
     status: 'user',
@@ -132,7 +132,7 @@ function readCallEnd(
   const { report } = conversation;
   const id = getName(block, 'tool_use_id');
   if (id === null) return report.unparsed('MALFORMED_RECORD', 'A tool result does not name its call.');
-  conversation.callEnds(id);
+  conversation.endCall(id);
   const output = getField(block, 'content');
   const error = findFailure(block, output);
   const changed = diff.length === 0 ? undefined : { diff };
@@ -140,7 +140,7 @@ function readCallEnd(
   else report.toolFailed({ id, output, parent, error });
 }
 
-/** Reads the diff of an edit: Claude Code puts it next to the result that the model gets. */
+/** Reads the diff of an edit: Claude Code prints it next to the tool result. */
 function readDiff(result: unknown): readonly FileDiff[] {
   if (!isRecord(result)) return [];
   const path = getName(result, 'filePath');
@@ -150,7 +150,7 @@ function readDiff(result: unknown): readonly FileDiff[] {
   return [{ path, old_text: before, new_text: after }];
 }
 
-/** Longer texts are not repeated: the file itself can be read. */
+/** Longer texts are left out: the file itself can be read. */
 const MAX_DIFF = 64 * 1024;
 
 /** Tools that write the agent's plan. */
@@ -166,7 +166,7 @@ const USED_MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   'usage',
 ]);
 
-/** A signature proves a thought to the model's provider and says nothing to others. */
+/** Includes the signature of a thought, which is only useful to the model's provider. */
 const USED_BLOCK_FIELDS: ReadonlySet<string> = new Set([
   'type',
   'text',
@@ -200,7 +200,7 @@ function readBlocks(message: object): readonly object[] {
   return text === null ? getArray(message, 'content').filter(isRecord) : [{ type: 'text', text }];
 }
 
-/** The tokens of a message, once: a message printed block by block repeats them with each. */
+/** Reads the tokens of a message only once: a message printed block by block repeats them with each block. */
 function readMessageUsage(message: object, isNew: boolean, { report, dialect }: Conversation): Usage | null {
   const usage = getObject(message, 'usage');
   if (usage !== null) report.checkFields(usage, dialect.tables.usage, 'usage');

@@ -30,23 +30,23 @@ const FAILED_REASONS: ReadonlySet<string> = new Set([
   'turn_setup_failed',
 ]);
 
-/** Reads a `result`: the end of a turn, and the one record whose session id can be resumed. */
+/** Reads a `result`: the end of a turn, and the only record whose session id can be resumed. */
 export function readResult(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
   report.session(getName(record, 'session_id'));
   const failure = findFailure(record, conversation);
   const text = getString(record, 'result');
-  // Contains the rest of the open message.
-  if (failure === null && text !== null && conversation.agent.isSaying(text))
-    conversation.agent.whole('text', text, null);
-  conversation.ends();
+  // The result contains the rest of the open message.
+  if (failure === null && text !== null && conversation.agent.isContinuedBy(text))
+    conversation.agent.addBlock('text', text, null);
+  conversation.endTurn();
   for (const denial of getArray(record, 'permission_denials').filter(isRecord)) readDenial(denial, conversation);
   if (failure === null) reportAnswer(record, conversation);
-  else conversation.fails({ message: failure, httpStatus: getCount(record, 'api_error_status') });
+  else conversation.reportFailure({ message: failure, httpStatus: getCount(record, 'api_error_status') });
   report.status({
     status: 'result',
     reason: getString(record, 'terminal_reason') ?? getString(record, 'subtype'),
-    usage: dialect.totalUsage(record, report),
+    usage: dialect.readTotalUsage(record, report),
     detail: readDetail(record),
   });
   if (failure === null) report.endSignal(dialect.endSignal);
@@ -61,7 +61,7 @@ function findFailure(record: object, conversation: Conversation): string | null 
   const isFailure = subtype !== 'success' || getBoolean(record, 'is_error') === true || FAILED_REASONS.has(reason);
   if (isFailure) return readErrorMessage(record) ?? (reason === '' || reason === 'completed' ? subtype : reason);
   if (text === null) return null;
-  // Called a success, with the text of an error as its answer.
+  // Some failures are reported as a success with the error message as the answer.
   const error = conversation.dialect.readErrorText(text, record, getObject(record, 'usage'));
   return error !== null || conversation.isLastError(text) ? text : null;
 }
@@ -74,23 +74,23 @@ function readErrorMessage(record: object): string | null {
   return errors.length === 0 ? null : errors.join('; ');
 }
 
-/** Reports the answer, if it was not printed before: with one document at the end it is only here. */
+/** Reports the answer if it was not printed before: if the output is one document, only the result contains it. */
 function reportAnswer(record: object, conversation: Conversation): void {
   const text = getString(record, 'result') ?? '';
   const payload = readStructured(record);
-  // The program has checked it against a schema: this is the answer, whatever else was printed.
+  // The program has validated it against a schema, so it is the answer even if other text was printed.
   const structured = payload === undefined ? text : JSON.stringify(payload);
-  if (text !== structured) reportUnlessSaid(text, undefined, conversation);
-  reportUnlessSaid(structured, payload, conversation);
+  if (text !== structured) reportUnlessPrinted(text, undefined, conversation);
+  reportUnlessPrinted(structured, payload, conversation);
 }
 
-function reportUnlessSaid(text: string, payload: unknown, { agent, report }: Conversation): void {
-  if (text.trim() === '' || agent.hasSaid(text)) return;
+function reportUnlessPrinted(text: string, payload: unknown, { agent, report }: Conversation): void {
+  if (text.trim() === '' || agent.hasReported(text)) return;
   report.message(text, payload === undefined ? {} : { payload });
-  agent.confirmLater(text);
+  agent.expectRepeat(text);
 }
 
-/** A tool call that was refused: the agent may continue without it, so it is not a failure of the run. */
+/** Reports a denied tool call as a warning: the agent may continue without it, so the run has not failed. */
 function readDenial(denial: object, { report }: Conversation): void {
   const tool = getName(denial, 'tool_name') ?? 'unknown';
   const message = `The tool ${tool} was denied.`;
@@ -123,7 +123,7 @@ interface UsageReading {
   readonly model?: string | null;
 }
 
-/** Reads a `usage` object; null if it counts nothing. */
+/** Reads a `usage` object; null if it has no token counts. */
 export function readUsage(
   usage: object | null,
   { scope, inputIncludesCache, cost, model }: UsageReading,

@@ -2,8 +2,8 @@ import { getField, getName, getObject, getString } from '../../reading/record-fi
 import type { Conversation } from './conversation.js';
 
 /**
- * Reads a `stream_event`: a message while it is being written. Its whole blocks follow as `assistant` records, so tool
- * calls are reported from those, with their whole input.
+ * Reads a `stream_event`: a message while it is being streamed. Its complete blocks follow as `assistant` records, so
+ * tool calls are reported from those, with their complete input.
  */
 export function readStreamEvent(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
@@ -15,7 +15,7 @@ export function readStreamEvent(record: object, conversation: Conversation): voi
   if (known === undefined) return report.unknownType(`stream_event ${type}`);
   report.checkFields(event, known, `stream_event(${type})`);
   const parent = getName(record, 'parent_tool_use_id');
-  const speaker = conversation.speaker(parent);
+  const speaker = conversation.getSpeaker(parent);
   switch (type) {
     case 'message_start': {
       if (parent === null) conversation.continueTurn();
@@ -41,7 +41,7 @@ export function readStreamEvent(record: object, conversation: Conversation): voi
       return report.engineError({ message });
     }
     default:
-      return report.status({ status: type, detail: remainder(event) });
+      return report.status({ status: type, detail: dropType(event) });
   }
 }
 
@@ -52,9 +52,9 @@ const STOP_REASON: ReadonlySet<string> = new Set(['stop_reason']);
 function readBlockStart(event: object, parent: string | null, conversation: Conversation): void {
   const block = getObject(event, 'content_block') ?? {};
   const type = getString(block, 'type');
-  // Most begin empty; their first content is not a separate delta.
-  if (type === 'text') conversation.speaker(parent).piece('text', getString(block, 'text') ?? '');
-  if (type === 'thinking') conversation.speaker(parent).piece('thinking', getString(block, 'thinking') ?? '');
+  // Most blocks begin empty; if one does not, its first content has no separate delta.
+  if (type === 'text') conversation.getSpeaker(parent).addDelta('text', getString(block, 'text') ?? '');
+  if (type === 'thinking') conversation.getSpeaker(parent).addDelta('thinking', getString(block, 'thinking') ?? '');
   const call = getName(block, 'id');
   const detail = { type, ...(call === null ? undefined : { id: call, name: getField(block, 'name') }) };
   conversation.report.status({ status: 'content_block_start', detail });
@@ -68,14 +68,14 @@ function readDelta(event: object, parent: string | null, conversation: Conversat
   if (type === null || known === undefined)
     return report.unknownType(`content_block_delta ${type ?? 'without a type'}`);
   report.checkFields(delta, known, `content_block_delta(${type})`);
-  const words = getString(delta, type === 'thinking_delta' ? 'thinking' : 'text') ?? '';
-  if (type === 'text_delta' && words !== '') return conversation.speaker(parent).piece('text', words);
-  if (type === 'thinking_delta' && words !== '') return conversation.speaker(parent).piece('thinking', words);
-  // A piece of a call's input, of a signature, of a citation.
-  report.status({ status: type, detail: remainder(delta) });
+  const text = getString(delta, type === 'thinking_delta' ? 'thinking' : 'text') ?? '';
+  if (type === 'text_delta' && text !== '') return conversation.getSpeaker(parent).addDelta('text', text);
+  if (type === 'thinking_delta' && text !== '') return conversation.getSpeaker(parent).addDelta('thinking', text);
+  // A piece of a call's input, a signature or a citation.
+  report.status({ status: type, detail: dropType(delta) });
 }
 
-/** The event without its type. */
-function remainder(event: object): object {
+/** Returns the event without its type. */
+function dropType(event: object): object {
   return Object.fromEntries(Object.entries(event).filter(([key]) => key !== 'type'));
 }

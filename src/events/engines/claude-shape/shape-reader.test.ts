@@ -32,17 +32,17 @@ describe('messages', () => {
     expect(finals(translated)).toEqual(['One.', 'Two.']);
   });
 
-  it('that are printed twice on purpose stay twice', () => {
+  it('that are printed twice on purpose are reported twice', () => {
     const translated = read(init(), assistant([text('Yes.')], { id: 'a' }), assistant([text('Yes.')], { id: 'b' }));
     expect(finals(translated)).toEqual(['Yes.', 'Yes.']);
   });
 
-  it('may be a bare text', () => {
+  it('may be plain text', () => {
     const record = { ...assistant([]), message: { id: 'a', role: 'assistant', content: 'Bare.' } };
     expect(finals(read(init(), record))).toEqual(['Bare.']);
   });
 
-  it('in chunks are reported once, if the whole comes before the end of the block', () => {
+  it('in pieces are reported once, if the full block comes before its end', () => {
     const translated = read(
       init(),
       messageStart(),
@@ -57,7 +57,7 @@ describe('messages', () => {
     expect(new Set([...ids, translated.of('assistant.message.final')[0]?.message_id]).size).toBe(1);
   });
 
-  it('in chunks are reported once, if the whole comes after the end of the message', () => {
+  it('in pieces are reported once, if the full block comes after the end of the message', () => {
     const translated = read(
       init(),
       messageStart(),
@@ -70,7 +70,7 @@ describe('messages', () => {
     expect(translated.warnings).toContain('DUPLICATE_MESSAGE_SUPPRESSED');
   });
 
-  it('in chunks are reported from them, if the whole is lost', () => {
+  it('in pieces are reported from the pieces, if the full block is lost', () => {
     const translated = read(
       init(),
       messageStart('a'),
@@ -81,7 +81,7 @@ describe('messages', () => {
     expect(finals(translated)).toEqual(['One', 'Two']);
   });
 
-  it('are reported once, however they are split and whenever the whole comes', () => {
+  it('are reported once, however they are split and whenever the full block comes', () => {
     const block = fc.record({
       words: fc.string({ minLength: 1, maxLength: 20 }),
       isThought: fc.boolean(),
@@ -148,7 +148,7 @@ describe('the answer of a result', () => {
     expect(translated.warnings).toContain('PTY_STREAM_MISMATCH');
   });
 
-  it('may be a value that the program has checked', () => {
+  it('may be a value that the program has validated', () => {
     const translated = read(
       init(),
       assistant([text('Here.')]),
@@ -160,13 +160,13 @@ describe('the answer of a result', () => {
     ]);
   });
 
-  it('that was checked is reported once, if the text is the value', () => {
+  it('that was validated is reported once, if the text is the value', () => {
     expect(finals(read(init(), result({ result: '{"a":1}', structured_output: { a: 1 } })))).toEqual(['{"a":1}']);
   });
 });
 
 describe('thoughts', () => {
-  it('in pieces and whole have the same id', () => {
+  it('in pieces and in full have the same id', () => {
     const translated = read(
       init(),
       messageStart(),
@@ -203,7 +203,7 @@ describe('tool calls', () => {
     expect(translated.of('assistant.tool_call')[3]).toMatchObject({ name: 'Bash', error: 'Exit code 2\nno such file' });
   });
 
-  it('report why they failed, also in blocks', () => {
+  it('report why they failed, even in blocks', () => {
     const translated = read(
       init(),
       assistant([toolUse('t1')]),
@@ -212,7 +212,7 @@ describe('tool calls', () => {
     expect(translated.of('assistant.tool_call')[1]).toMatchObject({ status: 'failed', error: 'no\nway' });
   });
 
-  it('are started once, with their whole input, although it arrives in chunks', () => {
+  it('are started once, with their complete input, although it arrives in pieces', () => {
     const translated = read(
       init(),
       messageStart(),
@@ -254,7 +254,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  it('that never end are warned about', () => {
+  it('that never end cause a warning', () => {
     expect(read(init(), assistant([toolUse('t1')]), result()).warnings).toContain('TOOL_CALL_UNFINISHED');
   });
 
@@ -382,7 +382,7 @@ describe('the session', () => {
     expect(started(read(assistant([text('Hi')])))).toEqual(['s-1']);
   });
 
-  it('is not that of a hook, which is thrown away', () => {
+  it('is not the temporary one of a hook', () => {
     const hook = { hook_id: 'h', hook_name: 'n', hook_event: 'SessionStart' };
     const translated = read(system('hook_started', hook, 'thrown-away'), init('s-2'), result({}, 's-2'));
     expect(started(translated)).toEqual(['s-2']);
@@ -464,7 +464,7 @@ describe('the end', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('counts no more when the next turn begins', () => {
+  it('no longer counts when the next turn begins', () => {
     const translated = read(init(), result({ is_error: true, result: 'broken' }), init());
     expect(translated.rasp('lifecycle.completion.state')[0]?.evidence.runtime_error).toBeNull();
   });
@@ -520,7 +520,7 @@ describe('drift', () => {
       'content_block_delta brand_new',
     ],
     ['a type that objects inherit', { type: 'constructor', session_id: 's-1' }, 'constructor'],
-  ])('shows: %s is raw with a warning, and counted', (_, record, name) => {
+  ])('is reported: %s is raw with a warning, and counted', (_, record, name) => {
     const translated = read(init(), record, result({ result: 'Hi' }));
     expect(translated.of('raw.stdout').map((raw) => raw.text)).toEqual([JSON.stringify(record)]);
     expect(translated.warnings).toContain('UNKNOWN_EVENT_TYPE');
@@ -550,7 +550,7 @@ describe('drift', () => {
     ['an event', { type: 'stream_event', session_id: 's-1' }],
     ['the id of a call', assistant([{ type: 'tool_use', name: 'Bash', input: {} }])],
     ['the call of a result', user([{ type: 'tool_result', content: 'x' }])],
-  ])('shows: a record without %s is malformed', (_, record) => {
+  ])('is reported: a record without %s is malformed', (_, record) => {
     const translated = read(init(), record);
     expect(translated.warnings).toContain('MALFORMED_RECORD');
     expect(translated.of('raw.stdout')).toHaveLength(1);
@@ -573,7 +573,7 @@ describe('plain text', () => {
     expect(translated.warnings.filter((code) => code === 'UNPARSED_CONTENT_FELL_BACK_TO_RAW')).toHaveLength(2);
   });
 
-  it('that is a torn record is not an answer', () => {
+  it('that is an incomplete record is not an answer', () => {
     const translated = read(JSON.stringify(result({ result: 'Hi' })).slice(1));
     expect(translated.types).not.toContain('assistant.message.final');
     expect(translated.types).toContain('raw.stdout');

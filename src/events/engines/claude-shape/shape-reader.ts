@@ -22,10 +22,10 @@ import { readStreamEvent } from './read-stream-event.js';
 /** Confidence that plain lines on stdout are the answer. */
 const TEXT_CONFIDENCE = 0.4;
 
-/** A field of every record: text with it is a torn one. */
+/** A field of every record: text that contains it is an incomplete record. */
 const TORN_RECORD = /"(?:session_id|uuid)"\s*:/u;
 
-/** Reads what Claude Code and the programs modelled after it print: a record a line, one document, or plain text. */
+/** Reads the output of Claude Code and similar programs: one record per line, one document, or plain text. */
 export function createShapeReader(dialect: Dialect, report: Report): Reader {
   const conversation = new Conversation(dialect, report);
   const control = new ControlRecords(report);
@@ -33,8 +33,8 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
   let hasRecords = false;
   let hasText = false;
 
-  /** With `json` there are no records before the end: a lone result, or all of them in an array. */
-  function begins(frame: JsonFrame, isDocument: boolean): void {
+  /** Notes the first record. With `json` the output is one document: a single result, or all records in an array. */
+  function noteFirstRecord(frame: JsonFrame, isDocument: boolean): void {
     if (hasRecords) return;
     hasRecords = true;
     answer.ruleOut(frame);
@@ -56,17 +56,17 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
     json(frame) {
       const { value } = frame;
       if (frame.stream === 'stdin') return control.readSent(value);
-      // Between lines of text the same document is a part of the answer.
-      const error = hasText && answer.isPossible ? null : dialect.errorDocument(value);
-      if (error !== null) return readErrorDocument(error, conversation);
-      if (Array.isArray(value) && value.some((one) => isRecordOf(dialect, one, hasRecords))) {
-        begins(frame, true);
+      // After lines of plain text, an error document is part of the answer.
+      const error = hasText && answer.isPossible ? null : dialect.readErrorDocument(value);
+      if (error !== null) return reportFatalError(error, conversation);
+      if (Array.isArray(value) && value.some((one) => isKnownRecord(dialect, one, hasRecords))) {
+        noteFirstRecord(frame, true);
         for (const record of value) {
           if (isRecord(record)) readRecord(record);
           else report.unparsed('MALFORMED_RECORD', 'The array contains something other than records.');
         }
-      } else if (isRecordOf(dialect, value, hasRecords)) {
-        begins(frame, getString(value, 'type') === 'result');
+      } else if (isKnownRecord(dialect, value, hasRecords)) {
+        noteFirstRecord(frame, getString(value, 'type') === 'result');
         if (frame.stream !== 'stdout' || !control.readPrinted(value)) readRecord(value);
       } else if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
       else report.unknownType(getString(value, 'type') ?? 'a record without a type');
@@ -77,27 +77,27 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
         return readLog(frame, conversation);
       if (frame.problem !== null || TORN_RECORD.test(frame.text)) answer.ruleOut(frame);
       if (frame.stream !== 'stdout' || !answer.isPossible) return report.unparsed();
-      // Without records, an error is printed where the answer would stand.
-      const error = hasText ? null : dialect.logError(frame.text);
+      // Without records, an error is printed instead of the answer.
+      const error = hasText ? null : dialect.readLogError(frame.text);
       hasText = error === null;
       if (error === null) return answer.hold(frame);
       report.confidence(TEXT_CONFIDENCE);
       if (error.retrying === true) report.engineError(error);
-      else readErrorDocument(error, conversation);
+      else reportFatalError(error, conversation);
     },
     blank: (frame) => answer.blank(frame),
     end() {
-      conversation.ends();
+      conversation.endTurn();
       answer.end();
     },
   };
 }
 
 /**
- * A record names its type and its session. The few that have no session, and those that lost theirs, are known by their
- * type once the program has shown that it prints records.
+ * Whether a value is a record of the program: it has a type and a session. A record without a session is recognized by its type,
+ * once the program has printed others.
  */
-function isRecordOf({ tables }: Dialect, value: unknown, hasRecords: boolean): value is object {
+function isKnownRecord({ tables }: Dialect, value: unknown, hasRecords: boolean): value is object {
   if (!isRecord(value)) return false;
   const type = getString(value, 'type');
   if (type === null) return false;
@@ -107,7 +107,7 @@ function isRecordOf({ tables }: Dialect, value: unknown, hasRecords: boolean): v
 
 function readKnown(type: string, record: object, conversation: Conversation): void {
   const { report } = conversation;
-  // A hook may run under an id that is thrown away; what the agent says and does has the right one.
+  // A hook may have a temporary session id; the records of the agent itself have the right one.
   const isMain = getName(record, 'parent_tool_use_id') === null;
   switch (type) {
     case 'assistant':
@@ -126,7 +126,7 @@ function readKnown(type: string, record: object, conversation: Conversation): vo
   }
 }
 
-/** The state of a limit, reported from time to time. Only what is not plainly allowed is worth a warning. */
+/** Reads the state of a rate limit, which is printed from time to time. Any state but `allowed` is reported as a warning. */
 function readRateLimit(record: object, { report }: Conversation): void {
   const detail = readDetail(record);
   const info = getObject(record, 'rate_limit_info') ?? {};
@@ -141,26 +141,26 @@ function readRateLimit(record: object, { report }: Conversation): void {
   });
 }
 
-/** Reads the error document that a program prints if it cannot start; some print it again on stderr. */
-function readErrorDocument(error: EngineErrorReport, conversation: Conversation): void {
+/** Reports an error that ended the program, such as the document it prints if it cannot start; some print it again on stderr. */
+function reportFatalError(error: EngineErrorReport, conversation: Conversation): void {
   const { report } = conversation;
-  if (!conversation.fails(error)) report.status({ status: 'error', detail: error.detail });
+  if (!conversation.reportFailure(error)) report.status({ status: 'error', detail: error.detail });
   report.runtimeError(error.message);
 }
 
 function readLog(frame: TextFrame, { report, dialect }: Conversation): void {
   if (frame.problem !== null) return report.unparsed();
-  const error = dialect.logError(frame.text);
+  const error = dialect.readLogError(frame.text);
   if (error === null) report.noise();
   else report.engineError(error);
 }
 
 const ENVELOPE_FIELDS = ['type', 'subtype', 'uuid', 'session_id', 'parent_tool_use_id'] as const;
 
-/** Fields that every record has; they are left out of details. */
+/** Fields of all records, which details leave out. */
 const ENVELOPE: ReadonlySet<string> = new Set(ENVELOPE_FIELDS);
 
-/** Fields of records that events are made from; of other records all are kept. */
+/** Fields of records that are already in their events; of other records, all fields are kept as details. */
 const USED_FIELDS = createFieldTable(ENVELOPE_FIELDS, {
   assistant: ['message', 'error', 'is_api_error_message', 'api_error_status', 'api_error_type', 'isReplay'],
   user: ['message', 'isReplay', 'isSynthetic'],
@@ -197,7 +197,7 @@ const USED_INIT_FIELDS: ReadonlySet<string> = new Set([
   'qwen_code_version',
 ]);
 
-/** Fields of a retry that its message and its own fields contain. */
+/** Fields of a retry that are already in its event. */
 const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
   ...ENVELOPE_FIELDS,
   'data',
@@ -206,7 +206,7 @@ const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
   'error_status',
 ]);
 
-/** Reads a `system` record. Only `init` names the session: hooks before it may carry an id that is thrown away. */
+/** Reads a `system` record. Only `init` has the right session: hooks before it may have a temporary id. */
 function readSystem(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
   const subtype = getString(record, 'subtype');
@@ -214,9 +214,9 @@ function readSystem(record: object, conversation: Conversation): void {
   if (subtype === null || known === undefined) return report.unknownType(`system ${subtype ?? 'without a subtype'}`);
   report.checkFields(record, known, `system(${subtype})`);
   if (subtype === 'init') return readInit(record, conversation);
-  const error = dialect.systemError(subtype, record);
+  const error = dialect.readSystemError(subtype, record);
   if (error === null) return report.status({ status: subtype, detail: readDetail(record) });
-  // Later output is a new answer, not the rest of the one that broke off.
+  // Later output is a new answer, not the rest of the interrupted one.
   const keepsText = getBoolean(getObject(record, 'data') ?? {}, 'preserveText') === true;
   if (error.retrying === true && !keepsText) conversation.agent.discard();
   report.keepRest(record, USED_ERROR_FIELDS);
@@ -225,7 +225,7 @@ function readSystem(record: object, conversation: Conversation): void {
 
 function readInit(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
-  conversation.startsTurn();
+  conversation.startTurn();
   report.keepRest(record, USED_INIT_FIELDS);
   report.engineVersion(getName(record, dialect.versionField));
   report.status({
@@ -243,23 +243,23 @@ function readInit(record: object, conversation: Conversation): void {
   });
 }
 
-/** A record as the program printed it, without what all records have. */
+/** Returns a record without the fields that all records have. */
 function readDetail(record: object): object {
   return Object.fromEntries(Object.entries(record).filter(([key]) => !ENVELOPE.has(key)));
 }
 
-/** Elements of an array that are looked at. */
-const MAX_LOOKED_AT = 4;
+/** The number of array elements that are examined. */
+const MAX_EXAMINED = 4;
 
-/** Estimates how likely a value is the program's: one of its records, or an array that begins with such records. */
+/** Estimates how likely it is that the program printed a value: one of its records, or an array that begins with them. */
 export function detectShape(value: object, detectRecord: (record: object) => number): number {
   if (!Array.isArray(value)) return hasSession(value) ? detectRecord(value) : 0;
-  const records = value.slice(0, MAX_LOOKED_AT);
+  const records = value.slice(0, MAX_EXAMINED);
   if (records.length === 0 || !records.every((one) => isRecord(one) && hasSession(one))) return 0;
   return Math.max(...records.map(detectRecord));
 }
 
-/** The session of a record that speaks for the agent; hooks and sub-agents do not. Of an array, that of the last one. */
+/** Returns the session of a record of the agent itself, not of a hook or a sub-agent; for an array, that of its last record. */
 export function readShapeSession(value: object): string | null {
   if (!Array.isArray(value)) return readRecordSession(value);
   const last: unknown = value.at(-1);

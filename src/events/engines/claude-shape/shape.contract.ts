@@ -5,7 +5,7 @@ import { translateLines } from '../../contract/translate-lines.contract.js';
 import type { EngineName } from '../../protocol/engine-names.js';
 
 /*
- * Records in the shape of Claude Code's, for scenarios of tests.
+ * Records in the format of Claude Code, for tests.
  */
 
 interface Envelope {
@@ -63,7 +63,7 @@ export function result(fields: object = {}, session = 's-1'): object {
   return { type: 'result', session_id: session, uuid: 'u', duration_ms: 5, duration_api_ms: 4, ...outcome, ...fields };
 }
 
-/** The stream events of one block, in pieces, without its end. */
+/** Creates the stream events of one block, without its end. */
 export function pieces(block: Block, cut: readonly string[], options: Envelope = {}): readonly object[] {
   const isText = block['type'] === 'text';
   const start = { type: 'content_block_start', index: 0, content_block: isText ? text('') : thinking('') };
@@ -83,7 +83,7 @@ export const blockStop = (options: Envelope = {}): object =>
 
 export const messageStop = (options: Envelope = {}): object => streamEvent({ type: 'message_stop' }, options);
 
-/** The contract for the recordings of every program of the family. */
+/** The contract for the recordings of all programs with this format. */
 export function describeShapeRecordings(engine: EngineName, fixtures: URL): void {
   describe(`the recordings of ${engine}`, () => {
     const recordings = readFixtures(fixtures).map((fixture) => [fixture.name, fixture] as const);

@@ -1,27 +1,27 @@
 import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
 import type { Report } from '../report.js';
 
-/** A text of a speaker: words to people, or thoughts. */
-type Utterance = 'text' | 'thinking';
+/** The kinds of text: messages and thoughts. */
+type TextKind = 'text' | 'thinking';
 
 interface OpenBlock {
-  readonly kind: Utterance;
+  readonly kind: TextKind;
   readonly id: string | null;
   text: string;
 }
 
 /**
- * The agent, or one of its sub-agents. With partial messages a block is printed twice, in pieces and whole, and programs
- * differ in when the whole comes: before the block's end or after it. Whichever comes, it is reported once.
+ * The agent, or one of its sub-agents. With partial messages a block is printed twice, in pieces and in full. In some programs the full
+ * block comes before its end event, in others after it. In both cases it is reported once.
  */
 export class Speaker {
   readonly #report: Report;
   readonly #parent: string | null;
   readonly #options: { readonly key: string; readonly parent: string | null };
   readonly #nextThought: () => string;
-  readonly #said = new SaidTexts();
+  readonly #reported = new ReportedTexts();
   #open: OpenBlock | null = null;
-  #countedId: string | null = null;
+  #lastMessageId: string | null = null;
 
   constructor(report: Report, parent: string | null, nextThought: () => string) {
     this.#report = report;
@@ -30,36 +30,36 @@ export class Speaker {
     this.#nextThought = nextThought;
   }
 
-  /** Whether words are on their way: pieces were reported, and the whole was not. */
-  get isSpeaking(): boolean {
+  /** Whether pieces of a message were reported, but not yet the full message. */
+  get hasOpenText(): boolean {
     return this.#open?.kind === 'text';
   }
 
-  /** Whether this text begins with what was already reported of the open message. */
-  isSaying(words: string): boolean {
-    return this.#open?.kind === 'text' && this.#open.text !== '' && words.startsWith(this.#open.text);
+  /** Whether this text begins with the reported part of the open message. */
+  isContinuedBy(text: string): boolean {
+    return this.#open?.kind === 'text' && this.#open.text !== '' && text.startsWith(this.#open.text);
   }
 
   /** Whether the last message has this text: its last block, or all of them. */
-  hasSaid(text: string): boolean {
-    return this.#said.isLastMessage(text);
+  hasReported(text: string): boolean {
+    return this.#reported.isLastMessage(text);
   }
 
-  /** Whether a record is the first of its message: what all of them repeat is taken from that one. */
+  /** Whether a record is the first of its message: fields that all its records repeat are read only from this one. */
   isFirst(messageId: string | null): boolean {
-    const isFirst = messageId === null || messageId !== this.#countedId;
-    this.#countedId = messageId;
+    const isFirst = messageId === null || messageId !== this.#lastMessageId;
+    this.#lastMessageId = messageId;
     return isFirst;
   }
 
-  /** A new message begins. */
+  /** Starts a new message. */
   startMessage(id: string | null): void {
     this.endBlock();
-    this.#said.forgetUnconfirmed();
-    this.#said.enterMessage(id);
+    this.#reported.forgetUnconfirmed();
+    this.#reported.enterMessage(id);
   }
 
-  piece(kind: Utterance, text: string): void {
+  addDelta(kind: TextKind, text: string): void {
     if (text === '') return;
     if (this.#open?.kind !== kind || this.#open.text.length > MAX_MESSAGE_LENGTH) {
       this.endBlock();
@@ -70,38 +70,38 @@ export class Speaker {
     this.#report.reasoning(text, { ...withId(this.#open.id), partial: true, parent: this.#parent });
   }
 
-  /** A whole block of a message, which may have come in pieces before. */
-  whole(kind: Utterance, text: string, messageId: string | null): void {
-    this.#said.enterMessage(messageId);
+  /** Adds a complete block of a message, which may have been streamed in pieces before. */
+  addBlock(kind: TextKind, text: string, messageId: string | null): void {
+    this.#reported.enterMessage(messageId);
     if (this.#open?.kind === kind) return this.#emit(kind, text);
     this.endBlock();
-    if (!this.#said.confirms(text)) return this.#emit(kind, text);
+    if (!this.#reported.takeExpectedRepeat(text)) return this.#emit(kind, text);
     this.#report.warning('DUPLICATE_MESSAGE_SUPPRESSED', 'A message was printed again after it had been reported.');
   }
 
-  /** Ends the open block with what was streamed, unless the whole block was printed. */
+  /** Ends the open block with the text that was streamed, unless the complete block was printed. */
   endBlock(): void {
     if (this.#open === null || this.#open.text === '') return;
     const { kind, text } = this.#open;
     this.#emit(kind, text);
-    this.confirmLater(text);
+    this.expectRepeat(text);
   }
 
-  /** Discards the open block: the program starts over. */
+  /** Discards the open block, because the program starts again. */
   discard(): void {
     if (this.#open !== null) this.#open.text = '';
   }
 
-  /** A text was reported that may be printed again as a block. */
-  confirmLater(text: string): void {
-    this.#said.confirmLater(text);
+  /** Notes that a reported text may be printed again as a block. */
+  expectRepeat(text: string): void {
+    this.#reported.expectRepeat(text);
   }
 
-  #emit(kind: Utterance, text: string): void {
+  #emit(kind: TextKind, text: string): void {
     const id = this.#open?.kind === kind ? this.#open.id : null;
     this.#open = null;
     if (kind === 'thinking') return this.#report.reasoning(text, { ...withId(id), parent: this.#parent });
-    this.#said.add(text);
+    this.#reported.add(text);
     this.#report.message(text, this.#options);
   }
 }
@@ -110,18 +110,18 @@ function withId(id: string | null): { id: string } | undefined {
   return id === null ? undefined : { id };
 }
 
-/** Texts reported without their whole that are remembered, in case it comes after all. */
+/** Limit on reported texts whose complete block may still be printed. */
 const MAX_UNCONFIRMED = 8;
-/** Texts of one message that are remembered. */
+/** Limit on remembered texts of one message. */
 const MAX_TEXTS = 256;
 
-/** The recent texts of a speaker, to recognise a repeat. */
-class SaidTexts {
+/** The recent texts of a speaker, to detect repeats. */
+class ReportedTexts {
   #messageId: string | null = null;
   #texts: string[] = [];
   #unconfirmed: string[] = [];
 
-  /** Starts a message; without an id, a new one. */
+  /** Starts a message, or continues the current one if it has this id. */
   enterMessage(id: string | null): void {
     if (id !== null && id === this.#messageId && this.#texts.length < MAX_TEXTS) return;
     this.#messageId = id;
@@ -137,20 +137,20 @@ class SaidTexts {
     return this.#texts.at(-1) === text || this.#texts.join('') === text || this.#texts.join('\n') === text;
   }
 
-  /** A text was reported that may be printed again as a block. */
-  confirmLater(text: string): void {
+  /** Notes that a reported text may be printed again as a block. */
+  expectRepeat(text: string): void {
     this.#unconfirmed.push(text);
     if (this.#unconfirmed.length > MAX_UNCONFIRMED) this.#unconfirmed.shift();
   }
 
-  /** Whether a block is one that was reported before; true once for each time it was. */
-  confirms(text: string): boolean {
+  /** Whether a block repeats a reported text; each report is matched once. */
+  takeExpectedRepeat(text: string): boolean {
     const known = this.#unconfirmed.indexOf(text);
     if (known >= 0) this.#unconfirmed.splice(known, 1);
     return known >= 0;
   }
 
-  /** Forgets texts that were not printed again by now. */
+  /** Drops the texts that were not printed again. */
   forgetUnconfirmed(): void {
     this.#unconfirmed = [];
   }

@@ -158,7 +158,7 @@ describe('the usage of claude', () => {
   const usage = { input_tokens: 10, cache_read_input_tokens: 100, cache_creation_input_tokens: 5, output_tokens: 3 };
   const message = { id: 'msg_1', model: 'm', usage };
 
-  it('is reported once a message, though every block repeats it, and counts the cache as input', () => {
+  it('is reported once per message, though every block repeats it, and counts the cache as input', () => {
     const translated = read(
       init(),
       { ...assistant([]), message: { ...message, content: [text('Hi')] } },
@@ -206,7 +206,7 @@ describe('the usage of claude', () => {
     });
   });
 
-  it('is that of the invocation, if the models are not listed apart', () => {
+  it('is that of the invocation, if the models are not listed separately', () => {
     const translated = read(result({ result: 'Hi', usage, total_cost_usd: 0.5 }));
     expect(translated.fcmp.at(-1)?.data).toMatchObject({ usage: { scope: 'total', input_tokens: 115, cost: 0.5 } });
   });
@@ -217,12 +217,12 @@ describe('the usage of claude', () => {
   });
 });
 
-describe('claude is recognised', () => {
-  it('by its version, surely', () => {
+describe('claude is recognized', () => {
+  it('by its version, with certainty', () => {
     expect(claudeEngine.detect(system('init', { claude_code_version: '2.1.325' }))).toBe(1);
   });
 
-  it('by the cost in its result, wherever the type stands', () => {
+  it('by the cost in its result, at any position of the type', () => {
     expect(claudeEngine.detect({ total_cost_usd: 0, session_id: 's', subtype: 'success', type: 'result' })).toBe(0.9);
   });
 

@@ -17,7 +17,7 @@ import type { Usage } from '../../protocol/event-parts.js';
 import { readUsage } from '../claude-shape/read-result.js';
 import { CLAUDE_TABLES } from './records.js';
 
-/** Claude Code: `claude -p --output-format stream-json --verbose`, or one document with `json`. All of it on stdout. */
+/** Claude Code: `claude -p --output-format stream-json --verbose`, or one document with `json`. Everything is printed on stdout. */
 export const claudeEngine: Engine = {
   name: 'claude',
   parser: 'claude_stream_json',
@@ -43,17 +43,17 @@ const CLAUDE: Dialect = {
     ['NotebookEdit', 'notebook_path'],
   ]),
   inputIncludesCache: false,
-  totalUsage: claudeTotalUsage,
-  systemError,
+  readTotalUsage,
+  readSystemError,
   readErrorText,
-  logError,
-  errorDocument: () => null,
+  readLogError,
+  readErrorDocument: () => null,
 };
 
 /** `API Error: 400 …` */
 const API_ERROR = /^API Error: (?:([45]\d\d)\b)?/u;
 
-/** Records that no other program of the family prints in this form count more. */
+/** Estimates how likely a record is Claude Code's. Records that similar programs do not print in this form score higher. */
 function detectRecord(record: object): number {
   const type = getString(record, 'type');
   if (type === 'system') {
@@ -67,7 +67,7 @@ function detectRecord(record: object): number {
   return 0.5;
 }
 
-function systemError(subtype: string, record: object): EngineErrorReport | null {
+function readSystemError(subtype: string, record: object): EngineErrorReport | null {
   switch (subtype) {
     case 'api_retry': {
       const cause = getString(record, 'error') ?? 'unknown';
@@ -103,8 +103,8 @@ function readErrorText(text: string, record: object): EngineErrorReport | null {
   };
 }
 
-/** Without records Claude Code prints an error where its answer would stand. */
-function logError(text: string): EngineErrorReport | null {
+/** Without records, Claude Code prints an error instead of its answer. */
+function readLogError(text: string): EngineErrorReport | null {
   const error = API_ERROR.exec(text);
   if (error === null) return null;
   const status = error[1];
@@ -112,10 +112,10 @@ function logError(text: string): EngineErrorReport | null {
 }
 
 /**
- * The tokens and the cost of the session so far. `usage` of a result counts this invocation alone, `modelUsage` and
- * `total_cost_usd` count the whole session, also over resumed attempts.
+ * Returns the tokens and the cost of the session so far. `usage` of a result covers this invocation only, `modelUsage` and
+ * `total_cost_usd` the entire session, including earlier attempts.
  */
-function claudeTotalUsage(result: object, report: Report): Usage | null {
+function readTotalUsage(result: object, report: Report): Usage | null {
   const usage = getObject(result, 'usage');
   if (usage !== null) report.checkFields(usage, CLAUDE_TABLES.usage, 'usage');
   const cost = getNumber(result, 'total_cost_usd');
@@ -134,12 +134,12 @@ function claudeTotalUsage(result: object, report: Report): Usage | null {
     reasoning_tokens: sum('thinkingTokens'),
     ...omitMissing({
       cost: cost === null || cost < 0 ? null : cost,
-      model: onlyName(models),
+      model: getOnlyName(models),
     }),
   };
 }
 
-/** The one model there is; null if there are several, or it has no name. */
-function onlyName([first, ...others]: readonly [string, unknown][]): string | null {
+/** Returns the name of the model; null if there are several, or it has no name. */
+function getOnlyName([first, ...others]: readonly [string, unknown][]): string | null {
   return first === undefined || others.length > 0 || first[0] === '' ? null : first[0];
 }

@@ -4,7 +4,7 @@ import type { RecordTables } from '../claude-shape/dialect.js';
 import { BLOCK_FIELDS, DELTA_FIELDS, EVENT_FIELDS } from '../claude-shape/dialect.js';
 
 /*
- * The records of `claude -p --output-format stream-json`: which there are and which fields they may have.
+ * The records of `claude -p --output-format stream-json`: the known types and the fields they may have.
  */
 
 const ENVELOPE = ['type', 'uuid', 'session_id'] as const;
@@ -15,7 +15,7 @@ const TASK = ['task_id', 'tool_use_id', 'description', 'subagent_type', 'skip_tr
 const TURN = ['user_message_uuid', 'user_message_uuids', 'resume_reason', 'agent_id', 'timestamp'] as const;
 const SUB_AGENT = ['parent_tool_use_id', 'subagent_type', 'task_description'] as const;
 
-/** Records that Claude Code prints beyond its published types, or printed in older versions. */
+/** Records and fields that are not in the published types of Claude Code, or only in older versions. */
 const OTHER_RECORDS: Readonly<Record<string, readonly string[]>> = {
   assistant: [
     ...SUB_AGENT,
@@ -166,7 +166,7 @@ const OTHER_SYSTEM_RECORDS: Readonly<Record<string, readonly string[]>> = {
   model_refusal_no_fallback: ['original_model', 'request_id', 'content'],
 };
 
-/** The fields of the published types and the others together. */
+/** Merges the fields of the published types with the others. */
 function mergeTables(
   prefix: string,
   others: Readonly<Record<string, readonly string[]>>,

@@ -12,11 +12,11 @@ import {
 import type { Report, ToolReport } from '../report.js';
 import { readShellScript } from './shell-script.js';
 
-/** Calls that may be open at once; the oldest is forgotten for one more. */
+/** Limit on open calls; beyond it the oldest is dropped. */
 const MAX_OPEN = 1024;
 
-/** Items that repeat what is known already, or lead nowhere. */
-const QUIET: ReadonlySet<string> = new Set([
+/** Items that are reported as a status only: they repeat other items, or are not needed. */
+const STATUS_ONLY: ReadonlySet<string> = new Set([
   'userMessage',
   'hookPrompt',
   'plan',
@@ -28,7 +28,7 @@ const QUIET: ReadonlySet<string> = new Set([
   'sleep',
 ]);
 
-/** The names under which `codex exec` prints the same calls. */
+/** The names of these calls in the output of `codex exec`. */
 const TOOL_NAMES: ReadonlyMap<string, string> = new Map([
   ['commandExecution', 'command_execution'],
   ['fileChange', 'file_change'],
@@ -40,14 +40,14 @@ const TOOL_NAMES: ReadonlyMap<string, string> = new Map([
 /** Reads the items of a turn: messages, thoughts and calls. */
 export class AppServerItems {
   readonly #report: Report;
-  /** Calls that have started: a permission request names their id alone. */
+  /** Calls that have started: a permission request has only their id. */
   readonly #open = new Map<string, ToolReport>();
 
   constructor(report: Report) {
     this.#report = report;
   }
 
-  /** Returns what is known of a started call. */
+  /** Returns the details of a started call. */
   describe(id: string): ToolReport | null {
     return this.#open.get(id) ?? null;
   }
@@ -72,7 +72,7 @@ export class AppServerItems {
     const id = item === null ? null : getName(item, 'id');
     if (item === null || type === null || id === null)
       return report.unparsed('MALFORMED_RECORD', `item/${phase} has no item with a type and an id.`);
-    if (QUIET.has(type)) return report.status({ status: `item/${phase}`, reason: type, detail: item });
+    if (STATUS_ONLY.has(type)) return report.status({ status: `item/${phase}`, reason: type, detail: item });
     if (type === 'agentMessage' || type === 'reasoning') {
       if (phase === 'started') return report.noise();
       return type === 'reasoning' ? this.#readThought(id, item) : this.#readMessage(id, item);
@@ -165,7 +165,7 @@ function findFailure(item: object, exitCode: number | null): string | null {
   if (status !== 'failed' && status !== 'declined') return null;
   const result = getObject(item, 'result');
   const texts = result === null ? [] : getArray(result, 'content').filter(isRecord);
-  const said = shorten(texts.map((part) => getString(part, 'text') ?? '').join('\n'));
-  if (said !== '') return said;
+  const text = shorten(texts.map((part) => getString(part, 'text') ?? '').join('\n'));
+  if (text !== '') return text;
   return exitCode === null ? status : `${status} with exit code ${exitCode}`;
 }

@@ -11,16 +11,16 @@ import {
   getObject,
   getString,
 } from '../../reading/record-fields.js';
-import { readRpcMessage, resultFields } from '../json-rpc.js';
+import { readRpcMessage, getResultFields } from '../json-rpc.js';
 import type { RpcId, RpcMessage } from '../json-rpc.js';
 import type { Report } from '../report.js';
 import { AppServerItems } from './app-server-items.js';
 import { isApproval, readApproval, readApprovalAnswer } from './approval.js';
 
-/** Requests of one side that may be open at once; a hostile agent could ask without end. */
+/** Limit on open requests per side; a hostile agent could send them endlessly. */
 const MAX_OPEN = 1024;
 
-/** Methods of the protocol that begin like these are the app server's. */
+/** The methods of the app server. */
 const METHOD =
   /^(?:thread|turn|item|account|mcpServer|model|hook|serverRequest|remoteControl)\/|^(?:initialized?|error|warning)$/u;
 
@@ -35,23 +35,23 @@ export function detectAppServer(value: object): number {
       if (!METHOD.test(message.method)) return 0;
       return getName(message.params, 'threadId') === null ? 0.5 : 1;
     case 'result':
-      return getObject(resultFields(message.result), 'thread') === null ? 0 : 0.9;
+      return getObject(getResultFields(message.result), 'thread') === null ? 0 : 0.9;
     case 'error':
       return 0;
   }
 }
 
-/** The thread a message is about. */
+/** Returns the thread id in a response. */
 export function readAppServerSession(value: object): string | null {
   const message = readRpcMessage(value);
   if (message?.kind !== 'result') return null;
-  const thread = getObject(resultFields(message.result), 'thread');
+  const thread = getObject(getResultFields(message.result), 'thread');
   return thread === null ? null : getName(thread, 'id');
 }
 
-interface OpenQuestion {
+interface AgentRequest {
   readonly method: string;
-  /** Null where it is not about a permission. */
+  /** Null if it is not a permission request. */
   readonly interaction: string | null;
 }
 
@@ -59,9 +59,9 @@ interface OpenQuestion {
 export class AppServerReader {
   readonly #report: Report;
   readonly #items: AppServerItems;
-  /** Methods that were asked of the server and not answered. */
+  /** Methods of the requests to the server without a response. */
   readonly #sent = new Map<RpcId, string>();
-  readonly #asked = new Map<RpcId, OpenQuestion>();
+  readonly #agentRequests = new Map<RpcId, AgentRequest>();
   /** The thread of the agent itself; sub-agents have threads too. */
   #thread: string | null = null;
   #hasSent = false;
@@ -83,19 +83,19 @@ export class AppServerReader {
     return true;
   }
 
-  /** Keeps the fields of a message that no event was made from. */
+  /** Adds the fields of a message that no event contains to its event as details. */
   #keepRest(message: RpcMessage): void {
     if (message.kind === 'result') {
-      const result = resultFields(message.result);
+      const result = getResultFields(message.result);
       const thread = getObject(result, 'thread');
       this.#report.keepRest(result, USED_RESULT, 'result');
       if (thread !== null) this.#report.keepRest(thread, USED_THREAD, 'result.thread');
     } else if (message.kind !== 'error') {
       const { params } = message;
       this.#report.keepRest(params, USED_PARAMS, 'params');
-      for (const place of ['item', 'turn', 'thread'] as const) {
-        const part = getObject(params, place);
-        if (part !== null) this.#report.keepRest(part, USED_PARTS[place], `params.${place}`);
+      for (const name of ['item', 'turn', 'thread'] as const) {
+        const part = getObject(params, name);
+        if (part !== null) this.#report.keepRest(part, USED_PARTS[name], `params.${name}`);
       }
     }
   }
@@ -104,11 +104,11 @@ export class AppServerReader {
     this.#hasSent = true;
     switch (message.kind) {
       case 'request': {
-        keepBounded(this.#sent, message.id, message.method);
+        addBounded(this.#sent, message.id, message.method);
         if (message.method !== 'turn/start') return this.#report.noise();
         this.#thread = getName(message.params, 'threadId') ?? this.#thread;
         this.#report.turnStarted();
-        // A later turn of the same process opens no thread: nothing else names it.
+        // A later turn of the same process does not open a thread, so only this request names it.
         this.#report.session(this.#thread);
         return this.#report.status({ status: 'turn/start' });
       }
@@ -116,11 +116,11 @@ export class AppServerReader {
         return this.#report.noise();
       case 'result':
       case 'error': {
-        const asked = message.id === null ? undefined : this.#asked.get(message.id);
-        if (asked === undefined || message.id === null) return this.#report.noise();
-        this.#asked.delete(message.id);
-        if (asked.interaction === null) return this.#report.status({ status: `${asked.method} refused` });
-        return this.#report.permissionReplied(asked.interaction, readApprovalAnswer(message));
+        const request = message.id === null ? undefined : this.#agentRequests.get(message.id);
+        if (request === undefined || message.id === null) return this.#report.noise();
+        this.#agentRequests.delete(message.id);
+        if (request.interaction === null) return this.#report.status({ status: `${request.method} refused` });
+        return this.#report.permissionReplied(request.interaction, readApprovalAnswer(message));
       }
     }
   }
@@ -132,7 +132,7 @@ export class AppServerReader {
       case 'notification':
         return this.#readNotification(message.method, message.params);
       case 'result':
-        return this.#readResult(this.#takeSent(message.id), resultFields(message.result), message.id);
+        return this.#readResult(this.#takeSent(message.id), getResultFields(message.result), message.id);
       case 'error': {
         const method = message.id === null ? undefined : this.#takeSent(message.id);
         const text = `Codex refused ${method ?? 'a request'}: ${getString(message.error, 'message') ?? 'unknown error'}`;
@@ -169,16 +169,16 @@ export class AppServerReader {
 
   #readRequest(id: RpcId, method: string, params: object): void {
     const report = this.#report;
-    const isRepeated = this.#asked.has(id);
+    const isRepeated = this.#agentRequests.has(id);
     if (isApproval(method)) {
       const item = getName(params, 'itemId');
       const question = readApproval(method, params, item === null ? null : this.#items.describe(item));
       if (question === null) return report.unparsed('MALFORMED_RECORD', 'A permission request does not name its item.');
-      // Carries what else the request says.
+      // This event gets the other fields of the request as its detail.
       report.status({ status: method });
-      keepBounded(this.#asked, id, { method, interaction: report.permissionRequired(question) });
+      addBounded(this.#agentRequests, id, { method, interaction: report.permissionRequired(question) });
     } else {
-      keepBounded(this.#asked, id, { method, interaction: null });
+      addBounded(this.#agentRequests, id, { method, interaction: null });
       report.status({ status: method, detail: params });
     }
     if (!isRepeated) return;
@@ -189,7 +189,7 @@ export class AppServerReader {
   #readNotification(method: string, params: object): void {
     const report = this.#report;
     const thread = getName(params, 'threadId');
-    // The words and actions of a sub-agent are not the agent's answer.
+    // The messages and calls of a sub-agent are not the agent's answer.
     if (thread !== null && this.#thread !== null && thread !== this.#thread)
       return report.status({ status: method, reason: 'another thread' });
     switch (method) {
@@ -229,15 +229,15 @@ export class AppServerReader {
     }
   }
 
-  /** Codex says this of every request that is settled; of one that is open it does not want the answer any more. */
+  /** Codex prints this for every resolved request; if the request is still open, Codex no longer needs a response. */
   #readResolved(id: unknown): void {
     const isId = typeof id === 'string' || typeof id === 'number';
-    const asked = isId ? this.#asked.get(id) : undefined;
-    if (!isId || asked === undefined) return this.#report.noise();
-    this.#asked.delete(id);
-    if (asked.interaction === null) return this.#report.noise();
+    const request = isId ? this.#agentRequests.get(id) : undefined;
+    if (!isId || request === undefined) return this.#report.noise();
+    this.#agentRequests.delete(id);
+    if (request.interaction === null) return this.#report.noise();
     const why = 'The agent withdrew its question.';
-    this.#report.permissionReplied(asked.interaction, { decision: 'deny', optionId: 'decline', by: 'rule', why });
+    this.#report.permissionReplied(request.interaction, { decision: 'deny', optionId: 'decline', by: 'rule', why });
   }
 
   #readError(params: object): void {
@@ -263,7 +263,7 @@ export class AppServerReader {
 }
 
 /*
- * Fields that events are made from; the times are those of the events.
+ * Fields that are already in events, and times, which are the same as those of the events.
  */
 const USED_RESULT: ReadonlySet<string> = new Set(['thread', 'model']);
 const USED_THREAD: ReadonlySet<string> = new Set(['id', 'cliVersion', 'createdAt', 'updatedAt', 'recencyAt', 'turns']);
@@ -287,7 +287,7 @@ const USED_PARTS = {
   thread: USED_THREAD,
 } as const;
 
-/** Codex says with an error what kind it is, and the HTTP status where there was one. */
+/** Reads the kind of an error, and its HTTP status if there is one. */
 function readErrorInfo(error: object): { readonly httpStatus?: number; readonly detail?: unknown } {
   const info = getField(error, 'codexErrorInfo');
   const kinds: readonly unknown[] = isRecord(info) ? Object.values(info) : [];
@@ -299,7 +299,7 @@ function readErrorInfo(error: object): { readonly httpStatus?: number; readonly 
   };
 }
 
-/** The tokens of the thread so far. */
+/** Reads the tokens of the thread so far. */
 function readUsage(params: object): Usage | null {
   const usage = getObject(params, 'tokenUsage');
   const total = usage === null ? null : getObject(usage, 'total');
@@ -314,8 +314,8 @@ function readUsage(params: object): Usage | null {
   };
 }
 
-/** Keeps an entry, and forgets the oldest where there are too many. */
-function keepBounded<Value>(map: Map<RpcId, Value>, id: RpcId, value: Value): void {
+/** Adds an entry, and removes the oldest if there are too many. */
+function addBounded<Value>(map: Map<RpcId, Value>, id: RpcId, value: Value): void {
   map.set(id, value);
   const [oldest] = map.keys();
   if (oldest !== undefined && map.size > MAX_OPEN) map.delete(oldest);

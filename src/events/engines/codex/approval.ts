@@ -1,16 +1,16 @@
 import { getArray, getField, getName, getObject } from '../../reading/record-fields.js';
-import { resultFields } from '../json-rpc.js';
+import { getResultFields } from '../json-rpc.js';
 import type { RpcMessage } from '../json-rpc.js';
 import type { PermissionAnswer, PermissionOption, PermissionQuestion, ToolReport } from '../report.js';
 import { readShellScript } from './shell-script.js';
 
-/** The requests with which `codex app-server` asks for a permission, and the tool each is about. */
+/** The methods with which `codex app-server` requests a permission, and the tool of each. */
 const APPROVALS: ReadonlyMap<string, string> = new Map([
   ['item/commandExecution/requestApproval', 'command_execution'],
   ['item/fileChange/requestApproval', 'file_change'],
 ]);
 
-/** Whether a request of Codex asks for a permission. */
+/** Whether a request of Codex is a permission request. */
 export function isApproval(method: string): boolean {
   return APPROVALS.has(method);
 }
@@ -23,7 +23,7 @@ const ACCEPT_FOR_SESSION: PermissionOption = {
 };
 const DECLINE: PermissionOption = { id: 'decline', label: 'Deny', kind: 'reject_once' };
 
-/** Reads an approval request of Codex; null if it does not name its item. `item` is what is already known of the item. */
+/** Reads an approval request of Codex; null if it does not name its item. `item` has the details from earlier messages. */
 export function readApproval(method: string, params: object, item: ToolReport | null): PermissionQuestion | null {
   const id = getName(params, 'itemId');
   const name = APPROVALS.get(method);
@@ -35,7 +35,7 @@ export function readApproval(method: string, params: object, item: ToolReport | 
     command === null
       ? (item?.input ?? (root === null ? {} : { grant_root: root }))
       : { command: readShellScript(command), ...(reason === null ? undefined : { reason }) };
-  const isForSession = getArray(params, 'availableDecisions').includes(ACCEPT_FOR_SESSION.id);
+  const canAllowForSession = getArray(params, 'availableDecisions').includes(ACCEPT_FOR_SESSION.id);
   return {
     call: {
       id,
@@ -45,22 +45,22 @@ export function readApproval(method: string, params: object, item: ToolReport | 
       ...(item?.paths === undefined ? undefined : { paths: item.paths }),
     },
     ...(reason === null ? undefined : { title: reason }),
-    options: isForSession ? [ACCEPT, ACCEPT_FOR_SESSION, DECLINE] : [ACCEPT, DECLINE],
+    options: canAllowForSession ? [ACCEPT, ACCEPT_FOR_SESSION, DECLINE] : [ACCEPT, DECLINE],
   };
 }
 
-/** Reads the answer as data of `permission.replied`. Anything but a plain approval denies. */
+/** Reads the answer as data of `permission.replied`. Anything but an explicit approval counts as a denial. */
 export function readApprovalAnswer(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): PermissionAnswer {
-  const result = message.kind === 'result' ? resultFields(message.result) : {};
+  const result = message.kind === 'result' ? getResultFields(message.result) : {};
   const decision = getName(result, 'decision');
   const isAllowed = decision === ACCEPT.id || decision === ACCEPT_FOR_SESSION.id;
-  const about = getObject(getObject(result, '_meta') ?? {}, 'sluice') ?? {};
-  const who = getName(about, 'who');
-  const why = getName(about, 'why');
+  const author = getObject(getObject(result, '_meta') ?? {}, 'sluice') ?? {};
+  const who = getName(author, 'who');
+  const why = getName(author, 'why');
   return {
     decision: isAllowed ? 'allow' : 'deny',
     optionId: decision ?? DECLINE.id,
-    by: getField(about, 'by') === 'rule' ? 'rule' : 'person',
+    by: getField(author, 'by') === 'rule' ? 'rule' : 'person',
     ...(who === null ? undefined : { who }),
     ...(why === null ? undefined : { why }),
   };

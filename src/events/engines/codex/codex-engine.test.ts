@@ -48,7 +48,7 @@ describe('the records of codex', () => {
     expect(warnings).not.toContain('UNKNOWN_FIELD');
   });
 
-  it('report a retry as a warning that decides nothing', () => {
+  it('report a retry as a warning that does not affect the outcome', () => {
     const retry = { type: 'error', message: 'Reconnecting... 2/5 (socket closed)' };
     const { rasp, types } = translateLines({ stdout: [retry, codex.message('?'), codex.completed()] });
     expect(rasp('diagnostic.engine.error')).toEqual([
@@ -64,7 +64,7 @@ describe('the records of codex', () => {
     expect(types.at(-1)).toBe('user.input.required');
   });
 
-  it('report another top-level error as an error that ends nothing', () => {
+  it('report another top-level error as an error that does not end the run', () => {
     const { rasp, types } = translateLines({
       stdout: [{ type: 'error', message: 'hm' }, codex.message('?'), codex.completed()],
     });
@@ -72,7 +72,7 @@ describe('the records of codex', () => {
     expect(types.at(-1)).toBe('user.input.required');
   });
 
-  it('report a failed turn as the end of the work', () => {
+  it('report a failed turn as the end of the run', () => {
     const { of, rasp } = translateLines({ stdout: [codex.turn, codex.failed('usage limit reached')] });
     expect(of('conversation.failed')).toMatchObject([
       { error: { category: 'engine', message: 'usage limit reached' } },
@@ -161,7 +161,7 @@ describe('the items of codex', () => {
     expect(translateLines({ stdout }).of('assistant.plan')).toEqual([plan, plan, plan]);
   });
 
-  it('keep unknown fields of a record as detail, in RASP only', () => {
+  it('keep unknown fields of a record as detail, only in RASP', () => {
     const stdout = [item('completed', 'agent_message', { text: 'Hi', mood: { good: true } })];
     const translated = translateLines({ stdout });
     expect(translated.rasp('agent.message.final')).toMatchObject([{ detail: { 'item.mood': { good: true } } }]);

@@ -8,7 +8,7 @@ import { ITEM_FIELDS, RECORD_FIELDS, readItem, USAGE_FIELDS } from './codex-item
 import { readErrorMessage, CodexLog } from './codex-log.js';
 
 /**
- * OpenAI Codex: `codex exec --json` prints one record a line on stdout; without it the answer as plain text.
+ * OpenAI Codex: `codex exec --json` prints one record per line on stdout; without `--json` it prints the answer as plain text.
  * `codex app-server` is two-way: JSON-RPC in both directions.
  */
 export const codexEngine: Engine = {
@@ -33,7 +33,7 @@ function detect(value: object): number {
     const itemType = getString(getObject(value, 'item') ?? {}, 'type');
     return itemType !== null && ITEM_FIELDS[itemType] !== undefined ? 1 : 0.5;
   }
-  // Other programs print `error` too, and theirs has more fields.
+  // Other programs print `error` records too, but with more fields.
   if (type === 'error') return Object.keys(value).length === 2 && getString(value, 'message') !== null ? 0.3 : 0;
   return 0.8;
 }
@@ -41,10 +41,10 @@ function detect(value: object): number {
 /** Confidence that plain lines on stdout are the answer, if the header of the text mode was printed. */
 const TEXT_CONFIDENCE = 0.6;
 
-/** A piece of a torn record: never an answer in plain text. */
+/** A piece of an incomplete record: never an answer in plain text. */
 const TORN = /"type":"(?:thread|turn|item)\./u;
 
-/** Reads what `codex exec` prints, as records (`--json`) or as plain text. */
+/** Reads the output of `codex exec`, as records (`--json`) or as plain text. */
 function createCodexReader(report: Report): Reader {
   const log = new CodexLog(report);
   const answer = new TextAnswer(report, () => (log.hasHeader ? TEXT_CONFIDENCE : null));
@@ -53,20 +53,22 @@ function createCodexReader(report: Report): Reader {
 
   return {
     json(frame) {
-      // In a recording without what was sent, its own messages show it.
+      // A recording without the input is recognized by the messages of the server.
       if (!isServer && (frame.stream === 'stdin' || detectAppServer(frame.value) >= 0.5)) {
         isServer = true;
         report.parser('codex_app_server');
       }
       if (isServer && frame.stream !== 'stderr') {
         answer.ruleOut(frame);
-        return server.read(frame) ? undefined : report.unknownType(getString(frame.value, 'type') ?? 'no message');
+        return server.read(frame)
+          ? undefined
+          : report.unknownType(getString(frame.value, 'type') ?? 'a value that is not a message');
       }
       const type = getString(frame.value, 'type');
       const isRecord = type !== null && RECORD_FIELDS[type] !== undefined;
       if (isRecord) answer.ruleOut(frame);
       else if (frame.stream === 'stdout' && answer.isPossible && type === null) return answer.hold(frame);
-      // The log of the text mode shows what the agent and its tools say.
+      // In text mode the log repeats the output of the agent and its tools.
       else if (frame.stream === 'stderr' && log.hasHeader) return report.noise();
       readRecord(frame.value, report);
     },

@@ -27,7 +27,7 @@ export function readItem(phase: string, record: object, report: Report): void {
     case 'agent_message':
     case 'reasoning':
     case 'error':
-      return readWords(type, phase, item, report);
+      return readText(type, phase, item, report);
     case 'todo_list':
       return report.plan(readPlan(getArray(item, 'items')));
     default:
@@ -35,8 +35,8 @@ export function readItem(phase: string, record: object, report: Report): void {
   }
 }
 
-/** Codex prints these once, when they are whole. */
-function readWords(type: 'agent_message' | 'reasoning' | 'error', phase: string, item: object, report: Report): void {
+/** Reads an item that Codex prints once, when it is complete. */
+function readText(type: 'agent_message' | 'reasoning' | 'error', phase: string, item: object, report: Report): void {
   if (phase !== 'completed') return report.unknownType(`item.${phase} ${type}`);
   const text = getString(item, type === 'error' ? 'message' : 'text');
   if (text === null) return report.unparsed('MALFORMED_RECORD', `An item of type ${type} has no text.`);
@@ -54,7 +54,7 @@ function readCall(type: string, phase: string, item: object, report: Report): vo
   const input = readInput(type, item);
   const paths = type === 'file_change' ? listChangedPaths(item) : [];
   if (phase !== 'completed') return report.toolStarted({ id, name, input, paths });
-  // The first of the places where the kinds of calls put what they found.
+  // The field that contains the output depends on the kind of call.
   const output = getField(item, 'aggregated_output') ?? getField(item, 'result') ?? getField(item, 'agents_states');
   const exitCode = getInteger(item, 'exit_code');
   const error = findFailure(item);
@@ -95,8 +95,8 @@ function findFailure(item: object): string | null {
   const error = getString(getObject(item, 'error') ?? {}, 'message');
   if (error !== null) return error;
   const result = getObject(item, 'result');
-  const said = result === null || status !== 'failed' ? '' : joinTexts(getArray(result, 'content'));
-  if (said !== '') return said;
+  const text = result === null || status !== 'failed' ? '' : joinTexts(getArray(result, 'content'));
+  if (text !== '') return text;
   if (status !== 'failed' && status !== 'declined') return null;
   const exitCode = getInteger(item, 'exit_code');
   return exitCode === null ? status : `${status} with exit code ${exitCode}`;
@@ -109,7 +109,7 @@ function joinTexts(content: readonly unknown[]): string {
 }
 
 /*
- * The records of `codex exec --json`: which there are and which fields they may have. Everything else is drift.
+ * The records of `codex exec --json`: the known types and the fields they may have. Everything else is drift.
  */
 
 /** Fields of each top-level type. */
@@ -137,7 +137,7 @@ export const ITEM_FIELDS: FieldTable = createFieldTable(['type'], {
   error: ['id', 'message'],
 });
 
-/** Fields of items that events are made from; ids of messages and plans lead nowhere. */
+/** Fields of items that are already in events, or not needed, such as the ids of messages and plans. */
 const USED_FIELDS: ReadonlySet<string> = new Set([
   'type',
   'id',

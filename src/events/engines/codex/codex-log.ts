@@ -3,7 +3,7 @@ import type { Report } from '../report.js';
 
 const HEADER = /^OpenAI Codex v(\S{1,40})/u;
 const SESSION = /^session id: ([0-9a-f-]{8,64})$/u;
-/** A command that needed an approval that could not be given. */
+/** A command that was rejected because there was no one to approve it. */
 const DENIED = /\bapproval policy is \w+; reject command\b/u;
 const ERROR = /^ERROR: (.+)$/u;
 
@@ -11,8 +11,8 @@ const ERROR = /^ERROR: (.+)$/u;
 const CONFIDENCE = 0.7;
 
 /**
- * Reads the stderr of Codex: irrelevant messages with `--json`; without it the header with version and session, and
- * everything that happens, up to a copy of the answer.
+ * Reads the stderr of Codex: with `--json`, irrelevant messages; without it, the header with version and session, then a log of
+ * the entire run, including a copy of the answer.
  */
 export class CodexLog {
   readonly #report: Report;
@@ -23,7 +23,7 @@ export class CodexLog {
     this.#report = report;
   }
 
-  /** Whether the header of the text mode was printed: then stdout is the answer, in plain text. */
+  /** Whether the header of the text mode was printed; stdout is then the answer in plain text. */
   get hasHeader(): boolean {
     return this.#hasHeader;
   }
@@ -36,7 +36,7 @@ export class CodexLog {
       this.#report.engineVersion(version);
       return this.#report.status({ status: 'header' });
     }
-    // The log also contains the words of the agent and its tools: only the text mode's own lines count, and only once.
+    // The log also contains output of the agent and its tools, so these lines count only after the header, and the session only once.
     const session = this.#hasHeader ? SESSION.exec(text)?.[1] : undefined;
     const error = this.#hasHeader ? ERROR.exec(text)?.[1] : undefined;
     if (session !== undefined && !this.#hasSession) return this.#readSession(session);
@@ -56,10 +56,10 @@ export class CodexLog {
   }
 }
 
-/** `Reconnecting... 2/5 (…)`: the only mark of a retry that Codex prints. */
+/** `Reconnecting... 2/5 (…)`: the only sign of a retry in the output of Codex. */
 const RETRY = /^Reconnecting\.\.\.(?: (\d{1,6})\/(\d{1,6}))?/u;
 
-/** Reports an error Codex prints. Not terminal by itself: either Codex recovers, or its turn fails. */
+/** Reports an error that Codex printed. The error alone does not end the run: either Codex recovers, or its turn fails. */
 export function readErrorMessage(message: string, report: Report): void {
   const retry = RETRY.exec(message);
   if (retry === null) return report.engineError({ message });

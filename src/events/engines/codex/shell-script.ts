@@ -1,12 +1,12 @@
-/** `/bin/bash -lc`, as Codex starts every command of its model. */
+/** `/bin/bash -lc`, the shell with which Codex starts every command of its model. */
 const SHELL = /^(?:\/usr)?(?:\/local)?(?:\/bin\/)?(?:ba|z|da)?sh -l?c /u;
 
 /** Characters that a backslash escapes between double quotes. */
 const ESCAPED: ReadonlySet<string> = new Set(['"', '\\', '$', '`']);
 
 /**
- * The script that a command line gives to a shell; the line itself where it is anything else. Rules are written for what
- * the model wants to run, not for the shell around it.
+ * Returns the script that a command line passes to a shell; any other line is returned unchanged. Permission rules match the
+ * command that the model wants to run, not the shell around it.
  *
  * @example
  * readShellScript(`/bin/bash -lc "npm test"`) // 'npm test'
@@ -16,7 +16,7 @@ export function readShellScript(line: string): string {
   return shell === undefined ? line : (readOneWord(line.slice(shell.length)) ?? line);
 }
 
-/** The text of a word with its quotes removed; null if there is more than one word, or a quote is left open. */
+/** Returns a word without its quotes; null if there is more than one word, or a quote is not closed. */
 function readOneWord(source: string): string | null {
   let word = '';
   let quote = '';

@@ -28,7 +28,7 @@ describe('copilot', () => {
     expect(rasp('lifecycle.completion.state')).toMatchObject([{ evidence: { end_signal: 'COPILOT_RESULT_SUCCESS' } }]);
   });
 
-  it('reports a message in pieces and whole under one id', () => {
+  it('reports a message in pieces and in full under one id', () => {
     const pieces = ['Hel', 'lo'].map((text) =>
       record('assistant.message_delta', { messageId: 'm', deltaContent: text }),
     );
@@ -52,7 +52,7 @@ describe('copilot', () => {
     [null, true],
     [400, false],
     [401, false],
-  ])('a call that failed with status %j is tried again: %s', (statusCode, retrying) => {
+  ])('a call that failed with status %j is retried: %s', (statusCode, retrying) => {
     const data = { errorMessage: '{"message":"No.","type":"x"}', ...(statusCode === null ? {} : { statusCode }) };
     const { rasp } = translate([record('model.call_failure', data), result(1)], { end: { exitCode: 1 } });
     expect(rasp('diagnostic.engine.error')).toMatchObject([{ message: 'No.', retrying, severity: 'warning' }]);

@@ -16,13 +16,13 @@ import type { Engine, Reader } from '../engine.js';
 import type { Report } from '../report.js';
 import { DATA_FIELDS, RECORD_FIELDS, RESULT_FIELDS } from './records.js';
 
-/** GitHub Copilot CLI: `copilot -p … --output-format json` prints one record a line on stdout; without it plain text. */
+/** GitHub Copilot CLI: `copilot -p … --output-format json` prints one record per line on stdout, otherwise plain text. */
 export const copilotEngine: Engine = {
   name: 'copilot',
   parser: 'copilot_ndjson',
   parserVersion: '1',
   framing: 'json',
-  // The session stands in the last record only.
+  // Only the last record has the session.
   promises: { session: 'late', endSignal: true },
   detect,
   detectText: (line) => (RESUME.test(line) ? 0.9 : 0),
@@ -30,7 +30,7 @@ export const copilotEngine: Engine = {
   createReader: createCopilotReader,
 };
 
-/** The last line of the log of the text mode names the session. */
+/** In text mode, the last line of the log has the session. */
 const RESUME = /^Resume {1,20}copilot --resume=([\w-]{8,64})$/u;
 
 /** Confidence that plain lines are the answer, if the summary of the text mode was printed. */
@@ -43,7 +43,7 @@ function detect(value: object): number {
   return getObject(value, 'data') !== null && getName(value, 'id') !== null ? 1 : 0;
 }
 
-/** Reads what Copilot prints, as records or as plain text. */
+/** Reads the output of Copilot, as records or as plain text. */
 function createCopilotReader(report: Report): Reader {
   let hasSummary = false;
   const answer = new TextAnswer(report, () => (hasSummary ? TEXT_CONFIDENCE : null));
@@ -89,7 +89,7 @@ function readRecord(record: object, report: Report): void {
   readSession(type, data, report);
 }
 
-/** Reads records of the session, the user and the model's service. */
+/** Reads records of the session, the user and the model provider. */
 function readSession(type: string, data: object, report: Report): void {
   switch (type) {
     case 'session.error': {
@@ -119,7 +119,7 @@ function readSession(type: string, data: object, report: Report): void {
   }
 }
 
-/** Copilot repeats what may be temporary; whether the session fails, `session.error` says. */
+/** Reads a failed request to the model. Copilot retries temporary failures; `session.error` reports whether the session failed. */
 function readCallFailure(data: object, report: Report): void {
   const status = getCount(data, 'statusCode');
   const attempt = getCount(data, 'retryAttempt');
@@ -133,7 +133,7 @@ function readCallFailure(data: object, report: Report): void {
   });
 }
 
-/** The message of a model's service, which is JSON text more often than not. */
+/** Returns the error message of the model provider, which is often inside JSON. */
 function readErrorMessage(text: string | null): string {
   if (text === null) return 'The call of the model failed.';
   return /^\{"message":"((?:[^"\\]|\\.){1,2000})"/u.exec(text)?.[1] ?? text;
@@ -149,13 +149,13 @@ function readAssistant(type: string, data: object, report: Report): void {
       return report.status({ status: type, detail: data });
     case 'assistant.message_delta': {
       const text = getString(data, 'deltaContent');
-      if (text === null || id === null) return malformed(type, report);
+      if (text === null || id === null) return reportMalformed(type, report);
       report.keepRest(data, TEXT_FIELDS, 'data');
       return report.messageDelta(text, { key: id, parent });
     }
     case 'assistant.message': {
       const text = getString(data, 'content');
-      if (text === null || id === null) return malformed(type, report);
+      if (text === null || id === null) return reportMalformed(type, report);
       report.step({ model: getName(data, 'model'), usage: null });
       // A message that only calls tools has no text; the calls follow as separate records.
       if (text === '') return report.status({ status: type, model: getName(data, 'model'), detail: data });
@@ -166,7 +166,7 @@ function readAssistant(type: string, data: object, report: Report): void {
     case 'assistant.reasoning_delta': {
       const isPartial = type === 'assistant.reasoning_delta';
       const text = getString(data, isPartial ? 'deltaContent' : 'content');
-      if (text === null) return malformed(type, report);
+      if (text === null) return reportMalformed(type, report);
       return report.reasoning(text, { ...(id === null ? {} : { id }), partial: isPartial, parent });
     }
     case 'assistant.usage':
@@ -216,7 +216,7 @@ const WRITING_TOOLS: ReadonlySet<string> = new Set(['create', 'edit', 'str_repla
 
 function readTool(type: string, data: object, report: Report): void {
   const id = getName(data, 'toolCallId');
-  if (id === null) return malformed(type, report);
+  if (id === null) return reportMalformed(type, report);
   if (type === 'tool.execution_partial_result') return report.status({ status: type, detail: data });
   report.keepRest(data, TOOL_FIELDS, 'data');
   const parent = getName(data, 'parentToolCallId');
@@ -240,11 +240,11 @@ function readTool(type: string, data: object, report: Report): void {
   report.toolFailed({ ...call, error: getString(failure ?? {}, 'message') ?? 'The tool failed.' });
 }
 
-/** The last record: the session, and whether all went well. */
+/** Reads the last record, which has the session and the exit code. */
 function readResult(record: object, report: Report): void {
   const session = getName(record, 'sessionId');
   const exitCode = getInteger(record, 'exitCode');
-  if (session === null || exitCode === null) return malformed('result', report);
+  if (session === null || exitCode === null) return reportMalformed('result', report);
   report.checkFields(record, RESULT_FIELDS, 'result');
   const requests = getNumber(getObject(record, 'usage') ?? {}, 'premiumRequests');
   report.status({
@@ -256,6 +256,6 @@ function readResult(record: object, report: Report): void {
   if (exitCode === 0) report.endSignal('COPILOT_RESULT_SUCCESS');
 }
 
-function malformed(type: string, report: Report): void {
+function reportMalformed(type: string, report: Report): void {
   report.unparsed('MALFORMED_RECORD', `A record of type ${type} lacks required fields.`);
 }

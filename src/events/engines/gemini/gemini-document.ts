@@ -16,7 +16,7 @@ export function isDocument(value: object): boolean {
 
 const DOCUMENT_KEYS = ['response', 'error', 'stats'];
 
-/** Reads the document; what it says last decides: an error in it ended the work, whatever was answered before. */
+/** Reads the document. An error in it means that the run failed, even if there is a response. */
 export function readDocument(document: object, report: Report): void {
   const response = getString(document, 'response');
   const error = getObject(document, 'error');
@@ -32,7 +32,7 @@ export function readDocument(document: object, report: Report): void {
     ...(stats === null ? undefined : { detail: { stats } }),
   });
   for (const warning of getArray(document, 'warnings')) {
-    report.engineError({ message: joinText(warning), severity: 'warning' });
+    report.engineError({ message: toText(warning), severity: 'warning' });
   }
   if (response !== null && response !== '') report.message(response);
   else if (response === null && error === null) {
@@ -42,7 +42,7 @@ export function readDocument(document: object, report: Report): void {
   else readFatalError(error, report);
 }
 
-/** An error that ended the work. Its code is an HTTP status or, for Gemini's own errors, an exit code. */
+/** Reads an error that ended the run. Its code is an HTTP status or, for Gemini's own errors, an exit code. */
 export function readFatalError(error: object, report: Report): void {
   report.checkFields(error, ERROR_FIELDS, 'error');
   report.keepRest(error, ERROR_FIELDS, 'error');
@@ -53,7 +53,7 @@ export function readFatalError(error: object, report: Report): void {
   report.runtimeError(message);
 }
 
-/** The tokens of all models of this invocation. */
+/** Adds up the tokens of all models of this invocation. */
 function readStats(stats: object, report: Report): Usage | null {
   report.checkFields(stats, DOCUMENT_STATS_FIELDS, 'stats');
   const models = Object.entries(getObject(stats, 'models') ?? {});
@@ -82,6 +82,6 @@ function readStats(stats: object, report: Report): Usage | null {
   };
 }
 
-function joinText(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

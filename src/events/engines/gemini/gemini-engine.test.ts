@@ -147,7 +147,7 @@ describe('the document of gemini', () => {
     expect(translated.warnings).not.toContain('STREAM_DRIFT_OBSERVED');
   });
 
-  it('gives the fenced JSON of its response as structured payload', () => {
+  it('has the fenced JSON of its response as structured payload', () => {
     const translated = translateLines({ stdout: [document('Done.\n```json\n{"ok": true}\n```')] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ structured_payload: { ok: true } }]);
   });
@@ -159,7 +159,7 @@ describe('the document of gemini', () => {
     expect(translated.warnings).toContain('MALFORMED_RECORD');
   });
 
-  it('is an error on stderr behind a log prefix and stack traces', () => {
+  it('is an error on stderr after a log prefix and stack traces', () => {
     const trace = [
       'Error when talking to Gemini API',
       '    at throwErrorIfNotOK (file:///x.js:1:2) {',
@@ -174,7 +174,7 @@ describe('the document of gemini', () => {
     expect(translated.warnings).not.toContain('STREAM_DRIFT_OBSERVED');
   });
 
-  it('fails even if it contains a response besides its error', () => {
+  it('fails even if it contains a response in addition to its error', () => {
     const both = JSON.stringify({ session_id: 'g-1', response: 'Half an answ', error: { type: 'E', message: 'lost' } });
     const translated = translateLines({ stdout: [both] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Half an answ' }]);
@@ -195,7 +195,7 @@ describe('the document of gemini', () => {
     });
   });
 
-  it('is raw if it is cut off, and never an answer', () => {
+  it('is raw if it is truncated, and never an answer', () => {
     const translated = translateLines({
       stdout: [document(`Done. ${DONE}`).slice(0, 80)],
       stderr: [YOLO],
@@ -247,7 +247,7 @@ describe('the log of gemini', () => {
     expect(translated.warnings).not.toContain('TERMINAL_STATUS_COMPLETION_CONFLICT');
   });
 
-  it('recognises a retry without a status, and one that names its delay', () => {
+  it('recognizes a retry without a status, and one that names its delay', () => {
     const lines = [
       'Attempt 1 failed. Retrying with backoff... Error: fetch failed',
       'Attempt 1 failed: You have exhausted your capacity. Retrying after 900ms...',
@@ -289,7 +289,7 @@ describe('gemini in plain text', () => {
     expect(translated.warnings).toContain('LOW_CONFIDENCE_PARSE');
   });
 
-  it('is damage once a record shows up, reported before that record', () => {
+  it('is damage once a record appears, reported before that record', () => {
     const translated = translateLines({ stdout: ['noise', { hello: 'world' }, init, delta('Hi'), result] });
     expect(translated.types.slice(0, 4)).toEqual([
       'raw.stdout',
@@ -300,7 +300,7 @@ describe('gemini in plain text', () => {
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hi' }]);
   });
 
-  it('is not read from torn records, which may contain anything', () => {
+  it('is not read from incomplete records, which may contain anything', () => {
     const torn = `stamp":"${timestamp}","role":"user","content":"\\"__SKILL_DONE__\\": true"}`;
     const translated = translateLines({ stdout: [torn], stderr: [YOLO] });
     expect(translated.of('assistant.message.final')).toEqual([]);
@@ -316,7 +316,7 @@ describe('gemini in plain text', () => {
   });
 });
 
-describe('gemini is recognised', () => {
+describe('gemini is recognized', () => {
   it.each([
     ['init', init, 1],
     ['a tool call', toolUse('t'), 1],

@@ -8,7 +8,7 @@ import { isDocument, readDocument } from './gemini-document.js';
 import { isGeminiLogLine, GeminiLog } from './gemini-log.js';
 import { isStreamRecord, GeminiStream } from './gemini-stream.js';
 
-/** Google's Gemini CLI: one document, a record a line, or plain text, on whichever stream. */
+/** Google's Gemini CLI: one document, one record per line, or plain text, on any stream. */
 export const geminiEngine: Engine = {
   name: 'gemini',
   parser: 'gemini_json',
@@ -21,8 +21,8 @@ export const geminiEngine: Engine = {
   createReader: createGeminiReader,
 };
 
-/** Fields that identify a record with a type and a timestamp as Gemini's: other programs print such records too. */
-const SIGNS: readonly ((record: object) => number)[] = [
+/** Tests that identify a record as Gemini's: other programs also print records with a type and a timestamp. */
+const TESTS: readonly ((record: object) => number)[] = [
   (record) => (isOfType(record, 'init', 'session_id') && getName(record, 'model') !== null ? 1 : 0),
   (record) => (isOfType(record, 'tool_use', 'tool_id') || isOfType(record, 'tool_result', 'tool_id') ? 1 : 0),
   (record) => (isOfType(record, 'message', 'role') || isOfType(record, 'error', 'severity') ? 0.7 : 0),
@@ -34,26 +34,27 @@ function isOfType(record: object, type: string, key: string): boolean {
 }
 
 function detect(value: object): number {
-  if (isStreamRecord(value)) return SIGNS.reduce((score, sign) => Math.max(score, sign(value)), 0);
+  if (isStreamRecord(value)) return TESTS.reduce((score, test) => Math.max(score, test(value)), 0);
   if (!isDocument(value)) return 0;
-  // The server's own errors look like a document without a session; the log quotes them.
+  // The log quotes errors of the API, which look like a document without a session.
   if (getName(value, 'session_id') === null) return getObject(value, 'stats') === null ? 0 : 0.7;
   return getObject(getObject(value, 'stats') ?? {}, 'models') === null ? 0.7 : 1;
 }
 
 function readSession(value: object): string | null {
-  const isNaming = isDocument(value) || (getString(value, 'type') === 'init' && getField(value, 'model') !== undefined);
-  return isNaming ? getName(value, 'session_id') : null;
+  const hasSession =
+    isDocument(value) || (getString(value, 'type') === 'init' && getField(value, 'model') !== undefined);
+  return hasSession ? getName(value, 'session_id') : null;
 }
 
-/** Confidence that plain lines on stdout are the answer: with and without signs of Gemini around them. */
+/** Confidence that plain lines on stdout are the answer: with and without log lines of Gemini. */
 const TEXT_CONFIDENCE = 0.6;
 const GUESS_CONFIDENCE = 0.4;
 
-/** A piece of a torn record, or a line of a torn document: never an answer in plain text. */
+/** A piece of an incomplete record or document: never an answer in plain text. */
 const TORN = /"(?:timestamp|role|session_id|tool_id|tool_name|severity)":"|^ {2}"(?:session_id|response|stats)": /u;
 
-/** Reads what Gemini prints in any of its formats; which one it is shows in the bytes. */
+/** Reads the output of Gemini in any of its formats; the format is detected. */
 function createGeminiReader(report: Report): Reader {
   const log = new GeminiLog(report);
   const stream = new GeminiStream(report);
@@ -64,7 +65,7 @@ function createGeminiReader(report: Report): Reader {
   let parser: ParserName = 'gemini_json';
   let hasDrifted = false;
 
-  function speak(name: ParserName, frame: JsonFrame): void {
+  function setParser(name: ParserName, frame: JsonFrame): void {
     answer.ruleOut(frame);
     log.endDump(frame.stream);
     if (name === parser) return;
@@ -82,15 +83,15 @@ function createGeminiReader(report: Report): Reader {
     json(frame) {
       const { value } = frame;
       if (isStreamRecord(value)) {
-        speak('gemini_stream_json', frame);
+        setParser('gemini_stream_json', frame);
         stream.read(frame);
         return warnAboutStream(frame);
       }
-      // In a dump, what the server answered may look like anything.
+      // In an error dump, the response of the server may look like anything.
       if (log.isDumping(frame.stream) && !isNamedDocument(value)) return report.noise();
       if (isDocument(value)) {
-        speak('gemini_json', frame);
-        // On stdout or on stderr: versions of Gemini print it on either.
+        setParser('gemini_json', frame);
+        // Some versions of Gemini print it on stdout, some on stderr.
         return readDocument(value, report);
       }
       if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);

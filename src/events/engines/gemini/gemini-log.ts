@@ -8,20 +8,20 @@ const API_ERROR = /^(?:Error when talking to Gemini API|\[API Error: )/u;
 const REQUEST_ERROR =
   /^\W{0,8}(?:\w*Error: )?(?:Request failed\b|Attempt \d{1,6} failed\b.*\bMax attempts reached\b)/iu;
 const TOOL_ERROR = /^Error executing tool /u;
-/** The last line of a text-mode run that failed; what follows the colon is often just `[object Object]`. */
+/** The last line of a failed run in text mode; the text after the colon is often just `[object Object]`. */
 const FATAL_ERROR = /^An unexpected critical error occurred:/u;
 const RATE_LIMIT = /\b(?:429|RESOURCE_EXHAUSTED|rateLimitExceeded)\b/u;
 
-/** Messages of Gemini about itself, in every format. */
-const CHATTER =
+/** Irrelevant log messages of Gemini. */
+const IRRELEVANT =
   /^(?:Warning: |YOLO mode is enabled|Ripgrep is not available|\[STARTUP\] |Loaded cached credentials|Data collection is |Approval mode |Skill |Hook registry |Loading extension|Using cached credentials|Keychain )/u;
 
-/** Whether only Gemini writes this line. */
+/** Whether this line is printed only by Gemini. */
 export function isGeminiLogLine(line: string): boolean {
   return /^(?:YOLO mode is enabled\. All tool calls|Ripgrep is not available\. Falling back|\[STARTUP\] )/u.test(line);
 }
 
-/** Reads what Gemini logs between its records: retries, errors, chatter. On stderr, or wherever the streams went. */
+/** Reads the log lines between Gemini's records, on any stream: retries, errors, irrelevant messages. */
 export class GeminiLog {
   readonly #report: Report;
   readonly #dump = new ErrorDump();
@@ -32,7 +32,7 @@ export class GeminiLog {
     this.#report = report;
   }
 
-  /** Whether a line was met that shows who is speaking. */
+  /** Whether a line showed that the program is Gemini. */
   get isGemini(): boolean {
     return this.#isGemini;
   }
@@ -46,7 +46,7 @@ export class GeminiLog {
     this.#dump.end(stream);
   }
 
-  /** Reports what a line means; false if Gemini does not log such a line. */
+  /** Reads a line; returns false if it is not a log line of Gemini. */
   read({ stream, text, problem }: TextFrame): boolean {
     if (this.#dump.continues(stream, text)) {
       this.#report.noise();
@@ -57,7 +57,7 @@ export class GeminiLog {
       this.#isGemini = true;
       return true;
     }
-    if (!CHATTER.test(text)) return false;
+    if (!IRRELEVANT.test(text)) return false;
     this.#isGemini ||= isGeminiLogLine(text);
     this.#report.noise();
     return true;
@@ -85,7 +85,7 @@ export class GeminiLog {
 /** `Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {…}`, then a dump of many lines. */
 const RETRY = /^Attempt (\d{1,6}) failed(?: with status (\d{3}))?[.:].*\bRetrying (?:with backoff|after)\b/u;
 
-/** A retry as the log of the Gemini CLI reports it, and that of programs made from it. */
+/** A retry in the log of the Gemini CLI or of a program derived from it. */
 export interface Retry {
   readonly attempt: number;
   readonly httpStatus: number | null;

@@ -18,7 +18,7 @@ import { RECORD_FIELDS, STREAM_STATS_FIELDS } from './records.js';
 /** Tools that write the file they name. */
 const WRITING_TOOLS: ReadonlySet<string> = new Set(['write_file', 'replace', 'edit']);
 
-/** Fields that events are made from; the time of a record is that of its events. */
+/** Fields that are already in events, and the timestamp, which is the same as that of the events. */
 const USED_FIELDS: ReadonlySet<string> = new Set([
   'type',
   'timestamp',
@@ -48,7 +48,7 @@ export function isStreamRecord(value: object): boolean {
 /** Reads the records of `--output-format stream-json`. */
 export class GeminiStream {
   readonly #report: Report;
-  /** The pieces of the message that is being written: Gemini never says where one ends. */
+  /** The first and last frame of the open message: Gemini does not mark the end of a message. */
   #first: JsonFrame | null = null;
   #last: JsonFrame | null = null;
 
@@ -83,7 +83,7 @@ export class GeminiStream {
     }
   }
 
-  /** Ends the open message: its text and bytes are those of its deltas. */
+  /** Ends the open message, which consists of the text and bytes of its deltas. */
   closeMessage(): void {
     if (this.#first === null || this.#last === null) return;
     const isOneStream = this.#first.stream === this.#last.stream;
@@ -102,7 +102,7 @@ export class GeminiStream {
     const role = getString(record, 'role');
     const text = getString(record, 'content');
     if (text === null) return this.#report.unparsed('MALFORMED_RECORD', 'A message has no content.');
-    // The prompt: it may hold the done marker, but these are not the agent's words.
+    // The prompt may contain the done marker, but is not a message of the agent.
     if (role === 'user') return this.#report.status({ status: 'message user', detail: { content: text } });
     if (role !== 'assistant') return this.#report.unknownType(`message ${role ?? 'without a role'}`);
     if (getBoolean(record, 'delta') === true) {
@@ -142,7 +142,7 @@ export class GeminiStream {
     this.#report.toolFailed({ id, output, error: error ?? 'The tool failed without a reason.' });
   }
 
-  /** An error that does not end the work by itself: `result` or the exit code says whether it did. */
+  /** Reads an error, which alone does not end the run: `result` or the exit code shows whether the run failed. */
   #readError(record: object): void {
     const message = getString(record, 'message');
     if (message === null) return this.#report.unparsed('MALFORMED_RECORD', 'An error has no message.');
@@ -163,7 +163,7 @@ export class GeminiStream {
   }
 }
 
-/** The tokens of this invocation, not of the session: a resumed one starts at zero. */
+/** Reads the tokens of this invocation, not of the session: a resumed session starts at zero. */
 function readStats(stats: object, report: Report): Usage {
   report.checkFields(stats, STREAM_STATS_FIELDS, 'result.stats');
   const cached = getCount(stats, 'cached');

@@ -2,7 +2,7 @@ import { createFieldTable } from '../../reading/record-fields.js';
 import type { FieldTable } from '../../reading/record-fields.js';
 
 /*
- * What `gemini --output-format stream-json` and `json` print, and which fields it may have. Everything else is drift.
+ * The output of `gemini --output-format stream-json` and `json`, and the fields it may have. Everything else is drift.
  */
 
 /** Fields of each type of record of `stream-json`. */
@@ -15,7 +15,7 @@ export const RECORD_FIELDS: FieldTable = createFieldTable(['type', 'timestamp'],
   result: ['status', 'error', 'stats'],
 });
 
-/** Fields of `stats` of a `result`; what its models have is not read. */
+/** Fields of `stats` of a `result`; those of its models are not checked. */
 export const STREAM_STATS_FIELDS: ReadonlySet<string> = new Set([
   'total_tokens',
   'input_tokens',

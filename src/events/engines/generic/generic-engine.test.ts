@@ -10,13 +10,13 @@ describeEngineContract('generic', new URL('./fixtures/', import.meta.url));
 const translateLines = (scenario: Scenario) => translate({ engine: 'generic', ...scenario });
 
 describe('plain text', () => {
-  it('is one message, reported line by line and as a whole', () => {
+  it('is one message, reported line by line and in full', () => {
     const { of } = translateLines({ stdout: ['', 'Hello', '', 'world', ''] });
     expect(of('assistant.message.delta').map(({ text }) => text)).toEqual(['Hello', '\n\nworld']);
     expect(of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'Hello\n\nworld' }]);
   });
 
-  it('does not wait for the next word for ever: blank lines without end close the message', () => {
+  it('does not wait forever for more text: endless blank lines close the message', () => {
     const blank = ' '.repeat(1024 * 1024);
     const translator = createTranslator({ engine: 'generic', runId: 'r', attempt: 1 });
     const emitted = translator.push('stdout', toBytes(['Hello', ...Array.from({ length: 8 }, () => blank)]));
@@ -43,7 +43,7 @@ describe('plain text', () => {
     );
   });
 
-  it('loses its colours', () => {
+  it('is stripped of its colours', () => {
     expect(translateLines({ stdout: ['\u001b[32mgreen\u001b[0m'] }).of('assistant.message.final')[0]?.text).toBe(
       'green',
     );

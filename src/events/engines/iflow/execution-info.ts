@@ -4,12 +4,12 @@ import type { Usage } from '../../protocol/event-parts.js';
 import { getCount, getField, isRecord, getName, getObject } from '../../reading/record-fields.js';
 import type { Report } from '../report.js';
 
-/** Confidence of a reading from a JSON block, from a regular expression, and from a broken block. */
+/** Confidence in values from a JSON block, from a regular expression, and from a broken block. */
 const BLOCK_CONFIDENCE = 0.8;
 const REGEX_CONFIDENCE = 0.7;
 const BROKEN_CONFIDENCE = 0.3;
 
-/** Longest block; a real one has a few hundred bytes. */
+/** The maximum length of a block; a real one has a few hundred bytes. */
 const MAX_BLOCK_CHARS = 256 * 1024;
 
 const INFO_FIELDS: ReadonlySet<string> = new Set([
@@ -22,7 +22,7 @@ const INFO_FIELDS: ReadonlySet<string> = new Set([
 
 const TOKEN_FIELDS: ReadonlySet<string> = new Set(['input', 'output', 'total']);
 
-/** An `<Execution Info>` block whose end has not come yet. */
+/** An `<Execution Info>` block whose end has not arrived yet. */
 export class ExecutionInfo {
   readonly #first: TextFrame;
   #last: TextFrame;
@@ -33,14 +33,14 @@ export class ExecutionInfo {
     this.#last = first;
   }
 
-  /** Takes a piece of the block; false if this is not a block, because it does not end. */
+  /** Adds a piece of the block; returns false if it is too long to be a block. */
   add(frame: TextFrame, text: string): boolean {
     this.#last = frame;
     this.#text += text;
     return this.#text.length <= MAX_BLOCK_CHARS;
   }
 
-  /** The closing tag was read: the invocation has ended, whether the block can be read or not. */
+  /** Ends the block at its closing tag. The invocation has ended even if the block cannot be read. */
   close(frame: TextFrame, report: Report): void {
     this.#last = frame;
     const info = readJson(this.#text.trim());
@@ -49,7 +49,7 @@ export class ExecutionInfo {
     report.endSignal('IFLOW_EXECUTION_INFO_CLOSED');
   }
 
-  /** The block is cut off or broken: its session may still be found, the rest is raw. */
+  /** Reports a truncated or broken block: its session may still be found, the rest is raw. */
   abandon(report: Report): void {
     report.spanning(this.#first, this.#last);
     const session_id = findSessionId(this.#text);
@@ -59,7 +59,10 @@ export class ExecutionInfo {
     }
     report.confidence(BROKEN_CONFIDENCE);
     report.lowConfidence(this.#text);
-    report.warning('IFLOW_EXECUTION_INFO_PARSE_FAILED', 'The <Execution Info> block is incomplete; it is kept as raw.');
+    report.warning(
+      'IFLOW_EXECUTION_INFO_PARSE_FAILED',
+      'The <Execution Info> block cannot be parsed; it is kept as raw.',
+    );
   }
 
   #emit(info: object, report: Report): void {
@@ -79,7 +82,7 @@ export class ExecutionInfo {
   }
 }
 
-/** The tokens of this invocation. */
+/** Reads the tokens of this invocation. */
 function readTokens(info: object, report: Report): Usage | null {
   const tokens = getObject(info, 'tokenUsage');
   if (tokens === null) return null;
@@ -93,7 +96,7 @@ function readTokens(info: object, report: Report): Usage | null {
   };
 }
 
-/** The session in a block that cannot be read as JSON. */
+/** Finds the session in a block that is not valid JSON. */
 function findSessionId(text: string): string | null {
   return /"session-id"\s*:\s*"([\w-]{1,200})"/u.exec(text)?.[1] ?? null;
 }

@@ -43,7 +43,7 @@ describe('the confidence of iflow', () => {
     ['on stderr, ended by the block', { stdout: info(), stderr: ['Hello.'] }, 0.5],
     ['on stdout, without a block', { stdout: ['Hello.'] }, 0.45],
     ['on stderr, without a block', { stderr: ['Hello.'] }, 0.3],
-  ])('is between 0.3 and 0.6 for free text %s', (_, scenario, confidence) => {
+  ])('is between 0.3 and 0.6 for plain text %s', (_, scenario, confidence) => {
     const translated = translateLines(scenario);
     expect(confidences(translated, 'agent.message.final')).toEqual([confidence]);
     const isLow = confidence < 0.5;
@@ -53,7 +53,7 @@ describe('the confidence of iflow', () => {
 });
 
 describe('messages of iflow', () => {
-  it('may have JSON glued to them', () => {
+  it('may have JSON directly after them', () => {
     const translated = translateLines({ stdout: ['Working on it.{"answer":7,"__SKILL_DONE__":true}', ...info()] });
     expect(translated.of('assistant.message.final')).toMatchObject([
       { text: 'Working on it.{"answer":7,"__SKILL_DONE__":true}', structured_payload: { answer: 7 } },
@@ -61,7 +61,7 @@ describe('messages of iflow', () => {
     expect(translated.types.at(-1)).toBe('conversation.completed');
   });
 
-  it('may have the block glued to them', () => {
+  it('may have the block directly after them', () => {
     const translated = translateLines({ stdout: [`Hello.${info().join('')}Bye.`] });
     expect(translated.of('assistant.message.final').map(({ text }) => text)).toEqual(['Hello.', 'Bye.']);
     expect(translated.warnings).toContain('OUTPUT_AFTER_END');
@@ -78,7 +78,7 @@ describe('messages of iflow', () => {
     ).toBe('One\n\n  \nTwo');
   });
 
-  it('are on stdout, and stderr is its log, wherever that begins', () => {
+  it('are on stdout, and stderr is the log, even if it comes first', () => {
     const translated = translateLines({ stderr: ['starting'], stdout: ['Hello.'] });
     expect(translated.of('assistant.message.final').map(({ text }) => text)).toEqual(['Hello.']);
     expect(translated.of('raw.stderr')).toMatchObject([{ text: 'starting' }]);
@@ -93,7 +93,7 @@ describe('messages of iflow', () => {
     ]);
   });
 
-  it('are read from stderr live if it has much output and stdout none', () => {
+  it('are read live from stderr if it has much output and stdout has none', () => {
     const lines = Array.from({ length: 400 }, () => 'x'.repeat(1000));
     const translated = translateLines({ stderr: lines, end: { exitCode: 0 } });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: lines.join('\n') }]);
@@ -143,7 +143,7 @@ describe('the block of iflow', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('does not end the invocation if it is cut off', () => {
+  it('does not end the invocation if it is truncated', () => {
     const translated = translateLines({
       stdout: ['Hello.'],
       stderr: ['<Execution Info>', '{"session-id": "session-1",'],
@@ -167,7 +167,7 @@ describe('the block of iflow', () => {
     expect(translated.of('assistant.message.final')).toHaveLength(1);
   });
 
-  it('warns about fields it does not know', () => {
+  it('warns about unknown fields', () => {
     const translated = translateLines({ stderr: info('session-1', { mood: 'fine' }) });
     expect(translated.translator.drift()).toMatchObject({ unknown_fields: { '<Execution Info>.mood': 1 } });
   });
@@ -179,7 +179,7 @@ describe('the session of iflow', () => {
     expect(translated.of('conversation.started')).toEqual([{ session_id: 'session-1' }]);
   });
 
-  it.each(['stdout', 'stderr'] as const)('is known from a line on %s with an emoji before it', (stream) => {
+  it.each(['stdout', 'stderr'] as const)('is known from a line on %s that begins with an emoji', (stream) => {
     const line = 'ℹ️  Resuming session session-6a1b (6 messages loaded)';
     const translated = translateLines({
       stdout: ['Hello.'],
@@ -206,7 +206,7 @@ describe('the session of iflow', () => {
     ]);
   });
 
-  it('is warned about when the block names another', () => {
+  it('causes a warning if the block names another one', () => {
     const translated = translateLines({ stdout: ['Resuming session session-1'], stderr: info('session-2') });
     expect(translated.warnings).toContain('SESSION_ID_CHANGED');
   });
@@ -233,7 +233,7 @@ describe('the log of iflow', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('reports the errors of iFlow itself wherever they are', () => {
+  it('reports the errors of iFlow itself on any stream', () => {
     const translated = translateLines({
       stdout: ['Error when talking to iFlow API: 401 Unauthorized'],
       end: { exitCode: 1 },
@@ -255,7 +255,7 @@ describe('the log of iflow', () => {
       expect(translator.coverage().stdout.unclaimed).toEqual([]);
     });
 
-    it('is part of the answer if the process ended well', () => {
+    it('is part of the answer if the process succeeded', () => {
       const { rasp, of } = translateLines({ stdout: lines });
       expect(rasp('diagnostic.engine.error')).toEqual([]);
       expect(of('assistant.message.final')).toMatchObject([{ text: lines.join('\n') }]);

@@ -6,9 +6,9 @@ import type { Report } from '../report.js';
 import { readRetryLine } from '../gemini/gemini-log.js';
 import type { Retry } from '../gemini/gemini-log.js';
 import { ExecutionInfo } from './execution-info.js';
-import { IflowWords } from './iflow-words.js';
+import { IflowText } from './iflow-text.js';
 
-/** iFlow CLI: plain text on stdout, then an `<Execution Info>` block on stderr; both have been seen on either stream. */
+/** iFlow CLI: plain text on stdout, then an `<Execution Info>` block on stderr; either can be on the other stream. */
 export const iflowEngine: Engine = {
   name: 'iflow',
   parser: 'iflow_text',
@@ -26,11 +26,11 @@ const REGEX_CONFIDENCE = 0.7;
 
 const TAG = /<(\/?)Execution Info>/gu;
 
-/** Text has none of these; a line with one is damage. */
+/** Control characters that text does not contain; a line with one is damaged. */
 const CONTROLS = new RegExp(String.raw`[\u0000-\u0008\u000e-\u001a\u001c-\u001f]`, 'u');
 
 /**
- * Reads the output of iFlow in three layers: recognizable lines, JSON blocks, and the rest as the agent's message. Each has
+ * Reads the output of iFlow in three steps: recognizable lines, JSON blocks, and the rest as the agent's message. Each step has
  * its own confidence.
  */
 function createIflowReader(report: Report): Reader {
@@ -38,19 +38,19 @@ function createIflowReader(report: Report): Reader {
   const hasEnded: Record<CapturedStream, boolean> = { stdout: false, stderr: false, pty: false, stdin: false };
   const dump = new ErrorDump();
   let hasBlock = false;
-  /** Known from the block, or from the first line that named it: what the agent says later does not count. */
+  /** Whether the session is known, from the block or from the first line that contains it; later lines may be the agent's own text. */
   let hasSession = false;
   let hasDrifted = false;
   let hasWarned = false;
-  const words = new IflowWords(report, () => hasBlock);
+  const message = new IflowText(report, () => hasBlock);
   const suspected = new SuspectedError(report);
 
   function openBlock(frame: TextFrame): void {
     const { stream } = frame;
     hasBlock = true;
-    // The block before it was never closed: a quote, or cut off.
+    // The previous block was never closed: it was quoted or truncated.
     blocks[stream]?.abandon(report);
-    words.close(stream === 'stderr' ? 'stderr' : 'stdout');
+    message.close(stream === 'stderr' ? 'stderr' : 'stdout');
     blocks[stream] = new ExecutionInfo(frame);
   }
 
@@ -67,7 +67,7 @@ function createIflowReader(report: Report): Reader {
     });
   }
 
-  /** A line without tags, or what stands before, between or after them. */
+  /** Reads a line without tags, or the text before, between or after the tags of a line. */
   function readPiece(frame: TextFrame, text: string): void {
     const { stream } = frame;
     const block = blocks[stream];
@@ -83,17 +83,17 @@ function createIflowReader(report: Report): Reader {
     if (stream === 'stdout' && meaning === null && suspected.add(frame, text)) return;
     if (stream === 'stdout') releaseSuspected(frame);
     if (meaning !== null && !(hasSession && 'sessionId' in meaning)) return reportLine(frame, text, meaning);
-    words.add(frame, text);
+    message.add(frame, text);
     if (!hasEnded[stream] || hasWarned || stream === 'stderr' || text.trim() === '') return;
     hasWarned = true;
     report.warning('OUTPUT_AFTER_END', 'iFlow continued after its <Execution Info> block.');
   }
 
-  /** The agent continued after a line that looked like an error: it was part of the answer. */
+  /** Treats held lines that looked like an error as part of the answer, because the agent continued after them. */
   function releaseSuspected(current: TextFrame): void {
     const held = suspected.take();
     if (held.length === 0) return;
-    for (const { frame, text } of held) words.add(frame, text);
+    for (const { frame, text } of held) message.add(frame, text);
     report.about(current);
   }
 
@@ -121,7 +121,7 @@ function createIflowReader(report: Report): Reader {
   }
 
   return {
-    // Framed as text, the engine meets no JSON.
+    // Never called: with text framing there are no JSON frames.
     json: () => report.unparsed(),
     text(frame) {
       if (frame.problem !== null || frame.encoding === 'binary' || CONTROLS.test(frame.text)) return report.unparsed();
@@ -140,19 +140,19 @@ function createIflowReader(report: Report): Reader {
     end({ exitCode }) {
       const hasFailed = exitCode !== null && exitCode !== 0;
       if (hasFailed) suspected.report(REGEX_CONFIDENCE);
-      for (const { frame, text } of suspected.take()) words.add(frame, text);
-      words.end();
+      for (const { frame, text } of suspected.take()) message.add(frame, text);
+      message.end();
       for (const block of Object.values(blocks)) block?.abandon(report);
     },
   };
 }
 
-/** Maximum number of lines held; longer blocks are not error messages. */
+/** Limit on held text; a longer block is not an error message. */
 const MAX_SUSPECTED_BYTES = 64 * 1024;
 
 /**
- * Lines at the end of stdout that begin like an error, with what is indented below. An agent that shows an error prints
- * the same, so they are held until more output arrives, or until the exit code is known.
+ * Lines at the end of stdout that look like an error, with the indented lines after them. An agent's answer may contain the
+ * same, so they are held until more output arrives, or until the exit code is known.
  */
 class SuspectedError {
   readonly #report: Report;
@@ -163,7 +163,7 @@ class SuspectedError {
     this.#report = report;
   }
 
-  /** Holds a line that begins or continues an error; false for any other. */
+  /** Holds a line that begins or continues an error; returns false for any other line. */
   add(frame: TextFrame, text: string): boolean {
     const isContinued = this.#held.length > 0 && (text.trim() === '' || /^\s/u.test(text));
     const fits = this.#heldBytes + text.length <= MAX_SUSPECTED_BYTES;
@@ -181,7 +181,7 @@ class SuspectedError {
     return held;
   }
 
-  /** The process has failed: what is held says why. */
+  /** Reports the held lines as an error, because the process has failed. */
   report(confidence: number): void {
     const held = this.take();
     const [first] = held;
@@ -199,23 +199,23 @@ class SuspectedError {
   }
 }
 
-/** The meaning of a line by its wording alone. */
+/** The meaning of a line according to its wording. */
 type LineMeaning =
   | { readonly kind: 'resuming' | 'session'; readonly sessionId: string }
   | ({ readonly kind: 'retry' } & Retry)
   | { readonly kind: 'error'; readonly severity: 'warning' | 'error' };
 
-/** iFlow puts an emoji, spaces or a bullet before some lines. */
+/** iFlow begins some lines with an emoji, spaces or a bullet. */
 const RESUMING = /^\W{0,8}Resuming session:?\s+["']?([\w-]{1,200})/u;
 const SESSION = /^\W{0,8}session-id"?\s*[:=]\s*"?([\w-]{1,200})"?,?\s*$/u;
-/** No agent begins a line like this, so it counts on either stream. */
+/** Agents do not begin a line like this, so it counts on both streams. */
 const ENGINE_ERROR = /^\W{0,8}(?:Error when talking to iFlow API|Generate data error|\[API Error: )/iu;
-/** On stdout the agent itself may begin a line like this: what followed, and the exit code, decide. */
+/** On stdout the agent itself may begin a line like this: the lines after it and the exit code decide. */
 const LOGGED_ERROR = /^\W{0,8}(?:Error\b|Uncaught\b|Unhandled\b|Failed to\b|Request failed\b|错误|失败)/iu;
 
 /**
- * The regular expressions of the first layer; null if a line is nothing they know. iFlow shares its retry log with the
- * Gemini CLI, from which it was made.
+ * Matches a line with regular expressions; null if none matches. iFlow has the same retry messages as the Gemini CLI, from which
+ * it is derived.
  *
  * @example
  * readIflowLine('Resuming session session-1', 'stdout') // { kind: 'resuming', sessionId: 'session-1' }

@@ -32,7 +32,7 @@ const HEADER = '\u001b[0m\n> build · mock-1\n\u001b[0m';
 const DONE = '{"__SKILL_DONE__": true}';
 
 describe('the steps of opencode', () => {
-  it('end the invocation with reason stop only', () => {
+  it('end the invocation only with reason stop', () => {
     expect(translateLines({ stdout: [start, text('Hi'), finish('stop')] }).types.at(-1)).toBe('user.input.required');
     const open = translateLines({ stdout: [start, text('Hi'), finish('tool-calls')] });
     expect(open.warnings).toEqual(['EARLY_END_OF_STREAM', 'INCOMPLETE_STATE_CLASSIFICATION']);
@@ -94,7 +94,7 @@ describe('the tokens of a step', () => {
     ]);
   });
 
-  it('keep no word back: a text is shown at once, and its final waits for the next event', () => {
+  it('do not delay text: it is reported immediately, and its final waits for the next event', () => {
     const translator = opencode();
     expect(push(translator, start, text('One'))).toEqual(['conversation.started', 'assistant.message.delta']);
     expect(push(translator, call)).toEqual(['assistant.message.final', 'assistant.tool_call']);
@@ -151,7 +151,7 @@ describe('the tool calls of opencode', () => {
     expect(translated.warnings).not.toContain('SESSION_ID_CHANGED');
   });
 
-  it('are named as the makers of the files they write', () => {
+  it('are named as the creators of the files they write', () => {
     const translated = translateLines({
       stdout: [
         start,
@@ -174,7 +174,7 @@ describe('messages of opencode', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('are not those that OpenCode put in itself', () => {
+  it('do not include those that OpenCode itself inserted', () => {
     const translated = translateLines({
       stdout: [start, record('text', { text: DONE, synthetic: true }), finish('stop')],
     });
@@ -182,7 +182,7 @@ describe('messages of opencode', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('come with thoughts', () => {
+  it('are reported with thoughts', () => {
     const translated = translateLines({
       stdout: [start, record('reasoning', { text: 'hm' }), text('Hi'), finish('stop')],
     });
@@ -201,14 +201,14 @@ describe('the errors of opencode', () => {
     ['StructuredOutputError', { message: 'no JSON', retries: 2 }, 'ENGINE_ERROR'],
     ['ContextOverflowError', { message: 'too long' }, 'ENGINE_ERROR'],
     ['ContentFilterError', { message: 'no' }, 'ENGINE_ERROR'],
-  ])('end the work: %s %o', (name, data, code) => {
+  ])('end the run: %s %o', (name, data, code) => {
     const translated = translateLines({ stdout: [error(name, data)], end: { exitCode: 1 } });
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ code, retrying: false, detail: { name } }]);
     expect(translated.of('conversation.failed')).toMatchObject([{ error: { category: 'engine' } }]);
     expect(translated.warnings).toEqual([code]);
   });
 
-  it('are taken back by a step that follows', () => {
+  it('are cleared by a later step', () => {
     const translated = translateLines({
       stdout: [start, error('ContextOverflowError', { message: 'too long' }), start, text('Hi'), finish('stop')],
     });
@@ -222,7 +222,7 @@ describe('the errors of opencode', () => {
     );
   });
 
-  it('are reported whatever their shape, with a warning about a new name', () => {
+  it('are reported in any shape, with a warning about a new name', () => {
     const translated = translateLines({
       stdout: [
         { ...error('', {}), error: 'plain' },
@@ -236,13 +236,13 @@ describe('the errors of opencode', () => {
 });
 
 describe('the session of opencode', () => {
-  it('is known from the first record, whatever its type', () => {
+  it('is known from the first record of any type', () => {
     const translated = translateLines({ stdout: [text('Hi'), finish('stop')] });
     expect(translated.types.slice(0, 2)).toEqual(['conversation.started', 'assistant.message.delta']);
     expect(translated.of('conversation.started')).toEqual([{ session_id: 'ses_1' }]);
   });
 
-  it('is warned about when it changes', () => {
+  it('causes a warning if it changes', () => {
     const translated = translateLines({ stdout: [start, record('text', { text: 'Hi' }, 'ses_2'), finish('stop')] });
     expect(translated.warnings).toContain('SESSION_ID_CHANGED');
   });
@@ -277,7 +277,7 @@ describe('the drift of opencode', () => {
 });
 
 describe('opencode in plain text', () => {
-  it('is known by its header, also if that is read after the answer', () => {
+  it('is recognized by its header, even if that is read after the answer', () => {
     const translated = translateLines({ stdout: ['All done.', '', '```json', DONE, '```'], stderr: [HEADER] });
     expect(translated.of('assistant.message.final')).toMatchObject([
       { text: `All done.\n\n\`\`\`json\n${DONE}\n\`\`\`` },
@@ -300,7 +300,7 @@ describe('opencode in plain text', () => {
   });
 });
 
-describe('opencode is recognised', () => {
+describe('opencode is recognized', () => {
   it.each([
     ['a record', start, 1],
     ['a record of a new type', record('snapshot', {}), 0.5],
@@ -310,7 +310,7 @@ describe('opencode is recognised', () => {
     expect(opencodeEngine.detect(value)).toBe(score);
   });
 
-  it('by the header of its text mode, less surely', () => {
+  it('by the header of its text mode, with less certainty', () => {
     expect(opencodeEngine.detectText?.('> build · mock-1')).toBe(0.5);
     expect(opencodeEngine.detectText?.('> quoted text')).toBe(0);
   });

@@ -23,7 +23,7 @@ import {
   ERROR_NAMES,
 } from './opencode-parts.js';
 
-/** OpenCode: `opencode run --format json` prints a record a line on stdout; without the option plain text. */
+/** OpenCode: `opencode run --format json` prints one record per line on stdout; without the option it prints plain text. */
 export const opencodeEngine: Engine = {
   name: 'opencode',
   parser: 'opencode_ndjson',
@@ -45,15 +45,15 @@ function detect(value: object): number {
 /** Confidence that plain lines on stdout are the answer, if the header of the text mode was printed. */
 const TEXT_CONFIDENCE = 0.6;
 
-/** `> build · gpt-5`: agent and model, printed on stderr by the text mode alone. */
+/** `> build · gpt-5`: agent and model, printed on stderr only in text mode. */
 const TEXT_HEADER = /^> \S+ · \S/u;
 
 const TEXT_ERROR = /^Error: /u;
 
-/** A piece of a torn record: never an answer in plain text. */
+/** A piece of an incomplete record: never an answer in plain text. */
 const TORN = /"(?:sessionID|messageID|callID)":"|"timestamp":\d{13}/u;
 
-/** Reads what `opencode run` prints, as records or as plain text. */
+/** Reads the output of `opencode run`, as records or as plain text. */
 function createOpencodeReader(report: Report): Reader {
   let hasHeader = false;
   const answer = new TextAnswer(report, () => (hasHeader ? TEXT_CONFIDENCE : null));
@@ -103,7 +103,7 @@ function readRecord(record: object, report: Report): void {
   }
   const part = getObject(record, 'part');
   if (part === null) return report.unparsed('MALFORMED_RECORD', `A record of type ${type} has no part.`);
-  report.checkFields(part, PART_FIELDS[type] ?? NOTHING, `${type}.part`);
+  report.checkFields(part, PART_FIELDS[type] ?? NO_FIELDS, `${type}.part`);
   report.keepRest(part, USED_FIELDS, 'part');
   if (type === 'step_start') {
     report.turnStarted();
@@ -115,7 +115,7 @@ function readRecord(record: object, report: Report): void {
   return type === 'reasoning' ? readReasoning(part, report) : readTool(part, report);
 }
 
-/** Fields of a part that events are made from; its ids lead nowhere. */
+/** Fields of a part that are already in events, and ids that are not needed. */
 const USED_FIELDS: ReadonlySet<string> = new Set([
   'id',
   'sessionID',
@@ -130,7 +130,7 @@ const USED_FIELDS: ReadonlySet<string> = new Set([
   'state',
 ]);
 
-const NOTHING: ReadonlySet<string> = new Set();
+const NO_FIELDS: ReadonlySet<string> = new Set();
 
 const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
   'name',
@@ -141,7 +141,7 @@ const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
   'responseBody',
 ]);
 
-/** The text mode prints an error only after its last retry. */
+/** Reads an error in text mode, which prints it only after the last retry. */
 function readTextError({ text }: TextFrame, report: Report): void {
   const message = text.slice('Error: '.length).trim();
   report.engineError({ message });
@@ -149,8 +149,8 @@ function readTextError({ text }: TextFrame, report: Report): void {
 }
 
 /**
- * Reads the error of a session. OpenCode retries silently and prints an error only after the last retry, also one that
- * could be retried (`isRetryable`). If it continues nevertheless, the next step revokes the failure.
+ * Reads the error of a session. OpenCode retries silently and prints an error only after the last retry, even if the
+ * error is retryable (`isRetryable`). If it continues anyway, the next step clears the failure.
  */
 function readError(record: object, report: Report): void {
   const error = getField(record, 'error');

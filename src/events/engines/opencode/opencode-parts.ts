@@ -18,33 +18,34 @@ import type { FieldTable } from '../../reading/record-fields.js';
 /** Tools that write the file they name. */
 const WRITING_TOOLS: ReadonlySet<string> = new Set(['write', 'edit', 'multiedit', 'patch']);
 
-/** Ends of a step after which OpenCode does nothing more, and which are no good end. */
-const BAD_ENDS: Readonly<Record<string, string>> = {
+/** Reasons for the end of a step that also end the run, as a failure. */
+const FAILED_REASONS: Readonly<Record<string, string>> = {
   length: 'The model reached its output limit.',
   'content-filter': 'The content filter stopped the model.',
   error: 'The model ended with an error.',
 };
 
-/** A step ends: `stop` ends the invocation, `tool-calls` continues with the next step. */
+/** Reads the end of a step: `stop` ends the invocation, `tool-calls` continues with the next step. */
 export function readStepFinish(part: object, sessionId: string | null, report: Report): void {
   const reason = getName(part, 'reason');
   const usage = readTokens(part, report);
   report.status({ status: 'step_finish', session_id: sessionId, reason, usage });
   if (usage !== null) report.stepEnded(usage);
   if (reason === 'stop') return report.endSignal('OPENCODE_STEP_FINISH_STOP');
-  const bad = reason !== null && Object.hasOwn(BAD_ENDS, reason) ? BAD_ENDS[reason] : undefined;
-  if (bad === undefined) return;
-  report.engineError({ message: bad });
-  report.runtimeError(bad);
+  const failure = reason !== null && Object.hasOwn(FAILED_REASONS, reason) ? FAILED_REASONS[reason] : undefined;
+  if (failure === undefined) return;
+  report.engineError({ message: failure });
+  report.runtimeError(failure);
 }
 
-/** Texts come whole, when they are finished. They are shown at once, since the final waits for the end of the step. */
+/** Reads a text, which is printed once it is complete. It is reported as a delta first, because the final message waits for the
+ * end of the step. */
 export function readText(part: object, report: Report): void {
   const text = getString(part, 'text');
   if (text === null) return report.unparsed('MALFORMED_RECORD', 'A text part has no text.');
-  // Put in by OpenCode itself: not the agent's words.
-  const isForeign = getBoolean(part, 'synthetic') === true || getBoolean(part, 'ignored') === true;
-  if (isForeign) report.noise();
+  // Inserted by OpenCode itself, so not the agent's message.
+  const isInserted = getBoolean(part, 'synthetic') === true || getBoolean(part, 'ignored') === true;
+  if (isInserted) report.noise();
   else {
     report.messageDelta(text);
     report.message(text);
@@ -58,7 +59,7 @@ export function readReasoning(part: object, report: Report): void {
   report.reasoning(text, id === null ? {} : { id });
 }
 
-/** A tool call is printed once, when it has ended; its start is derived from the same record. */
+/** Reads a tool call, which is printed once, when it has ended; its start is derived from the same record. */
 export function readTool(part: object, report: Report): void {
   const id = getName(part, 'callID');
   const name = getName(part, 'tool');
@@ -92,7 +93,7 @@ export function readTool(part: object, report: Report): void {
   }
 }
 
-/** OpenCode adds a patch to what it writes, and names the file in another field. */
+/** Reads the patch of a file that OpenCode wrote; the file is named in another field. */
 function readDiff(metadata: object, path: string | null): readonly FileDiff[] {
   const changed = getObject(metadata, 'filediff') ?? {};
   const patch = getName(metadata, 'diff') ?? getName(changed, 'patch');
@@ -101,7 +102,7 @@ function readDiff(metadata: object, path: string | null): readonly FileDiff[] {
   return [{ path: file, patch }];
 }
 
-/** Longer patches are not repeated: the file itself can be read. */
+/** Longer patches are left out: the file itself can be read. */
 const MAX_PATCH = 64 * 1024;
 
 const USED_STATE_FIELDS: ReadonlySet<string> = new Set(['status', 'input', 'output', 'error']);
@@ -141,7 +142,7 @@ export const RECORD_FIELDS: FieldTable = createFieldTable(['type', 'timestamp', 
   error: ['error'],
 });
 
-/** Fields of the part each type of record carries. */
+/** Fields of the part of each type of record. */
 export const PART_FIELDS: FieldTable = createFieldTable(['id', 'sessionID', 'messageID', 'type'], {
   step_start: ['snapshot'],
   step_finish: ['reason', 'snapshot', 'cost', 'tokens'],
@@ -150,7 +151,7 @@ export const PART_FIELDS: FieldTable = createFieldTable(['id', 'sessionID', 'mes
   tool_use: ['callID', 'tool', 'state', 'metadata'],
 });
 
-/** Fields of a tool call's state. Its `metadata` is the tool's own business. */
+/** Fields of a tool call's state. Its `metadata` depends on the tool. */
 const STATE_FIELDS: ReadonlySet<string> = new Set([
   'status',
   'input',
@@ -163,13 +164,13 @@ const STATE_FIELDS: ReadonlySet<string> = new Set([
   'raw',
 ]);
 
-/** Fields of the tokens of a step: `input` does not count what came from the cache. */
+/** Fields of the tokens of a step: `input` does not include cached tokens. */
 const TOKEN_FIELDS: ReadonlySet<string> = new Set(['total', 'input', 'output', 'reasoning', 'cache']);
 
 /** Fields of an error; its `data` depends on its name. */
 export const ERROR_FIELDS: ReadonlySet<string> = new Set(['name', 'data']);
 
-/** The errors OpenCode names. */
+/** Names of OpenCode's errors. */
 export const ERROR_NAMES: ReadonlySet<string> = new Set([
   'ProviderAuthError',
   'UnknownError',

@@ -98,7 +98,7 @@ describe('a failed request of qwen', () => {
     expect(translated.rasp('diagnostic.engine.error')).toHaveLength(1);
   });
 
-  it('is the agent’s word, if it cost tokens', () => {
+  it('is the agent’s message, if it used tokens', () => {
     const quoted = { ...spoken, message: { ...spoken.message, usage: { input_tokens: 9, output_tokens: 9 } } };
     const translated = read(init(), quoted, result({ result: error, usage: { input_tokens: 9, output_tokens: 9 } }));
     expect(finals(translated)).toEqual([error]);
@@ -118,7 +118,7 @@ describe('a failed request of qwen', () => {
     expect(translated.types).not.toContain('raw.stderr');
   });
 
-  it('is a document on stderr alone, if nothing could begin', () => {
+  it('is only a document on stderr, if the run could not begin', () => {
     const document = { error: { type: 'FatalAuthenticationError', message: 'No key.', code: 41 } };
     const translated = translateLines({ engine: 'qwen', stderr: [document], end: { exitCode: 41 } });
     expect(translated.of('conversation.failed')[0]?.error.message).toBe('No key.');
@@ -161,7 +161,7 @@ describe('a retry of qwen', () => {
     expect(translated.types).not.toContain('conversation.failed');
   });
 
-  it('is not a failure in text mode either, wherever the line is', () => {
+  it('is not a failure in text mode either, on any stream', () => {
     const translated = read('Retrying in 60s (attempt 1/10): [API Error: 429 Slow down]', 'Here I am.');
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ retrying: true }]);
     expect(finals(translated)).toEqual(['Here I am.']);
@@ -215,14 +215,14 @@ describe('the end of qwen', () => {
   });
 });
 
-describe('qwen is recognised', () => {
-  it('by its version and by its goals, surely', () => {
+describe('qwen is recognized', () => {
+  it('by its version and by its goals, with certainty', () => {
     expect(qwenEngine.detect(system('init', { qwen_code_version: '0.24.4' }))).toBe(1);
     expect(qwenEngine.detect(streamEvent({ type: 'goal_state' }))).toBe(1);
     expect(qwenEngine.detect([system('init', { qwen_code_version: '0.24.4' }), result()])).toBe(1);
   });
 
-  it('not in what only Claude prints', () => {
+  it('not in records that only Claude prints', () => {
     expect(qwenEngine.detect(system('hook_started'))).toBe(0);
     expect(qwenEngine.detect(result({ total_cost_usd: 1 }))).toBe(0.2);
   });

@@ -7,7 +7,7 @@ import type { Engine } from '../engine.js';
 import type { EngineErrorReport, Report } from '../report.js';
 import { QWEN_TABLES } from './records.js';
 
-/** Qwen Code: `qwen --output-format stream-json`, or one array with `json`. Records on stdout, its log on stderr. */
+/** Qwen Code: `qwen --output-format stream-json`, or one array with `json`. Records are on stdout, the log on stderr. */
 export const qwenEngine: Engine = {
   name: 'qwen',
   parser: 'qwen_stream_json',
@@ -15,7 +15,7 @@ export const qwenEngine: Engine = {
   framing: 'json',
   promises: { session: 'early', endSignal: true },
   readsInput: true,
-  detect: (value) => Math.max(detectShape(value, detectRecord), errorDocument(value) === null ? 0 : 0.2),
+  detect: (value) => Math.max(detectShape(value, detectRecord), readErrorDocument(value) === null ? 0 : 0.2),
   readSession: readShapeSession,
   createReader: (report) => createShapeReader(QWEN, report),
 };
@@ -32,14 +32,14 @@ const QWEN: Dialect = {
     ['notebook_edit', 'notebook_path'],
   ]),
   inputIncludesCache: true,
-  totalUsage,
-  systemError,
+  readTotalUsage,
+  readSystemError,
   readErrorText,
-  logError,
-  errorDocument,
+  readLogError,
+  readErrorDocument,
 };
 
-/** `[API Error: 429 …]`: how Qwen Code words every failure of its model. */
+/** `[API Error: 429 …]`: the format of all model errors of Qwen Code. */
 const API_ERROR = /^\[API Error: [^]*\]$/u;
 
 /** `Retrying in 60s (attempt 1/10): [API Error: …]` */
@@ -47,7 +47,7 @@ const RETRY_LINE = /^Retrying in \S{1,16} \(attempt (\d{1,6})\/(\d{1,6})\)/u;
 
 const HTTP_STATUS = /^\[API Error: ([45]\d\d)\b/u;
 
-/** Records that no other program of the family prints in this form count more. */
+/** Estimates how likely a record is Qwen Code's. Records that similar programs do not print in this form score higher. */
 function detectRecord(record: object): number {
   const type = getString(record, 'type');
   if (type === 'system') {
@@ -61,14 +61,14 @@ function detectRecord(record: object): number {
   return getString(getObject(record, 'event') ?? {}, 'type') === 'goal_state' ? 1 : 0.4;
 }
 
-/** `usage` of a result counts the whole session, including resumed attempts and background work. */
-function totalUsage(result: object, report: Report): Usage | null {
+/** Reads the usage of the session: `usage` of a result covers all of it, including earlier attempts and background work. */
+function readTotalUsage(result: object, report: Report): Usage | null {
   const usage = getObject(result, 'usage');
   if (usage !== null) report.checkFields(usage, QWEN_TABLES.usage, 'usage');
   return readUsage(usage, { scope: 'total', inputIncludesCache: true });
 }
 
-function systemError(subtype: string, record: object): EngineErrorReport | null {
+function readSystemError(subtype: string, record: object): EngineErrorReport | null {
   const data = getObject(record, 'data') ?? {};
   switch (subtype) {
     case 'retry': {
@@ -95,14 +95,14 @@ function systemError(subtype: string, record: object): EngineErrorReport | null 
   }
 }
 
-/** Qwen Code prints an error as the agent’s message; a message in which the agent quotes one would have used tokens. */
+/** Qwen Code prints an error as the agent's message. A message that the agent wrote itself would have used tokens. */
 function readErrorText(text: string, _record: object, usage: object | null): EngineErrorReport | null {
   if (!API_ERROR.test(text) || (getCount(usage ?? {}, 'output_tokens') ?? 0) > 0) return null;
   return { message: text, httpStatus: findStatus(text) };
 }
 
-/** Its log is noise except for errors: in text mode they are printed only there. */
-function logError(line: string): EngineErrorReport | null {
+/** Reads an error in the log; in text mode errors are printed only there. Other lines are noise. */
+function readLogError(line: string): EngineErrorReport | null {
   const retry = RETRY_LINE.exec(line);
   if (retry !== null) {
     const httpStatus = findStatus(line.slice(line.indexOf('[')));
@@ -111,8 +111,8 @@ function logError(line: string): EngineErrorReport | null {
   return API_ERROR.test(line) ? { message: line, httpStatus: findStatus(line) } : null;
 }
 
-/** Reads `{ "error": { "type", "message", "code" } }` on stderr: with `json`, it repeats the failure. */
-function errorDocument(value: object): EngineErrorReport | null {
+/** Reads `{ "error": { "type", "message", "code" } }` on stderr; with `json` it repeats the failure. */
+function readErrorDocument(value: object): EngineErrorReport | null {
   const error = getObject(value, 'error');
   const message = error === null ? null : getString(error, 'message');
   if (error === null || message === null || Object.keys(value).length !== 1) return null;

@@ -3,7 +3,7 @@ import type { RecordTables } from '../claude-shape/dialect.js';
 import { BLOCK_FIELDS, DELTA_FIELDS, EVENT_FIELDS } from '../claude-shape/dialect.js';
 
 /*
- * The records of `qwen --output-format stream-json`: which there are and which fields they may have.
+ * The records of `qwen --output-format stream-json`: the known types and the fields they may have.
  */
 
 const RECORDS = createFieldTable(['type', 'uuid', 'session_id'], {
@@ -30,7 +30,7 @@ const RECORDS = createFieldTable(['type', 'uuid', 'session_id'], {
   control_cancel_request: ['request_id'],
 });
 
-/** All but `init` put what they say into `data`. */
+/** All except `init` have their content in `data`. */
 const SYSTEM_RECORDS = createFieldTable(['type', 'subtype', 'uuid', 'session_id', 'parent_tool_use_id', 'data'], {
   init: [
     'cwd',

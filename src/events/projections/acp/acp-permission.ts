@@ -1,6 +1,6 @@
 import type { FcmpEvent } from '../../protocol/fcmp-event.js';
 import { toToolCallId } from '../projection.js';
-import { toDiffContent, title, chooseToolKind } from './acp.js';
+import { toDiffContent, formatTitle, chooseToolKind } from './acp.js';
 import type { AcpToolContent, ToolKind } from './acp-update.js';
 
 /** The parameters of `session/request_permission`, without the session. */
@@ -22,14 +22,14 @@ export interface AcpPermission {
   }[];
 }
 
-/** A question of an agent as a client of the Agent Client Protocol is asked it. The call has the id of its updates. */
+/** Converts a permission request to the request of the Agent Client Protocol. Its tool call has the same id as in updates. */
 export function toAcpPermission({ data, meta }: FcmpEvent<'permission.required'>): AcpPermission {
   const { tool, input, diff, locations } = data;
   const content = toDiffContent(diff);
   return {
     toolCall: {
       toolCallId: toToolCallId(data.tool_call_id, meta.attempt),
-      title: title({ name: tool, input }),
+      title: formatTitle({ name: tool, input }),
       name: tool,
       kind: chooseToolKind(tool),
       status: 'pending',

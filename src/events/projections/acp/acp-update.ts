@@ -1,7 +1,7 @@
-/** The kinds of tool that ACP's clients have pictures for. */
+/** The tool kinds of ACP. */
 export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other';
 
-/** A `session/update` notification's parameters, as ACP version 1 has them; the tests check them with its schemas. */
+/** The parameters of a `session/update` notification in ACP version 1; the tests validate them with its schemas. */
 export interface AcpSessionNotification {
   readonly sessionId: string;
   readonly update: AcpUpdate;
@@ -18,7 +18,7 @@ interface AcpChunk {
   readonly _meta?: AcpMeta;
 }
 
-/** ACP reserves `_meta` for data that it does not define; Sluice uses its own name in it. */
+/** ACP reserves `_meta` for data that it does not define; Sluice uses the key `sluice`. */
 export interface AcpMeta {
   readonly sluice: Readonly<Record<string, unknown>>;
 }

@@ -26,7 +26,7 @@ function updates(...attempts: readonly (readonly Said[])[]): AcpUpdate[] {
 }
 
 /** A call is updated only between its announcement and its end, which always comes; no chunk is empty. */
-function brokenRules(translated: readonly AcpUpdate[]): string[] {
+function listBrokenRules(translated: readonly AcpUpdate[]): string[] {
   const broken: string[] = [];
   const open = new Set<string>();
   for (const update of translated) {
@@ -42,7 +42,7 @@ function brokenRules(translated: readonly AcpUpdate[]): string[] {
 }
 
 describe('toAcp', () => {
-  test('a message is a chunk of the session that the Sluice run is', () => {
+  test('a message is a chunk of the session, which is the Sluice run', () => {
     expect(
       toAcp(conversation([{ type: 'assistant.message.final', data: { message_id: 'm_1_1', text: 'Hello.' } }])),
     ).toEqual([
@@ -66,7 +66,7 @@ describe('toAcp', () => {
     ).toEqual(['Hel', 'lo', 'Bye']);
   });
 
-  test('a final that contradicts its deltas is reported whole on the side', () => {
+  test('a final that contradicts its deltas is reported in full separately', () => {
     const data = { message_id: 'm', text: 'Hello' };
     const translated = updates([
       { type: 'assistant.message.delta', data: { message_id: 'm', text: 'Hullo' } },
@@ -78,7 +78,7 @@ describe('toAcp', () => {
     });
   });
 
-  test('reasoning is thought, and a reply the user’s', () => {
+  test('reasoning becomes thoughts, and a reply a user message', () => {
     expect(
       updates(
         [{ type: 'assistant.reasoning', data: { text: 'Hm.' } }],
@@ -117,7 +117,7 @@ describe('toAcp', () => {
     ]);
   });
 
-  test('a call that only its end reports is announced too, and one that never ends has failed', () => {
+  test('a call of which only the end is printed is announced too, and a call that never ends has failed', () => {
     const translated = updates([
       { type: 'assistant.tool_call', data: { tool_call_id: 't', name: 'read', status: 'failed', error: 'no file' } },
       { type: 'assistant.tool_call', data: { tool_call_id: 'u', name: 'sing', status: 'started' } },
@@ -136,7 +136,7 @@ describe('toAcp', () => {
     ]);
   });
 
-  test('tool ids that a later attempt uses again stay apart', () => {
+  test('tool ids that a later attempt reuses are kept distinct', () => {
     const call: Said = {
       type: 'assistant.tool_call',
       data: { tool_call_id: 'item_1', name: 'Bash', status: 'completed' },
@@ -163,17 +163,17 @@ describe('toAcp', () => {
     });
   });
 
-  test('whatever the FCMP events, the updates are valid and in order', () => {
+  test('for any FCMP events, the updates are valid and in order', () => {
     fc.assert(
       fc.property(anyConversation, (events) => {
         const translated = toAcp(events);
         expect(translated.filter((notification) => !validate(notification))).toEqual([]);
-        expect(brokenRules(translated.map((notification) => notification.update))).toEqual([]);
+        expect(listBrokenRules(translated.map((notification) => notification.update))).toEqual([]);
       }),
     );
   });
 
-  test('one event at a time gives the same as all at once', () => {
+  test('events projected one at a time are the same as all together', () => {
     fc.assert(
       fc.property(anyConversation, (events) => {
         const projection = createAcpProjection();
@@ -184,7 +184,7 @@ describe('toAcp', () => {
 
   test('the checks can fail', () => {
     expect(validate({ sessionId: 's', update: { sessionUpdate: 'agent_message_chunk' } })).toBe(false);
-    expect(brokenRules([{ sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'failed' }])).toEqual([
+    expect(listBrokenRules([{ sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'failed' }])).toEqual([
       't is updated while not open',
     ]);
   });

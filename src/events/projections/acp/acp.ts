@@ -5,7 +5,7 @@ import type { AcpMeta, AcpSessionNotification, AcpToolContent, AcpUpdate, ToolKi
 
 /**
  * Converts FCMP events to the session updates of the Agent Client Protocol, version 1. A Sluice run is a session. Events
- * that ACP does not define (warnings, artifacts, how the conversation ended, raw output) become a `session_info_update`
+ * that ACP does not define (warnings, artifacts, the end of the conversation, raw output) become a `session_info_update`
  * with the FCMP event under `_meta.sluice`, which clients may ignore.
  *
  * @example
@@ -17,7 +17,7 @@ export function toAcp(events: Iterable<FcmpEvent>): AcpSessionNotification[] {
 }
 
 /**
- * The same, one event at a time. It keeps what is open in the current attempt, nothing more.
+ * Like {@link toAcp}, one event at a time. It stores only the open items of the current attempt.
  *
  * @example
  * const projection = createAcpProjection()
@@ -29,7 +29,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
   let sessionId = '';
   let attempt = 0;
 
-  /** A call whose end was never printed cannot have succeeded. */
+  /** Ends open calls as failed: a call whose end was never printed cannot have succeeded. */
   function closeAttempt(): AcpUpdate[] {
     texts.clear();
     const closing = [...openCalls].map((toolCallId): AcpUpdate => ({
@@ -41,22 +41,22 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
     return closing;
   }
 
-  function message(data: FcmpData<'assistant.message.final'>, event: FcmpEvent): AcpUpdate[] {
+  function projectMessage(data: FcmpData<'assistant.message.final'>, event: FcmpEvent): AcpUpdate[] {
     const { rest, diverged } = texts.finish(data.message_id, data.text);
     const updates: AcpUpdate[] = [];
-    if (rest !== '') updates.push(chunk('agent_message_chunk', data.message_id, rest, data.parent_tool_call_id));
+    if (rest !== '') updates.push(createChunk('agent_message_chunk', data.message_id, rest, data.parent_tool_call_id));
     if (diverged || data.structured_payload !== undefined) updates.push(toInfoUpdate(event));
     return updates;
   }
 
-  function thought(data: FcmpData<'assistant.reasoning'>, event: FcmpEvent): AcpUpdate[] {
+  function projectThought(data: FcmpData<'assistant.reasoning'>, event: FcmpEvent): AcpUpdate[] {
     const messageId = toReasoningId(data, { attempt, seq: event.seq });
     if (data.partial === true) texts.append(messageId, data.text);
     const text = data.partial === true ? data.text : texts.finish(messageId, data.text).rest;
-    return text === '' ? [] : [chunk('agent_thought_chunk', messageId, text, data.parent_tool_call_id)];
+    return text === '' ? [] : [createChunk('agent_thought_chunk', messageId, text, data.parent_tool_call_id)];
   }
 
-  function toolCall(data: FcmpData<'assistant.tool_call'>): AcpUpdate[] {
+  function projectToolCall(data: FcmpData<'assistant.tool_call'>): AcpUpdate[] {
     const toolCallId = toToolCallId(data.tool_call_id, attempt);
     const updates: AcpUpdate[] = [];
     if (!openCalls.has(toolCallId)) {
@@ -64,7 +64,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
       updates.push({
         sessionUpdate: 'tool_call',
         toolCallId,
-        title: title(data),
+        title: formatTitle(data),
         name: data.name,
         kind: chooseToolKind(data.name),
         status: 'in_progress',
@@ -94,17 +94,17 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
         const { message_id, text, parent_tool_call_id } = event.data;
         if (text === '') return [];
         texts.append(message_id, text);
-        return [chunk('agent_message_chunk', message_id, text, parent_tool_call_id)];
+        return [createChunk('agent_message_chunk', message_id, text, parent_tool_call_id)];
       }
       case 'assistant.message.final':
-        return message(event.data, event);
+        return projectMessage(event.data, event);
       case 'assistant.reasoning':
-        return thought(event.data, event);
+        return projectThought(event.data, event);
       case 'assistant.tool_call':
-        return toolCall(event.data);
+        return projectToolCall(event.data);
       case 'user.input.replied': {
         const { interaction_id, text } = event.data;
-        return text === '' ? [] : [chunk('user_message_chunk', `${interaction_id}_reply`, text, undefined)];
+        return text === '' ? [] : [createChunk('user_message_chunk', `${interaction_id}_reply`, text, undefined)];
       }
       case 'user.input.required':
       case 'conversation.completed':
@@ -138,7 +138,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
   };
 }
 
-function chunk(
+function createChunk(
   sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk' | 'user_message_chunk',
   messageId: string,
   text: string,
@@ -155,7 +155,7 @@ function toTextContent(text: string): AcpToolContent {
   return { type: 'content', content: { type: 'text', text } };
 }
 
-/** ACP shows the text before and after; of a patch alone it knows nothing. */
+/** Converts diffs to content. ACP needs the old and the new text, so patches are left out. */
 export function toDiffContent(diff: FcmpData<'assistant.tool_call'>['diff']): AcpToolContent[] {
   return (diff ?? []).flatMap(({ path, old_text: oldText = null, new_text: newText }) =>
     newText === undefined ? [] : [{ type: 'diff' as const, path, oldText, newText }],
@@ -171,8 +171,8 @@ function toInfoUpdate(event: FcmpEvent): AcpUpdate {
   return { sessionUpdate: 'session_info_update', updatedAt: event.ts, _meta: { sluice: { type, data, seq } } };
 }
 
-/** A command is its own best title; cut, because some are whole programs. */
-export function title(data: Pick<FcmpData<'assistant.tool_call'>, 'name' | 'input'>): string {
+/** Returns the title of a call: its command, truncated because some are entire scripts, or the name of the tool. */
+export function formatTitle(data: Pick<FcmpData<'assistant.tool_call'>, 'name' | 'input'>): string {
   const input = data.input;
   if (typeof input !== 'object' || input === null || !('command' in input)) return data.name;
   return typeof input.command === 'string' && input.command !== '' ? input.command.slice(0, TITLE_LENGTH) : data.name;
@@ -205,7 +205,7 @@ const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
   ),
 );
 
-/** The kind of a tool by the name its engine gives it. */
+/** Returns the kind of a tool by its name. */
 export function chooseToolKind(name: string): ToolKind {
   return KIND_BY_NAME.get(name.toLowerCase()) ?? 'other';
 }

@@ -1,4 +1,4 @@
-/** The AG-UI 1.0 events Sluice produces. The published package's own schemas check them in the tests. */
+/** The AG-UI 1.0 events that Sluice emits. The tests validate them with the schemas of the published package. */
 export type AgUiEvent =
   | AgUiRunEvent
   | AgUiTextEvent
@@ -106,7 +106,7 @@ type AgUiSubagentEvent = Timed &
     | { readonly type: 'SUBAGENT_ERROR'; readonly subagentRunId: string; readonly message: string }
   );
 
-/** An event that AG-UI does not define: Sluice's own event under its own name, or raw bytes as text. */
+/** An event that AG-UI does not define: an FCMP event under its name, or raw bytes as text. */
 type AgUiOpenEvent = Attributed &
   (
     | { readonly type: 'CUSTOM'; readonly name: string; readonly value: unknown }

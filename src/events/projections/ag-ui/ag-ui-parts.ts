@@ -2,28 +2,28 @@ import type { FcmpData } from '../../protocol/fcmp-event.js';
 import { toReasoningId, createStreamedTexts, toToolCallId, formatToolResult } from '../projection.js';
 import type { AgUiEvent } from './ag-ui-event.js';
 
-/** When an event happened, and which attempt it belongs to. */
-export interface Moment {
+/** The attempt, number and time of an event. */
+export interface EventPosition {
   readonly attempt: number;
   readonly seq: number;
   readonly timestamp: number;
 }
 
-/** The sub-agent that speaks or acts; empty for the agent itself. */
+/** The sub-agent that an event belongs to; empty for the agent itself. */
 export type Attribution = { readonly subagentRunId?: string };
 
 /** A message, a thought, a tool call or a sub-agent that was opened in a run and must be closed before the run ends. */
 interface OpenPart {
-  /** Whose it is. */
+  /** The agent or sub-agent that the part belongs to. */
   readonly by: Attribution;
-  /** The sub-agent it is. */
+  /** The id, if the part is a sub-agent. */
   readonly subagentRunId?: string;
-  /** The tool that is called. */
+  /** The name of the tool, if the part is a call. */
   readonly toolName?: string;
   close(timestamp: number): AgUiEvent[];
 }
 
-/** The open parts of an AG-UI run. Each part is opened once and closed once; `closeAll` closes what an engine leaves open. */
+/** The open parts of an AG-UI run. Each part is opened once and closed once; `closeAll` closes those that an engine left open. */
 export class OpenParts {
   readonly #parts = new Map<string, OpenPart>();
 
@@ -46,7 +46,7 @@ export class OpenParts {
     return this.take(key)?.close(timestamp) ?? [];
   }
 
-  /** Closes what belongs to a sub-agent, and to the sub-agents it started; the last first. */
+  /** Closes the parts of a sub-agent and of the sub-agents it started, last first. */
   closeSubagentParts(subagentRunId: string, timestamp: number): AgUiEvent[] {
     const members = new Set([subagentRunId]);
     const keys: string[] = [];
@@ -64,7 +64,7 @@ export class OpenParts {
 }
 
 /** The messages and thoughts of one AG-UI run. */
-export class SpokenParts {
+export class TextParts {
   readonly #open: OpenParts;
   readonly #subagents: Subagents;
   readonly #texts = createStreamedTexts();
@@ -74,7 +74,7 @@ export class SpokenParts {
     this.#subagents = subagents;
   }
 
-  messageDelta(data: FcmpData<'assistant.message.delta'>, at: Moment): AgUiEvent[] {
+  messageDelta(data: FcmpData<'assistant.message.delta'>, at: EventPosition): AgUiEvent[] {
     const out: AgUiEvent[] = [];
     if (data.text === '') return out;
     const by = this.#openMessage(data.message_id, data.parent_tool_call_id, at, out);
@@ -84,7 +84,7 @@ export class SpokenParts {
     return out;
   }
 
-  messageFinal(data: FcmpData<'assistant.message.final'>, at: Moment): AgUiEvent[] {
+  messageFinal(data: FcmpData<'assistant.message.final'>, at: EventPosition): AgUiEvent[] {
     const out: AgUiEvent[] = [];
     const { timestamp } = at;
     const messageId = data.message_id;
@@ -99,7 +99,7 @@ export class SpokenParts {
     return out;
   }
 
-  reasoning(data: FcmpData<'assistant.reasoning'>, at: Moment): AgUiEvent[] {
+  reasoning(data: FcmpData<'assistant.reasoning'>, at: EventPosition): AgUiEvent[] {
     const out: AgUiEvent[] = [];
     const { timestamp } = at;
     const isPiece = data.partial === true;
@@ -114,7 +114,7 @@ export class SpokenParts {
     return out;
   }
 
-  #openMessage(messageId: string, parentCall: string | undefined, at: Moment, out: AgUiEvent[]): Attribution {
+  #openMessage(messageId: string, parentCall: string | undefined, at: EventPosition, out: AgUiEvent[]): Attribution {
     const part = this.#open.get(toMessageKey(messageId));
     if (part !== undefined) return part.by;
     const by = this.#subagents.attribute(parentCall, at, out);
@@ -126,7 +126,7 @@ export class SpokenParts {
     return by;
   }
 
-  #openReasoning(messageId: string, parentCall: string | undefined, at: Moment, out: AgUiEvent[]): Attribution {
+  #openReasoning(messageId: string, parentCall: string | undefined, at: EventPosition, out: AgUiEvent[]): Attribution {
     const part = this.#open.get(toReasoningKey(messageId));
     if (part !== undefined) return part.by;
     const by = this.#subagents.attribute(parentCall, at, out);
@@ -163,7 +163,7 @@ export class ToolCallParts {
     this.#subagents = subagents;
   }
 
-  toolCall(data: FcmpData<'assistant.tool_call'>, at: Moment): AgUiEvent[] {
+  toolCall(data: FcmpData<'assistant.tool_call'>, at: EventPosition): AgUiEvent[] {
     const out: AgUiEvent[] = [];
     const { timestamp } = at;
     const id = toToolCallId(data.tool_call_id, at.attempt);
@@ -174,21 +174,21 @@ export class ToolCallParts {
     }
     out.push(...this.#endInput(id, data.input, timestamp, by));
     const error = data.status === 'failed' ? (data.error ?? 'The tool failed.') : undefined;
-    // Not spread into a call: a hostile sub-agent may leave more open than a call has room for arguments.
+    // Not spread into `push`: a hostile sub-agent may leave more items open than a call can have arguments.
     const closed = [...out, ...this.#subagents.endSubagent(id, error, timestamp)];
-    // A call that claims to belong to its own sub-agent was answered when that was closed.
+    // If a call claims to belong to the sub-agent that it started, it got its result when the sub-agent was closed.
     if (this.#open.take(`call ${id}`) === undefined) return closed;
     closed.push(toResult(id, { content: formatToolResult(data), error }, timestamp, by));
     return closed;
   }
 
-  #openCall(id: string, data: FcmpData<'assistant.tool_call'>, at: Moment, out: AgUiEvent[]): Attribution {
+  #openCall(id: string, data: FcmpData<'assistant.tool_call'>, at: EventPosition, out: AgUiEvent[]): Attribution {
     const part = this.#open.get(`call ${id}`);
     if (part !== undefined) return part.by;
     const by = this.#subagents.attribute(data.parent_tool_call_id, at, out);
     out.push({ type: 'TOOL_CALL_START', timestamp: at.timestamp, toolCallId: id, toolCallName: data.name, ...by });
     this.#withoutInput.add(id);
-    // An unanswered call would read as one that the application is expected to answer.
+    // Without a result, the application would be expected to provide one.
     const error = 'The run ended before this tool did.';
     this.#open.open(`call ${id}`, {
       by,
@@ -201,7 +201,7 @@ export class ToolCallParts {
     return by;
   }
 
-  /** A call's arguments are reported once, as soon as they are known; that ends the call's own part. */
+  /** Reports the arguments of a call once, as soon as they are known, and ends the call; its result follows separately. */
   #endInput(id: string, input: unknown, timestamp: number, by: Attribution): AgUiEvent[] {
     if (!this.#withoutInput.delete(id)) return [];
     const end: AgUiEvent = { type: 'TOOL_CALL_END', timestamp, toolCallId: id, ...by };
@@ -228,7 +228,7 @@ function toResult(
   };
 }
 
-/** The sub-agents of one AG-UI run. FCMP knows them by the tool call that started them. */
+/** The sub-agents of one AG-UI run. FCMP identifies them by the tool call that started them. */
 export class Subagents {
   readonly #open: OpenParts;
   #count = 0;
@@ -237,8 +237,8 @@ export class Subagents {
     this.#open = open;
   }
 
-  /** The sub-agent that a tool call started, opened when its first words come. */
-  attribute(parentCall: string | undefined, at: Moment, out: AgUiEvent[]): Attribution {
+  /** Returns the sub-agent that a tool call started; opens it with its first output. */
+  attribute(parentCall: string | undefined, at: EventPosition, out: AgUiEvent[]): Attribution {
     if (parentCall === undefined) return {};
     const parentToolCallId = toToolCallId(parentCall, at.attempt);
     const known = this.#open.get(toSubagentKey(parentToolCallId))?.subagentRunId;
@@ -263,16 +263,16 @@ export class Subagents {
     return { subagentRunId };
   }
 
-  /** Ends a tool call, and the sub-agent it started; `failed` is the reason, if it failed. */
-  endSubagent(toolCallId: string, failed: string | undefined, timestamp: number): AgUiEvent[] {
+  /** Closes the sub-agent that a tool call started, if any, and the parts it left open; `error` is set if the call failed. */
+  endSubagent(toolCallId: string, error: string | undefined, timestamp: number): AgUiEvent[] {
     const subagentRunId = this.#open.get(toSubagentKey(toolCallId))?.subagentRunId;
     if (subagentRunId === undefined) return [];
     const members = this.#open.closeSubagentParts(subagentRunId, timestamp);
     this.#open.take(toSubagentKey(toolCallId));
     const end: AgUiEvent =
-      failed === undefined
+      error === undefined
         ? { type: 'SUBAGENT_FINISHED', timestamp, subagentRunId }
-        : { type: 'SUBAGENT_ERROR', timestamp, subagentRunId, message: failed };
+        : { type: 'SUBAGENT_ERROR', timestamp, subagentRunId, message: error };
     return [...members, end];
   }
 }

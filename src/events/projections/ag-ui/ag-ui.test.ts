@@ -5,7 +5,7 @@ import { anyConversation, conversation } from '../fixtures/conversation.js';
 import type { Said } from '../fixtures/conversation.js';
 import type { AgUiEvent } from './ag-ui-event.js';
 import { createAgUiProjection, toAgUi } from './ag-ui.js';
-import { brokenRules } from './fixtures/ag-ui-rules.js';
+import { listBrokenRules } from './fixtures/ag-ui-rules.js';
 
 const started: Said = { type: 'conversation.started', data: { session_id: 's-1' } };
 const completed: Said = {
@@ -29,7 +29,7 @@ const failed = (category: 'engine' | 'canceled'): Said => ({
   },
 });
 
-/** The events without what every one of them has. */
+/** Returns the events without the fields that all of them have. */
 function bare(events: readonly AgUiEvent[]): object[] {
   return events.map((event) => Object.fromEntries(Object.entries(event).filter(([key]) => key !== 'timestamp')));
 }
@@ -41,7 +41,7 @@ function joinText(events: readonly AgUiEvent[], messageId: string): string {
 }
 
 describe('toAgUi', () => {
-  test('an attempt is a run of the thread that the Sluice run is', () => {
+  test('an attempt is a run of the thread, which is the Sluice run', () => {
     expect(bare(toAgUi(conversation([started, final('m_1_1', 'Hello.'), completed])))).toEqual([
       { type: 'RUN_STARTED', threadId: 'run-1', runId: 'run-1:1', protocolVersion: '1.0' },
       { type: 'CUSTOM', name: 'conversation.started', value: { session_id: 's-1' } },
@@ -52,7 +52,7 @@ describe('toAgUi', () => {
     ]);
   });
 
-  test('carries the time of each event in milliseconds', () => {
+  test('includes the time of each event in milliseconds', () => {
     const [event] = conversation([started]);
     expect(toAgUi(event === undefined ? [] : [event])[0]?.timestamp).toBe(Date.parse(event?.ts ?? ''));
   });
@@ -71,7 +71,7 @@ describe('toAgUi', () => {
     expect(events.some((event) => event.type === 'CUSTOM')).toBe(false);
   });
 
-  test('a final that contradicts its deltas does not double them and is reported whole on the side', () => {
+  test('a final that contradicts its deltas does not repeat them and is reported in full separately', () => {
     const events = toAgUi(conversation([delta('m', 'Hullo'), final('m', 'Hello'), completed]));
     expect(joinText(events, 'm')).toBe('Hullo');
     expect(bare(events)).toContainEqual({
@@ -122,7 +122,7 @@ describe('toAgUi', () => {
     ]);
   });
 
-  test('an unfinished tool call is answered with an error, so that no client is asked to answer it', () => {
+  test('an unfinished tool call ends with an error, so that no client is expected to answer it', () => {
     const events = toAgUi(
       conversation([
         { type: 'assistant.tool_call', data: { tool_call_id: 't', name: 'Bash', status: 'started' } },
@@ -138,7 +138,7 @@ describe('toAgUi', () => {
     ]);
   });
 
-  test('reasoning is a separate span, whole or in pieces', () => {
+  test('reasoning is a separate span, in full or in pieces', () => {
     const events = toAgUi(
       conversation([
         { type: 'assistant.reasoning', data: { reasoning_id: 'r', text: 'Let me ', partial: true } },
@@ -156,7 +156,7 @@ describe('toAgUi', () => {
     ]);
   });
 
-  test('a sub-agent’s words carry its name and end with the call that started it', () => {
+  test('a sub-agent’s messages have its name and end with the call that started it', () => {
     const call = { tool_call_id: 't', name: 'Task' };
     const events = toAgUi(
       conversation([
@@ -214,7 +214,7 @@ describe('toAgUi', () => {
     ]);
   });
 
-  test('tool ids that a later attempt uses again stay apart', () => {
+  test('tool ids that a later attempt reuses are kept distinct', () => {
     const call: Said = {
       type: 'assistant.tool_call',
       data: { tool_call_id: 'item_1', name: 'Bash', status: 'completed' },
@@ -248,21 +248,21 @@ describe('toAgUi', () => {
     ]);
   });
 
-  test('no events give no events', () => {
+  test('no events become no events', () => {
     expect(toAgUi([])).toEqual([]);
   });
 
-  test('whatever the FCMP events, the AG-UI events are valid and in legal order', () => {
+  test('for any FCMP events, the AG-UI events are valid and in legal order', () => {
     fc.assert(
       fc.property(anyConversation, (events) => {
         const translated = toAgUi(events);
-        expect(brokenRules(translated)).toEqual([]);
+        expect(listBrokenRules(translated)).toEqual([]);
         for (const event of translated) expect(EventSchemas.parse(event)).toEqual(event);
       }),
     );
   });
 
-  test('one event at a time gives the same as all at once', () => {
+  test('events projected one at a time are the same as all together', () => {
     fc.assert(
       fc.property(anyConversation, (events) => {
         const projection = createAgUiProjection();
@@ -273,11 +273,11 @@ describe('toAgUi', () => {
 });
 
 describe('the rules of the order', () => {
-  test('are broken by a projection that forgets an end', () => {
+  test('are violated by a projection that omits an end', () => {
     const events = toAgUi(conversation([final('m', 'x'), completed]));
-    expect(brokenRules(events.filter((event) => event.type !== 'TEXT_MESSAGE_END'))).toEqual([
+    expect(listBrokenRules(events.filter((event) => event.type !== 'TEXT_MESSAGE_END'))).toEqual([
       'the run ends while open: text m',
     ]);
-    expect(brokenRules(events.slice(1))).toContain('TEXT_MESSAGE_START outside a run');
+    expect(listBrokenRules(events.slice(1))).toContain('TEXT_MESSAGE_START outside a run');
   });
 });

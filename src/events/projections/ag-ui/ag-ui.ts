@@ -3,7 +3,7 @@ import type { Usage } from '../../protocol/event-parts.js';
 import { projectAll } from '../projection.js';
 import type { Projection } from '../projection.js';
 import type { AgUiEvent, AgUiOutcome, AgUiUsage } from './ag-ui-event.js';
-import { OpenParts, SpokenParts, Subagents, ToolCallParts } from './ag-ui-parts.js';
+import { OpenParts, TextParts, Subagents, ToolCallParts } from './ag-ui-parts.js';
 
 /**
  * Converts FCMP events to AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn
@@ -19,7 +19,7 @@ export function toAgUi(events: Iterable<FcmpEvent>): AgUiEvent[] {
 }
 
 /**
- * The same, one event at a time. It keeps what is open in the current attempt, nothing more.
+ * Like {@link toAgUi}, one event at a time. It stores only the open items of the current attempt.
  *
  * @example
  * const projection = createAgUiProjection()
@@ -27,7 +27,7 @@ export function toAgUi(events: Iterable<FcmpEvent>): AgUiEvent[] {
  */
 export function createAgUiProjection(): Projection<AgUiEvent> {
   let run: OpenRun | undefined;
-  /** Nothing may follow the last event of a run, so what an attempt says after its end is not reported. */
+  /** Nothing may follow the last event of a run, so later events of an attempt that has ended are dropped. */
   let endedAttempt = 0;
 
   function close(last: (run: OpenRun) => AgUiEvent): AgUiEvent[] {
@@ -38,7 +38,7 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
     return closing;
   }
 
-  function closeUnjudged(): AgUiEvent[] {
+  function closeUnknown(): AgUiEvent[] {
     return close(({ timestamp }) => ({
       type: 'RUN_ERROR',
       timestamp,
@@ -51,7 +51,7 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
     push(event) {
       const { attempt } = event.meta;
       if (attempt === endedAttempt) return [];
-      const closing = run !== undefined && run.attempt !== attempt ? closeUnjudged() : [];
+      const closing = run !== undefined && run.attempt !== attempt ? closeUnknown() : [];
       const opening: AgUiEvent[] = [];
       const timestamp = Date.parse(event.ts);
       if (run === undefined) {
@@ -64,7 +64,7 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
       const last = chooseLastEvent(event);
       return [...closing, ...opening, ...projected, ...(last === undefined ? [] : close(last))];
     },
-    end: closeUnjudged,
+    end: closeUnknown,
   };
 }
 
@@ -74,7 +74,7 @@ interface OpenRun {
   readonly attempt: number;
   timestamp: number;
   readonly open: OpenParts;
-  readonly spoken: SpokenParts;
+  readonly texts: TextParts;
   readonly calls: ToolCallParts;
 }
 
@@ -87,21 +87,21 @@ function openRun({ run_id: threadId, meta: { attempt } }: FcmpEvent, timestamp: 
     attempt,
     timestamp,
     open,
-    spoken: new SpokenParts(open, subagents),
+    texts: new TextParts(open, subagents),
     calls: new ToolCallParts(open, subagents),
   };
 }
 
 function project(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
-  const { spoken, calls, timestamp } = run;
+  const { texts, calls, timestamp } = run;
   const at = { attempt: run.attempt, seq: event.seq, timestamp };
   switch (event.type) {
     case 'assistant.message.delta':
-      return spoken.messageDelta(event.data, at);
+      return texts.messageDelta(event.data, at);
     case 'assistant.message.final':
-      return spoken.messageFinal(event.data, at);
+      return texts.messageFinal(event.data, at);
     case 'assistant.reasoning':
-      return spoken.reasoning(event.data, at);
+      return texts.reasoning(event.data, at);
     case 'assistant.tool_call':
       return calls.toolCall(event.data, at);
     case 'user.input.replied': {
@@ -130,16 +130,16 @@ function project(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
   }
 }
 
-/** The event that closes the run, for the FCMP events that end an attempt. */
+/** Returns the function that creates the last event of a run, for FCMP events that end an attempt. */
 function chooseLastEvent(event: FcmpEvent): ((run: OpenRun) => AgUiEvent) | undefined {
-  if (event.type === 'conversation.completed') return finished({ type: 'success' }, event.data.usage);
-  if (event.type === 'conversation.failed') return failed(event.data);
-  if (event.type === 'user.input.required') return interrupted(event.data);
+  if (event.type === 'conversation.completed') return createFinished({ type: 'success' }, event.data.usage);
+  if (event.type === 'conversation.failed') return createFailed(event.data);
+  if (event.type === 'user.input.required') return createInterrupted(event.data);
   return undefined;
 }
 
-function failed({ error, usage }: FcmpData<'conversation.failed'>): (run: OpenRun) => AgUiEvent {
-  if (error.category === 'canceled') return finished({ type: 'cancelled' }, usage);
+function createFailed({ error, usage }: FcmpData<'conversation.failed'>): (run: OpenRun) => AgUiEvent {
+  if (error.category === 'canceled') return createFinished({ type: 'cancelled' }, usage);
   return ({ timestamp }) => ({
     type: 'RUN_ERROR',
     timestamp,
@@ -149,17 +149,17 @@ function failed({ error, usage }: FcmpData<'conversation.failed'>): (run: OpenRu
   });
 }
 
-function interrupted(data: FcmpData<'user.input.required'>): (run: OpenRun) => AgUiEvent {
+function createInterrupted(data: FcmpData<'user.input.required'>): (run: OpenRun) => AgUiEvent {
   const interrupt = {
     id: data.interaction_id,
     reason: 'user_input_required',
     ...(data.prompt === '' ? {} : { message: data.prompt }),
     responseSchema: { type: 'string', ...(data.options === undefined ? {} : { enum: data.options }) },
   };
-  return finished({ type: 'interrupt', interrupts: [interrupt] }, data.usage);
+  return createFinished({ type: 'interrupt', interrupts: [interrupt] }, data.usage);
 }
 
-function finished(outcome: AgUiOutcome, usage: Usage | undefined): (run: OpenRun) => AgUiEvent {
+function createFinished(outcome: AgUiOutcome, usage: Usage | undefined): (run: OpenRun) => AgUiEvent {
   return ({ threadId, runId, timestamp }) => ({
     type: 'RUN_FINISHED',
     timestamp,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { startFaultyServer } from '../fixtures/faulty-server.js';
-import type { Answer } from '../fixtures/faulty-server.js';
+import type { Respond } from '../fixtures/faulty-server.js';
 import { sendRequest } from './send-request.js';
 
 const BOUNDS = { headers: {}, timeoutMs: 500, maxResponseBytes: 1000, allowPrivateAddresses: true };
 
-/** A server that redirects `/moved` and answers everything else. */
+/** Starts a server that redirects `/moved` and responds to everything else. */
 async function startMoved(status: number, location: string) {
-  const answer: Answer = ({ url, body }) =>
+  const answer: Respond = ({ url, body }) =>
     url === '/moved' ? { status, body: {}, headers: { location } } : { status: 200, body: { url, body } };
   return startFaultyServer(answer);
 }
@@ -56,7 +56,7 @@ describe('sendRequest', () => {
     await expect(sendRequest(careful)).rejects.toMatchObject({ code: 'SINK_UNREACHABLE', isPermanent: false });
   });
 
-  it('refuses a longer answer than it may read', async () => {
+  it('refuses a response that exceeds the limit', async () => {
     const { url } = await startFaultyServer(() => ({ status: 200, body: 'x'.repeat(2000) }));
     const request = { ...BOUNDS, method: 'GET', url } as const;
     await expect(sendRequest(request)).rejects.toMatchObject({ code: 'SINK_ANSWER_UNREADABLE' });

@@ -8,7 +8,7 @@ import { getErrorMessage } from '../../../base/index.js';
 import { SinkError } from '../sink.js';
 import { isPrivateAddress } from '../../../sandbox/index.js';
 
-/** One request, with everything that bounds it. */
+/** One request with its limits. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -20,7 +20,7 @@ export interface HttpRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -29,43 +29,44 @@ export interface HttpAnswer {
 const MAX_REDIRECTS = 3;
 
 /**
- * Sends one request on a new connection and reads the answer. Never repeats a request; follows a redirect only on
- * the same host, and a POST only where the answer says to repeat it as it is (a renamed repository).
+ * Sends one request on a new connection and reads the response. Never repeats a request. Follows a redirect only to the same
+ * origin, and for a POST only with status 307 or 308 (a renamed repository).
  */
-export async function sendRequest(request: HttpRequest): Promise<HttpAnswer> {
+export async function sendRequest(request: HttpRequest): Promise<HttpResponse> {
   const deadline = AbortSignal.timeout(request.timeoutMs);
   const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
   let url = new URL(request.url);
   for (let redirects = 0; ; redirects++) {
-    const answer = await exchange({ ...request, signal }, url).catch((error: unknown) => {
+    const response = await exchange({ ...request, signal }, url).catch((error: unknown) => {
       if (error instanceof SinkError) throw error;
       if (signal.aborted) {
-        const message = `No answer from "${url.origin}" within ${request.timeoutMs} ms.`;
+        const message = `No response from "${url.origin}" within ${request.timeoutMs} ms.`;
         throw new SinkError('SINK_TIMED_OUT', message, { cause: error });
       }
       const message = `Cannot reach "${url.origin}": ${getErrorMessage(error)}.`;
       throw new SinkError('SINK_UNREACHABLE', message, { cause: error });
     });
-    const target = findRedirect(answer, url, request.method);
-    if (target === undefined || redirects === MAX_REDIRECTS) return answer;
+    const target = findRedirect(response, url, request.method);
+    if (target === undefined || redirects === MAX_REDIRECTS) return response;
     url = target;
   }
 }
 
-function findRedirect({ status, headers }: HttpAnswer, from: URL, method: HttpRequest['method']): URL | undefined {
+function findRedirect({ status, headers }: HttpResponse, from: URL, method: HttpRequest['method']): URL | undefined {
   const mayFollow = status === 307 || status === 308 || (method === 'GET' && (status === 301 || status === 302));
   if (!mayFollow || headers.location === undefined || !URL.canParse(headers.location, from)) return undefined;
   const target = new URL(headers.location, from);
   return target.origin === from.origin ? target : undefined;
 }
 
-function exchange(request: HttpRequest & { readonly signal: AbortSignal }, url: URL): Promise<HttpAnswer> {
+function exchange(request: HttpRequest & { readonly signal: AbortSignal }, url: URL): Promise<HttpResponse> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   // An IP address needs no DNS lookup.
-  if (isIP(host) !== 0 && !request.allowPrivateAddresses && isPrivateAddress(host)) throw refuse(host, host);
+  if (isIP(host) !== 0 && !request.allowPrivateAddresses && isPrivateAddress(host))
+    throw createPrivateAddressError(host, host);
   const options: RequestOptions = {
     method: request.method,
-    headers: { ...request.headers, ...formatLength(request.body) },
+    headers: { ...request.headers, ...createLengthHeader(request.body) },
     agent: false,
     signal: request.signal,
     ...(request.allowPrivateAddresses ? {} : { lookup: lookUpPublic }),
@@ -73,7 +74,7 @@ function exchange(request: HttpRequest & { readonly signal: AbortSignal }, url: 
   return new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? requestSecure : requestPlain;
     const outgoing = send(url, options, (incoming) => {
-      readAnswer(incoming, request.maxResponseBytes).then(resolve, (error: unknown) => {
+      readResponse(incoming, request.maxResponseBytes).then(resolve, (error: unknown) => {
         outgoing.destroy();
         reject(error);
       });
@@ -83,11 +84,11 @@ function exchange(request: HttpRequest & { readonly signal: AbortSignal }, url: 
   });
 }
 
-function formatLength(body: string | undefined): Record<string, string> {
+function createLengthHeader(body: string | undefined): Record<string, string> {
   return body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
 }
 
-async function readAnswer(incoming: IncomingMessage, maxBytes: number): Promise<HttpAnswer> {
+async function readResponse(incoming: IncomingMessage, maxBytes: number): Promise<HttpResponse> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
@@ -95,7 +96,7 @@ async function readAnswer(incoming: IncomingMessage, maxBytes: number): Promise<
     if (length > maxBytes) {
       throw new SinkError(
         'SINK_ANSWER_UNREADABLE',
-        `Unexpected response: it is longer than ${maxBytes} bytes. Check that the address is that of the API.`,
+        `Unexpected response: it is longer than ${maxBytes} bytes. Check that the URL points to the API.`,
       );
     }
     chunks.push(chunk);
@@ -107,19 +108,19 @@ async function readAnswer(incoming: IncomingMessage, maxBytes: number): Promise<
   };
 }
 
-/** The check stands between resolving and connecting: a name cannot resolve to one address for us and another for the socket. */
+/** Checks the addresses that the socket connects to, so a name cannot resolve to one address here and another there. */
 const lookUpPublic: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, []);
-    const hidden = addresses.find(({ address }) => isPrivateAddress(address));
-    if (hidden !== undefined) return callback(refuse(hostname, hidden.address), []);
+    const privateAddress = addresses.find(({ address }) => isPrivateAddress(address));
+    if (privateAddress !== undefined) return callback(createPrivateAddressError(hostname, privateAddress.address), []);
     const [first] = addresses;
     if (options.all === true || first === undefined) return callback(null, addresses);
     return callback(null, first.address, first.family);
   });
 };
 
-function refuse(host: string, address: string): SinkError {
+function createPrivateAddressError(host: string, address: string): SinkError {
   return new SinkError(
     'SINK_PRIVATE_ADDRESS',
     `Cannot send to "${host}": its address ${address} is private. Set allowPrivateAddresses (in the configuration allow_private_addresses) if that is intended.`,
@@ -127,27 +128,27 @@ function refuse(host: string, address: string): SinkError {
   );
 }
 
-/** Longer than any sensible pause: a sink must not put a message off for ever. */
+/** Longer than any sensible pause: a server must not be able to postpone a message forever. */
 const MAX_PAUSE_MS = 3_600_000;
 
-/** Passes an answer of success on and turns every other into a failure that says whether to try again, and when. */
-export function checkStatus(answer: HttpAnswer, name: string, now: number): HttpAnswer {
-  const { status } = answer;
-  if (status >= 200 && status < 300) return answer;
-  const said = answer.body.slice(0, 200).replaceAll(/\s+/g, ' ').trim();
-  const isFinal = isPermanent(answer);
-  const advice = isFinal ? ' Check its token, permissions and address.' : '';
-  const message = `${name} answered with status ${status}${said === '' ? '' : ` (${said})`}.${advice}`;
-  throw new SinkError('SINK_REFUSED', message, { isPermanent: isFinal, retryAfterMs: readPause(answer, now) });
+/** Throws unless the status of the response is 2xx. The error reports whether and when to try again. */
+export function checkStatus(response: HttpResponse, name: string, now: number): void {
+  const { status } = response;
+  if (status >= 200 && status < 300) return;
+  const detail = response.body.slice(0, 200).replaceAll(/\s+/g, ' ').trim();
+  const isFinal = isPermanent(response);
+  const advice = isFinal ? ' Check the token, its permissions and the URL.' : '';
+  const message = `${name} responded with status ${status}${detail === '' ? '' : ` (${detail})`}.${advice}`;
+  throw new SinkError('SINK_REFUSED', message, { isPermanent: isFinal, retryAfterMs: readPause(response, now) });
 }
 
-/** A forge answers 403 both for missing rights and for too many requests; the second names a time. */
-function isPermanent({ status, headers }: HttpAnswer): boolean {
+/** A forge responds with 403 to missing permissions and to too many requests; the latter has a header with a time. */
+function isPermanent({ status, headers }: HttpResponse): boolean {
   if (status === 403) return headers['retry-after'] === undefined && headers['x-ratelimit-remaining'] !== '0';
   return status < 500 && status !== 408 && status !== 425 && status !== 429;
 }
 
-function readPause({ headers }: HttpAnswer, now: number): number | undefined {
+function readPause({ headers }: HttpResponse, now: number): number | undefined {
   const after = headers['retry-after'];
   const reset = headers['x-ratelimit-remaining'] === '0' ? headers['x-ratelimit-reset'] : undefined;
   let pause = Number.NaN;
@@ -157,8 +158,8 @@ function readPause({ headers }: HttpAnswer, now: number): number | undefined {
 }
 
 /** Limits of every request of a forge's client. */
-interface FetchBounds {
-  /** As it is called in messages. */
+interface FetchLimits {
+  /** Name of the forge in messages. */
   readonly name: string;
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
@@ -167,15 +168,15 @@ interface FetchBounds {
 }
 
 /**
- * `fetch` for the clients of forges, over our own transport: bounded in time and size, no silent repetition, failures as
- * typed errors. The server's address is the operator's choice, so private ones are allowed.
+ * Creates a `fetch` for the clients of forges that uses our own transport: bounded in time and size, without retries, with
+ * typed errors. The operator chooses the server, so private addresses are allowed.
  */
-export function createFetch(bounds: FetchBounds): typeof globalThis.fetch {
-  const { name, timeoutMs, maxResponseBytes, signal, clock } = bounds;
+export function createFetch(limits: FetchLimits): typeof globalThis.fetch {
+  const { name, timeoutMs, maxResponseBytes, signal, clock } = limits;
   return async (input, init = {}) => {
     const method = init.method ?? 'GET';
     if (method !== 'GET' && method !== 'POST') throw new TypeError(`${method} is not used by sinks`);
-    const answer = await sendRequest({
+    const response = await sendRequest({
       method,
       url: input instanceof Request ? input.url : String(input),
       headers: { 'user-agent': 'sluice', ...Object.fromEntries(new Headers(init.headers)) },
@@ -185,20 +186,20 @@ export function createFetch(bounds: FetchBounds): typeof globalThis.fetch {
       allowPrivateAddresses: true,
       signal,
     });
-    checkStatus(answer, name, clock());
+    checkStatus(response, name, clock());
     try {
-      JSON.parse(answer.body);
+      JSON.parse(response.body);
     } catch (error) {
       throw new SinkError(
         'SINK_ANSWER_UNREADABLE',
-        `Unexpected response from ${name}: invalid JSON. Check that the base URL is that of the API.`,
+        `Unexpected response from ${name}: invalid JSON. Check that the base URL points to the API.`,
         {
           cause: error,
         },
       );
     }
-    return new Response(answer.body, {
-      status: answer.status,
+    return new Response(response.body, {
+      status: response.status,
       headers: { 'content-type': 'application/json; charset=utf-8' },
     });
   };

@@ -2,26 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSluiceError } from '../../base/index.js';
 import { launchProcess } from '../process/launch-process.js';
 
-/** The output of a program, or why there is none. */
-export interface ProgramAnswer {
+/** The output of a program, and the problem if it failed. */
+export interface ProgramOutput {
   readonly text: string;
   readonly problem?: string;
 }
 
-export interface AskOptions {
+export interface ProgramOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly timeoutMs: number;
 }
 
-/** A version is short; more is dropped. */
+/** The maximum length of the output; a version is short. */
 const MAX_BYTES = 64 * 1024;
 
-/** Launches a program, reads a limited output for a limited time, and ends it with all it launched. */
-export async function askProgram(
+/** Runs a program with limits on time and output, and ends it with all its child processes. */
+export async function runProgram(
   command: readonly [string, ...string[]],
-  { env, cwd, timeoutMs }: AskOptions,
-): Promise<ProgramAnswer> {
+  { env, cwd, timeoutMs }: ProgramOptions,
+): Promise<ProgramOutput> {
   const variables = Object.entries(env).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
@@ -37,7 +37,7 @@ export async function askProgram(
   const output = readStart(running.output);
   try {
     const first = await Promise.race([Promise.all([output, running.ended]), tooLate]);
-    if (first === 'too late') return { text: '', problem: `it did not answer within ${timeoutMs / 1000} s` };
+    if (first === 'too late') return { text: '', problem: `it did not exit within ${timeoutMs / 1000} s` };
     const [text, { exitCode, signal }] = first;
     return exitCode === 0 ? { text } : { text, problem: `it ended with ${signal ?? `exit code ${exitCode}`}` };
   } finally {
@@ -47,7 +47,7 @@ export async function askProgram(
   }
 }
 
-/** Reads all of it, so that the program can end, and keeps the beginning. */
+/** Returns the beginning of the output; reads the rest too, so that the program can exit. */
 async function readStart(output: AsyncIterable<{ readonly bytes: Uint8Array }>): Promise<string> {
   const kept: Uint8Array[] = [];
   let length = 0;

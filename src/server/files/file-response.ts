@@ -1,28 +1,28 @@
-import type { Context } from 'hono';
+import type { RequestContext } from '../http/read-request.js';
 import { readChunks } from '../../files/index.js';
 import type { ReadableFile } from '../../base/index.js';
-import { answerProblem } from '../http/answer.js';
+import { createProblemResponse } from '../http/responses.js';
 import { RequestError } from '../http/problem.js';
 import { streamBody } from '../export/stream-body.js';
 
-/** The response with a file. Browsers never render it: an agent may have written it. */
-interface FileAnswer {
+/** A file to send. Browsers never render it, because an agent may have written it. */
+interface FileResponse {
   readonly handle: ReadableFile;
   readonly type: 'application/octet-stream' | 'text/plain; charset=utf-8';
-  /** The most bytes in one response; `x-total-bytes` has the total. */
-  readonly most?: number;
+  /** The maximum number of bytes in one response; the header `x-total-bytes` has the total. */
+  readonly maxBytes?: number;
   readonly requestId: string;
 }
 
 /** Sends an open file, or the requested part of it, and closes it. */
-export async function answerFile(context: Context, answer: FileAnswer): Promise<Response> {
-  const { handle, type, most = Number.POSITIVE_INFINITY, requestId } = answer;
+export async function createFileResponse(context: RequestContext, file: FileResponse): Promise<Response> {
+  const { handle, type, maxBytes = Number.POSITIVE_INFINITY, requestId } = file;
   const { size } = await handle.stat();
-  const range = byteRange(context.req.header('range'), size);
+  const range = parseByteRange(context.req.header('range'), size);
   if (range === 'none' || context.req.method === 'HEAD') await handle.close();
-  if (range === 'none') return unsatisfiable(size, requestId);
+  if (range === 'none') return createRangeProblem(size, requestId);
   const { from, to: wanted } = range ?? { from: 0, to: size };
-  const to = Math.min(wanted, from + most);
+  const to = Math.min(wanted, from + maxBytes);
   const headers = {
     'content-type': type,
     'content-disposition': 'attachment',
@@ -31,20 +31,20 @@ export async function answerFile(context: Context, answer: FileAnswer): Promise<
     'x-total-bytes': String(size),
     ...(range === undefined ? {} : { 'content-range': `bytes ${from}-${to - 1}/${size}` }),
   };
-  // If the file was truncated meanwhile, the connection breaks, so that the reader notices.
+  // If the file was truncated in the meantime, the body fails and the connection closes, so that the reader notices.
   const isHead = context.req.method === 'HEAD';
   const body = isHead ? null : streamBody(readChunks(handle, { from, to }), async () => handle.close());
   return new Response(body, { status: range === undefined ? 200 : 206, headers });
 }
 
-function unsatisfiable(size: number, requestId: string): Response {
+function createRangeProblem(size: number, requestId: string): Response {
   const problem = new RequestError(
     'INVALID_RANGE',
-    `The range is outside of the file, which has ${size} bytes. Request a range within it.`,
+    `The range is outside the file, which has ${size} bytes. Request a range within it.`,
   );
-  const answer = answerProblem(problem, requestId);
-  answer.headers.set('content-range', `bytes */${size}`);
-  return answer;
+  const response = createProblemResponse(problem, requestId);
+  response.headers.set('content-range', `bytes */${size}`);
+  return response;
 }
 
 /** A range of bytes; `to` is exclusive. */
@@ -54,14 +54,14 @@ interface ByteSpan {
 }
 
 /**
- * The range of a `Range` header; undefined for the whole file, also for an invalid header or several ranges; `none` if it
- * is outside of the file.
+ * Parses a `Range` header. Undefined means the entire file, which is also the result for an invalid header or several ranges;
+ * `none` means that the range is outside the file.
  *
  * @example
- * byteRange('bytes=10-19', 100) // { from: 10, to: 20 }
- * byteRange('bytes=-5', 100) // { from: 95, to: 100 }
+ * parseByteRange('bytes=10-19', 100) // { from: 10, to: 20 }
+ * parseByteRange('bytes=-5', 100) // { from: 95, to: 100 }
  */
-export function byteRange(header: string | undefined, size: number): ByteSpan | 'none' | undefined {
+export function parseByteRange(header: string | undefined, size: number): ByteSpan | 'none' | undefined {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
   if (first === '') {

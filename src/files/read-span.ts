@@ -1,6 +1,6 @@
 import type { ReadableFile } from '../base/index.js';
 
-/** Reads exactly these bytes; fewer if the file ends earlier. */
+/** Reads `length` bytes from `position`; fewer if the file ends earlier. */
 export async function readSpan(file: ReadableFile, position: number, length: number): Promise<Buffer<ArrayBuffer>> {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
@@ -14,17 +14,17 @@ export async function readSpan(file: ReadableFile, position: number, length: num
 
 const CHUNK = 256 * 1024;
 
-/** The bytes of a file from one position up to another, piece by piece; ends early where the file does. */
+/** Reads the bytes of a file from one position to another in chunks; ends early if the file does. */
 export async function* readChunks(
   file: ReadableFile,
   { from = 0, to = Number.POSITIVE_INFINITY }: { readonly from?: number; readonly to?: number } = {},
 ): AsyncGenerator<Uint8Array, void> {
-  for (let at = from; at < to;) {
+  for (let position = from; position < to;) {
     // A new buffer each time: the caller may still use the last one.
-    const chunk = new Uint8Array(Math.min(CHUNK, to - at));
-    const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
+    const chunk = new Uint8Array(Math.min(CHUNK, to - position));
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
     if (bytesRead === 0) return;
     yield chunk.subarray(0, bytesRead);
-    at += bytesRead;
+    position += bytesRead;
   }
 }

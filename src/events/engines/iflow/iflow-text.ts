@@ -4,31 +4,31 @@ import { LineMessage } from '../../reading/line-message.js';
 import type { MessageJudgement } from '../../reading/line-message.js';
 import type { Report } from '../report.js';
 
-/** The confidence that a text is the agent's: with a JSON block in it, or by its stream and what followed. */
+/** The confidence that a text is the agent's message: with a JSON block, otherwise by its stream and by whether it was finished. */
 const JSON_CONFIDENCE = 0.8;
 const TEXT_CONFIDENCE = { stdout: 0.6, stderr: 0.5 } as const;
 const UNFINISHED_CONFIDENCE = { stdout: 0.45, stderr: 0.3 } as const;
-/** While a message is being written. */
+/** For a message that is being streamed. */
 const LINE_CONFIDENCE = 0.5;
 
-/** Held at most; a stderr that says more while stdout is silent is where the agent speaks. */
+/** Limit on held text: if stderr has more while stdout is empty, the agent's message is on stderr. */
 const MAX_HELD_BYTES = 256 * 1024;
 
 /**
- * The free text of an attempt. The agent speaks on stdout; what stands on stderr is a log, unless stdout stays silent:
- * then the streams were swapped, and stderr is the agent.
+ * The plain text of an attempt. The agent's message is on stdout and the log on stderr, unless stdout is empty: then the streams
+ * were swapped, and the message is on stderr.
  */
-export class IflowWords {
+export class IflowText {
   readonly #report: Report;
   readonly #stdout: LineMessage;
   readonly #stderr: LineMessage;
   #held: TextFrame[] = [];
   #heldBytes = 0;
-  #hasSpoken = false;
-  /** Stderr turned out to be where the agent speaks. */
+  #hasStdout = false;
+  /** Whether the agent's message is on stderr. */
   #isSwapped = false;
 
-  /** `isFinished` says whether an `<Execution Info>` block shows that this was iFlow, and that it came to its end. */
+  /** `isFinished` returns whether there was an `<Execution Info>` block, which shows that this is iFlow and that it has finished. */
   constructor(report: Report, isFinished: () => boolean) {
     const judge = (stream: 'stdout' | 'stderr') => (text: string) => judgeText(text, stream, isFinished());
     this.#report = report;
@@ -36,11 +36,11 @@ export class IflowWords {
     this.#stderr = new LineMessage(report, judge('stderr'), 'stderr');
   }
 
-  /** A line, or a piece of one, that is nothing else. */
+  /** Adds a line or a part of one that has no other meaning. */
   add(frame: TextFrame, text: string): void {
-    if (frame.stream !== 'stderr') this.#speak(frame, text);
-    else if (this.#isSwapped) this.#speakSwapped(frame, text);
-    else if (this.#hasSpoken) this.#log(text);
+    if (frame.stream !== 'stderr') this.#addMessage(frame, text);
+    else if (this.#isSwapped) this.#addStderrMessage(frame, text);
+    else if (this.#hasStdout) this.#reportLog(text);
     else this.#hold(frame, text);
   }
 
@@ -56,19 +56,19 @@ export class IflowWords {
     this.#stderr.close();
   }
 
-  #speak(frame: TextFrame, text: string): void {
+  #addMessage(frame: TextFrame, text: string): void {
     if (isBlank(text)) return this.#stdout.skip(text);
-    if (!this.#hasSpoken && !this.#isSwapped) this.#release(frame);
-    this.#hasSpoken = true;
-    this.#stdout.say(frame, text, LINE_CONFIDENCE);
+    if (!this.#hasStdout && !this.#isSwapped) this.#releaseAsLog(frame);
+    this.#hasStdout = true;
+    this.#stdout.add(frame, text, LINE_CONFIDENCE);
   }
 
-  #speakSwapped(frame: TextFrame, text: string): void {
+  #addStderrMessage(frame: TextFrame, text: string): void {
     if (isBlank(text)) this.#stderr.skip(text);
-    else this.#stderr.say(frame, text, LINE_CONFIDENCE);
+    else this.#stderr.add(frame, text, LINE_CONFIDENCE);
   }
 
-  #log(text: string): void {
+  #reportLog(text: string): void {
     if (isBlank(text)) this.#report.hold();
     else this.#report.noise();
   }
@@ -80,8 +80,8 @@ export class IflowWords {
     if (this.#heldBytes > MAX_HELD_BYTES) this.#swap();
   }
 
-  /** Stdout has output, so stderr so far is the log. */
-  #release(current: TextFrame): void {
+  /** Reports the held lines of stderr as a log, because stdout has output. */
+  #releaseAsLog(current: TextFrame): void {
     if (this.#held.length === 0) return;
     for (const frame of this.#takeHeld()) {
       if (isBlank(frame.text)) continue;
@@ -93,7 +93,7 @@ export class IflowWords {
 
   #swap(): void {
     this.#isSwapped = true;
-    for (const frame of this.#takeHeld()) this.#speakSwapped(frame, frame.text);
+    for (const frame of this.#takeHeld()) this.#addStderrMessage(frame, frame.text);
     this.#report.warning('STREAM_DRIFT_OBSERVED', 'The agent’s words came on stderr; iFlow prints them on stdout.', {
       subject: 'message',
     });
@@ -108,7 +108,7 @@ export class IflowWords {
 }
 
 function judgeText(text: string, stream: 'stdout' | 'stderr', isFinished: boolean): MessageJudgement {
-  // The second layer: a fenced block, or one between braces, also glued to the text before it.
+  // A fenced block, or JSON anywhere in the text, even directly after a word.
   const payload = findPayload(text);
   if (payload !== undefined) return { confidence: JSON_CONFIDENCE, payload };
   return { confidence: isFinished ? TEXT_CONFIDENCE[stream] : UNFINISHED_CONFIDENCE[stream] };

@@ -1,0 +1,30 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { getErrorMessage } from '../src/base/error-message.js';
+
+/**
+ * Parses the arguments of a script. If they are wrong, prints what is wrong and the usage in one line, and exits with code 2.
+ *
+ * @example
+ * const { values } = readArguments({ options: { json: { type: 'boolean' } } }, 'npm run conformance -- DIR [--json]')
+ */
+export function readArguments<Config extends ParseArgsConfig>(
+  config: Config,
+  usage: string,
+): ReturnType<typeof parseArgs<Config>> {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    return exitWithUsageError(`${describeWrongArgument(error)}; usage: ${usage}`);
+  }
+}
+
+/** Returns the first sentence of an error of `parseArgs`; the rest is general advice. */
+export function describeWrongArgument(error: unknown): string {
+  return getErrorMessage(error).split('. ')[0] ?? '';
+}
+
+/** Ends a script that was called wrongly. */
+export function exitWithUsageError(message: string): never {
+  console.error(message);
+  process.exit(2);
+}

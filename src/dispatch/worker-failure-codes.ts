@@ -1,0 +1,8 @@
+/**
+ * Reasons why a worker could not execute a run, in addition to the codes of thrown errors. A closed list: `docs/errors.md`
+ * has each.
+ */
+export const WORKER_FAILURE_CODES = ['WORKER_GONE', 'RUN_NOT_STARTED'] as const;
+
+/** One of {@link WORKER_FAILURE_CODES}. */
+export type WorkerFailureCode = (typeof WORKER_FAILURE_CODES)[number];

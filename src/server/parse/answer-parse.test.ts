@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { toParseOutput } from '../../api/index.js';
+import { parse } from '../../json/index.js';
+import { answerParse } from './answer-parse.js';
+
+const compile = () => {
+  throw new Error('No schema was sent.');
+};
+
+describe('the response to a text', () => {
+  it.each([
+    '{"a":[1,"b"]}',
+    ' {"a":1}\n',
+    '"x"',
+    '12345678901234567890',
+    '{"a":1,}',
+    'Here: {"a":1}',
+    '\uFEFF{"a":1}',
+    'none',
+  ])('has the fields of any other output of parse, in the same order: %s', (text) => {
+    const written: unknown = JSON.parse(answerParse({ text }, compile).json);
+    const expected: unknown = JSON.parse(JSON.stringify(toParseOutput(parse(text))));
+    expect(written).toEqual(expected);
+    expect(Object.keys(written as object)).toEqual(Object.keys(expected as object));
+  });
+});
