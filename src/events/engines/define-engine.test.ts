@@ -68,6 +68,19 @@ describe('defineEngine', () => {
     expect(translator.coverage().stdout.unclaimed).toEqual([]);
   });
 
+  it('warns if its reader throws at the end of the output', () => {
+    const end = (): never => {
+      throw new Error('no landing');
+    };
+    const createReader: Engine['createReader'] = (report) => ({ ...PARROT.createReader(report), end });
+    const engines = [defineEngine({ ...PARROT, createReader })];
+    const { of, emitted, types } = translateLines({ engine: 'parrot', engines, stdout: LINES });
+    expectValid(emitted);
+    expectOrderly(emitted);
+    expect(of('diagnostic.warning')).toMatchObject([{ message: 'The reader threw an error: no landing' }]);
+    expect(types).not.toContain('raw.stdout');
+  });
+
   it('survives code that throws everywhere', () => {
     const fail = (): never => {
       throw new Error('no');

@@ -57,7 +57,14 @@ function guardReader(reader: Reader, report: Report): Reader {
     json: (frame) => attempt(() => reader.json(frame)),
     text: (frame) => attempt(() => reader.text(frame)),
     blank: (frame) => guard(() => reader.blank?.(frame), undefined),
-    end: (exit) => guard(() => reader.end(exit), undefined),
+    end(exit) {
+      try {
+        reader.end(exit);
+      } catch (error) {
+        // The last frame was already reported, so it does not become raw.
+        report.warning('UNPARSED_CONTENT_FELL_BACK_TO_RAW', `${READER_THREW}${getErrorMessage(error)}`);
+      }
+    },
   };
 }
 
