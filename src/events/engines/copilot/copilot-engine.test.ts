@@ -59,6 +59,16 @@ describe('copilot', () => {
   });
 
   it.each([
+    ['{"message":"Unknown model \\"m\\".\\nTry \\u0041.","type":"x"}', 'Unknown model "m".\nTry A.'],
+    ['{"message":"Slow down.","ty', 'Slow down.'],
+    ['{"message":"bad \\escape"}', '{"message":"bad \\escape"}'],
+    ['Connection refused', 'Connection refused'],
+  ])('the error %j of the model provider has the message %j', (errorMessage, message) => {
+    const { rasp } = translate([record('model.call_failure', { errorMessage }), result(1)], { end: { exitCode: 1 } });
+    expect(rasp('diagnostic.engine.error')).toMatchObject([{ message }]);
+  });
+
+  it.each([
     [401, 'ENGINE_AUTH_FAILED'],
     [400, 'ENGINE_RUNTIME_ERROR'],
   ])('an error of the session with status %s ends it as %s', (statusCode, code) => {

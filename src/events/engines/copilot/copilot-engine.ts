@@ -12,6 +12,7 @@ import {
 } from '../../reading/record-fields.js';
 import { TextAnswer } from '../../reading/text-answer.js';
 import type { TextFrame } from '../../framing/frame.js';
+import { readJson } from '../../framing/segment-line.js';
 import type { Engine, Reader } from '../engine.js';
 import type { Report } from '../report.js';
 import { DATA_FIELDS, RECORD_FIELDS, RESULT_FIELDS } from './records.js';
@@ -78,9 +79,9 @@ function readRecord(record: object, report: Report): void {
   const type = getString(record, 'type');
   if (type === 'result') return readResult(record, report);
   const known = type === null ? undefined : DATA_FIELDS[type];
-  if (type === null || known === undefined) return report.unknownType(type ?? 'a record without a type');
+  if (type === null || known === undefined) return report.unknownType(type ?? 'record without a type');
   const data = getObject(record, 'data');
-  if (data === null) return report.unparsed('MALFORMED_RECORD', `A record of type ${type} has no data.`);
+  if (data === null) return report.unparsed('MALFORMED_RECORD', `A record of type "${type}" has no data.`);
   report.checkFields(record, RECORD_FIELDS, type);
   report.keepRest(record, RECORD_FIELDS);
   report.checkFields(data, known, `${type}.data`);
@@ -133,10 +134,12 @@ function readCallFailure(data: object, report: Report): void {
   });
 }
 
-/** Returns the error message of the model provider, which is often inside JSON. */
+/** Returns the error message of the model provider, which is often the first field of a JSON object that may be truncated. */
 function readErrorMessage(text: string | null): string {
-  if (text === null) return 'The call of the model failed.';
-  return /^\{"message":"((?:[^"\\]|\\.){1,2000})"/u.exec(text)?.[1] ?? text;
+  if (text === null) return 'The request to the model failed.';
+  const start = /^\{"message":"(?:[^"\\]|\\.){1,2000}"/u.exec(text)?.[0];
+  const value = start === undefined ? null : readJson(`${start}}`);
+  return (value === null ? null : getString(value, 'message')) ?? text;
 }
 
 /** Reads records of the agent: messages and tool calls. */
@@ -257,5 +260,5 @@ function readResult(record: object, report: Report): void {
 }
 
 function reportMalformed(type: string, report: Report): void {
-  report.unparsed('MALFORMED_RECORD', `A record of type ${type} lacks required fields.`);
+  report.unparsed('MALFORMED_RECORD', `A record of type "${type}" lacks required fields.`);
 }
