@@ -70,7 +70,7 @@ describe('codex NDJSON', () => {
     const lines = [codex.thread(), codex.message('Hello.'), codex.completed()];
     const lost = translateLines({ stdout: [codex.thread(), codex.completed()], pty: lines });
     expect(lost.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
-    const message = 'Restored 1 record from the terminal that stdout had lost.';
+    const message = 'Restored 1 record missing from stdout, using the terminal.';
     const warning = expect.objectContaining({ code: 'PTY_STREAM_MISMATCH', message });
     expect(lost.rasp('diagnostic.parser.warning')).toContainEqual(warning);
   });

@@ -20,15 +20,15 @@ export function getPosition({ protocol, event }: Emitted): LogPosition {
 }
 
 /** Parses a position such as `17`, or `1:17` for RASP; throws `INVALID_POSITION` otherwise. */
-export function readPosition(protocol: Emitted['protocol'], word: string | number): LogPosition {
-  const [, attempt, seq] = /^(?:([0-9]{1,9}):)?([0-9]{1,9})$/.exec(String(word)) ?? [];
+export function readPosition(protocol: Emitted['protocol'], position: string | number): LogPosition {
+  const [, attempt, seq] = /^(?:([0-9]{1,9}):)?([0-9]{1,9})$/.exec(String(position)) ?? [];
   if (seq !== undefined && (attempt === undefined) === (protocol === 'fcmp')) {
     return { attempt: Number(attempt ?? 0), seq: Number(seq) };
   }
   const form = protocol === 'fcmp' ? 'a number such as 17' : 'attempt and number such as 1:17';
   throw new SluiceError(
     'INVALID_POSITION',
-    `${JSON.stringify(word)} is not a valid position in ${protocol} events. Use ${form}.`,
+    `${JSON.stringify(position)} is not a valid position in ${protocol} events. Use ${form}.`,
   );
 }
 

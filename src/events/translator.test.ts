@@ -114,7 +114,7 @@ describe('a translator', () => {
     expect(() => createTranslator({ engine: 'toString', runId: 'r', attempt: 1 })).toThrow(/toString/);
   });
 
-  it('refuses bytes and ends after the end', () => {
+  it('throws if push or end is called after the end', () => {
     const { translator } = translateLines({});
     expect(() => translator.push('stdout', toBytes(['x']))).toThrow(
       expect.objectContaining({ code: 'TRANSLATOR_ENDED' }),
@@ -124,7 +124,7 @@ describe('a translator', () => {
     );
   });
 
-  it('does not keep the buffer of the caller', () => {
+  it('copies the bytes, so the caller may reuse its buffer', () => {
     const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
     const bytes = toBytes([codex.message('first')]);
     const buffer = bytes.slice(0, 40);
@@ -380,7 +380,7 @@ describe('unreadable output', () => {
   });
 });
 
-describe('a number that no event may contain', () => {
+describe('a number that is invalid in an event', () => {
   const item = { id: 'i', type: 'command_execution', command: 'ls', aggregated_output: '', status: 'failed' };
   const opencode = (type: string, fields: object) => ({ type, timestamp: 1, sessionID: 's', ...fields });
   // `1e999` is read as infinity, which JSON cannot write.
@@ -410,7 +410,7 @@ describe('a number that no event may contain', () => {
       { stdout: [1, 2].map(() => opencode('step_finish', { part: { cost: Number.MAX_VALUE, tokens: {} } })) },
     ],
     ['claude', { stdout: ['{"type":"result","session_id":"s","total_cost_usd":1e999,"usage":{"input_tokens":1}}'] }],
-  ])('does not reach one (%s)', (engine, scenario) => {
+  ])('is left out (%s)', (engine, scenario) => {
     const { emitted } = translateLines({ ...scenario, engine: engine });
     expectValid(emitted);
   });
@@ -428,7 +428,7 @@ describe('the output of another engine', () => {
     expectCovered(translator.coverage());
   });
 
-  it('is not detected if a single record belongs to it', () => {
+  it('is not reported if one record is of the named engine', () => {
     const { warnings } = translateLines({
       stdout: [{ type: 'step_start', sessionID: 'ses_1', part: {} }, codex.thread()],
     });

@@ -106,7 +106,7 @@ export class FrameEvents {
   unknownType(type: string): void {
     const name = truncate(type, MAX_NAME);
     this.drift.addType(name);
-    this.unparsed('UNKNOWN_EVENT_TYPE', `The engine printed the unknown type ${name}; it is kept as raw.`);
+    this.unparsed('UNKNOWN_EVENT_TYPE', `The engine printed the unknown type ${JSON.stringify(name)}; it is in a raw event.`);
   }
 
   checkFields(record: object, known: ReadonlySet<string>, path: string): void {
@@ -125,9 +125,8 @@ export class FrameEvents {
 
   #unknownField(path: string): void {
     if (!this.drift.addField(path)) return;
-    this.#writer.warn('UNKNOWN_FIELD', `The engine printed the unknown field ${path}; the event is kept.`, {
-      subject: path,
-    });
+    const message = `The engine printed the unknown field ${JSON.stringify(path)}; the event is still emitted.`;
+    this.#writer.warn('UNKNOWN_FIELD', message, { subject: path });
   }
 
   #refer(first: Frame, last: Frame, encoding: Frame['encoding']): void {

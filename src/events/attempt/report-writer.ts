@@ -92,7 +92,7 @@ export class ReportWriter implements Report {
     return this.#isPlainText;
   }
 
-  /** Whether the agent itself has printed a message or called a tool. */
+  /** Whether the agent has printed a message, a thought or a plan, or has called a tool. */
   get hasActivity(): boolean {
     return this.messages.hasAny || this.tools.hasAny || this.#hasActed;
   }

@@ -25,7 +25,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  it('get a start event if theirs was lost, with a warning', () => {
+  it('get a start event and a warning if the start was not printed', () => {
     const { emitted, warnings, of } = translateLines({ stdout: [codex.command('completed', 'a')] });
     expectOrderly(emitted);
     expect(of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);

@@ -99,12 +99,12 @@ export class ToolCalls {
   }
 
   #warnStartMissing(id: string): void {
-    const message = `The result of tool call ${id} came without its start; the start was derived from it.`;
+    const message = `The result of tool call ${JSON.stringify(id)} was printed, but not its start; the start was derived from the result.`;
     this.#writer.warn('TOOL_CALL_START_MISSING', message, { subject: id });
   }
 
   #warnUnfinished(id: string, name: string): void {
-    const message = `Tool call ${id} (${name}) was started and never ended.`;
+    const message = `Tool call ${JSON.stringify(id)} (${name}) was started and never ended.`;
     this.#writer.warn('TOOL_CALL_UNFINISHED', message, { subject: id }, { tool_call_id: id });
   }
 }

@@ -24,7 +24,7 @@ export function renderTranscript(emitted: readonly Emitted[]): string {
       const { stream, byte_from: from, byte_to: to } = one.event.raw_ref ?? {};
       const bytes = stream === undefined ? '' : ` ${stream} ${from}–${to}`;
       lines.push(`#${one.event.seq}${bytes} ${one.event.event.type}`);
-      const isHeadEnough = one.event.raw_ref === null || isShown(one.event.raw_ref, one.event.attempt_number);
+      const isHeadEnough = one.event.raw_ref === null || isShownInHead(one.event.raw_ref, one.event.attempt_number);
       const category = one.event.event.type.split('.')[0];
       const expected = { ...pickInherited(rasp), seq, 'event.category': category, 'event.type': one.event.event.type };
       lines.push(...renderDifference(expected, isHeadEnough ? dropRawRef(shown) : shown, '    '));
@@ -87,7 +87,7 @@ function pick(fields: Fields, prefixes: readonly string[]): Fields {
 }
 
 /** Whether the first line of a block already has everything about these bytes. */
-function isShown(rawRef: { readonly attempt_number: number; readonly encoding: string }, attempt: number): boolean {
+function isShownInHead(rawRef: { readonly attempt_number: number; readonly encoding: string }, attempt: number): boolean {
   return rawRef.encoding === 'utf-8' && rawRef.attempt_number === attempt;
 }
 

@@ -12,7 +12,7 @@ function madeBy(stdout: readonly object[], diff: { created?: string[]; modified?
   const translated = [...rasp('artifact.created'), ...rasp('artifact.modified'), ...rasp('artifact.deleted')];
   return {
     makers: translated.map(({ path, made_by }) => [path, made_by?.tool_call_id ?? null]),
-    fcmp: of('artifact.created'),
+    fcmp: [...of('artifact.created'), ...of('artifact.modified'), ...of('artifact.deleted')],
   };
 }
 
@@ -49,13 +49,16 @@ describe('artifacts', () => {
     expect(madeBy(stdout, { created: ['a.md'] }).makers).toEqual([['a.md', null]]);
   });
 
-  it('report changes and deletions in RASP only', () => {
+  it('include changed and deleted files', () => {
     const { makers, fcmp } = madeBy([], { modified: ['m'], deleted: ['d'] });
     expect(makers).toEqual([
       ['m', null],
       ['d', null],
     ]);
-    expect(fcmp).toEqual([]);
+    expect(fcmp).toEqual([
+      { path: 'm', made_by: null },
+      { path: 'd', made_by: null },
+    ]);
   });
 
   it('leave out the files of Sluice', () => {

@@ -82,7 +82,8 @@ export function endAttempt(report: ReportWriter, writer: EventWriter, context: E
     },
   });
   if (judgement.conflict !== null) {
-    const message = `The attempt is judged ${judgement.state} (${judgement.reason}), but: ${judgement.conflict}`;
+    const { state, reason, conflict } = judgement;
+    const message = `The attempt counts as ${state} (${reason}) despite contrary evidence: ${conflict}`;
     writer.warn('TERMINAL_STATUS_COMPLETION_CONFLICT', message);
   }
   writeLastEvent(report, writer, judgement, end);

@@ -19,7 +19,7 @@ export interface Evidence {
   readonly reason: string | null;
 }
 
-/** The end of an attempt. `conflict` names the evidence that contradicts it; null if none does. */
+/** The end of an attempt. `conflict` is the evidence that contradicts it, as a sentence; null if there is none. */
 export type Judgement = {
   readonly reason: ReasonCode;
   readonly confidence: number;
@@ -81,7 +81,7 @@ function judgeStop({ verdict, doneMarker, reason }: Evidence): Judgement | null 
   const stop = verdict === null ? undefined : STOPS[verdict];
   if (stop === undefined) return null;
   const failure = reason === null ? stop : { ...stop, message: reason };
-  const conflict = doneMarker ? 'the done marker was found' : null;
+  const conflict = doneMarker ? 'The done marker was found.' : null;
   return { state: 'interrupted', reason: failure.code, confidence: 1, failure, conflict };
 }
 
@@ -118,7 +118,7 @@ function judgeNotValidated(evidence: Evidence): Judgement {
     code: 'OUTPUT_NOT_VALIDATED',
     message: processFailure === null ? message : `${message} ${processFailure.message}`,
   };
-  const conflict = evidence.doneMarker ? 'the done marker was found' : null;
+  const conflict = evidence.doneMarker ? 'The done marker was found.' : null;
   return { state: 'interrupted', reason: failure.code, confidence: 1, failure, conflict };
 }
 

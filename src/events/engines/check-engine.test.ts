@@ -37,7 +37,7 @@ describe('checkEngine', () => {
       return { ...PARROT.createReader(report), text: ({ text }) => report.message(`${made} ${text}`) };
     };
     const problems = checkEngine({ ...PARROT, createReader }, [{ stdout: 'a\n' }]);
-    expect(problems).toContain('recording 0: its events depend on how the bytes are split into chunks (of 1 bytes)');
+    expect(problems).toContain('Recording 0: The events are different if the bytes arrive in chunks of size 1.');
   });
 
   it('accepts a recording whose only event is an error of the program', () => {
@@ -50,16 +50,16 @@ describe('checkEngine', () => {
 
   it('reports an engine that recognizes nothing, one that throws, and a missing recording', () => {
     expect(checkEngine(PARROT, [{ stdout: 'tweet\n' }])).toEqual([
-      'recording 0: nothing in it was recognized: every frame is raw',
+      'Recording 0: Nothing was recognized; every frame is raw.',
     ]);
     const text = (): never => {
       throw new Error('broken wing');
     };
     const broken: Engine = { ...PARROT, createReader: (report) => ({ ...PARROT.createReader(report), text }) };
-    expect(checkEngine(broken, [{ stdout: 'a\n' }])).toEqual(['recording 0: the engine threw an error: broken wing']);
+    expect(checkEngine(broken, [{ stdout: 'a\n' }])).toEqual(['Recording 0: The engine threw an error: broken wing']);
     expect(checkEngine(defineEngine(broken), [{ stdout: 'a\n' }])).toEqual([
-      'recording 0: The reader threw an error: broken wing',
-      'recording 0: nothing in it was recognized: every frame is raw',
+      'Recording 0: The reader threw an error: broken wing',
+      'Recording 0: Nothing was recognized; every frame is raw.',
     ]);
     expect(checkEngine(PARROT, [])).toEqual(['No recordings to check the engine with.']);
   });

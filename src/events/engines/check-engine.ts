@@ -27,11 +27,11 @@ const DAMAGED_COPIES = 40;
 export function checkEngine(engine: Engine, recordings: readonly EngineRecording[]): string[] {
   const problems = recordings.length === 0 ? ['No recordings to check the engine with.'] : [];
   for (const [index, recording] of recordings.entries()) {
-    const add = (problem: string): number => problems.push(`recording ${index}: ${problem}`);
+    const add = (problem: string): number => problems.push(`Recording ${index}: ${problem}`);
     try {
       for (const problem of checkRecording(engine, recording)) add(problem);
     } catch (error) {
-      add(`the engine threw an error: ${getErrorMessage(error)}`);
+      add(`The engine threw an error: ${getErrorMessage(error)}`);
     }
   }
   return problems;
@@ -41,7 +41,7 @@ function* checkRecording(engine: Engine, recording: EngineRecording): Generator<
   const bytes = { stdout: toBytes(recording.stdout), stderr: toBytes(recording.stderr) };
   const exitCode = recording.exitCode ?? 0;
   const complete = translate(engine, bytes, exitCode, Number.POSITIVE_INFINITY);
-  yield* listGaps(complete.coverage);
+  yield* listCoverageProblems(complete.coverage);
   const isRecognized = complete.emitted.some(
     ({ protocol, event }) =>
       protocol === 'rasp' && event.raw_ref !== null && !/^(?:raw|diagnostic(?!\.engine))\./u.test(event.event.type),
@@ -52,18 +52,18 @@ function* checkRecording(engine: Engine, recording: EngineRecording): Generator<
       : [],
   );
   yield* new Set(thrown);
-  if (!isRecognized) yield 'nothing in it was recognized: every frame is raw';
+  if (!isRecognized) yield 'Nothing was recognized; every frame is raw.';
   const isSmall = bytes.stdout.length + bytes.stderr.length <= MAX_BYTES;
   for (const size of isSmall ? [1, 7, 4096] : [4096]) {
     const cut = translate(engine, bytes, exitCode, size);
     if (JSON.stringify(cut.emitted) !== JSON.stringify(complete.emitted))
-      yield `its events depend on how the bytes are split into chunks (of ${size} bytes)`;
+      yield `The events are different if the bytes arrive in chunks of size ${size}.`;
   }
   for (let seed = 1; seed <= DAMAGED_COPIES; seed += 1) {
     const damaged = translate(engine, { ...bytes, stdout: damage(bytes.stdout, seed) }, exitCode, 4096);
-    const [gap] = listGaps(damaged.coverage);
-    if (gap !== undefined) {
-      yield `with damaged bytes: ${gap}`;
+    const [problem] = listCoverageProblems(damaged.coverage);
+    if (problem !== undefined) {
+      yield `With damaged input: ${problem}`;
       return;
     }
   }
@@ -84,12 +84,12 @@ function translate(engine: Engine, streams: Streams, exitCode: number | null, si
   return { emitted, coverage: translator.coverage() };
 }
 
-function* listGaps({ stdout, stderr }: Coverage): Generator<string> {
+function* listCoverageProblems({ stdout, stderr }: Coverage): Generator<string> {
   for (const [name, { unclaimed, doubled }] of Object.entries({ stdout, stderr })) {
     const [gap] = unclaimed;
     const [twice] = doubled;
-    if (gap !== undefined) yield `bytes ${gap.join('–')} of ${name} are not in any frame`;
-    if (twice !== undefined) yield `bytes ${twice.join('–')} of ${name} are in more than one frame`;
+    if (gap !== undefined) yield `Bytes ${gap.join('–')} of ${name} are not in any frame.`;
+    if (twice !== undefined) yield `Bytes ${twice.join('–')} of ${name} are in more than one frame.`;
   }
 }
 

@@ -10,7 +10,7 @@ export type RpcMessage =
   | { readonly kind: 'result'; readonly id: RpcId; readonly result: unknown }
   | { readonly kind: 'error'; readonly id: RpcId | null; readonly error: object };
 
-const NO_PARAMS = {};
+const NO_FIELDS = {};
 
 /**
  * Reads a JSON value as a JSON-RPC message; null if it is not one. `jsonrpc` is not required: some agents omit it.
@@ -22,7 +22,7 @@ export function readRpcMessage(value: object): RpcMessage | null {
   const id = readId(value);
   const method = getName(value, 'method');
   if (method !== null) {
-    const params = getObject(value, 'params') ?? NO_PARAMS;
+    const params = getObject(value, 'params') ?? NO_FIELDS;
     if (id !== null) return { kind: 'request', id, method, params };
     return 'id' in value ? null : { kind: 'notification', method, params };
   }
@@ -33,7 +33,7 @@ export function readRpcMessage(value: object): RpcMessage | null {
 
 /** Returns the result as an object, an empty one if the agent responded with null. */
 export function getResultFields(result: unknown): object {
-  return isRecord(result) ? result : NO_PARAMS;
+  return isRecord(result) ? result : NO_FIELDS;
 }
 
 /** Longer ids are refused. */

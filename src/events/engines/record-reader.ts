@@ -14,12 +14,12 @@ export interface RecordReader {
  * @example
  * const reader = createRecordReader('claude', (record) => record !== null && answer(record))
  */
-export function createRecordReader(engine: EngineName, onRecord: (record: object | null) => void): RecordReader {
-  const reading = ENGINES[engine];
+export function createRecordReader(name: EngineName, onRecord: (record: object | null) => void): RecordReader {
+  const engine = ENGINES[name];
   const framer = createFramer({
     stream: 'stdout',
-    framing: reading.framing,
-    recognizes: (value) => reading.detect(value) > 0,
+    framing: engine.framing,
+    recognizes: (value) => engine.detect(value) > 0,
     onFrame: (frame) => {
       if (frame.kind === 'json') onRecord(frame.value);
       else if (frame.kind === 'text') onRecord(null);

@@ -4,7 +4,7 @@ import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { ParserName } from '../protocol/engine-names.js';
 import type { FileDiff, PlanEntry, Usage } from '../protocol/event-parts.js';
 
-/** Optional fields of a status event. */
+/** The fields of a status event. */
 export interface StatusReport {
   /** The engine's name for the status: `thread.started`, `step_finish`, `init`. */
   readonly status: string;

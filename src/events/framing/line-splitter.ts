@@ -1,7 +1,7 @@
 import { describeLine, LONG_LINE_BYTES, decodeLine } from './decode-line.js';
 import type { DecodedLine, Line } from './decode-line.js';
 
-/** The maximum length of a line, twice what must be supported; a longer line is split into pieces of this size. */
+/** The maximum length of a line, twice the length that must be supported; a longer line is split into pieces of this size. */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
 /** Lines are decoded in blocks of up to this size: decoding them one by one costs more than parsing them. */

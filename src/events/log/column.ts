@@ -41,9 +41,9 @@ export function readColumn(column: unknown, event: object): ColumnReader | null 
   const validPath = path as Path;
   if (Array.isArray(values)) return { path: validPath, next: readRuns(values) };
   if (Array.isArray(add))
-    return typeof first === 'number' ? { path: validPath, next: sum(first, add, toInteger) } : null;
+    return typeof first === 'number' ? { path: validPath, next: readSums(first, add, toInteger) } : null;
   const time = readTime(first);
-  if (Array.isArray(ms)) return time === null ? null : { path: validPath, next: sum(time, ms, toTime) };
+  if (Array.isArray(ms)) return time === null ? null : { path: validPath, next: readSums(time, ms, toTime) };
   return null;
 }
 
@@ -83,7 +83,8 @@ function readRuns(runs: readonly unknown[]): () => Leaf | undefined {
   };
 }
 
-function sum(first: number, runs: readonly unknown[], toLeaf: (value: number) => Leaf | undefined) {
+/** Like {@link readRuns}, for runs of differences: returns the sum up to each. */
+function readSums(first: number, runs: readonly unknown[], toLeaf: (value: number) => Leaf | undefined) {
   const nextDifference = readRuns(runs);
   let total = first;
   return (): Leaf | undefined => {

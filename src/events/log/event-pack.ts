@@ -18,7 +18,7 @@ const MAX_EVENTS = 2048;
 const MAX_BYTES = 256 * 1024;
 
 /** The estimated size of an event in addition to the bytes it was read from. */
-const ENVELOPE = 600;
+const ENVELOPE_BYTES = 600;
 
 /**
  * Packs events, each protocol in order. An event whose number is not the next one starts a new pack.
@@ -70,5 +70,5 @@ export function unpackEvents(protocol: Emitted['protocol'], lines: string): Emit
 
 /** Estimates the size of an event from the bytes it was read from, without serializing it. */
 function estimateSize({ event: { raw_ref: raw } }: Emitted): number {
-  return raw === null ? ENVELOPE : ENVELOPE + raw.byte_to - raw.byte_from;
+  return raw === null ? ENVELOPE_BYTES : ENVELOPE_BYTES + raw.byte_to - raw.byte_from;
 }

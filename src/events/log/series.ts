@@ -2,7 +2,7 @@ import { isRecord } from '../reading/record-fields.js';
 import { createColumn, readColumn, type Column, type ColumnReader } from './column.js';
 import { flatten, listPaths, type Leaf } from './flatten.js';
 
-/**
+/*
  * The lines of an event log. An event is a line of JSON. A long series of small, similar events is a single line: the first event
  * of each kind, and the changes from one event to the next by path. Otherwise the events of thousands of one-letter lines would be
  * four hundred times as large as the output.

@@ -31,7 +31,7 @@ export type Verdict = (typeof VERDICTS)[number];
 export const COMPLETED_REASONS = {
   DONE_MARKER_FOUND: 'The agent printed `"__SKILL_DONE__": true` in its answer.',
   OUTPUT_VALIDATED: 'The output passed the schema of the contract.',
-  OUTPUT_DEGRADED_TO_COMMENT: 'The output has no value and is kept as a comment, as the contract allows.',
+  OUTPUT_DEGRADED_TO_COMMENT: 'The output contains no value and is returned as a comment, as the contract allows.',
   CLEAN_END: 'There is no contract, and the engine ended cleanly.',
 } as const;
 

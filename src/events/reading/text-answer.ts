@@ -86,7 +86,7 @@ export class TextAnswer {
     for (const frame of this.#take()) {
       if (frame.kind === 'blank') continue;
       this.#report.about(frame);
-      if (frame.kind === 'json') this.#report.unknownType(getString(frame.value, 'type') ?? 'a value without a type');
+      if (frame.kind === 'json') this.#report.unknownType(getString(frame.value, 'type') ?? 'value without a type');
       else this.#report.unparsed();
     }
   }

@@ -146,8 +146,10 @@ export class TerminalMerge {
     if (frame.kind === 'json') this.#tally.addRestored(frame);
   }
 
-  /** Whether text is read as the engine's output: if the streams are empty, since its errors are only here, or if it is a damaged
-   * record. */
+  /**
+   * Whether text is read as the engine's output: if the streams are empty, since the terminal is then the only place for errors,
+   * or if it is a damaged record.
+   */
   #isEngineText(problem: string | null): boolean {
     return problem !== null || this.main.isEmpty;
   }
@@ -163,8 +165,8 @@ export class TerminalMerge {
   }
 
   #explainSetAside(): string {
-    if (this.#isSameSession()) return 'too late for a comparison with stdout';
-    return `the terminal shows session ${this.#session ?? ''}, stdout ${this.#writer.sessionId ?? ''}`;
+    if (this.#isSameSession()) return 'they arrived too late to be compared with stdout';
+    return `the terminal shows session "${this.#session ?? ''}", stdout shows "${this.#writer.sessionId ?? ''}"`;
   }
 }
 
@@ -226,7 +228,7 @@ class MergeTally {
   report(report: Pick<Report, 'spanning' | 'warning'>, explain: () => string): void {
     if (this.#first !== null && this.#last !== null) {
       report.spanning(this.#first, this.#last);
-      const message = `Restored ${countRecords(this.#restored)} from the terminal that stdout had lost.`;
+      const message = `Restored ${countRecords(this.#restored)} missing from stdout, using the terminal.`;
       report.warning('PTY_STREAM_MISMATCH', message);
     }
     if (this.#setAside === 0) return;

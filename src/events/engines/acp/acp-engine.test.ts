@@ -259,14 +259,14 @@ describe('a tool call', () => {
   });
 });
 
-describe('an agent that breaks the rules', () => {
-  it('has its second response kept as raw', () => {
+describe('an agent that violates the protocol', () => {
+  it('has its second response to a request reported as raw', () => {
     const { of, warnings } = converse([...START, say('ok'), END, END]);
     expect(of('conversation.completed')).toHaveLength(1);
     expect(warnings).toEqual(['MALFORMED_RECORD']);
   });
 
-  it('keeps output that is not a message as raw', () => {
+  it('has output that is not a message reported as raw', () => {
     const { of, warnings } = converse([...START, ['<', 'Loading…'], ['<', '{"hello":1}'], say('ok'), END]);
     expect(of('raw.stdout')).toHaveLength(2);
     expect(warnings).toEqual(['UNPARSED_CONTENT_FELL_BACK_TO_RAW', 'UNKNOWN_EVENT_TYPE']);

@@ -51,7 +51,7 @@ class AcpReader implements Reader {
     const report = this.#report;
     if (frame.stream === 'stderr') return report.noise();
     const message = readRpcMessage(frame.value);
-    if (message === null) return report.unknownType(getString(frame.value, 'type') ?? 'a value that is not a message');
+    if (message === null) return report.unknownType(getString(frame.value, 'type') ?? 'value that is not a message');
     if (frame.stream === 'stdin') this.#readSent(message);
     else this.#readPrinted(message, frame);
   }
@@ -142,7 +142,7 @@ class AcpReader implements Reader {
       addBounded(this.#agentRequests, id, { method, question: { id: interaction, callId: call.id, options } });
     }
     if (isRepeated) {
-      const message = `The agent used the id ${JSON.stringify(id)} for another request while the first is open.`;
+      const message = `The agent used the id ${JSON.stringify(id)} for another request before the first was answered.`;
       this.#report.warning('MALFORMED_RECORD', message, { subject: String(id) });
     }
   }

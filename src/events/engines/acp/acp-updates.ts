@@ -28,7 +28,7 @@ export class AcpUpdates {
   #thoughts = 0;
   readonly #open = new Set<string>();
   readonly #ended = new Set<string>();
-  /** Calls that were denied, and the reason: some agents never report their end. */
+  /** The error messages of denied calls: some agents never report the end of such a call. */
   readonly #denied = new Map<string, string>();
   #hasStepUsage = false;
   #cost: number | null = null;
@@ -84,13 +84,14 @@ export class AcpUpdates {
   }
 
   deny(callId: string, why: string | undefined): void {
-    if (this.#open.has(callId)) this.#denied.set(callId, why === undefined ? '.' : `: ${why}`);
+    if (!this.#open.has(callId)) return;
+    this.#denied.set(callId, why === undefined ? 'Permission denied.' : `Permission denied: ${why}`);
   }
 
   /** Ends the turn: a denied call whose end the agent never reported (Gemini CLI) counts as failed. */
   endTurn(): void {
-    for (const [id, why] of this.#denied) {
-      if (this.#open.has(id)) this.#report.toolFailed({ id, error: `Permission denied${why}` });
+    for (const [id, error] of this.#denied) {
+      if (this.#open.has(id)) this.#report.toolFailed({ id, error });
       this.#end(id);
     }
     this.#denied.clear();

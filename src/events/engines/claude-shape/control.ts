@@ -135,7 +135,7 @@ export class ControlRecords {
       // This event gets the other fields of the request as its detail.
       report.status({ status: request.subtype });
       if (this.#interactions.has(request.id)) {
-        const message = `The agent used the id ${JSON.stringify(request.id)} for another request while the first is open.`;
+        const message = `The agent used the id ${JSON.stringify(request.id)} for another request before the first was answered.`;
         report.warning('MALFORMED_RECORD', message, { subject: request.id });
       }
       this.#interactions.set(request.id, report.permissionRequired(question));
@@ -151,7 +151,7 @@ export class ControlRecords {
     const interaction = withdrawn === null ? undefined : this.#interactions.get(withdrawn);
     if (withdrawn === null || interaction === undefined) return false;
     this.#interactions.delete(withdrawn);
-    const why = 'The agent withdrew its question.';
+    const why = 'The agent withdrew its permission request.';
     report.permissionReplied(interaction, { decision: 'deny', optionId: 'deny', by: 'rule', why });
     return true;
   }

@@ -50,7 +50,7 @@ export interface Dialect {
  * The parts of a message as the model's provider defines them. All programs print them unchanged.
  */
 
-/** Parts of a message. */
+/** The fields of each type of block. */
 export const BLOCK_FIELDS = createFieldTable(['type', 'cache_control', 'annotations'], {
   text: ['text', 'citations'],
   thinking: ['thinking', 'signature'],
@@ -74,7 +74,7 @@ export const BLOCK_FIELDS = createFieldTable(['type', 'cache_control', 'annotati
   fallback: ['content', 'model'],
 });
 
-/** Fields by which a block grows. */
+/** The fields of each type of delta. */
 export const DELTA_FIELDS = createFieldTable(['type'], {
   text_delta: ['text'],
   thinking_delta: ['thinking', 'estimated_tokens'],
@@ -84,7 +84,7 @@ export const DELTA_FIELDS = createFieldTable(['type'], {
   compaction_delta: ['content'],
 });
 
-/** The events of a message that is being streamed. */
+/** The fields of each event of a message that is being streamed. */
 export const EVENT_FIELDS = {
   message_start: ['message'],
   content_block_start: ['index', 'content_block'],

@@ -23,7 +23,7 @@ export function readAssistant(record: object, conversation: Conversation): void 
   if (getBoolean(record, 'isReplay') === true) return report.status({ status: 'assistant', reason: 'replay' });
   if (parent === null) conversation.continueTurn();
   const id = getName(message, 'id');
-  const isNew = conversation.getSpeaker(parent).isFirst(id);
+  const isNew = conversation.getSpeaker(parent).noteMessage(id);
   const usage = readMessageUsage(message, isNew, conversation);
   report.keepRest(message, USED_MESSAGE_FIELDS, 'message');
   report.step({ model: getName(message, 'model'), usage });

@@ -93,7 +93,7 @@ function reportUnlessPrinted(text: string, payload: unknown, { agent, report }: 
 /** Reports a denied tool call as a warning: the agent may continue without it, so the run has not failed. */
 function readDenial(denial: object, { report }: Conversation): void {
   const tool = getName(denial, 'tool_name') ?? 'unknown';
-  const message = `The tool ${tool} was denied.`;
+  const message = `The tool ${JSON.stringify(tool)} was denied.`;
   report.engineError({ message, severity: 'warning', code: 'TOOL_CALL_DENIED', detail: denial });
 }
 
@@ -116,7 +116,7 @@ function readDetail(record: object): object {
   });
 }
 
-interface UsageReading {
+interface UsageOptions {
   readonly scope: Usage['scope'];
   readonly inputIncludesCache: boolean;
   readonly cost?: number | null;
@@ -126,7 +126,7 @@ interface UsageReading {
 /** Reads a `usage` object; null if it has no token counts. */
 export function readUsage(
   usage: object | null,
-  { scope, inputIncludesCache, cost, model }: UsageReading,
+  { scope, inputIncludesCache, cost, model }: UsageOptions,
 ): Usage | null {
   if (usage === null) return null;
   const input = getCount(usage, 'input_tokens');

@@ -273,7 +273,7 @@ describe('tool calls', () => {
 describe('sub-agents', () => {
   const task = assistant([toolUse('task', 'Task', { prompt: 'p' })], { id: 'main' });
 
-  it('print and act under the call that started them', () => {
+  it('have the call that started them in their messages and calls', () => {
     const translated = read(
       init(),
       task,
@@ -301,7 +301,7 @@ describe('sub-agents', () => {
     expect(translated.of('user.input.required')[0]?.prompt).toBe('Outer.');
   });
 
-  it('do not finish the work with a done marker', () => {
+  it('do not complete the run with a done marker', () => {
     const translated = read(
       init(),
       task,
@@ -311,7 +311,7 @@ describe('sub-agents', () => {
     expect(translated.types).not.toContain('conversation.completed');
   });
 
-  it('are complete when the turn ends', () => {
+  it('are closed when the turn ends', () => {
     const translated = read(
       init(),
       ...pieces(text('Inner'), ['Inner'], { parent: 'task' }),

@@ -45,7 +45,7 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
     const type = getString(record, 'type');
     if (type === 'system') return readSystem(record, conversation);
     const known = type === null ? undefined : dialect.tables.records[type];
-    if (type === null || known === undefined) return report.unknownType(type ?? 'a record without a type');
+    if (type === null || known === undefined) return report.unknownType(type ?? 'record without a type');
     report.checkFields(record, known, type);
     const used = USED_FIELDS[type];
     if (used !== undefined) report.keepRest(record, used);
@@ -69,7 +69,7 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
         noteFirstRecord(frame, getString(value, 'type') === 'result');
         if (frame.stream !== 'stdout' || !control.readPrinted(value)) readRecord(value);
       } else if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else report.unknownType(getString(value, 'type') ?? 'a record without a type');
+      else report.unknownType(getString(value, 'type') ?? 'record without a type');
     },
     text(frame) {
       if (frame.stream === 'stdin') return report.unparsed();

@@ -45,8 +45,8 @@ export class Speaker {
     return this.#reported.isLastMessage(text);
   }
 
-  /** Whether a record is the first of its message: fields that all its records repeat are read only from this one. */
-  isFirst(messageId: string | null): boolean {
+  /** Notes the message of a record. Returns true for its first record: fields that the others repeat are read only from that one. */
+  noteMessage(messageId: string | null): boolean {
     const isFirst = messageId === null || messageId !== this.#lastMessageId;
     this.#lastMessageId = messageId;
     return isFirst;

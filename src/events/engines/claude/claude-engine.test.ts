@@ -71,7 +71,7 @@ describe('a retry of claude', () => {
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([
       {
         code: 'ENGINE_RETRYING',
-        message: 'The model could not be reached: overloaded. Next try in 500 ms.',
+        message: 'The model could not be reached: overloaded. Retrying in 500 ms.',
         severity: 'warning',
         retrying: true,
         http_status: 529,
@@ -82,7 +82,7 @@ describe('a retry of claude', () => {
     expect(translated.types).not.toContain('conversation.failed');
   });
 
-  it('in the middle of an answer does not double it', () => {
+  it('in the middle of an answer does not report it twice', () => {
     const translated = read(
       init(),
       messageStart('a'),
@@ -107,7 +107,7 @@ describe('a retry of claude', () => {
     ]);
   });
 
-  it('is not a rate limit that allows', () => {
+  it('is not a rate limit event with the status allowed', () => {
     const allowed = { type: 'rate_limit_event', session_id: 's-1', rate_limit_info: { status: 'allowed' } };
     expect(read(init(), allowed, result()).warnings).toEqual([]);
   });

@@ -73,7 +73,7 @@ function readSystemError(subtype: string, record: object): EngineErrorReport | n
       const cause = getString(record, 'error') ?? 'unknown';
       const wait = getNumber(record, 'retry_delay_ms');
       return {
-        message: `The model could not be reached: ${cause}.${wait === null ? '' : ` Next try in ${wait} ms.`}`,
+        message: `The model could not be reached: ${cause}.${wait === null ? '' : ` Retrying in ${wait} ms.`}`,
         retrying: true,
         httpStatus: getCount(record, 'error_status'),
         attempt: getCount(record, 'attempt'),

@@ -182,7 +182,7 @@ export class AppServerReader {
       report.status({ status: method, detail: params });
     }
     if (!isRepeated) return;
-    const message = `The agent used the id ${JSON.stringify(id)} for another request while the first is open.`;
+    const message = `The agent used the id ${JSON.stringify(id)} for another request before the first was answered.`;
     report.warning('MALFORMED_RECORD', message, { subject: String(id) });
   }
 
@@ -236,7 +236,7 @@ export class AppServerReader {
     if (!isId || request === undefined) return this.#report.noise();
     this.#agentRequests.delete(id);
     if (request.interaction === null) return this.#report.noise();
-    const why = 'The agent withdrew its question.';
+    const why = 'The agent withdrew its permission request.';
     this.#report.permissionReplied(request.interaction, { decision: 'deny', optionId: 'decline', by: 'rule', why });
   }
 

@@ -62,7 +62,7 @@ function createCodexReader(report: Report): Reader {
         answer.ruleOut(frame);
         return server.read(frame)
           ? undefined
-          : report.unknownType(getString(frame.value, 'type') ?? 'a value that is not a message');
+          : report.unknownType(getString(frame.value, 'type') ?? 'value that is not a message');
       }
       const type = getString(frame.value, 'type');
       const isRecord = type !== null && RECORD_FIELDS[type] !== undefined;
@@ -87,7 +87,7 @@ function createCodexReader(report: Report): Reader {
 function readRecord(record: object, report: Report): void {
   const type = getString(record, 'type');
   const known = type === null ? undefined : RECORD_FIELDS[type];
-  if (type === null || known === undefined) return report.unknownType(type ?? 'a record without a type');
+  if (type === null || known === undefined) return report.unknownType(type ?? 'record without a type');
   report.checkFields(record, known, type);
   report.keepRest(record, known);
   switch (type) {

@@ -39,7 +39,7 @@ export function readItem(phase: string, record: object, report: Report): void {
 function readText(type: 'agent_message' | 'reasoning' | 'error', phase: string, item: object, report: Report): void {
   if (phase !== 'completed') return report.unknownType(`item.${phase} ${type}`);
   const text = getString(item, type === 'error' ? 'message' : 'text');
-  if (text === null) return report.unparsed('MALFORMED_RECORD', `An item of type ${type} has no text.`);
+  if (text === null) return report.unparsed('MALFORMED_RECORD', `An item of type "${type}" has no text.`);
   if (type === 'agent_message') return report.message(text);
   if (type === 'error') return report.engineError({ message: text, severity: 'warning' });
   const id = getName(item, 'id');
@@ -49,7 +49,7 @@ function readText(type: 'agent_message' | 'reasoning' | 'error', phase: string, 
 /** Item ids restart with every process, so they are unique within an attempt only. */
 function readCall(type: string, phase: string, item: object, report: Report): void {
   const id = getName(item, 'id');
-  if (id === null) return report.unparsed('MALFORMED_RECORD', `An item of type ${type} has no id.`);
+  if (id === null) return report.unparsed('MALFORMED_RECORD', `An item of type "${type}" has no id.`);
   const name = readName(type, item);
   const input = readInput(type, item);
   const paths = type === 'file_change' ? listChangedPaths(item) : [];

@@ -76,7 +76,7 @@ function createGeminiReader(report: Report): Reader {
   function warnAboutStream(frame: JsonFrame): void {
     if (hasDrifted || frame.stream !== 'stderr') return;
     hasDrifted = true;
-    report.warning('STREAM_DRIFT_OBSERVED', 'The records that Gemini prints on stdout came on stderr.');
+    report.warning('STREAM_DRIFT_OBSERVED', 'Gemini printed its records on stderr instead of stdout.');
   }
 
   return {
@@ -95,7 +95,7 @@ function createGeminiReader(report: Report): Reader {
         return readDocument(value, report);
       }
       if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
-      report.unknownType(getString(value, 'type') ?? 'a value without a type');
+      report.unknownType(getString(value, 'type') ?? 'value without a type');
     },
     text(frame) {
       if (log.read(frame)) return;

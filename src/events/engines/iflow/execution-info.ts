@@ -61,7 +61,7 @@ export class ExecutionInfo {
     report.lowConfidence(this.#text);
     report.warning(
       'IFLOW_EXECUTION_INFO_PARSE_FAILED',
-      'The <Execution Info> block cannot be parsed; it is kept as raw.',
+      'The <Execution Info> block cannot be parsed; it is in a raw event.',
     );
   }
 

@@ -100,7 +100,7 @@ describe('messages of iflow', () => {
     expect(translated.warnings.filter((code) => code === 'STREAM_DRIFT_OBSERVED')).toHaveLength(1);
   });
 
-  it('do not finish the work if they only quote a skill', () => {
+  it('do not complete the run if they only quote a skill', () => {
     const translated = translateLines({
       stdout: ['<skill_content>{"__SKILL_DONE__": true}</skill_content> read.'],
       stderr: info(),

@@ -62,7 +62,7 @@ function createIflowReader(report: Report): Reader {
     hasEnded[stream] = true;
     if (stream !== 'stdout' || hasDrifted) return;
     hasDrifted = true;
-    report.warning('STREAM_DRIFT_OBSERVED', 'The <Execution Info> block came on stdout; iFlow prints it on stderr.', {
+    report.warning('STREAM_DRIFT_OBSERVED', 'iFlow printed its <Execution Info> block on stdout instead of stderr.', {
       subject: 'execution_info',
     });
   }
@@ -86,7 +86,7 @@ function createIflowReader(report: Report): Reader {
     message.add(frame, text);
     if (!hasEnded[stream] || hasWarned || stream === 'stderr' || text.trim() === '') return;
     hasWarned = true;
-    report.warning('OUTPUT_AFTER_END', 'iFlow continued after its <Execution Info> block.');
+    report.warning('OUTPUT_AFTER_END', 'iFlow printed more output after its <Execution Info> block.');
   }
 
   /** Treats held lines that looked like an error as part of the answer, because the agent continued after them. */

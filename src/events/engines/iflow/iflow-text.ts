@@ -94,7 +94,7 @@ export class IflowText {
   #swap(): void {
     this.#isSwapped = true;
     for (const frame of this.#takeHeld()) this.#addStderrMessage(frame, frame.text);
-    this.#report.warning('STREAM_DRIFT_OBSERVED', 'The agent’s words came on stderr; iFlow prints them on stdout.', {
+    this.#report.warning('STREAM_DRIFT_OBSERVED', 'iFlow printed its message on stderr instead of stdout.', {
       subject: 'message',
     });
   }

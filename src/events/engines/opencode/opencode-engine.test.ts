@@ -58,7 +58,7 @@ describe('the steps of opencode', () => {
     ]);
   });
 
-  it('are added up in tokens and cost, cached ones included', () => {
+  it('have their tokens and cost added up, including cached tokens', () => {
     const tokens = { total: 17, input: 5, output: 2, reasoning: 1, cache: { read: 8, write: 1 } };
     const translated = translateLines({ stdout: [start, finish('tool-calls', tokens), start, finish('stop', tokens)] });
     expect(translated.rasp('lifecycle.run.status')[1]?.usage).toMatchObject({
@@ -101,7 +101,7 @@ describe('the tokens of a step', () => {
     expect(push(translator, finish('tool-calls'))).toEqual(['assistant.tool_call']);
   });
 
-  it('are not waited for beyond the end of the output', () => {
+  it('are no longer waited for at the end of the output', () => {
     const translator = opencode();
     push(translator, start, text('One'));
     const { events } = translator.drain({ exitCode: null, signal: 'SIGKILL' });
@@ -167,7 +167,7 @@ describe('the tool calls of opencode', () => {
 });
 
 describe('messages of opencode', () => {
-  it('do not finish the work if they only quote a skill', () => {
+  it('do not complete the run if they only quote a skill', () => {
     const translated = translateLines({
       stdout: [start, text(`I follow <skill_content>${DONE}</skill_content>.`), finish('stop')],
     });

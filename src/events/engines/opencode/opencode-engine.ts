@@ -66,7 +66,7 @@ function createOpencodeReader(report: Report): Reader {
         return readRecord(value, report);
       }
       if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
-      report.unknownType(getString(value, 'type') ?? 'a value without a type');
+      report.unknownType(getString(value, 'type') ?? 'value without a type');
     },
     text(frame) {
       if (frame.stream !== 'stdout' && frame.problem === null) {
@@ -102,7 +102,7 @@ function readRecord(record: object, report: Report): void {
     return readError(record, report);
   }
   const part = getObject(record, 'part');
-  if (part === null) return report.unparsed('MALFORMED_RECORD', `A record of type ${type} has no part.`);
+  if (part === null) return report.unparsed('MALFORMED_RECORD', `A record of type "${type}" has no part.`);
   report.checkFields(part, PART_FIELDS[type] ?? NO_FIELDS, `${type}.part`);
   report.keepRest(part, USED_FIELDS, 'part');
   if (type === 'step_start') {
@@ -160,7 +160,7 @@ function readError(record: object, report: Report): void {
     return report.runtimeError(error);
   }
   report.checkFields(error, ERROR_FIELDS, 'error.error');
-  const name = getName(error, 'name') ?? 'an error without a name';
+  const name = getName(error, 'name') ?? 'unnamed error';
   const data = getObject(error, 'data') ?? error;
   report.keepRest(data, USED_ERROR_FIELDS, 'error');
   const message = getString(data, 'message') ?? name;
@@ -171,7 +171,7 @@ function readError(record: object, report: Report): void {
     detail: { name, is_retryable: getBoolean(data, 'isRetryable'), response_body: getField(data, 'responseBody') },
   });
   if (!ERROR_NAMES.has(name)) {
-    report.warning('UNKNOWN_FIELD', `OpenCode reported the unknown error ${name}; it is passed on unchanged.`, {
+    report.warning('UNKNOWN_FIELD', `OpenCode reported the unknown error ${JSON.stringify(name)}; its message is unchanged.`, {
       subject: name,
     });
   }

@@ -38,8 +38,10 @@ export function readStepFinish(part: object, sessionId: string | null, report: R
   report.runtimeError(failure);
 }
 
-/** Reads a text, which is printed once it is complete. It is reported as a delta first, because the final message waits for the
- * end of the step. */
+/**
+ * Reads a text, which is printed once it is complete. It is reported as a delta first, because the final message waits for the
+ * end of the step.
+ */
 export function readText(part: object, report: Report): void {
   const text = getString(part, 'text');
   if (text === null) return report.unparsed('MALFORMED_RECORD', 'A text part has no text.');

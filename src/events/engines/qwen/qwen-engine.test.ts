@@ -179,7 +179,7 @@ describe('a retry of qwen', () => {
 });
 
 describe('the end of qwen', () => {
-  it('may be withheld: the answer still counts', () => {
+  it('may be missing: the answer still counts', () => {
     const translated = translateLines({
       engine: 'qwen',
       stdout: [init(), assistant([text(DONE)])],

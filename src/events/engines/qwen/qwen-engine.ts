@@ -74,7 +74,7 @@ function readSystemError(subtype: string, record: object): EngineErrorReport | n
     case 'retry': {
       const wait = getNumber(data, 'delayMs');
       return {
-        message: `The model could not be reached.${wait === null ? '' : ` Next try in ${wait} ms.`}`,
+        message: `The model could not be reached.${wait === null ? '' : ` Retrying in ${wait} ms.`}`,
         retrying: true,
         attempt: getCount(data, 'attempt'),
         maxAttempts: getCount(data, 'maxRetries'),
