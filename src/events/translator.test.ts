@@ -329,6 +329,13 @@ describe('unknown types and fields', () => {
     expect(translator.drift()?.unknown_fields).toEqual({ 'thread.started.mood': 2 });
   });
 
+  it('takes linear time, even if they are all in one chunk', { timeout: 15_000 }, () => {
+    const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1 });
+    const record = `${JSON.stringify({ ...codex.message('Hi.'), extra: 1 })}\n`;
+    const emitted = translator.push('stdout', new TextEncoder().encode(record.repeat(40_000)));
+    expect(selectRasp(emitted).filter(({ event }) => event.type === 'agent.message.final')).toHaveLength(40_000);
+  });
+
   it('is counted for a bounded number of names', () => {
     const stdout = Array.from({ length: 1500 }, (_, index) => ({ type: `unknown-${index}` }));
     const { translator } = translateLines({ stdout });

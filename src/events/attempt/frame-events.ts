@@ -106,7 +106,10 @@ export class FrameEvents {
   unknownType(type: string): void {
     const name = truncate(type, MAX_NAME);
     this.drift.addType(name);
-    this.unparsed('UNKNOWN_EVENT_TYPE', `The engine printed the unknown type ${JSON.stringify(name)}; it is in a raw event.`);
+    this.unparsed(
+      'UNKNOWN_EVENT_TYPE',
+      `The engine printed the unknown type ${JSON.stringify(name)}; it is in a raw event.`,
+    );
   }
 
   checkFields(record: object, known: ReadonlySet<string>, path: string): void {

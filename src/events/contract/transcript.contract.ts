@@ -87,7 +87,10 @@ function pick(fields: Fields, prefixes: readonly string[]): Fields {
 }
 
 /** Whether the first line of a block already has everything about these bytes. */
-function isShownInHead(rawRef: { readonly attempt_number: number; readonly encoding: string }, attempt: number): boolean {
+function isShownInHead(
+  rawRef: { readonly attempt_number: number; readonly encoding: string },
+  attempt: number,
+): boolean {
   return rawRef.encoding === 'utf-8' && rawRef.attempt_number === attempt;
 }
 

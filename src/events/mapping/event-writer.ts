@@ -222,15 +222,16 @@ export class EventWriter {
 
   /** Adds the fields of a frame's record that no event contains to the frame's first event. */
   addDetail(rest: Readonly<Record<string, unknown>>): void {
-    const index = this.#out.findIndex(
-      (one, at) => at >= this.#marked && one.protocol === 'rasp' && hasDetail(one.event),
-    );
-    const found = this.#out[index];
-    if (found?.protocol !== 'rasp') return;
-    const { event } = found;
-    const known = 'detail' in event.data && isRecord(event.data.detail) ? event.data.detail : {};
-    const data = { ...event.data, detail: boundDetail({ ...known, ...rest }) };
-    this.#out[index] = { protocol: 'rasp', event: { ...event, data } as unknown as RaspEvent };
+    // Starts at the mark: a chunk may have a hundred thousand frames.
+    for (let index = this.#marked; index < this.#out.length; index += 1) {
+      const one = this.#out[index];
+      if (one?.protocol !== 'rasp' || !hasDetail(one.event)) continue;
+      const { event } = one;
+      const known = 'detail' in event.data && isRecord(event.data.detail) ? event.data.detail : {};
+      const data = { ...event.data, detail: boundDetail({ ...known, ...rest }) };
+      this.#out[index] = { protocol: 'rasp', event: { ...event, data } as unknown as RaspEvent };
+      return;
+    }
   }
 
   /** Returns the events written since the last call. */
@@ -249,7 +250,7 @@ export class EventWriter {
     if (isFull || NEEDS_ANSWER.has(event.type)) this.#release();
   }
 
-  /** Adds the fields that only FCMP has: the usage at the end, and the step of the first message or call. */
+  /** Adds the fields that only FCMP has: the usage of the attempt to its last event, those of a step to its first message or call. */
   #addFcmpFields({ type, data }: FcmpContent): FcmpEvent['data'] {
     if (this.usage !== null) return { ...data, usage: this.usage };
     if (this.step === null || (type !== 'assistant.message.final' && type !== 'assistant.tool_call')) return data;

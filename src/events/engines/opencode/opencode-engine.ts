@@ -171,9 +171,13 @@ function readError(record: object, report: Report): void {
     detail: { name, is_retryable: getBoolean(data, 'isRetryable'), response_body: getField(data, 'responseBody') },
   });
   if (!ERROR_NAMES.has(name)) {
-    report.warning('UNKNOWN_FIELD', `OpenCode reported the unknown error ${JSON.stringify(name)}; its message is unchanged.`, {
-      subject: name,
-    });
+    report.warning(
+      'UNKNOWN_FIELD',
+      `OpenCode reported the unknown error ${JSON.stringify(name)}; its message is unchanged.`,
+      {
+        subject: name,
+      },
+    );
   }
   report.runtimeError(message);
 }
