@@ -72,9 +72,9 @@ function readPullRequest(response: object): PullRequest | undefined {
   return { head, address, ...(repository === undefined ? {} : { repository }) };
 }
 
-/** Octokit wraps the errors of our transport. */
+/** Octokit wraps the errors of our transport, and the reason of an aborted signal. */
 function unwrap(error: unknown): never {
-  throw error instanceof Error && error.cause instanceof SinkError ? error.cause : error;
+  throw error instanceof Error && error.name === 'HttpError' && error.cause !== undefined ? error.cause : error;
 }
 
 interface GitHubIssue {

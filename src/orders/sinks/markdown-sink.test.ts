@@ -54,6 +54,9 @@ describe('createMarkdownSink', () => {
     const started = Buffer.from(identity?.started ?? '').toString('base64url');
     await writeFile(join(claim, `${other.pid}.${started}.x`), '');
     await expect(sink.send(message, AbortSignal.timeout(50))).rejects.toMatchObject({ code: 'SINK_TIMED_OUT' });
+    const canceled = new AbortController();
+    setTimeout(() => canceled.abort('stopped'), 50);
+    await expect(sink.send(message, canceled.signal)).rejects.toBe('stopped');
     await expect(read()).rejects.toThrow('ENOENT');
     // Its lock ends with the process; everything that it had written by then counts.
     const sent = sink.send(message, signal);

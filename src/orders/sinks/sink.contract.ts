@@ -124,10 +124,19 @@ export function describeNetworkSink(name: string, start: () => Promise<Required<
       expect((await arrived()).length - before).toBe(fault.kind.endsWith('after') ? 1 : 0);
     });
 
-    it('stops when it is aborted', async () => {
+    it('stops when the timeout of its caller expires', async () => {
       const { sink, failNext } = await start();
       failNext({ kind: 'silence-after' });
       await expect(sink.send(makeMessage(), AbortSignal.timeout(20))).rejects.toMatchObject({ code: 'SINK_TIMED_OUT' });
+    });
+
+    it('stops with the reason of the signal when its caller aborts it', async () => {
+      const { sink, failNext } = await start();
+      const reason = new Error('shutting down');
+      const canceled = new AbortController();
+      failNext({ kind: 'silence-after' });
+      setTimeout(() => canceled.abort(reason), 20);
+      await expect(sink.send(makeMessage(), canceled.signal)).rejects.toBe(reason);
     });
   });
 }

@@ -13,7 +13,7 @@ import type { NewOutboxMessage } from '../../records/index.js';
 export interface Sink {
   /** Part of the key of its messages: must not change while messages are waiting. */
   readonly name: string;
-  /** How long one request may take at most; a message is leased for at least three times that. */
+  /** How long one request may take at most; a message is leased for six times that. */
   readonly timeoutMs: number;
   /** Whether this sink can write to the issue. */
   accepts(issueRef: string): boolean;
@@ -26,7 +26,7 @@ export interface Sink {
     /** Undefined if the repository has no such pull request. */
     find(issueRef: string, number: number, signal: AbortSignal): Promise<PullRequest | undefined>;
   };
-  /** Throws a {@link SinkError} unless the message has arrived. */
+  /** Throws a {@link SinkError} unless the message has arrived; if the caller aborted the signal, throws its reason. */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<Delivery>;
 }
 
@@ -84,6 +84,14 @@ export class SinkError extends SluiceError<SinkErrorCode> {
     this.isPermanent = details.isPermanent ?? false;
     this.retryAfterMs = details.retryAfterMs;
   }
+}
+
+/**
+ * Throws the reason of an aborted signal if its caller aborted it. An expired `AbortSignal.timeout` is not thrown: a sink reports
+ * that as `SINK_TIMED_OUT`.
+ */
+export function throwIfCanceled({ aborted, reason }: AbortSignal): void {
+  if (aborted && !(reason instanceof DOMException && reason.name === 'TimeoutError')) throw reason;
 }
 
 interface SinkErrorDetails {

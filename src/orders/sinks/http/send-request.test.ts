@@ -56,6 +56,30 @@ describe('sendRequest', () => {
     await expect(sendRequest(careful)).rejects.toMatchObject({ code: 'SINK_UNREACHABLE', isPermanent: false });
   });
 
+  it('reports the timeout of the request, and a shorter one of its caller', async () => {
+    const { url, failNext } = await startFaultyServer(() => ({ status: 200, body: {} }));
+    const request = { ...BOUNDS, method: 'POST', url, timeoutMs: 50 } as const;
+    failNext({ kind: 'silence-after' }, { kind: 'silence-after' });
+    await expect(sendRequest(request)).rejects.toMatchObject({
+      code: 'SINK_TIMED_OUT',
+      message: `No response from "${url}" within 50 ms.`,
+    });
+    await expect(sendRequest({ ...request, timeoutMs: 5000, signal: AbortSignal.timeout(20) })).rejects.toMatchObject({
+      code: 'SINK_TIMED_OUT',
+      message: `No response from "${url}" before the caller's timeout.`,
+    });
+  });
+
+  it('throws the reason of a signal that its caller aborted, before or during the request', async () => {
+    const { url, failNext } = await startFaultyServer(() => ({ status: 200, body: {} }));
+    const request = { ...BOUNDS, method: 'POST', url } as const;
+    await expect(sendRequest({ ...request, signal: AbortSignal.abort('stopped') })).rejects.toBe('stopped');
+    const canceled = new AbortController();
+    failNext({ kind: 'silence-after' });
+    setTimeout(() => canceled.abort(), 20);
+    await expect(sendRequest({ ...request, signal: canceled.signal })).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
   it('refuses a response that exceeds the limit', async () => {
     const { url } = await startFaultyServer(() => ({ status: 200, body: 'x'.repeat(2000) }));
     const request = { ...BOUNDS, method: 'GET', url } as const;

@@ -5,7 +5,7 @@ import { request as requestSecure } from 'node:https';
 import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { getErrorMessage } from '../../../base/index.js';
-import { SinkError } from '../sink.js';
+import { SinkError, throwIfCanceled } from '../sink.js';
 import { isPrivateAddress } from '../../../sandbox/index.js';
 
 /** One request with its limits. */
@@ -30,7 +30,7 @@ const MAX_REDIRECTS = 3;
 
 /**
  * Sends one request on a new connection and reads the response. Never repeats a request. Follows a redirect only to the same
- * origin, and for a POST only with status 307 or 308 (a renamed repository).
+ * origin, and for a POST only with status 307 or 308 (a renamed repository). If the caller aborts the signal, throws its reason.
  */
 export async function sendRequest(request: HttpRequest): Promise<HttpResponse> {
   const deadline = AbortSignal.timeout(request.timeoutMs);
@@ -39,8 +39,10 @@ export async function sendRequest(request: HttpRequest): Promise<HttpResponse> {
   for (let redirects = 0; ; redirects++) {
     const response = await exchange({ ...request, signal }, url).catch((error: unknown) => {
       if (error instanceof SinkError) throw error;
+      throwIfCanceled(signal);
       if (signal.aborted) {
-        const message = `No response from "${url.origin}" within ${request.timeoutMs} ms.`;
+        const limit = deadline.aborted ? `within ${request.timeoutMs} ms` : "before the caller's timeout";
+        const message = `No response from "${url.origin}" ${limit}.`;
         throw new SinkError('SINK_TIMED_OUT', message, { cause: error });
       }
       const message = `Cannot reach "${url.origin}": ${getErrorMessage(error)}.`;
@@ -175,7 +177,8 @@ export function createFetch(limits: FetchLimits): typeof globalThis.fetch {
   const { name, timeoutMs, maxResponseBytes, signal, clock } = limits;
   return async (input, init = {}) => {
     const method = init.method ?? 'GET';
-    if (method !== 'GET' && method !== 'POST') throw new TypeError(`${method} is not used by sinks`);
+    if (method !== 'GET' && method !== 'POST')
+      throw new TypeError(`Sinks send only GET and POST requests, not ${method}.`);
     const response = await sendRequest({
       method,
       url: input instanceof Request ? input.url : String(input),
