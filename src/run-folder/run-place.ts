@@ -6,7 +6,7 @@ import { openRunFolder, readPackedRun } from './open-run-folder.js';
 import type { RunFolder } from './open-run-folder.js';
 import { RunFolderError } from './run-folder-error.js';
 
-/** A plain folder name: no separators, no `..`. */
+/** A plain folder name: no separators, no `..`. `checkRunId` describes it. */
 const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** The folder of packed runs in a data folder. */
@@ -35,7 +35,8 @@ export function getPackedRunName(runId: string): string {
 
 function checkRunId(runId: string): string {
   if (RUN_ID.test(runId)) return runId;
-  const message = `Invalid run id ${JSON.stringify(runId.slice(0, 128))}. Use letters, digits, dots, underscores and dashes.`;
+  const shown = JSON.stringify(runId.length > 128 ? `${runId.slice(0, 128)}…` : runId);
+  const message = `Invalid run id ${shown}. Use 1 to 128 letters (A to Z, a to z), digits, dots, underscores and hyphens, and begin with a letter or a digit.`;
   throw new SluiceError('INVALID_RUN_ID', message);
 }
 

@@ -72,9 +72,11 @@ test.each([
   expect(await pages.read({ after: LOG_START, limit: 9 })).toEqual([]);
 });
 
-test('a page of large events is short', async () => {
-  const { pages } = await openLog([1, 2, 3, 4].map((seq) => fcmp(seq, 'x'.repeat(3_000_000))).join(''));
+test('a page of large events is short, and the next page has the next events', async () => {
+  const { pages } = await openLog([1, 2, 3, 4, 5].map((seq) => fcmp(seq, 'x'.repeat(3_000_000))).join(''));
   expect(numbers(await pages.read({ after: LOG_START, limit: 100 }))).toEqual([1, 2]);
+  expect(numbers(await pages.read({ after: { attempt: 0, seq: 2 }, limit: 100 }))).toEqual([3, 4]);
+  expect(numbers(await pages.read({ after: { attempt: 0, seq: 4 }, limit: 100 }))).toEqual([5]);
 });
 
 test('a missing log has no events', async () => {

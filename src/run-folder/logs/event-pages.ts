@@ -71,7 +71,8 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
           if (comparePositions(position, to) > 0 || page.length >= limit) return page;
           page.push(emitted);
         }
-        bytes += line.text?.length ?? 0;
+        // Lines before `after` do not count: the page would end before its first event, and look like the end of the log.
+        if (page.length > 0) bytes += line.text?.length ?? 0;
         if (page.length >= limit || bytes >= PAGE_BYTES) break;
       }
       return page;
