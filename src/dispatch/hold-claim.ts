@@ -25,17 +25,23 @@ export interface HeldClaim {
  * the run. If the store is unavailable, it keeps trying for ten minutes or two leases, whichever is longer; then the claim counts
  * as lost.
  */
-export function holdClaim(context: WorkContext, { id, workerId }: { id: string; workerId: string }): HeldClaim {
+export function holdClaim(
+  context: Pick<WorkContext, 'store' | 'clock' | 'logger' | 'leaseMs' | 'signal'>,
+  { id, workerId }: { id: string; workerId: string },
+): HeldClaim {
   const { store, clock, logger, leaseMs, signal } = context;
   const stopping = new AbortController();
   let deliver: ((text: string) => Promise<void>) | undefined;
+  /** A reply that arrived before `onReply` was called, which can happen while a run is being resumed. */
+  let earlyReply: string | undefined;
   let lastRenewed = performance.now();
   let renewal = Promise.resolve();
   let isDue = false;
 
   const passReply = async (reply: string) => {
+    if (deliver === undefined) return void (earlyReply = reply);
     try {
-      await deliver?.(reply);
+      await deliver(reply);
     } catch (error) {
       logger.warn('reply refused, still waiting for another', { run: id, error: String(error) });
       await store.markWaiting({ id, workerId, now: clock() });
@@ -75,6 +81,14 @@ export function holdClaim(context: WorkContext, { id, workerId }: { id: string; 
     stop: stopping.signal,
     onReply(receive) {
       deliver = receive;
+      if (earlyReply === undefined) return;
+      const reply = earlyReply;
+      earlyReply = undefined;
+      renewal = renewal
+        .then(async () => passReply(reply))
+        .catch((error: unknown) =>
+          logger.warn('reply could not be passed to the run', { run: id, error: String(error) }),
+        );
     },
     async end() {
       clearInterval(timer);
