@@ -1,4 +1,4 @@
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
@@ -93,6 +93,21 @@ describe('retention', () => {
     expect(await sweep()).toMatchObject({ runs: 0, folders: 0 });
     const kept = await Promise.all(['old', 'marked', 'young'].map(async (id) => isPresent(getPackedRunPath(data, id))));
     expect(kept).toEqual([false, false, true]);
+  });
+
+  it('removes the other runs if one cannot be removed, and tries again', async () => {
+    const { data, store, retention } = await openRetention({ runsMs: DAY });
+    for (const id of ['one', 'two', 'three']) await addRun(store, data, id, NOW);
+    // A folder in the place of the packed file cannot be removed as a file.
+    const blocked = getPackedRunPath(data, 'two');
+    await mkdir(blocked, { recursive: true });
+    await retention.sweepStore();
+    await expect(retention.sweepFolders()).rejects.toThrow(/EISDIR|EPERM/);
+    expect(await readdir(join(data, 'runs'))).toEqual([]);
+    await rm(blocked, { recursive: true });
+    await writeFile(blocked, 'x');
+    expect(await retention.sweepFolders()).toBe(1);
+    expect(await isPresent(blocked)).toBe(false);
   });
 
   it('keeps everything if no age is set', async () => {

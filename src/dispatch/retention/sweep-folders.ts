@@ -19,16 +19,25 @@ const OVERLAP_MS = 120_000;
 /**
  * Removes the folders and packed files of forgotten runs on this machine. The first sweep compares all of them with the store;
  * later sweeps only query which runs have been forgotten since. A folder whose run is not in the store belongs to something
- * else and stays.
+ * else and is kept. If a run cannot be removed, the sweep throws the first error at its end, and the next sweep tries again.
  */
 export function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
   let since: number | undefined;
+  let failures: unknown[] = [];
   const stopping = new AbortController();
   const { signal } = stopping;
 
   async function removeAll(ids: readonly string[]): Promise<number> {
     let removed = 0;
-    for (const id of ids) if (!signal.aborted && (await removeFiles(data, id))) removed += 1;
+    for (const id of ids) {
+      if (signal.aborted) break;
+      try {
+        if (await removeFiles(data, id)) removed += 1;
+      } catch (error) {
+        // One run that cannot be removed must not keep all others from being removed.
+        failures.push(error);
+      }
+    }
     return removed;
   }
 
@@ -59,7 +68,9 @@ export function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
   return {
     async sweep(): Promise<number> {
       const startedAt = clock();
+      failures = [];
       const removed = since === undefined ? await sweepListed() : await sweepSince(since);
+      if (failures.length > 0) throw failures[0];
       if (!signal.aborted) since = startedAt - OVERLAP_MS;
       return removed;
     },
