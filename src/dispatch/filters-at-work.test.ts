@@ -8,7 +8,7 @@ import { readGitFilters } from '../orders/index.js';
 import { openWorkshop } from './fixtures/workshop.js';
 import { checkOut } from './order/proof/check-out.js';
 import { recordStart } from './order/proof/repository.js';
-import { createWorktree, findWorktree, removeWorktree } from './order/worktree.js';
+import { createWorktree, getWorktree, removeWorktree } from './order/worktree.js';
 import { readChange } from './review/read-change.js';
 
 /** A filter: lower case in commits, upper case in work trees. It records where it ran and with which environment. */
@@ -145,7 +145,7 @@ describe('a git filter that the configuration names', { timeout: 60_000 }, () =>
   it('does not run if the configuration does not name it', async () => {
     const { data, repoDir, worktree, started } = await openFiltered('upper');
     const order = { repo_dir: repoDir, run_id: '20260101-qa-01' } as const;
-    expect(await createWorktree(findWorktree(data, order, 'one'))).toEqual({});
+    expect(await createWorktree(getWorktree(data, order, 'one'))).toEqual({});
     expect(readFileSync(join(worktree.folder, 'one.dat'), 'utf8')).toBe('one\n');
     expect(started()).toEqual([]);
   });

@@ -19,8 +19,8 @@ import type { Store } from '../store/index.js';
 import { isInProgress } from './claims-in-progress.js';
 import type { WorkerFailureCode } from './worker-failure-codes.js';
 import { EXIT_UNKNOWN } from './order/finish-order.js';
-import { findCheckFolder } from './order/proof/run-checks.js';
-import { findWorktree, removeWorktree } from './order/worktree.js';
+import { getCheckFolder } from './order/proof/run-checks.js';
+import { getWorktree, removeWorktree } from './order/worktree.js';
 
 /** Options of {@link reconcile}. */
 export interface ReconcileOptions {
@@ -197,9 +197,9 @@ async function settleOrphan(
   const { stdout, stderr, command, version } = await readLastAttempt(getRunFolderPath(data, run), STREAM_BYTES, {
     trustedRoot: data,
   });
-  const worktree = findWorktree(data, record.order, run, lead.filters);
+  const worktree = getWorktree(data, record.order, run, lead.filters);
   const note = (await isPresent(worktree.folder)) ? await removeWorktree(worktree) : {};
-  await rm(findCheckFolder(data, run), { recursive: true, force: true });
+  await rm(getCheckFolder(data, run), { recursive: true, force: true });
   // An exit code in the folder is ignored: the exit was not observed, and the agent could have written the file.
   const end = { ...EXIT_UNKNOWN, stdout, stderr, command, workerVersion: version, runResult: ORPHANED };
   await lead.settle({ issueRef, runId, ...end, ...note });

@@ -3,6 +3,7 @@ export { decideByPerson } from './decide/decide-by-person.js';
 export { createExecution, createItem, getParseStatus, READER_VERSION, type Execution } from './execution.js';
 export { ORDERS_ERROR_CODES, OrdersError, type OrdersErrorCode } from './orders-error.js';
 export { readWorkOrder, readWorkRequest } from './shapes/read-work-request.js';
+export { dropFullStop } from './plain-text.js';
 export { renderComment, formatTrigger, type CommentContent } from './comment/render-comment.js';
 export { getIssueState, getResolvedState } from './comment/issue-state.js';
 export { checkCommit, type CommitCheck } from './evidence/check-commit.js';
@@ -56,7 +57,7 @@ export { SINK_ERROR_CODES, SinkError, type SinkErrorCode } from './sinks/sink.js
 export { isSignedWebhook, signWebhook } from './sinks/webhook-sink.js';
 export { createSignedPost, createWebhookSink, type SignedPost, type WebhookOptions } from './sinks/webhook-sink.js';
 export { GIT_FILTERS_SCHEMA, adaptGitFilters, readGitFilters } from './evidence/git-filters.js';
-export { runGit, type GitEnd, type GitFilters, type GitOptions } from './evidence/run-git.js';
+export { runGit, type GitResult, type GitFilters, type GitOptions } from './evidence/run-git.js';
 export { RESULT_FILES } from './reading/result-file.js';
 export { STREAM_BYTES } from './reading/read-work-result.js';
 export { findRepo, getRepositoryFolder, readRepos, REPO_SCHEMA } from './repos/repos.js';

@@ -23,6 +23,13 @@ export function showLine(text: string, maxLength: number): string {
   return `${beginning.replaceAll(INVISIBLE_CHARACTERS, escapeCharacter)}${beginning.length < line.length ? '…' : ''}`;
 }
 
+/** Removes the full stop at the end of a message, so that it can be part of a sentence. */
+export function dropFullStop(message: string): string {
+  let end = message.length;
+  while (end > 0 && /[.\s]/.test(message.charAt(end - 1))) end -= 1;
+  return message.slice(0, end);
+}
+
 /** Returns the beginning of a text, without splitting a character. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;

@@ -1,14 +1,15 @@
+import { dropFullStop } from '../../orders/index.js';
 import type { RejectedAnswer } from '../../orders/index.js';
 import type { RunResult } from '../../records/index.js';
 import type { PackFile } from './inject-order.js';
 
-/** The parts of a run's result that complete the files in its run folder. */
+/** The work result in an agent's answer, or why the answer does not count. */
 export interface Collected {
   /** The result file, to be written unless the agent left one itself. */
   readonly file?: PackFile;
   /** A draft for the inbox, because the answer needed a repair. */
   readonly draft?: unknown;
-  /** The agent's answer that was not a result, and why it does not count. */
+  /** The answer, and why it does not count. */
   readonly answer?: RejectedAnswer;
 }
 
@@ -26,7 +27,7 @@ export function collectResult(result: RunResult): Collected {
     return { answer: { text, problem } };
   }
   if (status === 'failed' && error?.category === 'output') {
-    return { answer: { text, problem: `the agent's answer was rejected: ${error.message.replace(/\.$/, '')}` } };
+    return { answer: { text, problem: `the agent's answer was rejected: ${dropFullStop(error.message)}` } };
   }
   if (status !== 'success' || value === undefined) return {};
   if (result.repair_level !== 'none') {

@@ -10,7 +10,7 @@ import { getRunFolderPath } from '../../run-folder/index.js';
 import { listLaunchers } from '../../runs/index.js';
 import { acquireFolder, CANCELED_BEFORE_START, isDetached, runToEnd } from '../run-to-end.js';
 import type { HeldClaim } from '../hold-claim.js';
-import { locateOrder } from '../repos/order-repository.js';
+import { fetchOrderRepository } from '../repos/order-repository.js';
 import type { LocatedOrder } from '../repos/order-repository.js';
 import { retryStore } from '../retry-store.js';
 import type { WorkContext } from '../worker-options.js';
@@ -18,7 +18,7 @@ import { EXIT_UNKNOWN, finishOrder, settleOrder } from './finish-order.js';
 import type { Injection } from './inject-order.js';
 import { injectOrder } from './inject-order.js';
 import { hasPointers } from './git-lfs.js';
-import { createWorktree, findWorktree, removeWorktree } from './worktree.js';
+import { createWorktree, getWorktree, removeWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
 import { recordStart, serializeStart, withObjects } from './proof/repository.js';
 import type { RepositoryStart } from './proof/repository.js';
@@ -51,7 +51,7 @@ export async function executeOrder(
   const settle = async (end: WorkerEnd) => settleOrder(context, submitted.order, end);
 
   if (unresolved.length > 0) return settle({ ...EXIT_UNKNOWN, unresolved });
-  const located = await locateOrder(context, submitted);
+  const located = await fetchOrderRepository(context, submitted);
   const { record } = located;
   const { order } = record;
   const worktree = await chooseWorktree(context, record);
@@ -129,7 +129,7 @@ export async function chooseWorktree(
     // `prepareOrder` reports the error.
   }
   return (await chooseIsolation(order, { type })) === 'worktree'
-    ? findWorktree(runs.data, order, run, lead.filters)
+    ? getWorktree(runs.data, order, run, lead.filters)
     : undefined;
 }
 

@@ -9,7 +9,7 @@ import type { GitFilters } from '../../orders/index.js';
 
 const ATTRIBUTES_BYTES = 64 * 1024;
 
-/** Whether a worktree has pointers instead of files: the repository uses Git LFS, and its filter may not run. */
+/** Whether a worktree has pointers instead of files: the repository uses Git LFS, and its filter is not allowed to run. */
 export async function hasPointers({
   folder,
   filters = {},

@@ -5,7 +5,7 @@ import { isPresent, makeFolder, readSmallFile } from '../../files/index.js';
 import { getRepositoryFolder, runGit } from '../../orders/index.js';
 import { makeGitDir } from './git-dir.js';
 import { explainMissingContent } from './git-lfs.js';
-import type { GitEnd, GitFilters, GitOptions } from '../../orders/index.js';
+import type { GitResult, GitFilters, GitOptions } from '../../orders/index.js';
 import type { WorkOrder } from '../../records/index.js';
 import type { RepositoryStart } from './proof/repository.js';
 
@@ -19,7 +19,7 @@ export interface Worktree {
 }
 
 /** Returns the worktree of an order; a retry uses the path of the previous run, on a new branch. */
-export function findWorktree(
+export function getWorktree(
   data: string,
   order: Pick<WorkOrder, 'repo' | 'repo_dir' | 'run_id' | 'start_folder'>,
   run: string,
@@ -58,7 +58,7 @@ async function addWorktree(
   { repoDir, folder, branch }: Worktree,
   commit: string,
   { hasBranch = false }: { readonly hasBranch?: boolean } = {},
-): Promise<GitEnd> {
+): Promise<GitResult> {
   const target = hasBranch ? ['--', folder, branch] : ['-b', branch, '--', folder, commit];
   return runGit(repoDir, ['worktree', 'add', '--quiet', '--no-checkout', ...target], LONG);
 }
@@ -79,7 +79,7 @@ async function replaceWorktree(worktree: Worktree, commit: string): Promise<stri
   return added.code === 0 ? undefined : describeFailure(repoDir, added);
 }
 
-function describeFailure(repoDir: string, { code, stderr }: GitEnd): string {
+function describeFailure(repoDir: string, { code, stderr }: GitResult): string {
   if (code === 'no_git') return 'isolation "worktree" needs git, which is not installed';
   if (stderr.includes('not a git repository')) {
     return `isolation "worktree" needs a git repository, and "${repoDir}" is not one`;
@@ -143,7 +143,7 @@ export async function removeWorktree(
   return { note: `Its worktree "${worktree.folder}" has uncommitted changes.` };
 }
 
-export type CallGit = (args: readonly string[], options?: GitOptions) => Promise<GitEnd>;
+export type CallGit = (args: readonly string[], options?: GitOptions) => Promise<GitResult>;
 
 /**
  * Calls git on the files of a worktree with a private git directory: the repository's objects, the worktree's index and
@@ -151,9 +151,9 @@ export type CallGit = (args: readonly string[], options?: GitOptions) => Promise
  */
 export async function withPrivateGitDir(
   { folder, filters = {} }: Pick<Worktree, 'folder' | 'filters'>,
-  work: (call: CallGit) => Promise<GitEnd>,
+  work: (call: CallGit) => Promise<GitResult>,
   known?: KnownRepository,
-): Promise<GitEnd> {
+): Promise<GitResult> {
   const found = (await locateKnown(folder, known)) ?? (await locate(folder));
   if ('code' in found) return found;
   const { objects, index, exclude, format, head } = found;
@@ -180,7 +180,7 @@ interface WorktreePaths extends KnownRepository {
 }
 
 /** Locates the files of a worktree by calling git. */
-async function locate(folder: string): Promise<WorktreePaths | GitEnd> {
+async function locate(folder: string): Promise<WorktreePaths | GitResult> {
   const paths = ['objects', 'index', 'info/exclude'].flatMap((path) => ['--git-path', path]);
   const found = await runGit(folder, ['rev-parse', ...paths, '--show-object-format', 'HEAD']);
   const [objects = '', index = '', exclude = '', format = '', head = ''] = found.stdout.trim().split('\n');

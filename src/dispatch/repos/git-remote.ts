@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runGit } from '../../orders/index.js';
-import type { GitEnd, GitOptions, Repo } from '../../orders/index.js';
+import type { GitResult, GitOptions, Repo } from '../../orders/index.js';
 
 /** How long a call to another machine may take. */
 const TIMEOUT_MS = 600_000;
@@ -11,7 +11,7 @@ const WATCH_MS = 500;
 const MAX_LISTING = 64 * 1024 * 1024;
 
 /** Calls git with access to the remote repository. */
-export type CallRemote = (args: readonly string[], options?: GitOptions) => Promise<GitEnd>;
+export type CallRemote = (args: readonly string[], options?: GitOptions) => Promise<GitResult>;
 
 /**
  * Lets `work` call git with the URL of a repository, on the objects of its mirror, through a private git directory: an agent
@@ -48,7 +48,7 @@ export async function withRemote<T>(
 }
 
 /** Calls git with access to a remote repository: only over its protocol, with its password, and verifying received objects. */
-export async function callRemote(repo: Repo, args: readonly string[], options: GitOptions = {}): Promise<GitEnd> {
+export async function callRemote(repo: Repo, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
   return runGit(tmpdir(), args, {
     timeLimitMs: TIMEOUT_MS,
     maxBytes: MAX_LISTING,
@@ -113,7 +113,7 @@ export function watchSize(folder: string, maxBytes: number): { readonly signal: 
   return { signal: controller.signal, stop: () => clearInterval(timer) };
 }
 
-/** Returns the total size of the files in a folder; files that are just being renamed may be missed. */
+/** Returns the total size of the files in a folder; files that are being renamed may be missed. */
 export async function measureFolder(folder: string): Promise<number> {
   const names = await readdir(folder).catch((): string[] => []);
   const sizes = await Promise.all(

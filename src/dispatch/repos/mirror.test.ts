@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { readRepos } from '../../orders/repos/repos.js';
 import { catchCode } from '../../store/contract/fixtures/open-site.js';
@@ -130,6 +130,40 @@ describe('a mirror', () => {
     const empty = await makeFolder({});
     git(empty, 'init', '--quiet', '--bare', '.');
     await expect(fetchMirror(data, read(`file://${empty}`), ONCE)).rejects.toThrow('it has no commits');
+  });
+
+  it('that cannot be fetched is an error that names the cause and what to do about it', async () => {
+    const { url } = await makeRepository();
+    const data = await makeFolder({});
+    const missing = fetchMirror(data, read('file:///nowhere/at/all.git'), ONCE);
+    await expect(missing).rejects.toThrow(/\. Check the URL, the network and the token\.$/);
+    const gone = fetchMirror(data, read({ url, branch: 'gone' }), ONCE);
+    await expect(gone).rejects.toThrow(`Cannot fetch "${url}": it has no branch "gone". Correct "branch" in "repos".`);
+    const folder = await fetchMirror(data, read(url));
+    await writeFile(join(folder, 'HEAD.lock'), '');
+    await expect(fetchMirror(data, read(url), ONCE)).rejects.toThrow(
+      /HEAD\.lock.*\. Check the permissions and the free space of the data folder\.$/s,
+    );
+  });
+
+  it.each([
+    ['fatal: write error: No space left on device', 'Check the permissions and the free space of the data folder.'],
+    ["fatal: Unable to create '/x/packed-refs.lock': Permission denied", 'Check the permissions and the free space'],
+    ['git@git.example.org: Permission denied (publickey).', 'Check the URL, the network and the token.'],
+    ['remote: fatal: write error: No space left on device', 'Check the URL, the network and the token.'],
+    ['', 'git exited with code 128. Check the URL, the network and the token.'],
+  ])('reports the failure %j of git with the advice that helps', async (stderr, advice) => {
+    const { url } = await makeRepository();
+    const data = await makeFolder({});
+    const repo = read(url);
+    await fetchMirror(data, repo);
+    const programs = await makeFolder({ 'stderr.txt': stderr });
+    const real = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
+    const failing = `case " $* " in *" fetch "*) cat ${join(programs, 'stderr.txt')} >&2; exit 128;; esac`;
+    await writeFile(join(programs, 'git'), `#!/bin/sh\n${failing}\nexec ${real} "$@"\n`, { mode: 0o755 });
+    vi.stubEnv('PATH', `${programs}:${process.env['PATH'] ?? ''}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await expect(fetchMirror(data, repo, ONCE)).rejects.toThrow(advice);
   });
 
   it('that would become too large is refused, and leaves nothing behind', async () => {

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getErrorMessage, SluiceError } from '../../base/index.js';
 import { isPresent, makeFolder } from '../../files/index.js';
-import { getRepositoryFolder, runGit } from '../../orders/index.js';
-import type { GitEnd, Repo } from '../../orders/index.js';
+import { dropFullStop, getRepositoryFolder, runGit } from '../../orders/index.js';
+import type { GitResult, Repo } from '../../orders/index.js';
 import { lockFolder } from '../../runs/index.js';
 import { callRemote, listRefs, measureFolder, watchSize, withRemote } from './git-remote.js';
 import type { CallRemote } from './git-remote.js';
@@ -57,18 +57,18 @@ export async function fetchMirror(data: string, repo: Repo, options: MirrorOptio
       await createMirror(folder, format, repo);
       await fetchInto(folder, format, repo, options);
       const known = await runGit(folder, ['cat-file', '-e', `${head.commit}^{commit}`], { gitDir: folder });
-      if (known.code !== 0) throw createUnavailableError(repo, `the commit of its ${head.name} was not received`);
+      if (known.code !== 0) {
+        throw createUnavailableError(repo, `the commit of its ${head.name} was not received`, 'Try again.');
+      }
       const moved = await runGit(folder, ['update-ref', '--no-deref', 'HEAD', head.commit], { gitDir: folder });
-      if (moved.code !== 0) throw createUnavailableError(repo, describeFailure(moved, options));
+      if (moved.code !== 0) throw createUnavailableError(repo, describeFailure(moved, options), CHECK_DATA_FOLDER);
       await repackIfNeeded(folder);
       return folder;
     }),
   );
 }
 
-/**
- * Pushes a commit to a new branch of the repository. Nothing there is replaced, and a repeat is harmless.
- */
+/** Pushes a commit to a new branch of the repository. An existing branch is never replaced, and a repeat is harmless. */
 export async function pushCommit(
   data: string,
   repo: Repo,
@@ -85,9 +85,10 @@ export async function pushCommit(
       await runGit(folder, ['update-ref', '--no-deref', `${PUSHED_REFS}${branch}`, commit], { gitDir: folder });
       return touch(folder);
     }
+    const advice = adviseOnFailure(pushed, 'Check that the token may write, or set "push": false in "repos".');
     throw new RepoError(
       'REPO_PUSH_FAILED',
-      `Cannot push the branch "${branch}" to "${repo.url}": ${describeFailure(pushed, options)}. Check that its token may write, or set "push": false.`,
+      `Cannot push the branch "${branch}" to "${repo.url}": ${describeFailure(pushed, options)}. ${advice}`,
     );
   });
 }
@@ -119,12 +120,14 @@ async function withMirrorLock<T>(
   const lockPath = `${folder}.lock`;
   await makeFolder(lockPath);
   const timeout = AbortSignal.timeout(LOCK_MS);
-  const lock = await lockFolder(join(data, 'locks'), lockPath, {
-    wait: true,
-    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-  }).catch((error: unknown) => {
-    throw createUnavailableError(repo, `its mirror is locked: ${getErrorMessage(error)}`);
-  });
+  const waiting = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+  const lock = await lockFolder(join(data, 'locks'), lockPath, { wait: true, signal: waiting }).catch(
+    (cause: unknown) => {
+      if (waiting.aborted) throw createUnavailableError(repo, 'its mirror is in use', 'Try again later.', cause);
+      const why = `its mirror cannot be locked: ${dropFullStop(getErrorMessage(cause))}`;
+      throw createUnavailableError(repo, why, CHECK_DATA_FOLDER, cause);
+    },
+  );
   try {
     await touch(folder);
     return await work(folder);
@@ -150,15 +153,16 @@ async function findHead(
     timeLimitMs: 60_000,
     ...pickSignal(options),
   });
-  if (listed.code !== 0) throw createUnavailableError(repo, describeFailure(listed, options));
+  if (listed.code !== 0) throw createFetchError(repo, listed, options);
   const commit =
     listed.stdout
       .split('\n')
       .find((line) => line.endsWith(`\t${name}`))
       ?.split('\t')[0] ?? '';
   if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) {
-    const why = repo.branch === undefined ? 'it has no commits' : `it has no branch "${repo.branch}"`;
-    throw createUnavailableError(repo, why);
+    throw repo.branch === undefined
+      ? createUnavailableError(repo, 'it has no commits', 'Push a commit to its default branch.')
+      : createUnavailableError(repo, `it has no branch "${repo.branch}"`, 'Correct "branch" in "repos".');
   }
   return { name: repo.branch === undefined ? 'default branch' : `branch "${repo.branch}"`, commit };
 }
@@ -182,7 +186,8 @@ async function requireFormat(folder: string, format: string, repo: Repo): Promis
   if (found.code !== 0 || earlier === format) return;
   throw createUnavailableError(
     repo,
-    `its object format is now ${format}, but that of its mirror "${folder}" is ${earlier}; save what you need from the mirror, then remove it`,
+    `its object format is now ${format}, but that of its mirror "${folder}" is ${earlier}`,
+    'Save what you need from the mirror, then remove it.',
   );
 }
 
@@ -209,12 +214,12 @@ async function fetchInto(folder: string, format: string, repo: Repo, options: Mi
         await removePartial(packs);
         throw new RepoError(
           'REPO_TOO_LARGE',
-          `Cannot fetch "${repo.url}": its mirror would be larger than ${repo.maxBytes} bytes. Set "max_bytes" in "repos".`,
+          `Cannot fetch "${repo.url}": its mirror would be larger than ${repo.maxBytes} bytes. Raise "max_bytes" in "repos".`,
         );
       }
       if (fetched.code !== 0) {
         await removePartial(packs);
-        throw createUnavailableError(repo, describeFailure(fetched, options));
+        throw createFetchError(repo, fetched, options);
       }
       await copyRefs(folder, call, repo);
     } finally {
@@ -229,10 +234,10 @@ async function removePartial(packs: string): Promise<void> {
   for (const name of names.filter((each) => each.startsWith('tmp_'))) await rm(join(packs, name), { force: true });
 }
 
-/** Copies the fetched references from the private git directory of `withRemote` into the mirror; branches of orders stay. */
+/** Copies the fetched references from the private git directory of `withRemote` into the mirror; branches of orders are kept. */
 async function copyRefs(folder: string, call: CallRemote, repo: Repo): Promise<void> {
   const listed = await call(['for-each-ref', '--format=%(objectname) %(refname)', 'refs/remotes/origin', 'refs/tags']);
-  if (listed.code !== 0) throw createUnavailableError(repo, 'its branches could not be listed');
+  if (listed.code !== 0) throw createUnavailableError(repo, 'its branches could not be listed', 'Try again.');
   const lines = listed.stdout.split('\n').filter(Boolean);
   const fetched = new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]));
   const known = new Map(
@@ -257,19 +262,36 @@ async function repackIfNeeded(folder: string): Promise<void> {
   await runGit(folder, ['repack', '-d', '--geometric=2', '--quiet'], { gitDir: folder, timeLimitMs: 600_000 });
 }
 
-function createUnavailableError(repo: Repo, why: string): RepoError {
-  return new RepoError(
-    'REPO_UNAVAILABLE',
-    `Cannot fetch "${repo.url}": ${why}. Check the URL, the network and its token.`,
-  );
+function createUnavailableError(repo: Repo, why: string, advice: string, cause?: unknown): RepoError {
+  return new RepoError('REPO_UNAVAILABLE', `Cannot fetch "${repo.url}": ${why}. ${advice}`, { cause });
 }
 
-function describeFailure({ code, stderr }: GitEnd, { maskText = (text) => text }: MirrorOptions): string {
+function createFetchError(repo: Repo, failed: GitResult, options: MirrorOptions): RepoError {
+  const advice = adviseOnFailure(failed, 'Check the URL, the network and the token.');
+  return createUnavailableError(repo, describeFailure(failed, options), advice);
+}
+
+const CHECK_DATA_FOLDER = 'Check the permissions and the free space of the data folder.';
+
+/** Errors of the file system of this machine. An SSH server that refuses a key responds with `Permission denied (publickey)`. */
+const LOCAL_FAILURE =
+  /No space left on device|Disk quota exceeded|Read-only file system|insufficient permission for adding an object|\b(?:create|open|write|mkdir|rename|unlink)\b.*: Permission denied$/im;
+
+/** Advises on a failed git call: `remoteAdvice`, unless the failure has nothing to do with the remote repository. */
+function adviseOnFailure({ code, stderr }: GitResult, remoteAdvice: string): string {
+  if (code === 'no_git') return 'Install git on this machine.';
+  const local = stderr.replaceAll(/^remote: .*$/gm, '');
+  return LOCAL_FAILURE.test(local) ? CHECK_DATA_FOLDER : remoteAdvice;
+}
+
+function describeFailure({ code, stderr }: GitResult, { maskText = (text) => text, signal }: MirrorOptions): string {
   if (code === 'no_git') return 'git is not installed';
-  const lines = stderr
-    .split('\n')
-    .map((line) => line.replace(/^(?:fatal|error|remote): /, '').trim())
-    .filter((line) => line !== '' && !/^To |^failed to push some refs/.test(line));
-  const last = lines.slice(-3).join('; ');
-  return maskText(last).slice(0, 300) || 'git did not finish in time';
+  const lines = stderr.split('\n').filter((line) => !/^(?:hint: |To |error: failed to push some refs|\s*$)/.test(line));
+  // Git explains some errors in further lines, which are less useful than the error itself.
+  const errors = lines.filter((line) => /^(?:fatal|error|remote): |^ ! \[/.test(line));
+  const shown = (errors.length > 0 ? errors : lines).slice(-3);
+  const message = shown.map((line) => line.replace(/^(?:fatal|error|remote): /, '').trim()).join('; ');
+  if (message !== '') return dropFullStop(maskText(message).slice(0, 300));
+  if (typeof code === 'number') return `git exited with code ${code}`;
+  return signal?.aborted === true ? 'git was stopped' : 'git did not finish in time';
 }

@@ -14,7 +14,10 @@ export interface LocatedOrder {
 }
 
 /** Fetches the repository of an order to this machine, if the order names it by its URL. */
-export async function locateOrder({ lead, runs, signal }: WorkContext, record: OrderRecord): Promise<LocatedOrder> {
+export async function fetchOrderRepository(
+  { lead, runs, signal }: WorkContext,
+  record: OrderRecord,
+): Promise<LocatedOrder> {
   const { order } = record;
   if (order.repo === undefined) return { record };
   const located = { ...record, order: { ...order, repo_dir: getRepositoryFolder(runs.data, order) } };

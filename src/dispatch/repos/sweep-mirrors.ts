@@ -13,9 +13,9 @@ import { PUSHED_REFS } from './mirror.js';
 /** Options for removing mirrors. */
 export interface MirrorSweepOptions {
   readonly data: string;
-  /** The repositories of the configuration; their mirrors stay. */
+  /** The repositories of the configuration; their mirrors are kept. */
   readonly repos: readonly Repo[];
-  /** How long a mirror stays after its last use. */
+  /** How long a mirror is kept after its last use; 30 days by default. */
   readonly unusedMs?: number | undefined;
   readonly everyMs?: number;
   readonly clock?: () => number;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import type { OrderRecord } from '../../records/order-record.js';
-import { createWorktree, findWorktree } from '../order/worktree.js';
+import { createWorktree, getWorktree } from '../order/worktree.js';
 import { readChange } from './read-change.js';
 
 const IDENTITY = ['-c', 'user.name=x', '-c', 'user.email=x@example.org'];
@@ -45,7 +45,7 @@ async function startOrder() {
     decision: null,
     result: null,
   };
-  const worktree = findWorktree(data, order, RUN);
+  const worktree = getWorktree(data, order, RUN);
   expect(await createWorktree(worktree)).toEqual({});
   const read = async (changes: Partial<OrderRecord> = {}) =>
     readChange({ data, maskText: (text) => text.replaceAll('hunter2', '*******') }, { ...record, ...changes });

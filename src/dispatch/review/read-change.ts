@@ -2,12 +2,12 @@ import { lstat, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
-import { parseChanges, parsePatch, runGit } from '../../orders/index.js';
-import type { FileChange, GitEnd, GitFilters, GitOptions, ListedFile, Repo } from '../../orders/index.js';
+import { dropFullStop, parseChanges, parsePatch, runGit } from '../../orders/index.js';
+import type { FileChange, GitResult, GitFilters, GitOptions, ListedFile, Repo } from '../../orders/index.js';
 import type { Change, OrderRecord } from '../../records/index.js';
 import { fetchMirror } from '../repos/mirror.js';
 import { recordStart, withObjects } from '../order/proof/repository.js';
-import { findNestedRepositories, findWorktree, withPrivateGitDir } from '../order/worktree.js';
+import { findNestedRepositories, getWorktree, withPrivateGitDir } from '../order/worktree.js';
 import type { Worktree } from '../order/worktree.js';
 
 /** Options for reading a change. */
@@ -46,7 +46,7 @@ export async function readChange(context: ChangeContext, record: OrderRecord): P
     return { ...subject, ...createEmptyChange(why) };
   }
   try {
-    const worktree = findWorktree(context.data, order, record.run, context.filters);
+    const worktree = getWorktree(context.data, order, record.run, context.filters);
     // A confirmed commit is the entire change, and the worktree may already be that of a retry.
     const isConfirmed = record.decision?.evidence?.some(
       ({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed',
@@ -57,9 +57,10 @@ export async function readChange(context: ChangeContext, record: OrderRecord): P
         : await readCommit(context, worktree, record, base);
     return { ...subject, ...shown };
   } catch (error) {
+    const why = context.maskText(getErrorMessage(error));
     return {
       ...subject,
-      ...createEmptyChange(`Git cannot show the change: ${context.maskText(getErrorMessage(error)).slice(0, 300)}`),
+      ...createEmptyChange(`Cannot read the change: ${dropFullStop(why.slice(0, 300))}.`),
     };
   }
 }
@@ -111,7 +112,7 @@ async function readCommit(
   const claimed = result?.changes.commit;
   if (order.repo !== undefined && claimed !== undefined) await fetchMissing(context, order.repo, repoDir, claimed);
   const start = await recordStart(repoDir);
-  if ('why' in start) return createEmptyChange(`Nothing to compare: ${start.why}.`);
+  if ('why' in start) return createEmptyChange(`Cannot read the repository: ${start.why}.`);
   const tip = await runGit(repoDir, ['rev-parse', '--quiet', '--verify', `refs/heads/${branch}^{commit}`]);
   const commitName = tip.code === 0 ? tip.stdout.trim() : (claimed ?? '');
   if (!/^[0-9a-f]{4,64}$/.test(commitName))
@@ -145,7 +146,7 @@ async function fetchMissing(
   await fetchMirror(data, repo, { pauses: [], maskText, signal: AbortSignal.timeout(TIME.timeLimitMs) });
 }
 
-type CallGit = (args: readonly string[], options: GitOptions) => Promise<GitEnd>;
+type CallGit = (args: readonly string[], options: GitOptions) => Promise<GitResult>;
 
 // Files are compared as text, regardless of their attributes: an agent could declare its files binary to hide them.
 const PLAIN = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all', '-M'];

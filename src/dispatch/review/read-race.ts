@@ -3,7 +3,7 @@ import type { Store } from '../../store/index.js';
 import { readChange } from './read-change.js';
 import type { ChangeContext } from './read-change.js';
 
-/** The race is looked for in the newest orders of its issue. */
+/** How many of an issue's newest orders are searched for its race. */
 const ORDERS_READ = 100;
 
 /**

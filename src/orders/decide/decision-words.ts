@@ -1,4 +1,4 @@
-import { showLine } from '../plain-text.js';
+import { dropFullStop, showLine } from '../plain-text.js';
 import { RESULT_CODES } from '../../records/index.js';
 import type { Evidence, Problem, ResultCode, WorkResult } from '../../records/index.js';
 
@@ -22,7 +22,7 @@ export function describeReport({ summary, result_code: code }: WorkResult): stri
   const unknownCode =
     code === undefined || (RESULT_CODES as readonly string[]).includes(code) ? '' : ` (${showLine(code, 50)})`;
   const text = showLine(summary, 200);
-  return text === '' ? unknownCode : `${unknownCode}: ${text.replace(/[.\s]+$/, '')}`;
+  return text === '' ? unknownCode : `${unknownCode}: ${dropFullStop(text)}`;
 }
 
 /** Notes that the tests passed, as reported, although the status is `fail`. */
@@ -75,7 +75,7 @@ export function listNames(names: readonly string[]): string {
 
 /** Puts text from any source on one line that ends with a full stop. */
 export function toSentence(text: string): string {
-  return `${showLine(text, 300).replace(/[.\s]+$/, '')}.`;
+  return `${dropFullStop(showLine(text, 300))}.`;
 }
 
 /** Describes why a result advances: what Sluice confirmed, what only the agent reports, and what Sluice could not check. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isPresent } from '../../files/index.js';
 import type { Problem } from '../../records/index.js';
 import { runGit } from './run-git.js';
-import type { GitEnd } from './run-git.js';
+import type { GitResult } from './run-git.js';
 
 /** The outcome of looking for a commit; empty if the commit exists. */
 export interface CommitCheck {
@@ -33,7 +33,7 @@ export async function checkCommit(repoDir: string, commit: string): Promise<Comm
     : { problem: createNotFoundProblem(commit) };
 }
 
-function judgeFailure({ code, stderr }: GitEnd, looksLikeRepository: boolean): CommitCheck {
+function judgeFailure({ code, stderr }: GitResult, looksLikeRepository: boolean): CommitCheck {
   // A damaged repository is a problem, a missing one is not: an agent cannot avoid the check by damaging it.
   if (!looksLikeRepository && (code === 'no_folder' || stderr.includes('not a git repository'))) {
     return { notice: createSkippedNotice('repo_dir is not a git repository') };

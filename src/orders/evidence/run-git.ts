@@ -6,8 +6,8 @@ import { getErrorCode } from '../../base/index.js';
 
 const TIME_LIMIT_MS = 10_000;
 
-/** Exit of a git call. */
-export interface GitEnd {
+/** The result of a git call: its exit code, or why there is none, and its output. */
+export interface GitResult {
   readonly code: number | 'no_git' | 'no_folder' | 'failed';
   readonly stdout: string;
   readonly stderr: string;
@@ -53,7 +53,7 @@ export type GitFilters = Readonly<Record<string, string>>;
  * @example
  * await runGit('/srv/shop', ['rev-parse', '--git-dir']) // { code: 0, stdout: '.git\n', stderr: '' }
  */
-export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitEnd> {
+export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
   trustedFolders ??= readTrustedFolders();
   const { remote, filters } = options;
   const remoteConfig =
@@ -154,7 +154,7 @@ async function callGit(
   command: readonly string[],
   env: NodeJS.ProcessEnv,
   { timeLimitMs = TIME_LIMIT_MS, maxBytes = 64 * 1024, input = '', signal }: GitOptions = {},
-): Promise<GitEnd> {
+): Promise<GitResult> {
   if (signal?.aborted === true) return { code: 'failed', stdout: '', stderr: '' };
   // In a separate process group, so that filters and other helpers of git are killed with it.
   const child = spawn('git', command, { env, detached: !IS_WINDOWS, windowsHide: true });
@@ -184,7 +184,7 @@ async function callGit(
     clearTimeout(timer);
     timer = setTimeout(stop, OUTPUT_MS);
   });
-  const code = await new Promise<GitEnd['code']>((resolve) => {
+  const code = await new Promise<GitResult['code']>((resolve) => {
     child.on('error', (error) => resolve(getErrorCode(error) === 'ENOENT' ? 'no_git' : 'failed'));
     child.on('close', (exitCode) => resolve(hasFailed ? 'failed' : (exitCode ?? 'failed')));
   });

@@ -100,6 +100,11 @@ it('sends no request if no sink is a forge', async () => {
   expect(await findPullRequest({ sinks }, 'acme/shop#1', '#7')).toMatchObject({ found: 'nothing' });
 });
 
+test('the detail about a failed lookup ends with one full stop', () => {
+  const finding = { found: 'nothing', why: 'Cannot reach "https://x": refused.' } as const;
+  expect(judgePullRequest(finding, '#7', HEAD).detail).toBe('#7 was not looked up: Cannot reach "https://x": refused.');
+});
+
 test('a pull request is confirmed only with the claimed commit as its head', () => {
   const finding = { found: 'request', head: HEAD, address: 'https://x/7' } as const;
   expect(judgePullRequest(finding, '#7', HEAD).verdict).toBe('confirmed');

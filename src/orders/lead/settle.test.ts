@@ -51,6 +51,14 @@ describe('a lead that settles', () => {
     expect(await comments()).toContain('Action: blocked\nStatus: needs-human');
   });
 
+  it('a run that was not started ends with the reason, in complete sentences', async () => {
+    const { lead, store } = await startLead();
+    const submitted = await lead.submit(makeRequest());
+    const startError = 'Cannot fetch "https://x". Try again.';
+    await lead.settle({ ...cleanEnd(submitted), exitCode: null, startError });
+    expect((await store.findRun(submitted.run))?.result?.error?.message).toBe(`The run was not started: ${startError}`);
+  });
+
   it('the late result of an old run changes nothing', async () => {
     const { lead, report, findState, store, outbox, executions } = await startLead();
     const old = await lead.submit(makeRequest());

@@ -24,6 +24,7 @@ import { gatherEvidence } from '../proof/judge-result.js';
 import { findWrapper } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
 import type { DecidedOrder, OrderSettlement, RaceEntry } from '../ports/order-store.js';
+import { dropFullStop } from '../plain-text.js';
 import { decideRace } from '../race/decide-race.js';
 import { getRepositoryFolder } from '../repos/repos.js';
 import { readWorkResult } from '../reading/read-work-result.js';
@@ -141,7 +142,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     now,
     runResult: end.runResult ?? createRunResult(end),
     active: {
-      ...writeDecision(context, { ...ended, decision: ifActive }),
+      ...createDecidedOrder(context, { ...ended, decision: ifActive }),
       state: getIssueState(ifActive) ?? 'needs-human',
     },
     stale: {
@@ -161,8 +162,8 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
 
 type EndedOrder = RaceEntry['execution'];
 
-/** Creates the rows that follow from a decision, with new ids. */
-function writeDecision(context: LeadContext, ended: EndedOrder, group?: string): DecidedOrder {
+/** Creates a decided order: the decision and the rows that follow from it, with new ids. */
+function createDecidedOrder(context: LeadContext, ended: EndedOrder, group?: string): DecidedOrder {
   const { order, reading, decision } = ended;
   const item = (): InboxItem => ({
     ...createItem({ ...ended, id: context.newId() }),
@@ -196,7 +197,7 @@ function enterRace(
         state: winner === null ? 'needs-human' : 'review',
         orders: entries.map(({ entry, decision }) => ({
           runId: entry.execution.order.run_id,
-          ...writeDecision(context, { ...entry.execution, decision }, group),
+          ...createDecidedOrder(context, { ...entry.execution, decision }, group),
         })),
       };
     },
@@ -289,7 +290,7 @@ function createRunResult(end: WorkerEnd): RunResult {
   const { exitCode, signal = null, command = [], workerVersion = null } = end;
   if (!wasStarted(end)) {
     const why = end.startError ?? (end.canceled === true ? 'it was canceled' : 'issues it depends on are not resolved');
-    return createFailedResult('RUN_NOT_STARTED', `The run was not started: ${why}.`);
+    return createFailedResult('RUN_NOT_STARTED', `The run was not started: ${dropFullStop(why)}.`);
   }
   const process = { exit_code: exitCode, signal, command, version: workerVersion };
   const { error, ...rest } = createFailedResult('PROCESS_EXIT_NON_ZERO', 'The process did not end with exit code 0.');

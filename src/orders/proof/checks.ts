@@ -60,14 +60,19 @@ export function readChecks(value: unknown): Checks {
   for (const [name, given] of Object.entries(value)) {
     const checked = checkShape(checkSchema, given);
     if (name.length > WORKER_NAME.maxLength || !namePattern.test(name)) {
-      problems.push(createValueProblem(name, 'use letters, digits, dots, - and _ for a name'));
+      const advice = `use letters, digits, dots, - and _ for a name, at most ${WORKER_NAME.maxLength} characters`;
+      problems.push(createValueProblem(name, advice));
     } else if (checked.problems !== undefined) {
       problems.push(
         ...checked.problems.map((one) => ({ ...one, path: one.path === undefined ? name : `${name}.${one.path}` })),
       );
-    } else if ([checked.value.command, checked.value.prepare].some((command) => command?.[0]?.trim() === '')) {
-      problems.push(createValueProblem(`${name}.command`, 'must begin with a program'));
-    } else checks.push([name, checked.value]);
+    } else {
+      const { command, prepare } = checked.value;
+      if (command[0]?.trim() === '') problems.push(createValueProblem(`${name}.command`, 'must begin with a program'));
+      if (prepare?.[0]?.trim() === '')
+        problems.push(createValueProblem(`${name}.prepare`, 'must begin with a program'));
+      checks.push([name, checked.value]);
+    }
   }
   if (problems.length > 0) throw createInvalidError('INVALID_CHECKS', 'checks in the configuration', problems);
   return Object.fromEntries(checks);

@@ -1,5 +1,5 @@
 import type { Evidence, RunResult, WorkResult } from '../../records/index.js';
-import { showLine } from '../plain-text.js';
+import { dropFullStop, showLine } from '../plain-text.js';
 import type { NamedCheck } from './checks.js';
 
 /** One try of a check: its run and its result, or why it did not start. */
@@ -53,7 +53,7 @@ function describeSandbox({ network = 'none' }: NamedCheck, last: CheckTry | unde
   if (last === undefined || !('result' in last) || last.result.process === undefined) return '';
   const { sandbox } = last.result;
   if (sandbox?.used === true) return network === 'none' ? ' Sandboxed, without network.' : ' Sandboxed, with network.';
-  const why = sandbox?.reason === undefined ? '' : `: ${showLine(sandbox.reason, 200)}`;
+  const why = sandbox?.reason === undefined ? '' : `: ${dropFullStop(showLine(sandbox.reason, 200))}`;
   return network === 'none' ? ` Not sandboxed${why}, so the network was not blocked.` : ` Not sandboxed${why}.`;
 }
 
@@ -68,14 +68,15 @@ export function wasStopped({ process, error }: RunResult): boolean {
 }
 
 function describeTry(checkTry: CheckTry): string {
-  if (!('result' in checkTry)) return checkTry.problem;
+  if (!('result' in checkTry)) return dropFullStop(checkTry.problem);
   const { result, durationMs } = checkTry;
   const { process, error } = result;
   const seconds = `${Number((durationMs / 1000).toFixed(1))} s`;
-  if (process === undefined) return `could not be started: ${showLine(error?.message ?? 'no process', 200)}`;
+  if (process === undefined)
+    return `could not be started: ${dropFullStop(showLine(error?.message ?? 'no process', 200))}`;
   if (error?.category === 'timeout') return `timed out after ${seconds}`;
   if (error?.category === 'canceled') return `stopped after ${seconds}`;
-  if (error?.category === 'limit') return `stopped after ${seconds}: ${showLine(error.message, 200)}`;
+  if (error?.category === 'limit') return `stopped after ${seconds}: ${dropFullStop(showLine(error.message, 200))}`;
   const end = process.signal === null ? `exit code ${process.exit_code}` : `ended by signal ${process.signal}`;
   return `${end} after ${seconds}`;
 }

@@ -1,6 +1,6 @@
 import { matchPathGlob } from '../../base/index.js';
 import type { Evidence, WorkOrder } from '../../records/index.js';
-import { showLine } from '../plain-text.js';
+import { dropFullStop, showLine } from '../plain-text.js';
 import { isCiPath, isTestPath, isToolingPath, listDeletedTests, listPaths, listSubmodules } from './changes.js';
 import type { FileChange } from './changes.js';
 
@@ -43,11 +43,13 @@ export interface OrderChange {
 export function judgeCommit(facts: CommitFacts, order: Pick<WorkOrder, 'paths'>): readonly Evidence[] {
   switch (facts.found) {
     case 'nothing':
-      return [{ claim: 'commit', by: 'worker', verdict: 'unchecked', detail: `Not checked: ${facts.why}.` }];
+      return [
+        { claim: 'commit', by: 'worker', verdict: 'unchecked', detail: `Not checked: ${dropFullStop(facts.why)}.` },
+      ];
     case 'missing':
       return [contradict('commit', `The repository has no commit ${shorten(facts.commit)}.`)];
     case 'foreign':
-      return [contradict('commit', `Commit ${shorten(facts.commit)} ${facts.why}.`)];
+      return [contradict('commit', `Commit ${shorten(facts.commit)} ${dropFullStop(facts.why)}.`)];
     case 'change':
       return [judgeOrigin(facts.change), judgePaths(facts.change, order.paths), ...judgeTests(facts.change)];
   }

@@ -4,7 +4,7 @@ import { showLine } from '../plain-text.js';
 import type { EvidencePolicy } from './checks.js';
 
 /**
- * Lists the unchecked claims of a result: those for which there is no evidence yet.
+ * Lists the claims of a result as unchecked evidence. A commit or pull request that has already been examined is left out.
  *
  * @example
  * listReported({ ...result, changes: { pr: '#7' } }, []) // pr and tests, both unchecked
@@ -37,7 +37,7 @@ function createUnchecked(claim: Evidence['claim'], what: string): Evidence {
  * every check. Empty if it is proven, or if the policy requires no proof.
  *
  * @example
- * findUnproven([{ claim: 'pr', by: 'worker', verdict: 'unchecked', detail: '#7' }], 'proven', order) // ['the commit is not confirmed']
+ * findUnproven([], 'proven', order, []) // ['neither a commit nor a pull request is confirmed']
  */
 export function findUnproven(
   evidence: readonly Evidence[],

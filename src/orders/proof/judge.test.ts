@@ -139,11 +139,19 @@ describe('judgeCheck', () => {
     expect(of([attempt]).verdict).toBe('unchecked');
   });
 
+  test('a message at the end of the detail keeps one full stop', () => {
+    const problem = 'could not be started: Cannot find "npm". Install it.';
+    expect(of([{ problem }]).detail).toBe(`unit (npm test): ${problem}`);
+    const limit = { category: 'limit', code: 'OUTPUT_LIMIT_EXCEEDED', message: 'Too much output.' } as const;
+    expect(of([createTry(1, limit)]).detail).toContain('stopped after 1.2 s: Too much output. Not');
+  });
+
   test.each<[NonNullable<RunResult['sandbox']> | undefined, 'none' | 'host', string]>([
     [{ used: true, network: 'none' }, 'none', 'Sandboxed, without network.'],
     [{ used: true, network: 'host' }, 'host', 'Sandboxed, with network.'],
     [{ used: false, reason: 'no bwrap' }, 'none', 'Not sandboxed: no bwrap, so the network was not blocked.'],
     [{ used: false, reason: 'no bwrap' }, 'host', 'Not sandboxed: no bwrap.'],
+    [{ used: false, reason: 'No bwrap.' }, 'none', 'Not sandboxed: No bwrap, so the network was not blocked.'],
     [undefined, 'none', 'Not sandboxed, so the network was not blocked.'],
   ])('reports what was enforced: %j with network %s', (sandbox, network, words) => {
     const attempt = createTry(0);
@@ -233,6 +241,13 @@ describe('checks of the configuration', () => {
     ['a list', []],
   ])('are refused with %s', (_, value) => {
     expect(() => readChecks(value)).toThrow(expect.objectContaining({ code: 'INVALID_CHECKS' }));
+  });
+
+  test('are refused with the key that is wrong', () => {
+    const unit = { command: [' '], prepare: [''] };
+    expect(() => readChecks({ unit, 'a b': { command: ['x'] } })).toThrow(
+      'Invalid checks in the configuration: unit.command: must begin with a program; unit.prepare: must begin with a program; a b: use letters, digits, dots, - and _ for a name, at most 64 characters.',
+    );
   });
 
   test('make proof the default', () => {

@@ -1,5 +1,5 @@
 import type { Evidence } from '../../records/index.js';
-import { showLine } from '../plain-text.js';
+import { dropFullStop, showLine } from '../plain-text.js';
 
 /** A pull request as a result names it: by its URL, by repository and number, or by its number alone. */
 export interface NamedPullRequest {
@@ -58,7 +58,12 @@ export function judgePullRequest(finding: PullRequestFinding, named: string, com
   });
   switch (finding.found) {
     case 'nothing':
-      return { claim: 'pr', by: 'worker', verdict: 'unchecked', detail: `${shown} was not looked up: ${finding.why}.` };
+      return {
+        claim: 'pr',
+        by: 'worker',
+        verdict: 'unchecked',
+        detail: `${shown} was not looked up: ${dropFullStop(finding.why)}.`,
+      };
     case 'missing':
       return contradict(`does not exist in ${finding.repository}`);
     case 'elsewhere':

@@ -11,7 +11,7 @@ export interface TestsFound {
 
 type TestReport = Exclude<NonNullable<WorkResult['tests']>, 'n/a'>;
 
-const HOW_TO = 'write the command and its result (pass, fail or n/a), or just n/a if there are no tests';
+const HOW_TO = 'write the command and its result (pass, fail or n/a), or only n/a if there are no tests';
 
 /**
  * Reads `{ Command, Result, Evidence }`, `npm test => pass`, any other text about tests, or `n/a`. Empty, `none` and `{}`

@@ -292,8 +292,7 @@ const NAMES = [
  * A line of another form or a duplicate key makes the header invalid; unknown keys are ignored.
  *
  * @example
- * readTextResult('IssueRef: acme/shop#12\nRunId: 2026-11-15-qa-0001\nStatus: ok\nCommit: 1a2b3c4\nTests: npm test =>
- * pass\n\nDone.\n')
+ * readTextResult('IssueRef: acme/shop#12\nRunId: 2026-11-15-qa-0001\nStatus: ok\nCommit: 1a2b3c4\nTests: n/a\n\nDone.\n')
  */
 export function readTextResult(text: string): ResultReading {
   const allLines = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));

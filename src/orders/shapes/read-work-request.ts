@@ -18,8 +18,7 @@ const NAMES = Object.keys(WORK_ORDER_SCHEMA.properties);
  * a misspelt `depends_on` would silently start work too early.
  *
  * @example
- * readWorkRequest({ issue_ref: 'acme/shop#12', role: 'backend', repo_dir: '/srv/shop', worker: 'codex-cli', instructions: 'Fix
- * it.' })
+ * readWorkRequest({ issue_ref: 'acme/shop#12', role: 'backend', repo_dir: '/srv/shop', worker: 'codex-cli' })
  */
 export function readWorkRequest(value: unknown): WorkRequest {
   return read(value, 'work request', 'INVALID_WORK_REQUEST', requestSchema);

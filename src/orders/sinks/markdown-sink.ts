@@ -7,7 +7,8 @@ import { makeFolder } from '../../files/index.js';
 import { lockFile } from '../../runs/index.js';
 import { toFileName } from '../../records/index.js';
 import type { NewOutboxMessage } from '../../records/index.js';
-import { formatMarker, withMarker, SinkError } from './sink.js';
+import { dropFullStop } from '../plain-text.js';
+import { formatMarker, throwIfCanceled, withMarker, SinkError } from './sink.js';
 import type { Sink } from './sink.js';
 
 /** Folder of the lock files, inside the folder of comments. */
@@ -20,7 +21,7 @@ const CHUNK_BYTES = 256 * 1024;
 /**
  * Creates a sink that appends comments to one Markdown file per issue. Sending is idempotent, even from several processes at the
  * same time: a comment whose marker is in the file is not written again, and a comment that a crash truncated is replaced. Text
- * that people add to the file stays.
+ * that people add to the file is kept.
  *
  * @example
  * createMarkdownSink({ folder: 'data/comments' }) // owner/repo#7 → data/comments/owner_repo_7.md
@@ -47,12 +48,13 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
         }
       } catch (error) {
         if (error instanceof SinkError) throw error;
+        throwIfCanceled(signal);
         if (signal.aborted) {
           throw new SinkError('SINK_TIMED_OUT', `Cannot write to "${path}": another process has locked it.`, {
             cause: error,
           });
         }
-        const why = getErrorMessage(error);
+        const why = dropFullStop(getErrorMessage(error));
         throw new SinkError(
           'SINK_FILE_UNUSABLE',
           `Cannot write to "${path}": ${why}. Check its folder, permissions and disk space.`,

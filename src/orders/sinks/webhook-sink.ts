@@ -80,7 +80,7 @@ export function createSignedPost(options: WebhookOptions): SignedPost {
       allowPrivateAddresses,
       ...(signal === undefined ? {} : { signal }),
     });
-    checkStatus(response, `The webhook ${name}`, clock());
+    checkStatus(response, `The webhook "${name}"`, clock());
   };
 }
 
@@ -123,7 +123,7 @@ export function signWebhook(secret: string, timestamp: string, body: string): st
  */
 export function isSignedWebhook(delivery: {
   readonly secret: string;
-  /** Exactly as it arrived, before any parsing. */
+  /** The raw body, before any parsing. */
   readonly body: string;
   readonly timestamp: string | undefined;
   readonly signature: string | undefined;

@@ -9,9 +9,8 @@ import { copyObjects } from './copy-objects.js';
 const LONG = { timeLimitMs: 300_000 };
 
 /**
- * Writes the files of a commit into a new folder, as a private repository. It gets objects of the agent's repository whose
- * content is verified, and nothing of its configuration, hooks or filters: only the given filters run. Returns an error if
- * that fails.
+ * Writes the files of a commit into a new folder, as a private repository. It uses verified objects of the agent's repository,
+ * but not its configuration, hooks or filters: only the given filters run. Returns an error if that fails.
  */
 export async function checkOut(
   { objects, format, shallow }: Pick<RepositoryStart, 'objects' | 'format' | 'shallow'>,
@@ -37,7 +36,7 @@ export async function checkOut(
   const forged = Object.keys(filters).length === 0 ? undefined : await findForged(folder, commit, options);
   if (forged !== undefined)
     return { error: `"${forged.slice(0, 200)}" differs from the commit, according to its filter` };
-  // The files are written. A check that reads the history may now read it from the agent's repository.
+  // The files are written. From now on, a check that needs the history reads it from the agent's repository.
   await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
   if (shallow !== null) await writeFile(join(gitDir, 'shallow'), shallow);
   return {};
@@ -48,8 +47,8 @@ const MAX_LISTING = 256 * 1024 * 1024;
 
 /**
  * Finds a file written by a filter that the filter would not convert back to the content in the commit. Git LFS trusts the
- * name of a file in its store, as git does: an agent could put other content there. A file is also
- * correct if it equals the content in the commit without the filter.
+ * name of a file in its store, as git does: an agent could put other content there. A file is also correct if it equals the
+ * content in the commit without the filter.
  */
 async function findForged(
   folder: string,

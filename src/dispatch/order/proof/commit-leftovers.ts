@@ -11,7 +11,7 @@ import type { CallGit, RepositoryStart } from './repository.js';
 import { findLinksOut, listChange } from './examine-commit.js';
 import type { ListedChange, MadeCommit } from './examine-commit.js';
 
-/** The changes to commit for an agent, and the author. */
+/** The changes to commit for an agent, and the content of the commit message. */
 export interface Leftovers {
   readonly start: RepositoryStart;
   readonly worktree: Worktree;

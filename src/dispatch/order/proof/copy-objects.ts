@@ -2,7 +2,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../../files/index.js';
 import { runGit } from '../../../orders/index.js';
-import type { GitEnd, GitOptions } from '../../../orders/index.js';
+import type { GitResult, GitOptions } from '../../../orders/index.js';
 
 const LONG = { timeLimitMs: 300_000 };
 /** About six million objects. */
@@ -31,7 +31,7 @@ export async function copyObjects(
   gitDir: string,
   { objects, commits, between, withoutFiles = false }: WantedObjects,
 ): Promise<{ readonly error?: string }> {
-  const call = async (args: readonly string[], more: GitOptions = {}): Promise<GitEnd> =>
+  const call = async (args: readonly string[], more: GitOptions = {}): Promise<GitResult> =>
     runGit(gitDir, args, { ...LONG, gitDir, maxBytes: MAX_LISTING, ...more });
   const alternates = join(gitDir, 'objects', 'info', 'alternates');
   await makeFolder(join(gitDir, 'objects', 'info'));
@@ -57,7 +57,7 @@ async function packObjects(
   gitDir: string,
   alternates: string,
   names: readonly string[],
-  call: (args: readonly string[], more?: GitOptions) => Promise<GitEnd>,
+  call: (args: readonly string[], more?: GitOptions) => Promise<GitResult>,
 ): Promise<{ readonly error?: string }> {
   const folder = join(gitDir, 'objects', 'pack');
   await makeFolder(folder);

@@ -58,7 +58,7 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
 
   if (commit === base || commit === start.head) return foreign('existed before the work began');
   const excluded = start.isEmpty ? [] : [`^${base}`, `^${start.head}`];
-  // In parallel: these calls are independent of each other, and each takes a process.
+  // In parallel: these calls are independent of each other, and each starts a process.
   const [descends, own, counted, forged, isReviewable, listed, twin, origin] = await Promise.all([
     // In a repository that had no commits, every commit starts from an empty tree.
     start.isEmpty ? { code: 0 } : call(['merge-base', '--is-ancestor', base, commit]),
@@ -99,8 +99,8 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
 }
 
 /**
- * Examines a commit that Sluice made on the commit where the work began. Its commits, location and changes
- * are known; it has no links that lead out, or it would not have been made.
+ * Examines a commit that Sluice made on top of the commit where the work began. Its history, branch and changes are known, and
+ * it has no links that lead out of the repository: Sluice would not have made it.
  */
 async function examineMade(
   start: RepositoryStart,

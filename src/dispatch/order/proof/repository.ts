@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { isPresent } from '../../../files/index.js';
 import { runGit } from '../../../orders/index.js';
 import { makeGitDir } from '../git-dir.js';
-import type { GitEnd, GitOptions } from '../../../orders/index.js';
+import type { GitResult, GitOptions } from '../../../orders/index.js';
 
 /** The state of a repository before an agent could change it. Stored in memory and in the store, never in files of the run. */
 export interface RepositoryStart {
@@ -101,7 +101,7 @@ function readTips(listing: string, excluded?: RegExp): readonly string[] {
 }
 
 /** Calls git with options in addition to those of the repository. */
-export type CallGit = (args: readonly string[], options?: GitOptions) => Promise<GitEnd>;
+export type CallGit = (args: readonly string[], options?: GitOptions) => Promise<GitResult>;
 
 /**
  * Reads the objects of a repository through a private git directory. Nothing that the agent may have written has an effect:

@@ -26,7 +26,7 @@ const DEFAULT_TIMEOUT_S = 600;
 export type ExecuteCheck = (context: WorkContext, id: string, workerId: string) => Promise<void>;
 
 /** Returns the folder in which the checks of an order run; it is deleted afterwards. */
-export function findCheckFolder(data: string, run: string): string {
+export function getCheckFolder(data: string, run: string): string {
   return join(data, 'checks', run);
 }
 
@@ -41,7 +41,7 @@ export async function runChecks(
   claim: HeldClaim,
   execute: ExecuteCheck,
 ): Promise<readonly CheckOutcome[]> {
-  const folder = findCheckFolder(context.runs.data, change.run);
+  const folder = getCheckFolder(context.runs.data, change.run);
   const outcomes: CheckOutcome[] = [];
   try {
     for (const check of checks) {
