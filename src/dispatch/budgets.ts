@@ -166,7 +166,11 @@ function describeExhausted(limit: BudgetLimit): string {
     ...(limit.tokens === null ? [] : [`${limit.tokens} tokens`]),
     ...(limit.cost === null ? [] : [`${limit.cost} dollars`]),
   ];
-  const whose = { day: 'of the day', issue: `of issue ${limit.name}`, caller: `of token "${limit.name}" for the day` };
+  const whose = {
+    day: 'of the day',
+    issue: `of issue "${limit.name}"`,
+    caller: `of token "${limit.name}" for the day`,
+  };
   const advice = `Raise it in the configuration${limit.scope === 'issue' ? '' : ', or wait for the next day (UTC)'}.`;
   return `The budget ${whose[limit.scope]} (${amounts.join(', ')}) is used up. ${advice}`;
 }

@@ -38,17 +38,17 @@ export async function executeRun(context: WorkContext, claimed: ClaimedRun, work
   }
 }
 
-/** Executes an order inside a span, which ends with the decision. */
+/** Executes an order inside a span, which ends with the decision. `callerSpan` is its parent, as a `traceparent`. */
 async function traceOrder(
   context: WorkContext,
-  caller: string | undefined,
+  callerSpan: string | undefined,
   { order, run }: OrderRecord,
   execute: (context: WorkContext) => Promise<void>,
 ): Promise<void> {
   const { issue_ref, run_id, worker } = order;
-  const trace = context.runs.tracer?.startOrder({ issue_ref, run_id, worker, run, traceparent: caller });
+  const trace = context.runs.tracer?.startOrder({ issue_ref, run_id, worker, run, traceparent: callerSpan });
   try {
-    await execute({ ...context, traceparent: trace?.traceparent ?? caller });
+    await execute({ ...context, traceparent: trace?.traceparent ?? callerSpan });
   } finally {
     if (trace !== undefined) {
       const settled = await context.store.findOrder(issue_ref, run_id).catch(() => undefined);
@@ -93,7 +93,7 @@ export async function resumeAdopted(worker: WorkContext, record: RunRecord, work
   const { store, clock } = worker;
   const claim = holdClaim(worker, { id, workerId });
   try {
-    // It reserved its share when it started; its further usage is still counted.
+    // It reserved its share of the budgets when it started; its further usage is still counted.
     const context = withBudget(worker, await requestBudget(worker, record));
     if (record.order !== null) return await resumeOrder(context, record, { workerId, claim, executeCheck });
     const run = { id, workerId, spec, lock: undefined, resumedFrom, mayDetach: true };

@@ -65,7 +65,7 @@ export function startReaper(options: ReaperOptions): Reaper {
   }
 
   /**
-   * Ends a claim of another machine only when it is found expired twice in a row: just after an outage of the store, its holder
+   * Ends a claim of another machine only when it is found expired twice in a row: right after an outage of the store, its holder
    * needs a moment to renew it.
    */
   async function reconcileElsewhere(): Promise<void> {

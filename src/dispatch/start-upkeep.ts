@@ -25,7 +25,7 @@ export interface UpkeepOptions {
   readonly archive?: Archive | undefined;
   /**
    * The repositories of the configuration; other mirrors are removed some time after their last use. Without this option, all
-   * mirrors stay.
+   * mirrors are kept.
    */
   readonly repos?: readonly Repo[];
   /** Delivers comments; only set in processes with a worker. */

@@ -46,10 +46,10 @@ export function startWorker(options: WorkerOptions): Worker {
   setMaxListeners(0, outOfTime.signal);
   const slots = new Slots(concurrency);
   const { budgets } = options;
-  const forWork = createWaker();
-  const forDelivery = createWaker();
-  const forReports = createWaker();
-  const wakeAt = (moment: number) => forWork.wakeAt(performance.now() + moment - clock());
+  const workWaker = createWaker();
+  const deliveryWaker = createWaker();
+  const reportWaker = createWaker();
+  const wakeAt = (moment: number) => workWaker.wakeAt(performance.now() + moment - clock());
   const limits = { slots, budgets };
   const context: WorkContext = {
     store,
@@ -66,8 +66,8 @@ export function startWorker(options: WorkerOptions): Worker {
   const stopping = new AbortController();
 
   const wake = () => {
-    forWork.wake();
-    forDelivery.wake();
+    workWaker.wake();
+    deliveryWaker.wake();
   };
 
   /** Executes claimed work concurrently with the loop; a failure does not stop the worker. */
@@ -122,7 +122,7 @@ export function startWorker(options: WorkerOptions): Worker {
   /** Delivers the comments that are due, and wakes up again for the next retry. */
   async function deliver(): Promise<void> {
     const { retryAt } = await lead.deliver({ signal: stopping.signal });
-    if (retryAt !== undefined) forDelivery.wakeAt(performance.now() + retryAt - clock());
+    if (retryAt !== undefined) deliveryWaker.wakeAt(performance.now() + retryAt - clock());
   }
 
   /** Reports this worker to the fleet and learns whether runs of this host have expired. A worker that misses two leases is gone. */
@@ -147,18 +147,18 @@ export function startWorker(options: WorkerOptions): Worker {
   }
   const stopWatching = store.watchQueue(
     (work) => {
-      if (work !== 'messages') forWork.wake();
-      if (work !== 'runs') forDelivery.wake();
+      if (work !== 'messages') workWaker.wake();
+      if (work !== 'runs') deliveryWaker.wake();
     },
     { worker: id, takes, ...(options.workerTypes === undefined ? {} : { workerTypes: options.workerTypes }) },
   );
   const loop = { logger, signal: stopping.signal, firstSleepMs: Math.min(FIRST_POLL_MS, pollMs) };
   const loops = [
-    repeatWork({ ...loop, name: 'claiming work', waker: forWork, sleepMs: pollMs, work: claimWork }),
+    repeatWork({ ...loop, name: 'claiming work', waker: workWaker, sleepMs: pollMs, work: claimWork }),
     repeatWork({
       ...loop,
       name: 'delivering',
-      waker: forDelivery,
+      waker: deliveryWaker,
       sleepMs: 2 * pollMs,
       work: deliver,
     }),
@@ -171,7 +171,7 @@ export function startWorker(options: WorkerOptions): Worker {
     logger,
     everyMs: reconcileMs,
     isNotified: true,
-    onRequeued: forWork.wake,
+    onRequeued: workWaker.wake,
     workerLostRetries: options.workerLostRetries ?? 0,
     ...(runs.agents === undefined ? {} : { agents: runs.agents }),
     adopt,
@@ -180,7 +180,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const idle = new AbortController();
   const reports = repeatWork({
     name: 'reporting to the fleet',
-    waker: forReports,
+    waker: reportWaker,
     sleepMs: Math.min(leaseMs, reconcileMs),
     work: report,
     logger,
@@ -189,12 +189,12 @@ export function startWorker(options: WorkerOptions): Worker {
   async function stop(): Promise<void> {
     stopping.abort();
     stopWatching();
-    for (const waker of [forWork, forDelivery, forReports]) waker.wake();
+    for (const waker of [workWaker, deliveryWaker, reportWaker]) waker.wake();
     // The loops come first, because one of them may be claiming a run.
     await Promise.all([...loops, reaper.stop()]);
     await Promise.all(tasks);
     idle.abort();
-    forReports.wake();
+    reportWaker.wake();
     await reports;
     await store.removeWorker(id).catch((error: unknown) => {
       logger.warn('cannot unregister the worker', { error: String(error) });

@@ -24,11 +24,11 @@ export interface WorkerOptions {
   readonly takes?: readonly ('orders' | 'runs')[];
   /** How long a claim is valid without being renewed; 30 seconds by default. */
   readonly leaseMs?: number;
-  /** How long it sleeps at most between two claims without being woken; 30 seconds by default. */
+  /** The maximum time between two polls for work; 30 seconds by default. Normally a notification comes first. */
   readonly pollMs?: number;
   /** How many times an order whose worker died on this machine is queued again, under a new run id; 0 by default. */
   readonly workerLostRetries?: number;
-  /** How often it cleans up after crashed workers, as an interval; by default the length of a lease. */
+  /** The interval at which it cleans up after crashed workers; by default the length of a lease. */
   readonly reconcileMs?: number;
   /** Milliseconds since 1970; the clock of the store by default. */
   readonly clock?: () => number;

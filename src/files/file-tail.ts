@@ -8,7 +8,7 @@ export interface FileTail {
   /** Whether the file existed when it was last read. */
   readonly exists: boolean;
   /** Returns the next bytes, at most `max`; undefined if there are no more yet. */
-  take(max: number): Promise<Uint8Array | undefined>;
+  read(max: number): Promise<Uint8Array | undefined>;
   close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function openFileTail(source: string | OpenFile, from = 0): FileTail {
     get exists() {
       return handle !== undefined;
     },
-    async take(max) {
+    async read(max) {
       if (buffered.length === 0) {
         handle ??= await open();
         if (handle === undefined) return undefined;

@@ -54,7 +54,7 @@ export function openLineTail(source: string | OpenFile, maxBytes: number, from =
           return line;
         }
         append(block);
-        block = (await file.take(Number.MAX_SAFE_INTEGER)) ?? new Uint8Array(0);
+        block = (await file.read(Number.MAX_SAFE_INTEGER)) ?? new Uint8Array(0);
         if (block.length === 0) return undefined;
       }
     },

@@ -158,7 +158,7 @@ function toRunFolder({ open, ...named }: NamedFiles): RunFolder {
         warn?.({
           code: 'META_IGNORED',
           attempt,
-          message: `Ignored invalid fields in ${path}: ${ignored.join(', ')}.`,
+          message: `Ignored invalid fields in "${path}": ${ignored.join(', ')}.`,
         });
       }
       return meta;

@@ -6,7 +6,7 @@ import { makeFolder } from '../../files/index.js';
 const IDENTITY = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@example.org', '-c', 'commit.gpgsign=false'];
 
 /**
- * Creates a small repository for the demo's workers in the data folder. Without git it is just a folder, and the workers
+ * Creates a small repository for the demo's workers in the data folder. Without git it is a plain folder, and the workers
  * report a pull request instead of a commit.
  */
 export async function makeDemoRepository(data: string): Promise<string> {
@@ -15,7 +15,7 @@ export async function makeDemoRepository(data: string): Promise<string> {
   // Looks only in this folder: the data folder may be inside another repository, whose history must not change.
   if (await isFolder(join(folder, '.git'))) return folder;
   await writeFile(join(folder, 'README.md'), '# A repository to try Sluice in\n');
-  // Without its own repository, the next commands would change the history of one around it.
+  // If this failed, the next commands would change the history of a repository that contains the data folder.
   if ((await runGit(folder, ['init', '--quiet'])).code !== 0) return folder;
   await runGit(folder, ['add', '--', 'README.md']);
   await runGit(folder, [...IDENTITY, 'commit', '--quiet', '-m', 'Initial commit']);

@@ -30,8 +30,8 @@ export interface Uploads {
   add(runId: string): Promise<void>;
   /** Records that an ended run cannot be packed: its parts stay in the archive, and the rest of it is copied. */
   keepParts(runId: string): void;
-  /** Copies growing runs and uploads waiting ones, until `until` returns true; returns how many were uploaded. */
-  sweep(until: () => boolean): Promise<number>;
+  /** Copies growing runs and uploads waiting ones, until `isOver` returns true; returns how many were uploaded. */
+  sweep(isOver: () => boolean): Promise<number>;
   /** Copies growing runs before this process ends, and waits for another process that does the same; never throws. */
   finish(withinMs: number): Promise<void>;
 }
@@ -43,6 +43,7 @@ const MAX_NOTES = 2000;
 const FIRST_PAUSE_MS = 15_000;
 const MAX_PAUSE_MS = 10 * 60_000;
 const NOTE = /^(?<id>.+)\.json$/u;
+/** Packed runs are in folders named `000` to `fff`. */
 const SHARDS = 4096;
 
 /**

@@ -58,9 +58,9 @@ const SWEEP_MS = 50_000;
 /** Runs deleted in one transaction: few enough not to block other transactions. */
 const RUNS_PER_STEP = 100;
 const ROWS_PER_STEP = 1000;
-/** Records stay for a day after a run was forgotten, so that each machine can find and remove the run's folder. */
+/** Records are kept for a day after a run was forgotten, so that each machine can find and remove the run's folder. */
 const FOLDERS_MS = 86_400_000;
-/** Records that cannot be deleted yet are examined again after this time. */
+/** The pause after a complete pass: records that cannot be deleted yet are examined again after it. */
 const RECORDS_EVERY_MS = 60 * 60 * 1000;
 
 /**
@@ -144,7 +144,7 @@ async function dropAll(drop: () => Promise<number>, mayContinue: () => boolean):
   return total;
 }
 
-/** Goes through the forgotten runs in bounded steps. After a pass, runs whose records must stay are left alone for an hour. */
+/** Deletes the records of forgotten runs in bounded steps. After a complete pass, the next one starts an hour later. */
 function createRecordSweep(store: Forgetting, clock: () => number) {
   let cursor: string | undefined;
   let nextPass = 0;

@@ -54,8 +54,10 @@ function readField(word: string, { name, first, last }: (typeof FIELDS)[number],
     // `5/15` means from 5 on, as `5-59/15` does.
     const end = to === undefined ? (from === undefined || step !== undefined ? last : start) : Number(to);
     const width = step === undefined ? 1 : Number(step);
-    if (start < first || end > last || start > end || width < 1)
+    if (start < first || end > last)
       throw createCronError(expression, `the ${name} "${part}" is not between ${first} and ${last}`);
+    if (start > end) throw createCronError(expression, `the range "${part}" of the ${name} ends before it starts`);
+    if (width < 1) throw createCronError(expression, `the step of the ${name} "${part}" must be at least 1`);
     for (let value = start; value <= end; value += width) values.add(value);
   }
   return { isAny: word.startsWith('*'), has: (value) => values.has(value) };

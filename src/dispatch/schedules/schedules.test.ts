@@ -25,18 +25,20 @@ describe('a cron expression', () => {
     expect(parseCron(expression)(at(`${time}:30`))).toBe(isDue);
   });
 
+  it.each(['', '* * * *', '60 * * * *', 'a * * * *', '* * * * * *', '@daily', '1-2-3 * * * *'])(
+    'refuses %j',
+    (expression) => {
+      expect(() => parseCron(expression)).toThrow(expect.objectContaining({ code: 'INVALID_SCHEDULE' }));
+    },
+  );
+
   it.each([
-    '',
-    '* * * *',
-    '60 * * * *',
-    '5-1 * * * *',
-    '*/0 * * * *',
-    'a * * * *',
-    '* * * * * *',
-    '@daily',
-    '1-2-3 * * * *',
-  ])('refuses %j', (expression) => {
-    expect(() => parseCron(expression)).toThrow(expect.objectContaining({ code: 'INVALID_SCHEDULE' }));
+    ['5-61 * * * *', 'the minute "5-61" is not between 0 and 59'],
+    ['5-1 * * * *', 'the range "5-1" of the minute ends before it starts'],
+    ['*/0 * * * *', 'the step of the minute "*/0" must be at least 1'],
+  ])('says what is wrong with %j', (expression, why) => {
+    const message = `Invalid cron expression "${expression}": ${why}. Correct "schedules" in the configuration.`;
+    expect(() => parseCron(expression)).toThrow(expect.objectContaining({ code: 'INVALID_SCHEDULE', message }));
   });
 });
 

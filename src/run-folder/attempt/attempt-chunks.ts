@@ -118,7 +118,7 @@ async function* readUpTo(
   ms: number | null,
 ): AsyncGenerator<Chunk> {
   while (tail.position < end) {
-    const bytes = await tail.take(end - tail.position);
+    const bytes = await tail.read(end - tail.position);
     if (bytes === undefined) return;
     yield { ms, stream, bytes };
   }

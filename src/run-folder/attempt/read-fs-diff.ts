@@ -23,7 +23,7 @@ export async function readFsDiff(
     warn({
       code: 'FS_DIFF_IGNORED',
       attempt,
-      message: `${path} is not a JSON object: the files changed in attempt ${attempt} are unknown.`,
+      message: `"${path}" is not a JSON object: the files changed in attempt ${attempt} are unknown.`,
     });
     return undefined;
   }

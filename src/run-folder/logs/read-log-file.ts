@@ -42,7 +42,7 @@ export async function* readLogFile(
       }
     }
     if (lines.unfinishedBytes() > 0) {
-      const message = `${path} ends in an unfinished line of ${lines.unfinishedBytes()} bytes; the line is skipped.`;
+      const message = `"${path}" ends in an unfinished line of ${lines.unfinishedBytes()} bytes; the line is skipped.`;
       warn({ code: 'LOG_LINE_DAMAGED', message });
     }
     return undefined;

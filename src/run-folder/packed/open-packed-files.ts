@@ -70,7 +70,7 @@ async function readDirectory(file: ReadableFile, place: string): Promise<ZipEntr
   if (directory === undefined) throw createDamagedError(place, 'it is not a zip file, or its end is missing');
   const { count, offset, size } = directory;
   if (count > MAX_FILES || size > DIRECTORY_BYTES) {
-    const message = `"${place}" has more than ${MAX_FILES} files. Unpack it, and pass the folder.`;
+    const message = `The directory of "${place}" is too large (${count} files). Unpack it, and pass the folder.`;
     throw new RunFolderError('PACKED_RUN_UNSUPPORTED', message);
   }
   const tailOffset = offset - (total - tail.length);
