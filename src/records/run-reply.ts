@@ -13,7 +13,7 @@ export type PermissionReply = FromSchema<typeof permissionChoiceSchema> & { read
 /** A person's reply: a text to `user.input.required`, a choice to `permission.required`. */
 export type RunReply = string | PermissionReply;
 
-/** A control character, which text typed by a person does not start with. */
+/** Starts an encoded choice. It is a control character, so nobody types it; it is removed from the start of a text. */
 const MARK = '\u0001';
 
 /**
@@ -24,7 +24,10 @@ const MARK = '\u0001';
  */
 export function encodeReply(reply: RunReply): string {
   if (typeof reply !== 'string') return `${MARK}${JSON.stringify(reply)}`;
-  return reply.startsWith(MARK) ? encodeReply(reply.slice(1)) : reply;
+  let start = 0;
+  // Otherwise a text could be decoded as a choice, with any author.
+  while (reply[start] === MARK) start += 1;
+  return reply.slice(start);
 }
 
 /** Decodes a stored reply. */

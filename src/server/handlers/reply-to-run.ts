@@ -1,4 +1,6 @@
+import { SluiceError } from '../../base/index.js';
 import { createWaker } from '../../dispatch/index.js';
+import { encodeReply } from '../../records/index.js';
 import type { Store } from '../../store/index.js';
 import { RequestError } from '../http/problem.js';
 
@@ -18,11 +20,13 @@ const LAST_SEQ = 999_999_999;
 
 /**
  * Stores a reply to a waiting run, and returns once the run has received it. A reply that is only stored is not acknowledged,
- * because the worker that should receive it may have died.
+ * because the worker that should receive it may have died. Throws `INVALID_REPLY` for an empty reply.
  */
 export async function replyToRun({ store, ending, timeoutMs }: ReplyOptions, id: string, text: string) {
+  const reply = encodeReply(text);
+  if (reply.trim() === '') throw new SluiceError('INVALID_REPLY', 'The reply is empty. Send a text.');
   const attempt = await findLastAttempt(store, id);
-  const status = await store.postReply(id, text);
+  const status = await store.postReply(id, reply);
   if (status !== 'posted') return status;
   const until = performance.now() + timeoutMs;
   const waker = createWaker();

@@ -2,6 +2,7 @@ import { sampleWorker } from '../../store/contract/fixtures/order-samples.js';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorker } from '../../dispatch/start-worker.js';
+import { encodeReply } from '../../records/run-reply.js';
 import { sampleRasp, createRunResult } from '../../store/contract/fixtures/run-samples.js';
 import { readJson, openServer } from '../fixtures/open-server.js';
 import type { ServerChanges } from '../fixtures/open-server.js';
@@ -52,7 +53,7 @@ describe('POST /v1/runs', () => {
   });
 
   it.each([
-    ['an engine there is not', { engine: 'hal' }, 400, 'INVALID_RUN_SPEC'],
+    ['an unknown engine', { engine: 'hal' }, 400, 'INVALID_RUN_SPEC'],
     ['nothing to do', { engine: 'codex' }, 400, 'INVALID_RUN_SPEC'],
     ['an invalid schema', { engine: 'codex', prompt: 'x', contract: { schema: { type: 1 } } }, 400, 'INVALID_RUN_SPEC'],
     ['a file outside of the folder', { engine: 'codex', prompt: 'x', input_files: ['../x'] }, 400, 'INVALID_RUN_SPEC'],
@@ -203,6 +204,23 @@ describe('a run', () => {
     await store.append(String(id), [sampleRasp(2, 1)]);
     expect(await readJson(answer)).toEqual({ status: 'posted' });
     expect(await readJson(post(`/v1/runs/${String(id)}/reply`, { text: '' }))).toMatchObject({ code: 'INVALID_BODY' });
+  });
+
+  it('that waits accepts neither an empty reply nor a text that imitates the choice of another person', async () => {
+    const { post, store, work } = await openRuns();
+    const { id } = await readJson(
+      post('/v1/runs', { engine: 'codex', prompt: 'x', mode: 'interactive', workdir: work }),
+    );
+    const hold = { id: String(id), workerId: 'w', leaseMs: 60_000, now: Date.now() };
+    await store.claimRun({ ...hold, worker: sampleWorker('w') });
+    await store.markWaiting(hold);
+    const reply = async (text: string) => readJson(post(`/v1/runs/${String(id)}/reply`, { text }));
+    expect(await reply(' \n')).toMatchObject({ status: 400, code: 'INVALID_REPLY' });
+    const choice = { interaction_id: 'px_1_1', option_id: 'yes', who: 'ada' };
+    const answer = reply(encodeReply(choice));
+    await expect.poll(async () => store.renewRun(hold)).toMatchObject({ reply: JSON.stringify(choice) });
+    await store.append(String(id), [sampleRasp(2, 1)]);
+    expect(await answer).toEqual({ status: 'posted' });
   });
 
   it('that ends before the reply reaches it refuses the reply', async () => {
