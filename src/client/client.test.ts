@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
-import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import { describe, expect, expectTypeOf, it, onTestFinished, vi } from 'vitest';
 import type { FcmpEvent, RaspEvent } from '../events/index.js';
 import { ENDPOINTS } from '../api/endpoints.js';
 import { openListening } from '../server/fixtures/listening.js';
@@ -75,7 +75,11 @@ describe('a client', () => {
     expect(await client.readEvidence({ id: 'run-1', name })).toEqual({ text: 'hello, world', totalBytes: 12 });
     expect(await client.readEvidence({ id: 'run-1', name, from: 7 })).toEqual({ text: 'world', totalBytes: 12 });
     expect(await client.readEvidence({ id: 'run-1', name, to: 5 })).toMatchObject({ text: 'hello' });
-    const missing = client.readArtifact({ id: 'run-1', path: 'gone.txt' });
+    for (const empty of [{ to: 0 }, { from: 5, to: 5 }, { from: 12, to: 12 }, { from: 7, to: 5 }]) {
+      expect(await client.readEvidence({ id: 'run-1', name, ...empty })).toEqual({ text: '', totalBytes: 12 });
+      expect(await client.readRaw({ id: 'run-1', attempt: 1, stream: 'stdout', ...empty })).toEqual(new Uint8Array());
+    }
+    const missing = client.readArtifact({ id: 'run-1', path: 'gone.txt', from: 1, to: 1 });
     await expect(missing).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
   });
 
@@ -117,8 +121,24 @@ describe('a client', () => {
     await expect(broken.health()).rejects.toMatchObject({ code: 'ANSWER_UNREADABLE', status: 502 });
   });
 
+  it('reports a connection that breaks while the response arrives', async () => {
+    const { fetchInProcess } = await openClient();
+    const client = createClient({ fetch: async (input, init) => cutAfter(await fetchInProcess(input, init), 5) });
+    await expect(client.health()).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE', status: 200 });
+    await expect(client.metrics()).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE', status: 200 });
+  });
+
   it('ends an aborted call', async () => {
-    const { client } = await openClient();
+    const { client, fetchInProcess } = await openClient();
+    const controller = new AbortController();
+    const late = createClient({
+      fetch: async (input, init) => {
+        const response = await fetchInProcess(input, init);
+        controller.abort(new Error('too late'));
+        return cutAfter(response, 5);
+      },
+    });
+    await expect(late.health({ signal: controller.signal })).rejects.toThrow('too late');
     const stopped = AbortSignal.abort(new Error('enough'));
     const slow = createClient({
       fetch: async (_, init) => {
@@ -210,6 +230,30 @@ describe('following a run', () => {
     expect(tries).toBe(3);
     expect(states).toEqual(['broken', 'broken', 'open']);
     await expect(collect(client.followRun({ id: 'unknown' }))).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+  });
+
+  it('waits for the events of a quiet run, no matter how often a proxy closes its connections', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let connections = 0;
+    const client = createClient({
+      async fetch() {
+        connections += 1;
+        if (connections > 25) return new Response(null, { status: 204 });
+        return new Response(
+          new ReadableStream<Uint8Array>({
+            start(controller) {
+              setTimeout(() => controller.enqueue(Buffer.from(':\n\n')), 15_000);
+              setTimeout(() => controller.close(), 30_000);
+            },
+          }),
+        );
+      },
+    });
+    const events = collect(client.followRun({ id: 'run-1' }));
+    await vi.advanceTimersByTimeAsync(25 * 31_000);
+    expect(await events).toEqual([]);
+    expect(connections).toBe(26);
   });
 
   it('reports a gap', async () => {

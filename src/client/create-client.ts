@@ -3,7 +3,7 @@ import type { ResponseOf, BodyOf, Endpoint, EndpointName, ParametersOf } from '.
 import type { FromSchema, Schema } from '../base/index.js';
 import { followRun } from './follow-run.js';
 import type { FollowInput, ProtocolEvents } from './follow-run.js';
-import { createSendRequest, readJson } from './send-request.js';
+import { createSendRequest, readJson, receive } from './send-request.js';
 import type { ClientOptions, SendRequest } from './send-request.js';
 
 /** Endpoints with a JSON response, by name. */
@@ -26,7 +26,7 @@ type Call<E extends Endpoint> =
     ? (input?: InputOf<E>) => Promise<ResponseOf<E>>
     : (input: InputOf<E>) => Promise<ResponseOf<E>>;
 
-/** The bytes of a stream to read: all, or from `from` up to but not including `to`, as in a `raw_ref`. */
+/** The bytes of a stream to read: all, or from `from` up to but not including `to`, as in a `raw_ref`. None if `to` is not after `from`. */
 export interface RawInput {
   readonly id: string;
   readonly attempt: number;
@@ -44,7 +44,7 @@ export interface FilePreview {
   readonly totalBytes: number;
 }
 
-/** The part of a file to read: from `from` up to but not including `to`, at most one MiB. */
+/** The part of a file to read: from `from` up to but not including `to`, at most one MiB. Empty if `to` is not after `from`. */
 export interface PreviewInput {
   readonly id: string;
   readonly from?: number;
@@ -96,24 +96,22 @@ export function createClient(options: ClientOptions = {}): Client {
     ...(Object.fromEntries(calls) as unknown as { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name]> }),
     followRun: (input) => followRun(send, input),
     async readRaw({ id, attempt, stream, from, to, signal }) {
-      if (from !== undefined && from === to) return new Uint8Array();
+      if (isEmptyRange({ from, to })) return new Uint8Array();
       const params = { id, attempt: String(attempt), stream };
       const response = await send(ENDPOINTS.readRaw, { params, headers: formatRange({ from, to }), signal });
-      return new Uint8Array(await response.arrayBuffer());
+      return readBytes(response, signal);
     },
     readEvidence: async ({ name, ...part }) => readPreview(send, ENDPOINTS.readEvidence, part, { name }),
     readArtifact: async ({ path, ...part }) => readPreview(send, ENDPOINTS.readArtifact, part, { path }),
     exportExecutions: async ({ query = {}, signal } = {}) =>
       readBody(await send(ENDPOINTS.exportExecutions, { query, signal })),
     exportRun: async ({ id, signal }) => readBody(await send(ENDPOINTS.exportRun, { params: { id }, signal })),
-    reportRun: async ({ id, signal }) => (await send(ENDPOINTS.reportRun, { params: { id }, signal })).text(),
+    reportRun: async ({ id, signal }) => readText(await send(ENDPOINTS.reportRun, { params: { id }, signal }), signal),
     exportRunCase: async ({ id, signal }) =>
-      new Uint8Array(await (await send(ENDPOINTS.exportRunCase, { params: { id }, signal })).arrayBuffer()),
+      readBytes(await send(ENDPOINTS.exportRunCase, { params: { id }, signal }), signal),
     exportTextCase: async ({ body, signal }) =>
-      new Uint8Array(await (await send(ENDPOINTS.exportTextCase, { body, signal })).arrayBuffer()),
-    async metrics({ signal } = {}) {
-      return (await send(ENDPOINTS.metrics, { signal })).text();
-    },
+      readBytes(await send(ENDPOINTS.exportTextCase, { body, signal }), signal),
+    metrics: async ({ signal } = {}) => readText(await send(ENDPOINTS.metrics, { signal }), signal),
   };
 }
 
@@ -123,14 +121,37 @@ async function readPreview(
   { id, from, to, signal }: PreviewInput,
   query: Readonly<Record<string, string>>,
 ): Promise<FilePreview> {
-  const response = await send(endpoint, { params: { id }, query, headers: formatRange({ from, to }), signal });
-  return { text: await response.text(), totalBytes: Number(response.headers.get('x-total-bytes')) };
+  const isEmpty = isEmptyRange({ from, to });
+  const headers = isEmpty ? {} : formatRange({ from, to });
+  const response = await send(endpoint, { params: { id }, query, headers, signal });
+  // Sent only for the size of the file.
+  if (isEmpty) await response.body?.cancel();
+  const text = isEmpty ? '' : await readText(response, signal);
+  return { text, totalBytes: Number(response.headers.get('x-total-bytes')) };
+}
+
+interface Range {
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+}
+
+/** Whether a range has no bytes. A Range header cannot express that, and the server ignores an invalid header. */
+function isEmptyRange({ from = 0, to }: Range): boolean {
+  return to !== undefined && to <= from;
 }
 
 /** Formats the Range header; none if all bytes are requested. */
-function formatRange({ from, to }: { readonly from: number | undefined; readonly to: number | undefined }) {
+function formatRange({ from, to }: Range) {
   if (from === undefined && to === undefined) return {};
   return { range: `bytes=${from ?? 0}-${to === undefined ? '' : to - 1}` };
+}
+
+async function readText(response: Response, signal: AbortSignal | undefined): Promise<string> {
+  return receive(response, signal, async () => response.text());
+}
+
+async function readBytes(response: Response, signal: AbortSignal | undefined): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await receive(response, signal, async () => response.arrayBuffer()));
 }
 
 function readBody({ body }: Response): ReadableStream<Uint8Array> {
@@ -146,6 +167,6 @@ type AnyInput = Readonly<Record<string, unknown>> & {
 function createCall(send: SendRequest, endpoint: Endpoint): (input?: AnyInput) => Promise<unknown> {
   return async ({ query = {}, body, signal, ...params } = {}) => {
     const pathParams = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
-    return readJson(await send(endpoint, { params: pathParams, query, body, signal }));
+    return readJson(await send(endpoint, { params: pathParams, query, body, signal }), signal);
   };
 }

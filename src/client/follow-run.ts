@@ -46,6 +46,8 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 /** A connection without data for this long is dropped; the server sends heartbeats three times as often. */
 const SILENCE_MS = 45_000;
+/** A connection that still receives data after this time is not a failure, even if a proxy closes it before the next event. */
+const STABLE_MS = 10_000;
 
 /**
  * Yields the events of a run as they arrive, until it has ended. A broken connection is resumed where it broke, so each event is
@@ -57,13 +59,15 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
 ): AsyncGenerator<ProtocolEvents[Protocol], void> {
   const { signal, onGap, onPosition, onConnection } = input;
   const cursor = createCursor(input);
-  for (let failures = 0; ; failures += 1) {
+  let failures = 0;
+  const onStable = (): void => void (failures = 0);
+  for (; ; failures += 1) {
     let broken: unknown;
     let endedLogs = 0;
     try {
       // The server is part of the same package, so its events have these types.
       let group: ProtocolEvents[Protocol][] = [];
-      for await (const event of connect(send, input, cursor.read())) {
+      for await (const event of connect(send, input, cursor.read(), onStable)) {
         failures = 0;
         if (event.name === 'end') endedLogs += 1;
         if (endedLogs === cursor.logs) return;
@@ -112,11 +116,12 @@ function createCursor({ protocol, after }: FollowInput<keyof ProtocolEvents>) {
   };
 }
 
-/** Yields the events of one connection, which is dropped after a long silence. The last event of a run is followed by `end`. */
+/** Yields the events of one connection, which is dropped after a long silence. The last event of a run is followed by `end`. Calls `onStable` if the connection lasts. */
 async function* connect(
   send: SendRequest,
   { id, protocol = 'fcmp', signal, onConnection }: FollowInput<keyof ProtocolEvents>,
   position: string | undefined,
+  onStable: () => void,
 ): AsyncGenerator<SseEvent, void> {
   const silence = new AbortController();
   const startTimer = (): ReturnType<typeof setTimeout> =>
@@ -130,6 +135,7 @@ async function* connect(
       signal: signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]),
     });
     onConnection?.('open');
+    const opened = performance.now();
     if (response.status === 204 || response.body === null) {
       const end = { name: 'end', data: '{}', id: undefined };
       yield* protocol === 'fcmp,rasp' ? [end, end] : [end];
@@ -139,6 +145,7 @@ async function* connect(
       onBytes() {
         clearTimeout(timer);
         timer = startTimer();
+        if (performance.now() - opened > STABLE_MS) onStable();
       },
     });
   } catch (error) {

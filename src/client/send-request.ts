@@ -31,7 +31,7 @@ export type SendRequest = (endpoint: Pick<Endpoint, 'method' | 'path'>, parts: R
 export function createSendRequest({ url = '', token: given, fetch: send = fetch }: ClientOptions): SendRequest {
   const base = url.replace(/\/+$/, '');
   return async ({ method, path }, { params = {}, query = {}, body, headers = {}, signal }) => {
-    // Looked up for each request: it may be replaced during the lifetime of this client.
+    // Looked up for each request, because the token may be replaced during the lifetime of this client.
     const token = given ?? findToken(base);
     const init: RequestInit = {
       method,
@@ -56,14 +56,30 @@ export function createSendRequest({ url = '', token: given, fetch: send = fetch 
       },
     );
     if (response.ok) return response;
-    throw await readProblem(response);
+    throw await readProblem(response, signal);
   };
 }
 
-/** Parses the body of a response as JSON. */
-export async function readJson(response: Response): Promise<unknown> {
+/** Receives the body of a response. If the connection breaks, throws the reason of the abort or `SERVER_UNREACHABLE`. */
+export async function receive<T>(
+  { status }: Response,
+  signal: AbortSignal | undefined,
+  read: () => Promise<T>,
+): Promise<T> {
   try {
-    return await response.json();
+    return await read();
+  } catch (error) {
+    signal?.throwIfAborted();
+    const message = 'The connection broke before the response was complete. Check that the server is running.';
+    throw new ClientError('SERVER_UNREACHABLE', message, { status, cause: error });
+  }
+}
+
+/** Parses the body of a response as JSON. */
+export async function readJson(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+  const text = await receive(response, signal, async () => response.text());
+  try {
+    return JSON.parse(text);
   } catch (error) {
     throw new ClientError(
       'ANSWER_UNREADABLE',
@@ -87,9 +103,10 @@ function formatQuery(query: NonNullable<RequestParts['query']>): string {
   return parameters.length === 0 ? '' : `?${new URLSearchParams(parameters).toString()}`;
 }
 
-async function readProblem(response: Response): Promise<ClientError> {
+async function readProblem(response: Response, signal: AbortSignal | undefined): Promise<ClientError> {
   const { status } = response;
   const body: unknown = await response.json().catch(() => undefined);
+  signal?.throwIfAborted();
   if (isProblem(body)) return new ClientError(body.code, body.detail, { status, problem: body });
   const message = `The response has status ${status} without details. Check that the address belongs to a Sluice server.`;
   return new ClientError('ANSWER_UNREADABLE', message, { status });
