@@ -24,6 +24,8 @@ export interface Endpoint {
   readonly summary: string;
   readonly query?: Readonly<Record<string, Schema>>;
   readonly body?: Schema;
+  /** The maximum size of a body that is sent without a token; 4 KiB by default. */
+  readonly maxAnonymousBytes?: number;
   readonly response: {
     readonly status: 200 | 201;
     readonly media: Media;

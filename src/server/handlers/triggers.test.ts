@@ -61,6 +61,19 @@ describe('a webhook of GitHub', () => {
     expect(await (await post('/v1/triggers/issues', body, again)).json()).toMatchObject({ repeated: false });
   });
 
+  it('may be as large as the events of real repositories', async () => {
+    const { post } = await openWith();
+    const large = (length: number) =>
+      JSON.stringify({ ...PAYLOAD, issue: { ...PAYLOAD.issue, body: 'x'.repeat(length) } });
+    const body = large(200_000);
+    expect(await (await post('/v1/triggers/issues', body, github(body))).json()).toMatchObject({ status: 'submitted' });
+    const tooLarge = large(1024 * 1024);
+    expect(await (await post('/v1/triggers/issues', tooLarge, github(tooLarge))).json()).toMatchObject({
+      code: 'BODY_TOO_LARGE',
+      detail: 'The body is larger than 1048576 bytes. Send a smaller body.',
+    });
+  });
+
   it.each([
     ['a wrong secret', 'issues', { secret: 'wrong' }],
     ['another name', 'other', {}],

@@ -1,25 +1,25 @@
 import { RequestError } from './problem.js';
 
 /** A limit that callers share: a number of slots, or of bytes. */
-export interface Budget {
+export interface SharedLimit {
   /** Opens the share of one request of a caller. */
   open(key: string): Share;
 }
 
-/** The part of a budget that one request holds. */
+/** The part of a limit that one request uses. */
 export interface Share {
-  /** Reserves more. Returns false and reserves nothing if there is not enough left. */
+  /** Reserves more. Returns false and reserves nothing if there is not enough left, or after the release. */
   grow(amount: number): boolean;
   /** Releases everything; repeated calls are ignored. */
   release(): void;
 }
 
 /**
- * Creates a budget. A caller may reserve at most as much as it leaves for others: the first caller half of the budget, the next
+ * Creates a shared limit. A caller may reserve at most as much as it leaves for others: the first caller half of the limit, the next
  * caller half of the rest, and so on, so that no caller can lock out the others. The first request of a caller may reserve everything
  * that is left.
  */
-export function createBudget(limit: number): Budget {
+export function createSharedLimit(limit: number): SharedLimit {
   const byKey = new Map<string, number>();
   let used = 0;
 
@@ -42,15 +42,17 @@ export function createBudget(limit: number): Budget {
   return {
     open(key) {
       let reserved = 0;
+      // A body may still arrive after its request has timed out. Nobody would release its bytes.
+      let isReleased = false;
       return {
         grow(amount) {
-          if (!reserve(key, amount)) return false;
+          if (isReleased || !reserve(key, amount)) return false;
           reserved += amount;
           return true;
         },
         release() {
-          if (reserved > 0) releaseAmount(key, reserved);
-          reserved = 0;
+          if (!isReleased && reserved > 0) releaseAmount(key, reserved);
+          isReleased = true;
         },
       };
     },
@@ -65,7 +67,7 @@ export interface Gate {
 
 /** Creates a gate for at most `limit` concurrent requests. */
 export function createGate(limit: number): Gate {
-  const slots = createBudget(limit);
+  const slots = createSharedLimit(limit);
   return {
     enter(key) {
       const share = slots.open(key);

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../api/index.js';
 import { groupAddress } from '../security/origin.js';
 import type { Caller } from '../security/tokens.js';
-import { createBudget, createDeadlines, createGate } from './admission.js';
+import { createDeadlines, createGate, createSharedLimit } from './admission.js';
 import type { Gate } from './admission.js';
 import { readBody, readIncomingMessage } from './read-request.js';
 import type { RequestContext } from './read-request.js';
@@ -11,8 +11,8 @@ export interface BodyAdmission {
   /** Starts to receive a body; throws if no slot is left. Everything that it reserves is released when the request ends, at the latest. */
   receive(
     context: RequestContext,
-    endpoint: Pick<Endpoint, 'scope'>,
-    request: { readonly caller: Caller; readonly hold: (release: (() => void) | undefined) => void },
+    endpoint: Pick<Endpoint, 'scope' | 'maxAnonymousBytes'>,
+    request: { readonly caller: Caller; readonly releaseAtEnd: (release: (() => void) | undefined) => void },
   ): Receiving;
 }
 
@@ -23,8 +23,10 @@ export interface Receiving {
   readonly leave: () => void;
 }
 
-/** The maximum size of the body of an anonymous caller: many times the size of a token. */
+/** The default maximum size of the body of an anonymous caller: many times the size of a token. */
 const ANONYMOUS_BYTES = 4 * 1024;
+/** The maximum size of all larger bodies of anonymous callers together: a few webhooks at the same time. */
+const LARGE_ANONYMOUS_BYTES = 8 * 1024 * 1024;
 const ANONYMOUS_MS = 5_000;
 /** The maximum number of bodies of anonymous callers that are received at the same time. */
 const ANONYMOUS_AT_ONCE = 256;
@@ -45,23 +47,33 @@ export function createBodyAdmission({
   const anonymousSlots = createGate(ANONYMOUS_AT_ONCE);
   const anonymousDeadlines = createDeadlines(ANONYMOUS_MS);
   const slots = createGate(requestsAtOnce);
-  const bytes = createBudget(MAX_BODIES_IN_MEMORY * bodyBytes);
+  const bytes = createSharedLimit(MAX_BODIES_IN_MEMORY * bodyBytes);
+  const largeAnonymousBytes = createSharedLimit(LARGE_ANONYMOUS_BYTES);
   return {
-    receive(context, { scope }, { caller, hold }) {
+    receive(context, { scope, maxAnonymousBytes = ANONYMOUS_BYTES }, { caller, releaseAtEnd }) {
       const takeSlot = (gate: Gate, key: string): (() => void) => {
         const leave = gate.enter(key);
-        hold(leave);
+        releaseAtEnd(leave);
         return () => leave?.();
       };
       if (scope === 'none') {
-        const leave = takeSlot(anonymousSlots, groupAddress(readIncomingMessage(context)?.socket.remoteAddress));
-        const body = readBody(context, { maxBytes: Math.min(bodyBytes, ANONYMOUS_BYTES), grow: () => true });
+        const address = groupAddress(readIncomingMessage(context)?.socket.remoteAddress);
+        const leave = takeSlot(anonymousSlots, address);
+        const share = largeAnonymousBytes.open(address);
+        releaseAtEnd(() => share.release());
+        const body = readBody(context, {
+          maxBytes: Math.min(bodyBytes, maxAnonymousBytes),
+          isConfigured: bodyBytes <= maxAnonymousBytes,
+          // Small bodies are always received, so that large ones do not keep people from signing in.
+          grow: (amount) => maxAnonymousBytes <= ANONYMOUS_BYTES || share.grow(amount),
+        });
         return { bytes: anonymousDeadlines.within(body), leave };
       }
       const share = bytes.open(caller.name);
-      hold(() => share.release());
+      releaseAtEnd(() => share.release());
       const leave = takeSlot(slots, caller.name);
-      return { bytes: readBody(context, { maxBytes: bodyBytes, grow: (amount) => share.grow(amount) }), leave };
+      const body = readBody(context, { maxBytes: bodyBytes, isConfigured: true, grow: (amount) => share.grow(amount) });
+      return { bytes: body, leave };
     },
   };
 }

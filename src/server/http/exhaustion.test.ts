@@ -7,7 +7,7 @@ import { createJsonLogger } from '../../base/json-logger.js';
 import { openListening } from '../fixtures/listening.js';
 import { startScriptedRun } from '../fixtures/scripted-run.js';
 import { DEFAULT_LIMITS } from '../server-settings.js';
-import { createBudget } from './admission.js';
+import { createSharedLimit } from './admission.js';
 
 const tokens = [
   { name: 'ada', scopes: ['read', 'run'], value: 'ada-ada-ada-ada-ada' },
@@ -135,25 +135,26 @@ describe('one caller', () => {
   });
 });
 
-describe('a budget', () => {
+describe('a shared limit', () => {
   it('leaves as much for others as one caller uses', () => {
-    const budget = createBudget(100);
+    const limit = createSharedLimit(100);
     const take = (key: string): number => {
       let count = 0;
-      while (budget.open(key).grow(1)) count += 1;
+      while (limit.open(key).grow(1)) count += 1;
       return count;
     };
     expect([take('a'), take('b'), take('c'), take('d')]).toEqual([50, 25, 12, 6]);
   });
 
   it('can be used up by the first request of a caller, and is released once', () => {
-    const budget = createBudget(10);
-    const share = budget.open('a');
+    const limit = createSharedLimit(10);
+    const share = limit.open('a');
     expect(share.grow(10)).toBe(true);
-    expect(budget.open('b').grow(1)).toBe(false);
+    expect(limit.open('b').grow(1)).toBe(false);
     share.release();
     share.release();
-    expect(budget.open('b').grow(10)).toBe(true);
-    expect(budget.open('a').grow(1)).toBe(false);
+    expect(share.grow(1)).toBe(false);
+    expect(limit.open('b').grow(10)).toBe(true);
+    expect(limit.open('a').grow(1)).toBe(false);
   });
 });

@@ -20,6 +20,8 @@ export interface RequestContext {
 /** Limits of a body. */
 interface BodyLimits {
   readonly maxBytes: number;
+  /** Whether `maxBytes` is the limit in the configuration, so that it can be raised there. */
+  readonly isConfigured: boolean;
   /** Counts the bytes that arrive; false if all bodies together are too large. */
   readonly grow: (bytes: number) => boolean;
 }
@@ -32,7 +34,7 @@ export function readBody(context: RequestContext, limits: BodyLimits): Promise<U
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
     throw new RequestError('NOT_JSON', 'The content type is not application/json. Send JSON with that content type.');
   }
-  if (Number(readHeader(context, 'content-length')) > maxBytes) throw createTooLargeError(maxBytes);
+  if (Number(readHeader(context, 'content-length')) > maxBytes) throw createTooLargeError(limits);
   const incoming = readIncomingMessage(context);
   return incoming === undefined ? readAll(context.req.raw.body ?? [], limits) : readIncoming(incoming, limits);
 }
@@ -43,7 +45,7 @@ export function readJson(bytes: Uint8Array): unknown {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
     return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;
   } catch (error) {
-    throw new RequestError('INVALID_BODY', `The body is not valid JSON: ${getErrorMessage(error)}`);
+    throw new RequestError('INVALID_BODY', `The body is not valid JSON: ${getErrorMessage(error)}. Send valid JSON.`);
   }
 }
 
@@ -91,20 +93,20 @@ function readIncoming(incoming: IncomingMessage, limits: BodyLimits): Promise<Bu
   });
 }
 
-function refuseExcess(length: number, added: number, { maxBytes, grow }: BodyLimits): void {
-  if (length > maxBytes) throw createTooLargeError(maxBytes);
-  if (!grow(added))
+function refuseExcess(length: number, added: number, limits: BodyLimits): void {
+  if (length > limits.maxBytes) throw createTooLargeError(limits);
+  if (!limits.grow(added))
     throw new RequestError(
       'SERVER_BUSY',
       'The server is receiving too much data at the same time. Try again in a few seconds.',
     );
 }
 
-function createTooLargeError(maxBytes: number): RequestError {
-  return new RequestError(
-    'BODY_TOO_LARGE',
-    `The body is larger than ${maxBytes} bytes. Send a smaller body, or raise "server.limits.body_bytes" in the configuration.`,
-  );
+function createTooLargeError({ maxBytes, isConfigured }: BodyLimits): RequestError {
+  const advice = isConfigured
+    ? 'Send a smaller body, or raise "server.limits.body_bytes" in the configuration.'
+    : 'Send a smaller body.';
+  return new RequestError('BODY_TOO_LARGE', `The body is larger than ${maxBytes} bytes. ${advice}`);
 }
 
 /**

@@ -61,16 +61,17 @@ export function createRoute(server: ServerContext, route: Route): EndpointRoute 
 
   async function handle(
     context: RequestContext,
-    { caller, requestId, hold, keepUntilSent }: Admitted,
+    { caller, requestId, releaseAtEnd, keepUntilSent }: Admitted,
   ): Promise<PlainResponse | Response> {
     const query = context.req.query();
     checks ??= createRequestChecks(endpoint);
     checks.query(query);
-    const receiving = endpoint.body === undefined ? undefined : bodies.receive(context, endpoint, { caller, hold });
+    const receiving =
+      endpoint.body === undefined ? undefined : bodies.receive(context, endpoint, { caller, releaseAtEnd });
     const bytes = receiving === undefined ? undefined : await receiving.bytes;
     receiving?.leave();
     // A slot is taken only when the body is complete, so that slow senders do not block slots.
-    if (gate !== undefined) hold(gate.enter(caller.name));
+    if (gate !== undefined) releaseAtEnd(gate.enter(caller.name));
     if (largeBody !== undefined && bytes !== undefined && bytes.length > largeBody.above) {
       // The received bytes count against the limit until the response, which may be just as large, was sent.
       keepUntilSent();
@@ -98,16 +99,16 @@ export function createRoute(server: ServerContext, route: Route): EndpointRoute 
     const began = clock();
     const requestId = newRequestId();
     let caller: Caller | undefined;
-    const held: (() => void)[] = [];
+    const releases: (() => void)[] = [];
     let isReleased = false;
     let response: PlainResponse | Response;
     let fault: unknown;
-    /** Registers a function to call after the response; throws if the caller got no slot. */
-    const hold = (release: (() => void) | undefined): void => {
+    /** Registers the function that releases a slot, to be called after the response; throws if the caller got no slot. */
+    const releaseAtEnd = (release: (() => void) | undefined): void => {
       if (release === undefined)
         throw new RequestError('SERVER_BUSY', 'The server is handling too many requests. Try again in a few seconds.');
       if (isReleased) release();
-      else held.push(release);
+      else releases.push(release);
     };
     let isLong = !isJson;
     const keepUntilSent = (): void => {
@@ -115,7 +116,7 @@ export function createRoute(server: ServerContext, route: Route): EndpointRoute 
     };
     try {
       caller = guard.admit(context, endpoint);
-      const work = handle(context, { caller, requestId, hold, keepUntilSent });
+      const work = handle(context, { caller, requestId, releaseAtEnd, keepUntilSent });
       response = await (isJson ? deadlines.within(work) : work);
     } catch (error) {
       fault = error;
@@ -124,7 +125,7 @@ export function createRoute(server: ServerContext, route: Route): EndpointRoute 
     }
     releaseWhenSent(context, isLong, () => {
       isReleased = true;
-      for (const release of held) release();
+      for (const release of releases) release();
     });
     const traceparent = readHeader(context, 'traceparent');
     report(server, { name, caller, requestId, status: response.status, ms: clock() - began, traceparent, fault });
@@ -145,7 +146,7 @@ const NO_BYTES = new Uint8Array();
 interface Admitted {
   readonly caller: Caller;
   readonly requestId: string;
-  readonly hold: (release: (() => void) | undefined) => void;
+  readonly releaseAtEnd: (release: (() => void) | undefined) => void;
   readonly keepUntilSent: () => void;
 }
 
