@@ -16,9 +16,10 @@ describe('the response to a text', () => {
     '{"a":1,}',
     'Here: {"a":1}',
     '\uFEFF{"a":1}',
+    '"\u{1F600} \uD83D"',
     'none',
   ])('has the fields of any other output of parse, in the same order: %s', (text) => {
-    const written: unknown = JSON.parse(answerParse({ text }, compile).json);
+    const written: unknown = JSON.parse(Buffer.from(answerParse({ text }, compile).json).toString());
     const expected: unknown = JSON.parse(JSON.stringify(toParseOutput(parse(text))));
     expect(written).toEqual(expected);
     expect(Object.keys(written as object)).toEqual(Object.keys(expected as object));

@@ -41,13 +41,16 @@ export function answerParse(request: ParseRequest, compile: (schema: JsonSchema)
   return { json, parsed: { status, repairLevel, code: status === 'failed' ? result.error.code : 'none' } };
 }
 
+/** Half of a surrogate pair. UTF-8 cannot represent it; `JSON.stringify` escapes it. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
 /**
  * A text that is valid JSON is inserted unchanged, between the fields of {@link toParseOutput}: serializing its value again would
  * take longer than everything else.
  */
 function formatAnswer({ text, profile = 'default' }: ParseRequest, result: ParseResult<unknown>): string {
   const isWhole = result.ok && result.repairLevel === 'none' && result.candidate.finder === 'whole';
-  if (!isWhole || profile !== 'default' || result.candidate.end !== text.length)
+  if (!isWhole || profile !== 'default' || result.candidate.end !== text.length || LONE_SURROGATE.test(text))
     return JSON.stringify(toParseOutput(result));
   const { status, repairLevel, warnings, candidate } = result;
   const listed = warnings.length === 0 ? '[]' : JSON.stringify(warnings);

@@ -236,6 +236,15 @@ describe('an address other than loopback', () => {
       code: 'HOST_REFUSED',
     });
   });
+
+  it.each([
+    ['192.168.1.2', '192.168.1.2:7171'],
+    ['2001:db8::2', '[2001:db8::2]:7171'],
+    ['Build', 'build'],
+  ])('%s is accepted in addition to the configured names', async (host, header) => {
+    const { get } = await openServer({ host, settings: { tokens, hosts: ['build.example.org'] } });
+    expect((await get('/v1/runs', { host: header, ...bearer('ada-value') })).status).toBe(200);
+  });
 });
 
 describe('pages of other sites', () => {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Endpoint } from '../../api/index.js';
 import { readHeader, readIncomingMessage } from '../http/read-request.js';
 import type { RequestContext } from '../http/read-request.js';
@@ -50,9 +51,10 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
   const requests = createRateLimit({ perMinute: limits.requestsPerMinute, clock });
   const anonymousRequests = createRateLimit({ perMinute: limits.requestsPerMinute, clock });
   const refusals = createRateLimit({ perMinute: limits.refusalsPerMinute, clock });
-  const names = new Set(hosts.map((name) => name.toLowerCase()));
+  const ownName = isIP(host) === 6 ? `[${host}]` : host;
+  const names = new Set([ownName, ...hosts].map((name) => name.toLowerCase()));
   // Addresses other than loopback need a token, which a page with a forged DNS name does not have.
-  const acceptsAnyHost = !isLoopback(host) && names.size === 0;
+  const acceptsAnyHost = !isLoopback(host) && hosts.length === 0;
 
   /** The last accepted Host header: most callers use the same one, so it is not parsed again. */
   let lastAccepted: string | undefined;
