@@ -15,7 +15,7 @@ const usageSchema = object(
   { cached_input_tokens: count, cost: { type: 'number', minimum: 0 } },
 );
 
-/** The facts about a run for a model. */
+/** A run as the tools describe it to a model. */
 export const runReportSchema = object(
   {
     run: name,
@@ -69,8 +69,7 @@ export async function waitForRun(
 
 async function describeView(client: Client, run: RunView, signal: AbortSignal): Promise<RunReport> {
   const { id, state, engine, order, result } = run;
-  const settled = order === null ? undefined : await findOrder(client, order, signal);
-  const { decision } = settled ?? {};
+  const { decision, result: workResult } = (order === null ? undefined : await findOrder(client, order, signal)) ?? {};
   return {
     run: id,
     state,
@@ -80,9 +79,7 @@ async function describeView(client: Client, run: RunView, signal: AbortSignal): 
     ...(order === null ? {} : { order }),
     ...(result === null ? {} : describeResult(result)),
     ...(decision === undefined || decision === null ? {} : { decision: pickDecision(decision) }),
-    ...(settled?.result === undefined || settled.result === null || isLarge(settled.result)
-      ? {}
-      : { work_result: settled.result }),
+    ...(workResult === undefined || workResult === null || isLarge(workResult) ? {} : { work_result: workResult }),
   };
 }
 

@@ -28,7 +28,7 @@ const resolutionSchema = object(
 
 const supersededSchema = object({
   action: { const: 'superseded' },
-  /** `lead`: the author of the order. */
+  /** `lead`, or the person who accepted another result of the race. */
   who: name,
   why: text,
   new_run_id: name,
@@ -66,5 +66,5 @@ export type InboxItem = FromSchema<typeof inboxItemSchema>;
 /** A person's decision and its reason. */
 export type Resolution = FromSchema<typeof resolutionSchema>;
 
-/** Closed without a person's decision, because a new order was submitted for the issue. */
+/** Closed without a decision about it: a new order was submitted for the issue, or another result of the race was accepted. */
 export type Superseded = FromSchema<typeof supersededSchema>;

@@ -77,7 +77,7 @@ export const runResultSchema = object(
     text,
     /** The model that the engine reported, or the requested one. */
     model: name,
-    /** Reports of the engine and its reader over all attempts, limited in number; absent if there are none. */
+    /** Diagnostics of the engine and its reader over all attempts, limited in number; absent if there are none. */
     diagnostics: arrayOf(diagnosticSchema),
     /** Tools that the agent was not allowed to use; absent if there were none. */
     denials: arrayOf(denialSchema),
@@ -104,7 +104,7 @@ export type RunResult = FromSchema<typeof runResultSchema>;
 /** Unknown types and fields in the output of an engine, counted over all attempts. */
 export type RunDrift = FromSchema<typeof driftSchema>;
 
-/** A report of the engine or its reader. */
+/** A diagnostic of the engine or its reader. */
 export type RunDiagnostic = FromSchema<typeof diagnosticSchema>;
 
 /** A tool that the agent was not allowed to use. */

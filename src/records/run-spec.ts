@@ -7,7 +7,7 @@ import { engineNameSchema } from './run-engine.js';
 /** Longer texts belong in files in the working folder. */
 const PROMPT_LENGTH = 16 * 1024 * 1024;
 
-const word = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$' } as const;
+const shortText = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$' } as const;
 /** Node.js timers cannot exceed 24 days. */
 const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 2_000_000 } as const;
 const bound = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
@@ -69,7 +69,7 @@ export const storedRunSpec = {
     /** The program and its arguments, for engine `command` only. */
     command: { type: 'array', minItems: 1, maxItems: 4096, items: { type: 'string', pattern: '^[^\\u0000]*$' } },
     /** The working folder of the agent; only one run at a time uses it. */
-    workdir: word,
+    workdir: shortText,
     /** Without a contract, a run that ends normally is a success. */
     contract: object(
       {},
@@ -94,14 +94,14 @@ export const storedRunSpec = {
     /** Names of environment variables to pass; `OPENAI_*` is a pattern. */
     env: { type: 'array', maxItems: 1024, items: { type: 'string', pattern: '^[A-Za-z_*][A-Za-z0-9_*]*$' } },
     /** Files that the result depends on, relative to the working folder. Required for caching; may be empty. */
-    input_files: { type: 'array', maxItems: 10_000, items: word },
+    input_files: { type: 'array', maxItems: 10_000, items: shortText },
     /** `true` reads and writes the cache, `refresh` only writes. */
     cache: { enum: [true, false, 'refresh'] },
     /** `same-host`: if its worker is lost, another worker on the same host resumes the session. Without this setting, the run ends. */
     resume: { const: 'same-host' },
     /** How often invalid output is sent back to the agent with the errors; 0 by default. */
     max_retries: { type: 'integer', minimum: 0, maximum: 100 },
-    model: word,
+    model: shortText,
     /** The span that caused the run, in the format of W3C Trace Context; the parent of its spans. */
     traceparent: { type: 'string', pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' },
     /** `true`: capture through a terminal instead of pipes. `beside`: through both. */

@@ -73,11 +73,11 @@ describe('a request', () => {
   });
 
   it.each([
-    ['a parameter there is not', '/v1/runs?lmit=1'],
+    ['an unknown parameter', '/v1/runs?lmit=1'],
     ['an invalid number', '/v1/runs?limit=ten'],
-    ['a number written for machines', '/v1/runs?limit=0x10'],
+    ['a hexadecimal number', '/v1/runs?limit=0x10'],
     ['a number out of range', '/v1/runs?limit=501'],
-    ['a word that is not on the list', '/v1/runs?state=asleep'],
+    ['an unknown value', '/v1/runs?state=asleep'],
     ['an invalid date', '/v1/executions?since=yesterday'],
   ])('with %s in its query is refused', async (_, path) => {
     const { get } = await openServer();
@@ -144,7 +144,7 @@ describe('an internal error', () => {
     expect((await get('/healthz')).status).toBe(200);
   });
 
-  it('keeps its details even if it has an unexpected code', async () => {
+  it('does not send its details even if it has an unexpected code', async () => {
     const { get, store } = await openServer();
     store.listRuns = async () => {
       throw new SluiceError('constructor', 'hunter2');

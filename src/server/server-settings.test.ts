@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_LIMITS, settingsFromConfig } from './server-settings.js';
+import { DEFAULT_LIMITS, readServerSettings } from './server-settings.js';
 
 describe('the settings of a server', () => {
   it('are narrow by default: one root, no programs, no other sites', () => {
-    expect(settingsFromConfig({}, { env: {}, cwd: '/srv' })).toEqual({
+    expect(readServerSettings({}, { env: {}, cwd: '/srv' })).toEqual({
       tokens: [],
       agents: {},
       budgets: {},
@@ -30,7 +30,7 @@ describe('the settings of a server', () => {
       limits: { body_bytes: 1, request_s: 2, requests_at_once: 3 },
     };
     const config = { roots: [], commands: ['make'], tokens: [token], server };
-    expect(settingsFromConfig(config, { env: {}, cwd: '/srv' })).toEqual({
+    expect(readServerSettings(config, { env: {}, cwd: '/srv' })).toEqual({
       tokens: [token],
       agents: {},
       budgets: {},

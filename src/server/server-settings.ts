@@ -94,7 +94,7 @@ export const DEFAULT_SETTINGS: ServerSettings = {
  * Reads the settings from the configuration and the environment. Without `roots`, requests may use the folder in which the server
  * was started, and everything in it.
  */
-export function settingsFromConfig(
+export function readServerSettings(
   config: Pick<Config, 'tokens' | 'roots' | 'commands' | 'server' | 'agents' | 'budgets' | 'triggers'>,
   { env, cwd, localToken }: SettingsSources,
 ): ServerSettings {

@@ -11,8 +11,9 @@ import {
 /** The machine that claimed the run and has its folder; absent before that. */
 const host = name;
 
-/** An order and its state, with its issue, run id and worker at the top level. */
 const { group, ...orderFields } = orderRecordSchema.properties;
+
+/** An order and its state, with its issue, run id and worker at the top level. */
 export const orderSchema = object({ issue_ref: name, run_id: name, worker: name, ...orderFields }, { group, host });
 
 /** A submitted order, with the other orders of its race. */
@@ -30,7 +31,7 @@ export const inboxResponseSchema = {
   properties: { ...inboxItemSchema.properties, host },
 } as const;
 
-/** A person's decision. The name of the person comes from the token. */
+/** A person's decision. If tokens are configured, `who` must be the name of the token, or absent. */
 export const resolveRequestSchema = object(
   { action: resolutionAction, why: name },
   {

@@ -57,14 +57,14 @@ async function serveRemoteServer(url: string, connection: Connection): Promise<v
 
 /** Serves the store of this process, with the endpoints of the server but without a port. */
 async function serveStore(context: CommandContext, flags: McpFlags, io: CommandIo, signal: AbortSignal): Promise<void> {
-  const [{ createServer, settingsFromConfig }, { createClient }, { startWorker }] = await Promise.all([
+  const [{ createServer, readServerSettings }, { createClient }, { startWorker }] = await Promise.all([
     import('../../server/index.js'),
     import('../../client/index.js'),
     import('../../dispatch/index.js'),
   ]);
   const { config, wrappers, store, lead, logger } = context;
   // The only caller is this process.
-  const settings = { ...settingsFromConfig(config, { env: process.env, cwd: process.cwd() }), tokens: [] };
+  const settings = { ...readServerSettings(config, { env: process.env, cwd: process.cwd() }), tokens: [] };
   const server = createServer({ store, lead, wrappers, data: config.data, settings, logger });
   const worker = flags.worker ? startWorker({ store, lead, ...readWorkerSettings(context) }) : undefined;
   const client = createClient({

@@ -74,13 +74,13 @@ interface Serving {
 }
 
 async function serve(context: CommandContext, { flags, io, interruption }: Serving): Promise<ExitCode> {
-  const [{ runServer, settingsFromConfig, createMetrics }, { createArchive, createNotifyPost }, { watchTokens }] =
+  const [{ runServer, readServerSettings, createMetrics }, { createArchive, createNotifyPost }, { watchTokens }] =
     await Promise.all([import('../../server/index.js'), import('../../config/index.js'), import('../watch-tokens.js')]);
   const { config, wrappers, store, lead, logger, knownSecrets, tracing } = context;
   const { data, server: fileSettings = {} } = config;
   const host = flags.host ?? fileSettings.host;
   const localToken = await chooseLocalToken(config, host);
-  const settings = settingsFromConfig(config, { env: process.env, cwd: process.cwd(), localToken });
+  const settings = readServerSettings(config, { env: process.env, cwd: process.cwd(), localToken });
   const notifyPost = createNotifyPost(config, process.env);
   const metrics = createMetrics({ store, data, logger, tracing, driftThreshold: fileSettings.drift_threshold });
   metrics.watch(interruption.signal);

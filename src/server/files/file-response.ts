@@ -19,8 +19,8 @@ export async function createFileResponse(context: RequestContext, file: FileResp
   const { handle, type, maxBytes = Number.POSITIVE_INFINITY, requestId } = file;
   const { size } = await handle.stat();
   const range = parseByteRange(context.req.header('range'), size);
-  if (range === 'none' || context.req.method === 'HEAD') await handle.close();
-  if (range === 'none') return createRangeProblem(size, requestId);
+  if (range === 'unsatisfiable' || context.req.method === 'HEAD') await handle.close();
+  if (range === 'unsatisfiable') return createRangeProblem(size, requestId);
   const { from, to: wanted } = range ?? { from: 0, to: size };
   const to = Math.min(wanted, from + maxBytes);
   const headers = {
@@ -55,20 +55,20 @@ interface ByteSpan {
 
 /**
  * Parses a `Range` header. Undefined means the entire file, which is also the result for an invalid header or several ranges;
- * `none` means that the range is outside the file.
+ * `unsatisfiable` means that the range is outside the file.
  *
  * @example
  * parseByteRange('bytes=10-19', 100) // { from: 10, to: 20 }
  * parseByteRange('bytes=-5', 100) // { from: 95, to: 100 }
  */
-export function parseByteRange(header: string | undefined, size: number): ByteSpan | 'none' | undefined {
+export function parseByteRange(header: string | undefined, size: number): ByteSpan | 'unsatisfiable' | undefined {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
   if (first === '') {
     const length = Math.min(Number(last), size);
-    return length === 0 ? 'none' : { from: size - length, to: size };
+    return length === 0 ? 'unsatisfiable' : { from: size - length, to: size };
   }
   const from = Number(first);
   if (last !== '' && Number(last) < from) return undefined;
-  return from >= size ? 'none' : { from, to: last === '' ? size : Math.min(Number(last) + 1, size) };
+  return from >= size ? 'unsatisfiable' : { from, to: last === '' ? size : Math.min(Number(last) + 1, size) };
 }

@@ -135,7 +135,12 @@ async function openRaw(
   }
   throw folder === undefined
     ? createFilesMissingError(record)
-    : new RequestError('RAW_NOT_FOUND', 'The run does not have this attempt or stream yet. Try again later.');
+    : new RequestError(
+        'RAW_NOT_FOUND',
+        record.state === 'ended'
+          ? 'The run does not have this attempt or stream. GET /v1/runs/{id}/files lists the files.'
+          : 'The run does not have this attempt or stream yet. Try again later.',
+      );
 }
 
 function isStream(word: string): word is RawRef['stream'] {

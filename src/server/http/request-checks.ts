@@ -68,9 +68,11 @@ function check(schema: StandardSchema, value: unknown, code: 'INVALID_BODY' | 'I
     message,
   }));
   const [first] = issues;
-  const detail =
-    first === undefined ? 'The value is invalid.' : `${first.path === '' ? 'body' : first.path}: ${first.message}`;
-  throw new RequestError(code, detail, { issues });
+  const location = first === undefined || first.path === '' ? '' : `${first.path}: `;
+  const subject = code === 'INVALID_BODY' ? 'body' : 'query';
+  throw new RequestError(code, `Invalid ${subject}: ${location}${first?.message ?? 'it does not match its schema'}.`, {
+    issues,
+  });
 }
 
 /** Reads a number in decimal notation; other text is returned unchanged and fails validation. */

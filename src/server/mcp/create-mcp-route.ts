@@ -69,8 +69,8 @@ function createLocalClient(app: Hono, context: RequestContext) {
   const passed = pickHeaders(context, ['authorization', 'traceparent']);
   return createClient({
     url: 'http://127.0.0.1',
-    // Replaced below. Without a token, the client would use that of the user who started this process.
-    token: 'of-the-caller',
+    // Replaced below by the token of the request. Without one here, the client would send the token of the user who started this process.
+    token: 'placeholder',
     fetch: async (address, init) => {
       const headers = new Headers(init?.headers);
       headers.delete('authorization');

@@ -1,5 +1,5 @@
 /**
- * The headers of every response. They prevent that a response is executed, framed, sniffed, cached or read by other sites. There are
+ * The headers of every response. They prevent it from being executed, framed, sniffed, cached, or read by other sites. There are
  * few of them, because each header makes every response slower.
  */
 export const SECURITY_HEADERS = {
