@@ -108,13 +108,13 @@ describe('the executions', () => {
     await expect.poll(async () => page.getByRole('table').innerText()).toContain('dep_unresolved');
   });
 
-  it('narrows by decision and worker, in the address', async () => {
+  it('narrows by decision and wrapper, in the address', async () => {
     const { page } = await app.open('/executions');
     await settle(page);
     await page.getByLabel('Decision').selectOption('advance');
     const rows = page.getByRole('table').getByRole('row');
     await expect.poll(async () => rows.filter({ hasText: 'acme/shop' }).count()).toBe(1);
-    await page.getByLabel('Worker').fill('nobody');
+    await page.getByLabel('Wrapper').fill('nobody');
     await page.getByText('No executions match').waitFor();
     expect(new URL(page.url()).search).toBe('?decision=advance&worker=nobody');
   });

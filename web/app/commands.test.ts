@@ -26,7 +26,7 @@ describe('the command palette', () => {
     expect(findCommands('acme/shop#12', ALL)[0]?.action).toEqual({ path: '/issues/acme%2Fshop%2312' });
   });
 
-  test('hides what the session may not do', () => {
+  test('hides commands that the session does not allow', () => {
     const shown = labels('', { canRun: false, canSignOut: false });
     expect(shown).not.toContain('Start a run');
     expect(shown).not.toContain('Sign out');

@@ -88,7 +88,7 @@ function Count({ text }: { readonly text: string }) {
   return (
     <span class="count">
       {text}
-      <span class="unseen"> waiting</span>
+      <span class="visually-hidden"> waiting</span>
     </span>
   );
 }

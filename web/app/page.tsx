@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { formatWaiting, waiting } from '../server/waiting.js';
-import { Loading, Notice } from '../ui/notice.js';
+import { Loading, PageNotLoaded } from '../ui/notice.js';
 import type { Route } from './route.js';
 
 type PageName = Exclude<Route['page'], 'unknown'>;
@@ -63,17 +63,7 @@ export function Page({ route }: { readonly route: Route }) {
     );
   }
   if (loaded?.name !== route.page) return <Loading />;
-  if ('failed' in loaded) {
-    return (
-      <Notice
-        tone="bad"
-        title="The page could not be loaded"
-        action={{ label: 'Reload', run: () => location.reload() }}
-      >
-        The server may have been updated or stopped.
-      </Notice>
-    );
-  }
+  if ('failed' in loaded) return <PageNotLoaded />;
   const View = loaded.view;
   return <View />;
 }

@@ -12,13 +12,13 @@ const getKey = (row: Row): string => String(row.id);
 const row = (id: number, state = 'running'): Row => ({ id, state });
 const rows = (...ids: readonly number[]): readonly Row[] => ids.map((id) => row(id));
 const page = (items: readonly Row[], next: string | null = 'older'): Page<Row> => ({ items, next_cursor: next });
-const list = (items: readonly Row[], next: string | null = 'oldest'): LiveList<Row> => ({ items, next, unseen: 0 });
+const list = (items: readonly Row[], next: string | null = 'oldest'): LiveList<Row> => ({ items, next, newCount: 0 });
 const ids = ({ items }: LiveList<Row>): readonly number[] => items.map(({ id }) => id);
 const now = { hold: false };
 const held = { hold: true };
 
 test('the first page is the list', () => {
-  expect(mergeHead(null, page(rows(2, 1), null), getKey, now)).toEqual({ items: rows(2, 1), next: null, unseen: 0 });
+  expect(mergeHead(null, page(rows(2, 1), null), getKey, now)).toEqual({ items: rows(2, 1), next: null, newCount: 0 });
 });
 
 test('new items come first, loaded ones stay, and so does the cursor of the next page', () => {
@@ -43,7 +43,7 @@ test('a removed item disappears, also while the list is held', () => {
 test('while the list is held, new items are counted and no row moves', () => {
   const taken = mergeHead(list(rows(3, 2, 1)), page(rows(5, 4, 3, 2)), getKey, held);
   expect(ids(taken)).toEqual([3, 2, 1]);
-  expect(taken.unseen).toBe(2);
+  expect(taken.newCount).toBe(2);
   expect(ids(mergeHead(taken, page(rows(5, 4, 3, 2)), getKey, now))).toEqual([5, 4, 3, 2, 1]);
 });
 
@@ -55,7 +55,7 @@ test('drops the older rows when the new head does not overlap with them', () => 
   expect(mergeHead(list(rows(2, 1)), page(rows(9, 8)), getKey, now)).toEqual({
     items: rows(9, 8),
     next: 'older',
-    unseen: 0,
+    newCount: 0,
   });
 });
 

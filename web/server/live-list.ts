@@ -122,7 +122,7 @@ export interface LiveList<Item> {
   /** The cursor of the next page; null at the end. */
   readonly next: string | null;
   /** How many new items are not shown yet. */
-  readonly unseen: number;
+  readonly newCount: number;
 }
 
 /** A page as returned by list endpoints. */
@@ -147,7 +147,7 @@ export function mergeHead<Item>(
   getKey: GetKey<Item>,
   { hold }: { readonly hold: boolean },
 ): LiveList<Item> {
-  const replaced = { items: page.items, next: page.next_cursor, unseen: 0 };
+  const replaced = { items: page.items, next: page.next_cursor, newCount: 0 };
   if (list === null || list.items.length === 0) return replaced;
   const headItems = new Map(page.items.map((item) => [getKey(item), item]));
   const end = page.next_cursor === null ? list.items.length : countHead(list.items, page.items, getKey);
@@ -156,14 +156,14 @@ export function mergeHead<Item>(
     return {
       items: list.items.flatMap((item, index) => headItems.get(getKey(item)) ?? (index < end ? [] : [item])),
       next: list.next,
-      unseen: page.items.filter((item) => !known.has(getKey(item))).length,
+      newCount: page.items.filter((item) => !known.has(getKey(item))).length,
     };
   }
   // With no overlap there may be rows between the two pages, so the older rows are dropped and loaded again.
   if (end === 0) return replaced;
   const rest = list.items.slice(end).filter((item) => !headItems.has(getKey(item)));
   if (rest.length === 0) return replaced;
-  return { items: [...page.items, ...rest], next: list.next, unseen: 0 };
+  return { items: [...page.items, ...rest], next: list.next, newCount: 0 };
 }
 
 /** Adds the page after the known rows. */

@@ -36,6 +36,9 @@ function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
   return null;
 }
 
+/** Shown if an answer was not sent because of {@link isReplaced}. */
+export const QUESTION_REPLACED = 'Nothing was sent: the agent has asked another question in the meantime.';
+
 /** Whether the agent has asked another question since this one. A question that is not listed yet is not noticed. */
 export async function isReplaced(
   client: Pick<Client, 'listWaiting'>,

@@ -40,8 +40,8 @@ const TONES = new Map(
 );
 
 /** Chooses the tone of a state or an outcome; plain by default. */
-export function chooseTone(word: string): Tone {
-  return TONES.get(word) ?? 'plain';
+export function chooseTone(state: string): Tone {
+  return TONES.get(state) ?? 'plain';
 }
 
 /** Labels that differ from the name on the wire. */
@@ -71,8 +71,8 @@ export function labelState(state: string): string {
  * capitalize('rate_limit') // 'Rate limit'
  */
 export function capitalize(name: string): string {
-  const words = name.replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const text = name.replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Lists states as options of a filter. */

@@ -36,7 +36,7 @@ function Field({
 }
 
 /** A choice between a few options, each with an explanation. */
-export function Choices<Value extends string>({
+export function RadioField<Value extends string>({
   name,
   legend,
   value,
@@ -86,7 +86,7 @@ export function Choices<Value extends string>({
 }
 
 /** A checkbox with an explanation. */
-export function Switch({
+export function CheckboxField({
   id,
   label,
   help,
@@ -119,57 +119,57 @@ export function Switch({
 /** The value of a field, and the callback for its changes. */
 interface FieldValue {
   readonly value: string;
-  readonly onWrite: (text: string) => void;
+  readonly onChange: (text: string) => void;
 }
 
-type OtherAttributes<Attributes> = Omit<Attributes, keyof FieldTexts | 'value' | 'onInput'>;
+type OtherAttributes<Attributes> = Omit<Attributes, keyof FieldTexts | 'value' | 'onInput' | 'onChange'>;
 
 /** A field for a single line of text. */
-export function LineField({
+export function TextField({
   id,
   label,
   help,
   error,
-  onWrite,
+  onChange,
   ...attributes
 }: FieldTexts & FieldValue & OtherAttributes<InputHTMLAttributes>) {
   return (
     <Field id={id} label={label} help={help} error={error}>
-      {(control) => <input {...attributes} {...control} onInput={(event) => onWrite(event.currentTarget.value)} />}
+      {(control) => <input {...attributes} {...control} onInput={(event) => onChange(event.currentTarget.value)} />}
     </Field>
   );
 }
 
 /** A field for several lines of text. */
-export function LinesField({
+export function TextAreaField({
   id,
   label,
   help,
   error,
-  onWrite,
+  onChange,
   ...attributes
 }: FieldTexts & FieldValue & OtherAttributes<TextareaHTMLAttributes>) {
   return (
     <Field id={id} label={label} help={help} error={error}>
-      {(control) => <textarea {...attributes} {...control} onInput={(event) => onWrite(event.currentTarget.value)} />}
+      {(control) => <textarea {...attributes} {...control} onInput={(event) => onChange(event.currentTarget.value)} />}
     </Field>
   );
 }
 
 /** A drop-down field; its children are the options. */
-export function ListField({
+export function SelectField({
   id,
   label,
   help,
   error,
   value,
-  onWrite,
+  onChange,
   children,
 }: FieldTexts & FieldValue & { readonly children: ComponentChildren }) {
   return (
     <Field id={id} label={label} help={help} error={error}>
       {(control) => (
-        <select {...control} value={value} onChange={(event) => onWrite(event.currentTarget.value)}>
+        <select {...control} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
           {children}
         </select>
       )}

@@ -33,7 +33,7 @@ export function FilterChoice({
 }
 
 /** How long after the last key press a search begins. */
-const PAUSE_MS = 250;
+const DEBOUNCE_MS = 250;
 
 /** A filter stored in the query under `name`: free text, applied when typing pauses. */
 export function FilterText({
@@ -68,7 +68,7 @@ export function FilterText({
       const isStep = (lastText.current === '') !== (next === '');
       lastText.current = next;
       setQuery({ [name]: next }, { isStep });
-    }, PAUSE_MS);
+    }, DEBOUNCE_MS);
   };
   return (
     <label>
@@ -95,7 +95,7 @@ export function FilterDate({
 }: {
   readonly name: string;
   readonly label: string;
-  readonly format: (word: string) => string;
+  readonly format: (value: string) => string;
 }) {
   return (
     <label>

@@ -143,8 +143,8 @@ export function ListFrame<Item>({
         </p>
         {summarize === undefined ? null : <p class="list-sum">{summarize(list.items)}</p>}
         <span aria-live="polite">
-          <button type="button" class="unseen-count" hidden={list.unseen === 0} onClick={() => showNew(refresh)}>
-            Show {list.unseen} new
+          <button type="button" class="new-count" hidden={list.newCount === 0} onClick={() => showNew(refresh)}>
+            Show {list.newCount} new
           </button>
         </span>
         <span class="end">

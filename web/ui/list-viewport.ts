@@ -97,7 +97,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   const visible = (): RowRange => [heights.at(top(), count), heights.at(top() + view, count)];
   const around = ([from, to]: RowRange): RowRange => [Math.max(0, from - AROUND), Math.min(count - 1, to + AROUND)];
   /** At the end all rows are created together: it would flicker if some of them were added later. */
-  const grantRows = (wanted: number): number => (staysAtEnd() ? wanted : rowTurns.take(wanted));
+  const grantRows = (wanted: number): number => (staysAtEnd() ? wanted : rowTurns.grant(wanted));
 
   function handleResize(entries: readonly ResizeObserverEntry[]): void {
     const before = `${view} ${heights.top(count)}`;

@@ -76,7 +76,7 @@ function MarkdownTable({ rows }: { readonly rows: readonly (readonly (readonly I
           <tr>
             {head.map((cell, index) => (
               <th key={index} scope="col">
-                {cell.length === 0 ? <span class="unseen">Column {index + 1}</span> : cell.map(drawInline)}
+                {cell.length === 0 ? <span class="visually-hidden">Column {index + 1}</span> : cell.map(drawInline)}
               </th>
             ))}
           </tr>

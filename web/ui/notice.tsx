@@ -48,6 +48,15 @@ export function FailureNotice({
   );
 }
 
+/** Reports that the code of a page could not be loaded. */
+export function PageNotLoaded() {
+  return (
+    <Notice tone="bad" title="The page could not be loaded" action={{ label: 'Reload', run: () => location.reload() }}>
+      The server may have been updated or stopped.
+    </Notice>
+  );
+}
+
 /**
  * Removes the hint about an endpoint from a server message: the hint is for programs, and the page shows a link instead.
  *
@@ -58,8 +67,8 @@ export function omitApiHint(message: string): string {
   return message.replace(/ GET \/v1\/\S+ lists all [\w ]+\.$/, '');
 }
 
-/** Reports that the choices of a form could not be loaded. */
-export function OfferFailure({ offer: { failure, reload } }: { readonly offer: Resource<unknown> }) {
+/** Reports that the choices of a form, such as its engines and folders, could not be loaded. */
+export function ChoicesFailure({ choices: { failure, reload } }: { readonly choices: Resource<unknown> }) {
   if (failure === null) return null;
   return (
     <FailureNotice title="Cannot load the choices for this form" failure={failure} reload={reload}>

@@ -1,6 +1,6 @@
 import { Badge, chooseTone } from './badge.js';
 import type { RepairLevel as RepairLevelName } from '../../src/json/index.js';
-import { LEVEL_WORDS } from './repair-words.js';
+import { LEVEL_LABELS } from './repair-labels.js';
 
 /** The label of a repair level; the tooltip has its name on the wire. */
 export function RepairLevel({
@@ -11,11 +11,11 @@ export function RepairLevel({
   /** The kinds of repairs, as far as they are known. */
   readonly kinds?: readonly string[];
 }) {
-  if (level === 'none') return <span class="dim">{LEVEL_WORDS[level]}</span>;
+  if (level === 'none') return <span class="dim">{LEVEL_LABELS[level]}</span>;
   if (isOnlyExtracted(level, kinds)) return <Badge title={level}>Extracted</Badge>;
   return (
     <Badge tone={chooseTone(level)} title={level}>
-      {LEVEL_WORDS[level]}
+      {LEVEL_LABELS[level]}
     </Badge>
   );
 }

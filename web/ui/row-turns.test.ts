@@ -17,9 +17,9 @@ function openTurns(most: number) {
 
 test('limits the rows that all lists together create in a frame', () => {
   const turns = openTurns(8);
-  expect([turns.take(5), turns.take(5), turns.take(5)]).toEqual([5, 3, 0]);
+  expect([turns.grant(5), turns.grant(5), turns.grant(5)]).toEqual([5, 3, 0]);
   turns.frame();
-  expect(turns.take(20)).toBe(8);
+  expect(turns.grant(20)).toBe(8);
 });
 
 test('waiting lists are drawn one per frame, in order of arrival', () => {
@@ -27,7 +27,7 @@ test('waiting lists are drawn one per frame, in order of arrival', () => {
   const drawn: string[] = [];
   for (const name of ['events', 'raw']) {
     turns.wait(() => {
-      drawn.push(`${name} ${turns.take(12)}`);
+      drawn.push(`${name} ${turns.grant(12)}`);
     });
   }
   turns.frame();
@@ -50,11 +50,11 @@ test('a list that waits twice is drawn once', () => {
 
 test('rows created in a turn do not count against the next frame', () => {
   const turns = openTurns(8);
-  turns.wait(() => void turns.take(8));
+  turns.wait(() => void turns.grant(8));
   turns.frame();
-  expect(turns.take(3)).toBe(0);
+  expect(turns.grant(3)).toBe(0);
   turns.task();
-  expect(turns.take(3)).toBe(3);
+  expect(turns.grant(3)).toBe(3);
 });
 
 test('a removed list is not drawn', () => {
@@ -69,9 +69,9 @@ test('a removed list is not drawn', () => {
 
 test('requests no frame while no list is waiting', () => {
   const turns = openTurns(8);
-  turns.take(0);
+  turns.grant(0);
   expect(turns.frames).toHaveLength(0);
-  turns.take(1);
+  turns.grant(1);
   turns.frame();
   turns.task();
   expect(turns.frames).toHaveLength(0);

@@ -1,7 +1,7 @@
 /** Limits how many rows all lists of a page together create per frame. */
 export interface RowTurns {
   /** Returns how many of the wanted rows may be created now. */
-  readonly take: (wanted: number) => number;
+  readonly grant: (wanted: number) => number;
   /** Registers a list with rows left to create: it is drawn again when its turn comes. */
   readonly wait: (draw: () => void) => void;
   /** Removes a list from the queue. */
@@ -45,11 +45,11 @@ export function createRowTurns({ afterFrame, afterTask }: Scheduler, limit = MAX
   }
 
   return {
-    take(wanted) {
-      const taken = Math.min(wanted, left);
-      left -= taken;
-      if (taken > 0) schedule();
-      return taken;
+    grant(wanted) {
+      const granted = Math.min(wanted, left);
+      left -= granted;
+      if (granted > 0) schedule();
+      return granted;
     },
     wait(draw) {
       waiting.add(draw);

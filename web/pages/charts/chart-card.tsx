@@ -71,7 +71,7 @@ function Strip({
   };
   return (
     <svg
-      class={`strip ${series.tone}${series.runs === null ? '' : ' linked'}`}
+      class={`strip ${series.tone}${series.listFilter === null ? '' : ' linked'}`}
       viewBox={`0 0 ${width} ${HEIGHT}`}
       preserveAspectRatio="none"
       aria-hidden="true"
@@ -132,7 +132,7 @@ function Figures({ chart }: { readonly chart: ChartModel }) {
       <CopyButton label="Copy figures" read={() => toFiguresText(chart)} />
       <div class="table-scroll figures" tabIndex={0} role="region" aria-label={`Figures of ${title}`}>
         <table>
-          <caption class="unseen">{title}; empty periods are omitted</caption>
+          <caption class="visually-hidden">{title}; empty periods are omitted</caption>
           <thead>
             <tr>
               <th scope="col">Time</th>

@@ -131,7 +131,7 @@ it('a series is summarized as a total, a median or a current value', () => {
 it('the highest bar of a series is named, and large counts are rounded', () => {
   const tokens = toCharts(over({ usage: [used('claude', 'opus', 2)] }, {}), null).find(({ id }) => id === 'tokens');
   if (tokens === undefined) throw new Error('no chart of tokens');
-  const line = { label: 'x', tone: 'accent', runs: null, values: [3_400_000, null, 100_000] } as const;
+  const line = { label: 'x', tone: 'accent', listFilter: null, values: [3_400_000, null, 100_000] } as const;
   expect(describePeak(line, tokens)).toBe('Peak 3.4M');
   expect(summarizeSeries(line, tokens)).toBe('3.5M');
   expect(describePeak({ ...line, values: [null, 0] }, tokens)).toBe('');
@@ -158,7 +158,7 @@ describe('money', () => {
     expect(splitLines(spent, 'tokens', 'codex')).toEqual({ 'codex (model unknown)': [105, 0] });
   });
 
-  it('is summed over the span, the most expensive first', () => {
+  it('is summed over the period, the most expensive first', () => {
     expect(sumUsage(spent, null)).toEqual([
       { engine: 'claude', model: 'opus', runs: 2, input: 200, cached: 20, output: 10, cost: 3 },
       { engine: 'codex', model: null, runs: 1, input: 100, cached: 10, output: 5, cost: 0 },

@@ -1,6 +1,6 @@
 import type { StatisticsView } from '../../../src/api/index.js';
 import { labelState } from '../../ui/badge.js';
-import { LEVEL_WORDS } from '../../ui/repair-words.js';
+import { LEVEL_LABELS } from '../../ui/repair-labels.js';
 import { formatCount, formatMoney, formatShort } from '../../ui/amount.js';
 import { formatDay, formatDuration } from '../../ui/time.js';
 
@@ -15,8 +15,10 @@ export interface Series {
   readonly label: string;
   readonly tone: SeriesTone;
   readonly values: readonly (number | null)[];
-  /** The filter for the runs of a figure, or for executions if it names a decision; null if there is none. */
-  readonly runs: Readonly<Record<string, string>> | null;
+  /**
+   * The filter of the list that a figure links to: of the runs or, if it contains a decision, of the executions. Null for no link.
+   */
+  readonly listFilter: Readonly<Record<string, string>> | null;
 }
 
 /** One chart: the same figures are shown as bars and as a table. */
@@ -25,7 +27,7 @@ export interface ChartModel {
   readonly title: string;
   readonly help: string;
   readonly unit: 'count' | 'duration' | 'money';
-  /** Whether it shows a state, whose last figure is the summary; other figures are added up. */
+  /** Whether the figures are states at a point in time, of which the last is the summary. Otherwise they are totals or medians. */
   readonly isState: boolean;
   /** The start of each step, in seconds. */
   readonly times: readonly number[];
@@ -67,25 +69,25 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
           label: labelState('success'),
           tone: 'good',
           values: sum(({ outcomes }) => outcomes.success),
-          runs: { ...engineFilter, outcome: 'success' },
+          listFilter: { ...engineFilter, outcome: 'success' },
         },
         {
           label: labelState('failed'),
           tone: 'bad',
           values: sum(({ outcomes }) => outcomes.failed),
-          runs: { ...engineFilter, outcome: 'failed' },
+          listFilter: { ...engineFilter, outcome: 'failed' },
         },
         {
           label: labelState('comment'),
           tone: 'warn',
           values: sum(({ outcomes }) => outcomes.comment),
-          runs: { ...engineFilter, outcome: 'comment' },
+          listFilter: { ...engineFilter, outcome: 'comment' },
         },
         {
           label: labelState('canceled'),
           tone: 'dim',
           values: sum(({ outcomes }) => outcomes.canceled),
-          runs: { ...engineFilter, outcome: 'canceled' },
+          listFilter: { ...engineFilter, outcome: 'canceled' },
         },
       ],
     },
@@ -96,22 +98,22 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       help: 'How much the output had to be changed before it could be parsed.',
       series: [
         {
-          label: LEVEL_WORDS.none,
+          label: LEVEL_LABELS.none,
           tone: 'good',
           values: sum((one) => one.repair_levels.none),
-          runs: { ...engineFilter, repair_level: 'none' },
+          listFilter: { ...engineFilter, repair_level: 'none' },
         },
         {
-          label: LEVEL_WORDS.deterministic_generic,
+          label: LEVEL_LABELS.deterministic_generic,
           tone: 'warn',
           values: sum((one) => one.repair_levels.deterministic_generic),
-          runs: { ...engineFilter, repair_level: 'deterministic_generic' },
+          listFilter: { ...engineFilter, repair_level: 'deterministic_generic' },
         },
         {
-          label: LEVEL_WORDS.schema_aligned,
+          label: LEVEL_LABELS.schema_aligned,
           tone: 'accent',
           values: sum((one) => one.repair_levels.schema_aligned),
-          runs: { ...engineFilter, repair_level: 'schema_aligned' },
+          listFilter: { ...engineFilter, repair_level: 'schema_aligned' },
         },
       ],
     },
@@ -167,7 +169,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       id: 'inbox',
       title: 'Inbox',
       help: 'Items waiting for a person.',
-      series: [{ label: 'Waiting', tone: 'warn', values: buckets.map(({ inbox }) => inbox.open), runs: null }],
+      series: [{ label: 'Waiting', tone: 'warn', values: buckets.map(({ inbox }) => inbox.open), listFilter: null }],
     },
     {
       ...duration,
@@ -175,7 +177,9 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       id: 'age',
       title: 'Inbox age',
       help: 'Age of the oldest waiting item.',
-      series: [{ label: 'Oldest', tone: 'bad', values: buckets.map(({ inbox }) => inbox.oldest_age_ms), runs: null }],
+      series: [
+        { label: 'Oldest', tone: 'bad', values: buckets.map(({ inbox }) => inbox.oldest_age_ms), listFilter: null },
+      ],
     },
     {
       ...count,
@@ -242,7 +246,7 @@ function createLatencySeries(chosen: readonly (readonly Figures[])[], percentile
   return findLargest(totals, MAX_SERIES).map((engine) => ({
     label: engine,
     tone: 'accent',
-    runs: { engine },
+    listFilter: { engine },
     values: chosen.map((runs) => runs.find((one) => one.engine === engine)?.latency_ms?.[percentile] ?? null),
   }));
 }
@@ -250,20 +254,20 @@ function createLatencySeries(chosen: readonly (readonly Figures[])[], percentile
 /** Creates a series for each of the largest names, and one for all others together. */
 function createNamedSeries(
   buckets: readonly (readonly (readonly [string, number])[])[],
-  findRuns: (label: string) => Series['runs'],
+  createFilter: (label: string) => Series['listFilter'],
 ): readonly Series[] {
   const totals = new Map<string, number>();
   for (const [name, value] of buckets.flat()) totals.set(name, (totals.get(name) ?? 0) + value);
   const shown = findLargest(totals, totals.size > MAX_SERIES ? MAX_SERIES - 1 : MAX_SERIES);
-  const lines = shown.map((label): Series => ({
+  const series = shown.map((label): Series => ({
     label,
     tone: 'accent',
-    runs: findRuns(label),
+    listFilter: createFilter(label),
     values: buckets.map((bucket) => sumMatching(bucket, (name) => name === label)),
   }));
-  if (shown.length === totals.size) return lines;
+  if (shown.length === totals.size) return series;
   const others = buckets.map((bucket) => sumMatching(bucket, (name) => !shown.includes(name)));
-  return [...lines, { label: 'Others', tone: 'dim', values: others, runs: null }];
+  return [...series, { label: 'Others', tone: 'dim', values: others, listFilter: null }];
 }
 
 function sumMatching(bucket: readonly (readonly [string, number])[], matches: (name: string) => boolean): number {
@@ -284,18 +288,19 @@ function splitName(label: string, name: 'model' | 'engine_version'): Readonly<Re
   return version.startsWith('(') ? { engine } : { engine, [name]: version };
 }
 
-/** Builds the path to the runs or executions that a figure counts; null if there are none. Runs are counted when they end. */
-export function buildListPath({ runs }: Series, times: readonly number[], index: number): string | null {
+/** Builds the path to the runs or executions that a figure counts; null if it has no link. Runs are counted when they end. */
+export function buildListPath({ listFilter }: Series, times: readonly number[], index: number): string | null {
   const from = times[index];
-  if (runs === null || from === undefined) return null;
+  if (listFilter === null || from === undefined) return null;
   const step = (times[1] ?? from + 60) - (times[0] ?? from);
   const [start, end] = [new Date(from * 1000), new Date((from + step) * 1000)];
-  if (runs['decision'] !== undefined) {
+  if (listFilter['decision'] !== undefined) {
     const to = new Date(end.getTime() - 1);
-    return `/executions?${new URLSearchParams({ ...runs, from: formatDay(start), to: formatDay(to) }).toString()}`;
+    const days = { from: formatDay(start), to: formatDay(to) };
+    return `/executions?${new URLSearchParams({ ...listFilter, ...days }).toString()}`;
   }
   const bounds = { ended_since: start.toISOString(), ended_until: end.toISOString() };
-  return `/runs?${new URLSearchParams({ ...runs, ...bounds }).toString()}`;
+  return `/runs?${new URLSearchParams({ ...listFilter, ...bounds }).toString()}`;
 }
 
 type Usage = Bucket['usage'][number];
@@ -305,7 +310,7 @@ function nameModel({ engine, model }: Usage): string {
 }
 
 /** Summarizes the period in a few figures. */
-export function summarizeSpan(
+export function summarizePeriod(
   statistics: StatisticsView,
   engine: string | null,
 ): readonly (readonly [label: string, figure: string])[] {

@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { RANGES, readRange, chooseSpan, formatTimeMark } from './chart-range.js';
+import { RANGES, readRange, buildStatisticsQuery, formatTimeMark } from './chart-range.js';
 
 it.each([
   ['week', 'week'],
@@ -9,10 +9,10 @@ it.each([
   expect(readRange(word)).toBe(range);
 });
 
-it('a span begins at a multiple of the step and stays there until the next one', () => {
+it('a period begins at a multiple of the step and stays there until the next one', () => {
   const now = Date.parse('2026-11-15T09:12:34.567Z');
-  expect(chooseSpan('hour', now)).toEqual({ since: '2026-11-15T08:13:00.000Z', step: 60 });
-  expect(chooseSpan('hour', now + 20_000)).toEqual(chooseSpan('hour', now));
+  expect(buildStatisticsQuery('hour', now)).toEqual({ since: '2026-11-15T08:13:00.000Z', step: 60 });
+  expect(buildStatisticsQuery('hour', now + 20_000)).toEqual(buildStatisticsQuery('hour', now));
 });
 
 it('every range has a few dozen steps', () => {

@@ -15,16 +15,16 @@ export const RANGES: Readonly<
 };
 
 /** Reads the range from the address. */
-export function readRange(word: string | null): Range {
-  return word !== null && isRange(word) ? word : 'day';
+export function readRange(name: string | null): Range {
+  return name !== null && isRange(name) ? name : 'day';
 }
 
-function isRange(word: string): word is Range {
-  return Object.hasOwn(RANGES, word);
+function isRange(name: string): name is Range {
+  return Object.hasOwn(RANGES, name);
 }
 
-/** Chooses the query for a period. It starts at a multiple of the step, so that points do not move between polls. */
-export function chooseSpan(range: Range, now: number): { readonly since: string; readonly step: number } {
+/** Builds the query for the statistics of a period. It starts at a multiple of the step, so that points do not move between polls. */
+export function buildStatisticsQuery(range: Range, now: number): { readonly since: string; readonly step: number } {
   const { lengthS, stepS } = RANGES[range];
   const stepMs = stepS * 1000;
   const since = Math.ceil((now - lengthS * 1000) / stepMs) * stepMs;

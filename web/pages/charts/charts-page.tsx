@@ -7,8 +7,8 @@ import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
 import { FilterChoice } from '../../ui/filter-field.js';
 import { ChartCard } from './chart-card.js';
 import { UsageTable } from './usage-table.js';
-import { listEngineNames, hasFigures, sumUsage, summarizeSpan, toCharts } from './chart-model.js';
-import { RANGES, readRange, chooseSpan } from './chart-range.js';
+import { listEngineNames, hasFigures, sumUsage, summarizePeriod, toCharts } from './chart-model.js';
+import { RANGES, readRange, buildStatisticsQuery } from './chart-range.js';
 import type { Range } from './chart-range.js';
 import './charts.css';
 
@@ -20,7 +20,7 @@ export function ChartsPage() {
   const engine = query.value.get('engine');
   const statistics = useResource(
     `statistics ${range}`,
-    (signal) => client.readStatistics({ query: chooseSpan(range, Date.now()), signal }),
+    (signal) => client.readStatistics({ query: buildStatisticsQuery(range, Date.now()), signal }),
     { live: true },
   );
   // The charts of the previous period stay until those of this one are loaded.
@@ -76,7 +76,7 @@ export function ChartsPage() {
           <dl class="figures-row">
             {shown === null
               ? null
-              : summarizeSpan(shown, engine).map(([label, figure]) => (
+              : summarizePeriod(shown, engine).map(([label, figure]) => (
                   <div key={label} class="card">
                     <dt>{label}</dt>
                     <dd>{figure}</dd>

@@ -62,6 +62,6 @@ export function UsageTable({ rows, since }: { readonly rows: readonly UsageRow[]
 
 /** Builds the path to the list of the runs that a row includes; if the model is unknown, of all runs of the engine. */
 function buildUsagePath({ engine, model }: UsageRow, since: string): string {
-  const words = { engine, ...(model === null ? {} : { model }), ended_since: since };
-  return `/runs?${new URLSearchParams(words).toString()}`;
+  const parameters = { engine, ...(model === null ? {} : { model }), ended_since: since };
+  return `/runs?${new URLSearchParams(parameters).toString()}`;
 }

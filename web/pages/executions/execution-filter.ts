@@ -10,7 +10,7 @@ export const EXECUTION_FILTERS = ['issue_ref', 'run_id', 'worker', 'decision', '
 
 /** Reads the filter from the query. Days are local, and the last day is included. */
 export function readExecutionFilter(address: URLSearchParams): ExecutionQuery {
-  const decision = DECISIONS.find((word) => word === address.get('decision'));
+  const decision = DECISIONS.find((known) => known === address.get('decision'));
   const since = findStartOfDay(address.get('from'), 0);
   const until = findStartOfDay(address.get('to'), 1);
   return {
@@ -25,8 +25,8 @@ export function readExecutionFilter(address: URLSearchParams): ExecutionQuery {
 
 /** Returns the URL that exports the same rows as a file. */
 export function buildExportUrl(filter: ExecutionQuery, format: 'csv' | 'ndjson'): string {
-  const words = Object.entries(filter).map(([name, value]) => [name, String(value)]);
-  return `/v1/executions/export?${new URLSearchParams([['format', format], ...words]).toString()}`;
+  const parameters = Object.entries(filter).map(([name, value]) => [name, String(value)]);
+  return `/v1/executions/export?${new URLSearchParams([['format', format], ...parameters]).toString()}`;
 }
 
 function readParameter<Name extends string>(name: Name, address: URLSearchParams): { readonly [Key in Name]?: string } {

@@ -17,7 +17,7 @@ type ExecutionView = Awaited<ReturnType<Client['listExecutions']>>['items'][numb
 const COLUMNS: readonly Column[] = [
   { name: 'Decision', width: '8.5rem' },
   { name: 'Issue' },
-  { name: 'Worker', width: '8rem' },
+  { name: 'Wrapper', width: '8rem' },
   { name: 'Parsed', width: '7.5rem' },
   { name: 'Duration', width: '7rem', isNumber: true },
   { name: 'Decided', width: '9.5rem' },
@@ -102,8 +102,8 @@ function Details({ execution }: { readonly execution: ExecutionView }) {
           ),
         'Result code': <SafeText text={execution.result_code} />,
         'Decided by': execution.who === null ? 'The rules' : <SafeText text={execution.who} />,
-        Worker: `${execution.worker} (${execution.worker_type})`,
-        'Worker version': execution.worker_version === null ? undefined : <SafeText text={execution.worker_version} />,
+        Wrapper: `${execution.worker} (${execution.worker_type})`,
+        'Agent version': execution.worker_version === null ? undefined : <SafeText text={execution.worker_version} />,
         Command:
           execution.command.length === 0 ? (
             'None'

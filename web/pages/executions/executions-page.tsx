@@ -36,7 +36,7 @@ export function ExecutionsPage() {
             placeholder="Exact reference, such as acme/shop#12"
           />
           <FilterText name="run_id" label="Run" placeholder="2026-11-15-dev-0001" />
-          <FilterText name="worker" label="Worker" placeholder="codex-cli" />
+          <FilterText name="worker" label="Wrapper" placeholder="codex-cli" />
           <FilterChoice name="decision" label="Decision" options={listStateOptions(DECISIONS)} />
           <FilterText name="from" label="From" type="date" />
           <FilterText name="to" label="To" type="date" />

@@ -176,7 +176,7 @@ function Line({
           {SIGNS[line.kind]}
         </span>
         <code>
-          {KINDS[line.kind] === '' ? null : <span class="unseen">{KINDS[line.kind]}: </span>}
+          {KINDS[line.kind] === '' ? null : <span class="visually-hidden">{KINDS[line.kind]}: </span>}
           <SafeText text={line.text} limit={2000} />
         </code>
       </div>

@@ -49,7 +49,7 @@ interface Preview {
   readonly error: unknown;
 }
 
-const PAUSE_MS = 300;
+const DEBOUNCE_MS = 300;
 /** The interval between requests to an unreachable server, so that the preview appears once it responds. */
 const RETRY_MS = 2000;
 
@@ -74,7 +74,7 @@ export function usePreview(id: string, body: ResolveBody | null): Preview {
         if (isUnavailable(error)) timer = setTimeout(() => void load(), RETRY_MS);
       }
     };
-    timer = setTimeout(() => void load(), PAUSE_MS);
+    timer = setTimeout(() => void load(), DEBOUNCE_MS);
     return () => {
       control.abort();
       clearTimeout(timer);

@@ -5,12 +5,12 @@ import { hasScope, session } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { readRefusal } from '../../server/refusal.js';
 import type { FieldMap, Refusal } from '../../server/refusal.js';
-import { Choices, LineField, LinesField } from '../../ui/fields.js';
+import { RadioField, TextField, TextAreaField } from '../../ui/fields.js';
 import { Notice } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { CommentPreview, usePreview } from './comment-preview.js';
 import { findAction, EMPTY_DECISION, readDecision, ACTIONS } from './decision-request.js';
-import type { DecisionField, ActionWords } from './decision-request.js';
+import type { DecisionField, ActionTexts } from './decision-request.js';
 import type { LineComment } from './line-comments.js';
 import { isAcceptable } from './reading-view.js';
 import { ResultFields } from './result-fields.js';
@@ -45,7 +45,7 @@ export function Decide({
   const dialog = useRef<HTMLDialogElement>(null);
 
   const action = findAction(fields);
-  const words = ACTIONS.find((known) => known.action === action);
+  const texts = ACTIONS.find((known) => known.action === action);
   const edit = (changes: Partial<typeof fields>): void => {
     change(changes);
     refusal.value = null;
@@ -87,7 +87,7 @@ export function Decide({
     ...(wasSubmitted.value ? decision.errors : {}),
     ...pickJsonError(decision.errors),
   };
-  const chooseAction = (next: ActionWords['action']): void => {
+  const chooseAction = (next: ActionTexts['action']): void => {
     edit({ action: next });
     requestAnimationFrame(() => {
       const field = document.querySelector<HTMLElement>('#why');
@@ -99,7 +99,7 @@ export function Decide({
     <>
       <form id="decide" class="card stack decide" noValidate onSubmit={askForConfirmation}>
         <h2>Decide</h2>
-        <Choices
+        <RadioField
           name="action"
           legend="Action"
           value={fields.action}
@@ -115,9 +115,9 @@ export function Decide({
           })}
         />
         {action === 'edit' ? <ResultFields item={item} fields={fields} errors={errors} change={edit} /> : null}
-        {words === undefined ? null : (
+        {texts === undefined ? null : (
           <>
-            <LinesField
+            <TextAreaField
               id="why"
               label="Reason"
               help="Quoted in the comment and stored with the decision."
@@ -125,10 +125,10 @@ export function Decide({
               rows={3}
               maxLength={5000}
               value={fields.why}
-              onWrite={(why) => edit({ why })}
+              onChange={(why) => edit({ why })}
             />
             {isLocal ? (
-              <LineField
+              <TextField
                 id="who"
                 label="Your name"
                 help="This server has no tokens, so it cannot identify you. Leave empty to be recorded as local."
@@ -136,7 +136,7 @@ export function Decide({
                 maxLength={200}
                 autocomplete="name"
                 value={name.fields.who}
-                onWrite={(who) => name.change({ who })}
+                onChange={(who) => name.change({ who })}
               />
             ) : (
               <p class="dim">
@@ -162,11 +162,11 @@ export function Decide({
                 class="primary"
                 disabled={isSending.value || (decision.body !== null && !preview.isCurrent)}
               >
-                {isSending.value ? 'Settling …' : words.button}
+                {isSending.value ? 'Settling …' : texts.button}
               </button>
-              <span class="dim">{words.outcome(item.issue_ref)}</span>
+              <span class="dim">{texts.outcome(item.issue_ref)}</span>
             </div>
-            <Confirm dialog={dialog} words={words} issueRef={item.issue_ref} send={() => void send()} />
+            <Confirm dialog={dialog} texts={texts} issueRef={item.issue_ref} send={() => void send()} />
           </>
         )}
       </form>
@@ -176,7 +176,7 @@ export function Decide({
 }
 
 /** The keyboard shortcuts of the actions. */
-const ACTION_KEYS: Readonly<Record<ActionWords['action'], string>> = {
+const ACTION_KEYS: Readonly<Record<ActionTexts['action'], string>> = {
   accept: 'a',
   edit: 'e',
   retry: 't',
@@ -190,8 +190,8 @@ function DecideBar({
   onChoose,
 }: {
   readonly item: InboxItem;
-  readonly chosen: ActionWords['action'] | null;
-  readonly onChoose: (action: ActionWords['action']) => void;
+  readonly chosen: ActionTexts['action'] | null;
+  readonly onChoose: (action: ActionTexts['action']) => void;
 }) {
   const offered = ACTIONS.filter(({ action }) => action !== 'accept' || isAcceptable(item.reading, item));
   const current = useRef(onChoose);
@@ -200,10 +200,10 @@ function DecideBar({
     const listen = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (event.target instanceof Element && event.target.closest('input, textarea, select, dialog') !== null) return;
-      const words = offered.find(({ action }) => ACTION_KEYS[action] === event.key);
-      if (words === undefined) return;
+      const texts = offered.find(({ action }) => ACTION_KEYS[action] === event.key);
+      if (texts === undefined) return;
       event.preventDefault();
-      current.current(words.action);
+      current.current(texts.action);
     };
     addEventListener('keydown', listen);
     return () => removeEventListener('keydown', listen);
@@ -258,23 +258,23 @@ function UnsentDraft({
 /** The confirmation before a decision, which cannot be undone. */
 function Confirm({
   dialog,
-  words,
+  texts,
   issueRef,
   send,
 }: {
   readonly dialog: RefObject<HTMLDialogElement>;
-  readonly words: ActionWords;
+  readonly texts: ActionTexts;
   readonly issueRef: string;
   readonly send: () => void;
 }) {
   return (
     <dialog ref={dialog} aria-labelledby="confirm-question">
       <div class="stack">
-        <h2 id="confirm-question">{words.question}</h2>
-        <p>{words.outcome(issueRef)} The comment is delivered exactly as shown. This cannot be undone.</p>
+        <h2 id="confirm-question">{texts.question}</h2>
+        <p>{texts.outcome(issueRef)} The comment is delivered exactly as shown. This cannot be undone.</p>
         <div class="row">
           <button type="button" class="primary" onClick={send}>
-            Yes, {words.label.toLowerCase()}
+            Yes, {texts.label.toLowerCase()}
           </button>
           <button type="button" onClick={() => dialog.current?.close()}>
             Cancel

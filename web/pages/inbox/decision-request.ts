@@ -26,7 +26,7 @@ export type DecisionField = ResultField | 'why' | 'action';
 
 /** Returns the chosen action; null if there is none. */
 export function findAction({ action }: DecisionFields): ResolutionAction | null {
-  return ACTIONS.find((words) => words.action === action)?.action ?? null;
+  return ACTIONS.find((texts) => texts.action === action)?.action ?? null;
 }
 
 /** Builds the request of a decision if it is complete; otherwise lists what is missing. */
@@ -61,7 +61,7 @@ export function readDecision(
 type ResolutionAction = 'accept' | 'edit' | 'retry' | 'reject';
 
 /** The texts of an action. */
-export interface ActionWords {
+export interface ActionTexts {
   readonly action: ResolutionAction;
   readonly label: string;
   /** Explains the action. */
@@ -75,7 +75,7 @@ export interface ActionWords {
 }
 
 /** The actions in the order in which they are offered, the mildest first. */
-export const ACTIONS: readonly ActionWords[] = [
+export const ACTIONS: readonly ActionTexts[] = [
   {
     action: 'accept',
     label: 'Accept',
@@ -95,7 +95,7 @@ export const ACTIONS: readonly ActionWords[] = [
   {
     action: 'retry',
     label: 'Retry',
-    help: 'Submit the same order to the same worker as a new run. This run is archived.',
+    help: 'Submit the same order again, as a new run. This run is archived.',
     outcome: (issue) => `A new run starts for ${issue} and this one is archived.`,
     button: 'Retry and comment',
     question: 'Retry the order?',
@@ -110,7 +110,7 @@ export const ACTIONS: readonly ActionWords[] = [
   },
 ];
 
-/** Describes the decision on a settled item, after the name of its author. */
+/** Describes the decision on a settled item, to be shown after the name of its author. */
 export function describeResolution(action: string): string {
   return RESOLUTIONS[action]?.sentence ?? action;
 }

@@ -100,7 +100,7 @@ export function OrderRequest({ issueRef, runId }: { readonly issueRef: string; r
       ) : (
         <Facts
           facts={{
-            Worker: `${order.worker} (${order.worker_type})`,
+            Wrapper: `${order.worker} (${order.worker_type})`,
             Role: text('role'),
             Repository: text('repo') ?? text('repo_dir'),
             Instructions: text('instructions'),

@@ -12,7 +12,7 @@ test('a line has one comment: writing again replaces it, an empty one removes it
   expect(findComment(two, { path: 'b.ts', line: 3, side: 'old' })).toBeUndefined();
 });
 
-test('only comments with words are sent', () => {
+test('only comments with text are sent', () => {
   expect(listSendable([one, { ...one, line: 4, text: ' \n' }])).toEqual([one]);
 });
 

@@ -84,11 +84,11 @@ function EmptyQueue({ isFiltered }: { readonly isFiltered: boolean }) {
   );
 }
 
-const KINDS: Readonly<Record<WaitingEntry['kind'], { readonly word: string; readonly tone: Tone }>> = {
-  question: { word: 'Question', tone: 'warn' },
-  permission: { word: 'Permission', tone: 'warn' },
-  sink: { word: 'Sink', tone: 'bad' },
-  result: { word: 'Result', tone: 'plain' },
+const KINDS: Readonly<Record<WaitingEntry['kind'], { readonly label: string; readonly tone: Tone }>> = {
+  question: { label: 'Question', tone: 'warn' },
+  permission: { label: 'Permission', tone: 'warn' },
+  sink: { label: 'Sink', tone: 'bad' },
+  result: { label: 'Result', tone: 'plain' },
 };
 
 function Row({
@@ -103,7 +103,7 @@ function Row({
   readonly isPending: boolean;
 }) {
   const { id, kind, at, text } = entry;
-  const { word, tone } = KINDS[kind];
+  const { label, tone } = KINDS[kind];
   const title = getEntryTitle(entry);
   const isSelected = selectedIds.value.has(id);
   return (
@@ -125,7 +125,7 @@ function Row({
           <strong class="one-line">
             <SafeText text={title.slice(0, 120)} />
           </strong>
-          {kind === 'result' ? null : <Badge tone={tone}>{word}</Badge>}
+          {kind === 'result' ? null : <Badge tone={tone}>{label}</Badge>}
           <span class="dim end">{isPending ? 'Sending …' : formatWait(Date.now() - Date.parse(at))}</span>
         </span>
         <span class="clip entry-text">

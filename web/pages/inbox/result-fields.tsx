@@ -1,4 +1,4 @@
-import { Choices, LineField, LinesField, ListField } from '../../ui/fields.js';
+import { RadioField, TextField, TextAreaField, SelectField } from '../../ui/fields.js';
 import type { DecisionFields } from './decision-request.js';
 import { fillResultForm, parseResult, formatResult, buildResult } from './result-form.js';
 import type { ResultField } from './result-form.js';
@@ -16,7 +16,7 @@ export function ResultFields({
   readonly change: (changes: Partial<DecisionFields>) => void;
 }) {
   const text = (field: 'pr' | 'commit' | 'testCommand' | 'testEvidence', label: string, help: string) => (
-    <LineField
+    <TextField
       id={`result-${field}`}
       label={label}
       help={help}
@@ -24,7 +24,7 @@ export function ResultFields({
       type="text"
       spellcheck={false}
       value={fields[field]}
-      onWrite={(value) => change({ [field]: value })}
+      onChange={(value) => change({ [field]: value })}
     />
   );
   const toJson = (): void => change({ view: 'json', json: formatResult(buildResult(fields, item)) });
@@ -44,7 +44,7 @@ export function ResultFields({
         </button>
       </div>
       {fields.view === 'json' ? (
-        <LinesField
+        <TextAreaField
           id="result-json"
           label="Work result"
           help="Keys may be written as run_id or RunId."
@@ -53,24 +53,24 @@ export function ResultFields({
           rows={16}
           spellcheck={false}
           value={fields.json}
-          onWrite={(json) => change({ json })}
+          onChange={(json) => change({ json })}
         />
       ) : (
         <>
-          <LinesField
+          <TextAreaField
             id="result-summary"
             label="Summary"
             help="What was done and why."
             error={errors.summary}
             rows={4}
             value={fields.summary}
-            onWrite={(summary) => change({ summary })}
+            onChange={(summary) => change({ summary })}
           />
           <div class="pair">
             {text('pr', 'Pull request', 'URL or number. A pull request or a commit is required.')}
             {text('commit', 'Commit', 'Hash in the order’s repository.')}
           </div>
-          <Choices
+          <RadioField
             name="result-tests"
             legend="Tests"
             value={fields.tests}
@@ -83,30 +83,30 @@ export function ResultFields({
           {fields.tests === 'n/a' ? null : (
             <div class="pair">
               {text('testCommand', 'Command', 'The command that was run.')}
-              <ListField
+              <SelectField
                 id="result-testResult"
                 label="Test result"
                 help="The outcome of the tests."
                 error={errors.testResult}
                 value={fields.testResult}
-                onWrite={(testResult) => change({ testResult })}
+                onChange={(testResult) => change({ testResult })}
               >
                 {fields.testResult === '' ? <option value="">Choose</option> : null}
                 <option value="pass">Pass</option>
                 <option value="fail">Fail</option>
                 <option value="n/a">Not applicable</option>
-              </ListField>
+              </SelectField>
               {text('testEvidence', 'Evidence', 'For example a count, a log or a URL.')}
             </div>
           )}
-          <LinesField
+          <TextAreaField
             id="result-questions"
             label="Open questions"
             help="Optional. One per line."
             error={errors.questions}
             rows={2}
             value={fields.questions}
-            onWrite={(questions) => change({ questions })}
+            onChange={(questions) => change({ questions })}
           />
         </>
       )}

@@ -41,7 +41,7 @@ test('leaves out what the result does not contain', () => {
   });
 });
 
-test('issue, run and status are those of the item, even if the worker wrote others', () => {
+test('issue, run and status are those of the item, even if the agent wrote others', () => {
   const forged = fillResultForm({ ...whole, issue_ref: 'other#1', run_id: 'x', status: 'blocked' });
   expect(buildResult(forged, item)).toMatchObject({ ...item, status: 'ok' });
 });

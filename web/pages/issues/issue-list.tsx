@@ -20,7 +20,7 @@ const COLUMNS: readonly Column[] = [
 
 /** All issues and their states. */
 export function IssueList() {
-  const state = STATES.find((word) => word === query.value.get('state'));
+  const state = STATES.find((known) => known === query.value.get('state'));
   const search = (query.value.get('search') ?? '').trim();
   return (
     <ListPage

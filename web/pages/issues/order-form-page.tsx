@@ -3,9 +3,9 @@ import { navigate } from '../../app/router.js';
 import { hasScope } from '../../app/session.js';
 import { client, newRequestId } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { Choices, LineField, LinesField, ListField } from '../../ui/fields.js';
+import { RadioField, TextField, TextAreaField, SelectField } from '../../ui/fields.js';
 import { FormEnd, useForm } from '../../ui/form.js';
-import { Loading, Notice, OfferFailure, FailureNotice } from '../../ui/notice.js';
+import { Loading, Notice, ChoicesFailure, FailureNotice } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { checkOrderForm, ORDER_FIELD_MAP, EMPTY_ORDER_FORM, fillOrderForm } from './order-form.js';
 import type { OrderForm } from './order-form.js';
@@ -13,16 +13,16 @@ import type { OrderForm } from './order-form.js';
 /** The form for an order. The input is kept until it is sent. */
 function OrderFields({ name, initial }: { readonly name: string; readonly initial: OrderForm }) {
   const { fields: draft, change, discard } = useDraft(name, initial);
-  const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
-  const workers = offer.value?.workers ?? [];
-  const roots = offer.value?.roots ?? [];
-  const repos = offer.value?.repos ?? [];
+  const choices = useResource('engines', async (signal) => client.listEngines({ signal }));
+  const wrappers = choices.value?.workers ?? [];
+  const roots = choices.value?.roots ?? [];
+  const repos = choices.value?.repos ?? [];
   const fields = {
     ...draft,
-    worker: draft.worker || (workers[0]?.name ?? ''),
+    worker: draft.worker || (wrappers[0]?.name ?? ''),
     repository: draft.repository || (roots[0] ?? ''),
   };
-  const { request, errors: localErrors } = checkOrderForm(fields, offer.value?.repos);
+  const { request, errors: localErrors } = checkOrderForm(fields, choices.value?.repos);
   const form = useForm(localErrors, ORDER_FIELD_MAP, async () => {
     // The request id is stored before sending, so that submitting the same form again, even after a reload, returns the same order.
     const requestId = fields.requestId || newRequestId();
@@ -43,7 +43,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
     help: string,
     list?: string,
   ) => (
-    <LineField
+    <TextField
       id={field}
       list={list}
       label={label}
@@ -52,7 +52,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
       type="text"
       spellcheck={false}
       value={fields[field]}
-      onWrite={(value) => edit({ [field]: value })}
+      onChange={(value) => edit({ [field]: value })}
     />
   );
   const lines = (
@@ -61,14 +61,14 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
     help: string,
     rows: number,
   ) => (
-    <LinesField
+    <TextAreaField
       id={field}
       label={label}
       help={help}
       error={errors[field]}
       rows={rows}
       value={fields[field]}
-      onWrite={(value) => edit({ [field]: value })}
+      onChange={(value) => edit({ [field]: value })}
     />
   );
 
@@ -79,30 +79,30 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
       </Notice>
     );
   }
-  if (offer.value === null && offer.failure === null) return <Loading />;
+  if (choices.value === null && choices.failure === null) return <Loading />;
   return (
     <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
-      <OfferFailure offer={offer} />
+      <ChoicesFailure choices={choices} />
       <div class="form-columns">
         <div class="stack">
           <div class="pair">
             {line('issueRef', 'Issue', 'For example owner/repo#12, group/project#12 or local#name.')}
             {line('role', 'Role', 'For example backend or qa. Part of the run id.')}
           </div>
-          <ListField
+          <SelectField
             id="worker"
-            label="Worker"
-            help="The agent or configured wrapper that executes the order."
+            label="Wrapper"
+            help="How the agent is started: a wrapper of the configuration, or a built-in one."
             error={errors.worker}
             value={fields.worker}
-            onWrite={(worker) => edit({ worker })}
+            onChange={(worker) => edit({ worker })}
           >
-            {workers.map((worker) => (
-              <option key={worker.name} value={worker.name}>
-                {worker.name === worker.type ? worker.name : `${worker.name} (${worker.type})`}
+            {wrappers.map(({ name: wrapper, type }) => (
+              <option key={wrapper} value={wrapper}>
+                {wrapper === type ? wrapper : `${wrapper} (${type})`}
               </option>
             ))}
-          </ListField>
+          </SelectField>
           {line('repository', 'Repository', describeRepository(roots, repos), 'repositories')}
           <datalist id="repositories">
             {[...roots, ...repos].map((known) => (
@@ -119,7 +119,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
             </summary>
             <div class="stack">
               <div class="pair">
-                {lines('checks', 'Checks', describeChecks(offer.value?.checks ?? []), 2)}
+                {lines('checks', 'Checks', describeChecks(choices.value?.checks ?? []), 2)}
                 {lines(
                   'paths',
                   'Paths',
@@ -130,9 +130,9 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
               {line(
                 'race',
                 'Race',
-                'Optional. The number of competing runs (2 to 8), or the competing workers, separated by commas.',
+                'Optional. The number of competing runs (2 to 8), or the competing wrappers, separated by commas.',
               )}
-              <Choices
+              <RadioField
                 name="expects"
                 legend="Expected result"
                 value={fields.expects}
@@ -160,7 +160,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
                 'Optional. Issues that must be in review or done first, one per line.',
                 2,
               )}
-              <Choices
+              <RadioField
                 name="isolation"
                 legend="Isolation"
                 value={fields.isolation}
@@ -170,7 +170,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
                   {
                     value: 'default',
                     label: 'Default',
-                    help: 'In a git repository, agents use a worktree; all other workers use the folder itself.',
+                    help: 'In a git repository, agents use a worktree; all other programs use the folder itself.',
                   },
                   {
                     value: 'repository',
@@ -210,7 +210,7 @@ function describeRepository(roots: readonly string[], repos: readonly string[]):
 
 function describeChecks(names: readonly string[]): string {
   const known = names.length === 0 ? 'None are configured.' : `Configured: ${names.join(', ')}.`;
-  return `Optional. Checks that Sluice runs on the change, one per line. Default: the checks of the worker. ${known}`;
+  return `Optional. Checks that Sluice runs on the change, one per line. Default: the checks of the wrapper. ${known}`;
 }
 
 /** The page for a new order, or for the last order of an issue, to be changed and submitted again. */

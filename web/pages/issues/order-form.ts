@@ -103,7 +103,7 @@ export function checkOrderForm(
   if (!/^\S+#\S+$/.test(form.issueRef.trim()))
     errors.issueRef = 'Enter a reference such as owner/repo#12 or local#name.';
   if (!/^[a-z]\w*(?:-\w+)*$/i.test(form.role.trim())) errors.role = 'Enter a word such as backend or qa.';
-  if (form.worker.trim() === '') errors.worker = 'Choose a worker.';
+  if (form.worker.trim() === '') errors.worker = 'Choose a wrapper.';
   const repository = form.repository.trim();
   const repositoryError = findRepositoryError(repository, repos);
   if (repositoryError !== undefined) errors.repository = repositoryError;
@@ -117,7 +117,7 @@ export function checkOrderForm(
   const race = readRace(form.race);
   if (isUrl(repository) && form.isolation === 'repository')
     errors.isolation = 'An order with the URL of a repository works in a worktree. Choose Default or Worktree.';
-  if (race === 'invalid') errors.race = 'Enter a number from 2 to 8, or 2 to 8 workers separated by commas.';
+  if (race === 'invalid') errors.race = 'Enter a number from 2 to 8, or 2 to 8 wrappers separated by commas.';
   const request: OrderRequest = {
     issue_ref: form.issueRef.trim(),
     role: form.role.trim(),
@@ -161,13 +161,13 @@ function chooseIsolation(chosen: string): { readonly isolation?: (typeof ISOLATI
   return isolation === undefined ? {} : { isolation };
 }
 
-/** Parses the number of competing runs, or the names of the competing workers; undefined for a single run. */
+/** Parses the number of competing runs, or the names of the competing wrappers; undefined for a single run. */
 function readRace(written: string): number | readonly string[] | undefined | 'invalid' {
-  const words = written.split(',').map((word) => word.trim());
-  const [first = ''] = words;
-  if (first === '' && words.length === 1) return undefined;
-  const isNumber = words.length === 1 && /^\d+$/.test(first);
-  const size = isNumber ? Number(first) : words.length;
-  if (size < 2 || size > 8 || words.includes('')) return 'invalid';
-  return isNumber ? size : words;
+  const parts = written.split(',').map((part) => part.trim());
+  const [first = ''] = parts;
+  if (first === '' && parts.length === 1) return undefined;
+  const isNumber = parts.length === 1 && /^\d+$/.test(first);
+  const size = isNumber ? Number(first) : parts.length;
+  if (size < 2 || size > 8 || parts.includes('')) return 'invalid';
+  return isNumber ? size : parts;
 }

@@ -13,7 +13,7 @@ const STATES = ['waiting', 'sending', 'delivered', 'dead'] as const;
 
 /** The comments: waiting, delivered and failed. */
 export function OutboxPage() {
-  const state = STATES.find((word) => word === query.value.get('state'));
+  const state = STATES.find((known) => known === query.value.get('state'));
   const sinks = useSignal<readonly SinkState[]>([]);
   const issueRef = (query.value.get('issue_ref') ?? '').trim();
   return (

@@ -22,6 +22,6 @@ test.each([
   ['tool', tool, 'Running', 'Not finished'],
   ['question', question, 'Waiting', 'Not answered'],
 ])('an open %s is not shown as in progress once the run has ended', (_, view, live, over) => {
-  expect(chooseState(view, false)?.word).toBe(live);
-  expect(chooseState(view, true)?.word).toBe(over);
+  expect(chooseState(view, false)?.label).toBe(live);
+  expect(chooseState(view, true)?.label).toBe(over);
 });

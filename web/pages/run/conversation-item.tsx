@@ -80,29 +80,29 @@ function chooseTitle(view: ItemView): ComponentChildren {
 
 function State({ view, isOver }: { readonly view: ItemView; readonly isOver: boolean }) {
   const state = chooseState(view, isOver);
-  return state === null ? null : <Badge tone={state.tone}>{state.word}</Badge>;
+  return state === null ? null : <Badge tone={state.tone}>{state.label}</Badge>;
 }
 
 /** Chooses the state of an item. No item of an ended run is shown as still in progress. */
-export function chooseState(view: ItemView, isOver: boolean): { readonly word: string; readonly tone: Tone } | null {
+export function chooseState(view: ItemView, isOver: boolean): { readonly label: string; readonly tone: Tone } | null {
   switch (view.kind) {
     case 'message':
     case 'reasoning':
       if (view.isComplete) return null;
-      return isOver ? { word: 'Cut off', tone: 'warn' } : { word: 'Writing …', tone: 'plain' };
+      return isOver ? { label: 'Cut off', tone: 'warn' } : { label: 'Writing …', tone: 'plain' };
     case 'tool':
       if (view.status === 'started')
-        return isOver ? { word: 'Not finished', tone: 'warn' } : { word: 'Running', tone: 'plain' };
-      return view.status === 'failed' ? { word: 'Failed', tone: 'bad' } : { word: 'Done', tone: 'good' };
+        return isOver ? { label: 'Not finished', tone: 'warn' } : { label: 'Running', tone: 'plain' };
+      return view.status === 'failed' ? { label: 'Failed', tone: 'bad' } : { label: 'Done', tone: 'good' };
     case 'question':
       if (!view.isOpen) return null;
-      return isOver ? { word: 'Not answered', tone: 'plain' } : { word: 'Waiting', tone: 'warn' };
+      return isOver ? { label: 'Not answered', tone: 'plain' } : { label: 'Waiting', tone: 'warn' };
     case 'diagnostic':
-      return { word: view.code, tone: 'warn' };
+      return { label: view.code, tone: 'warn' };
     case 'completed':
-      return { word: view.reason, tone: 'good' };
+      return { label: view.reason, tone: 'good' };
     case 'failed':
-      return { word: view.code, tone: view.category === 'canceled' ? 'plain' : 'bad' };
+      return { label: view.code, tone: view.category === 'canceled' ? 'plain' : 'bad' };
     case 'start':
     case 'reply':
     case 'artifact':
@@ -146,10 +146,10 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
     case 'tool':
       return <ToolCall view={view} />;
     case 'question':
-      // The question repeats the agent's last message, which is shown above.
+      // Closed at first: the text usually repeats the agent's last message, which is shown above.
       return (
         <details>
-          <summary>The agent ended its turn and is waiting for an answer</summary>
+          <summary>Text of the question</summary>
           <Markdown text={view.prompt} />
         </details>
       );

@@ -38,7 +38,7 @@ function Lines({ change, from, to }: { readonly change: FileChange; readonly fro
             {SIGNS[kind]}
           </span>
           <code>
-            {kind === 'same' ? null : <span class="unseen">{kind}: </span>}
+            {kind === 'same' ? null : <span class="visually-hidden">{kind}: </span>}
             <SafeText text={text} limit={1000} />
           </code>
         </div>

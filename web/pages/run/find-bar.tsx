@@ -6,7 +6,7 @@ import type { ItemKind } from './item-filter.js';
 import type { OpenRun } from './open-run.js';
 
 /** How long after the last key press a search begins. */
-const PAUSE_MS = 200;
+const DEBOUNCE_MS = 200;
 
 /** Filters a run by kind, errors and text, and moves from error to error. */
 export function FindBar({ run }: { readonly run: OpenRun }) {
@@ -34,11 +34,11 @@ export function FindBar({ run }: { readonly run: OpenRun }) {
         spellcheck={false}
         onInput={({ currentTarget }) => {
           clearTimeout(timer.current);
-          timer.current = setTimeout(() => filter.set({ text: currentTarget.value.trim() }), PAUSE_MS);
+          timer.current = setTimeout(() => filter.set({ text: currentTarget.value.trim() }), DEBOUNCE_MS);
         }}
       />
       <label>
-        <span class="unseen">Kind</span>
+        <span class="visually-hidden">Kind</span>
         <select
           value={kind ?? ''}
           onChange={({ currentTarget }) =>

@@ -59,7 +59,7 @@ function serve(
     id: 'run',
     onEvent: (event) => void taken.push('attempt_number' in event ? `r${event.seq}` : `f${event.seq}`),
     share,
-    takeSlot: async () => (slots.shift() === 'taken' ? null : () => void released.push('')),
+    acquireSlot: async () => (slots.shift() === 'taken' ? null : () => void released.push('')),
     onGap: () => undefined,
     async pause(_, stop) {
       pauses.push(follower.state.value.state);
@@ -179,7 +179,7 @@ test('without a slot for a stream the history is read in short requests, to its 
   expect([taken, begun, asked]).toEqual([['f1', 'f2', 'f3', 'f4'], [], [undefined, '3', '4']]);
 });
 
-test('takes a stream slot that becomes free, and releases it at the end', async () => {
+test('acquires a stream slot that becomes free, and releases it at the end', async () => {
   const { follower, begun, taken, released } = serve([{ seqs: [3], then: 'end' }], {
     slots: ['taken', 'free'],
     pages: [[1, 2], []],

@@ -7,7 +7,7 @@ import { createEventCursor } from './event-cursor.js';
 import { measureWeight } from './event-weight.js';
 import { createStreamShare } from './share-stream.js';
 import type { Release, RunEvent, StreamShare } from './share-stream.js';
-import { takeStreamSlot } from './stream-slots.js';
+import { acquireStreamSlot } from './stream-slots.js';
 
 /** The state of a run's stream. */
 export type StreamState =
@@ -19,7 +19,7 @@ interface Follower {
   readonly state: ReadonlySignal<StreamState>;
   /** Follows the events after the last one, until the run ends or `stop` is aborted. */
   readonly follow: (stop: AbortSignal) => Promise<void>;
-  /** Reports that following is paused. */
+  /** Sets the state to `paused`, unless the stream has ended or failed. */
   readonly pause: () => void;
   /** Whether all events have arrived, or the page has reached its limit. */
   readonly isOver: () => boolean;
@@ -32,13 +32,13 @@ interface FollowerInput {
   readonly onEvent: (event: RunEvent) => void;
   readonly onGap: (gap: Gap) => void;
   readonly share?: StreamShare;
-  /** Takes one of the slots for streams; null if all tabs together already have the maximum number of streams. */
-  readonly takeSlot?: () => Promise<Release | null>;
+  /** Acquires one of the slots for streams; null if all tabs together already have the maximum number of streams. */
+  readonly acquireSlot?: () => Promise<Release | null>;
   /** Waits before the next attempt; ends early when `stop` is aborted. */
   readonly pause?: (ms: number, stop: AbortSignal) => Promise<void>;
 }
 
-/** The maximum number of events in a page, and of their characters. */
+/** The maximum number of events in a page, and their maximum total weight (`measureWeight`). */
 const MAX_EVENTS = 400_000;
 const MAX_WEIGHT = 192 * 1024 * 1024;
 
@@ -55,7 +55,7 @@ const MAX_QUEUED = 2000;
 
 /** Creates a follower; it sends no request before `follow` is called. */
 export function createFollower(input: FollowerInput): Follower {
-  const { client, id, onEvent, onGap, takeSlot = takeStreamSlot, pause = sleep } = input;
+  const { client, id, onEvent, onGap, acquireSlot = acquireStreamSlot, pause = sleep } = input;
   const share = input.share ?? createStreamShare(id);
   const state = signal<StreamState>({ state: 'opening' });
   const cursor = createEventCursor();
@@ -134,9 +134,9 @@ export function createFollower(input: FollowerInput): Follower {
    * events are read from the history.
    */
   async function listen(stop: AbortSignal): Promise<Release | null> {
-    const leaving = new AbortController();
-    const left = AbortSignal.any([stop, leaving.signal]);
-    const held: { release: Release | null } = { release: null };
+    const finished = new AbortController();
+    const end = AbortSignal.any([stop, finished.signal]);
+    const lock: { release: Release | null } = { release: null };
     let queue: RunEvent[] = [];
     let isBehind = true;
     let wake = doNothing;
@@ -149,9 +149,9 @@ export function createFollower(input: FollowerInput): Follower {
       wake();
     });
     const becomeLeader = async (): Promise<void> => {
-      const release = await share.waitToLead(left);
-      if (left.aborted) release?.();
-      else held.release = release;
+      const release = await share.waitToLead(end);
+      if (end.aborted) release?.();
+      else lock.release = release;
       wake();
     };
     becomeLeader().catch(doNothing);
@@ -161,35 +161,35 @@ export function createFollower(input: FollowerInput): Follower {
       return 'more';
     };
     try {
-      while (!stop.aborted && held.release === null) {
+      while (!stop.aborted && lock.release === null) {
         if (isBehind) {
           isBehind = false;
           if ((await pollOnce(stop)) === 'done') break;
         }
         if ((await processEvents(toAsync(queue.splice(0)), acceptShared)) === 'enough') state.value = { state: 'full' };
         if (isOver()) break;
-        if (isBehind || queue.length > 0 || held.release !== null) continue;
-        const turn = new AbortController();
+        if (isBehind || queue.length > 0 || lock.release !== null) continue;
+        const wait = new AbortController();
         const isWoken = new Promise<true>((resolve) => {
           wake = () => resolve(true);
         });
-        const check = pause(CHECK_MS, AbortSignal.any([left, turn.signal])).then(() => false);
+        const check = pause(CHECK_MS, AbortSignal.any([end, wait.signal])).then(() => false);
         isBehind = !(await Promise.race([isWoken, check]));
-        turn.abort();
+        wait.abort();
       }
     } finally {
       unlisten();
-      leaving.abort();
+      finished.abort();
     }
-    if (!isOver()) return held.release;
-    held.release?.();
+    if (!isOver()) return lock.release;
+    lock.release?.();
     return null;
   }
 
   /** Opens the stream in this tab; reads in short requests if all tabs together have the maximum number of streams. */
   async function lead(stop: AbortSignal): Promise<void> {
     while (!isOver()) {
-      const release = await takeSlot();
+      const release = await acquireSlot();
       const outcome = release === null ? await pollOnce(stop) : await followOnce(stop).finally(release);
       if (outcome !== 'again' || stop.aborted) return;
       if (release === null) {
@@ -218,7 +218,7 @@ export function createFollower(input: FollowerInput): Follower {
 }
 
 function doNothing(): void {
-  // As `wake`: nothing is waiting. As a rejection handler: the lock is requested again when the run is opened again.
+  // Used as `wake` while nothing waits, and for a failed lock request: the lock is requested again when the run is opened again.
 }
 
 async function* toAsync<Event>(events: readonly Event[]): AsyncGenerator<Event> {
@@ -236,14 +236,14 @@ export async function processEvents<Event>(
   events: AsyncIterable<Event>,
   accept: (event: Event) => 'more' | 'enough',
 ): Promise<'ended' | 'enough'> {
-  let began = performance.now();
+  let sliceStart = performance.now();
   for await (const event of events) {
     if (accept(event) === 'enough') return 'enough';
-    if (performance.now() - began < SLICE_MS) continue;
+    if (performance.now() - sliceStart < SLICE_MS) continue;
     await new Promise((resolve) => {
       setTimeout(resolve, 0);
     });
-    began = performance.now();
+    sliceStart = performance.now();
   }
   return 'ended';
 }

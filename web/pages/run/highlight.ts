@@ -102,18 +102,18 @@ export function formatSelection(selection: Selection): string {
 }
 
 /** Parses a selection as formatted by {@link formatSelection}; null if the text is invalid. */
-export function parseSelection(word: string | null): Selection | null {
-  const [, seq] = /^c(\d{1,15})$/.exec(word ?? '') ?? [];
+export function parseSelection(text: string | null): Selection | null {
+  const [, seq] = /^c(\d{1,15})$/.exec(text ?? '') ?? [];
   if (seq !== undefined) return { lens: 'conversation', seq: Number(seq) };
-  const [, attempt, eventSeq] = /^e(\d{1,9})\.(\d{1,15})$/.exec(word ?? '') ?? [];
+  const [, attempt, eventSeq] = /^e(\d{1,9})\.(\d{1,15})$/.exec(text ?? '') ?? [];
   if (attempt !== undefined) return { lens: 'events', attempt: Number(attempt), seq: Number(eventSeq) };
-  const [, number, stream, from, to] = /^b(\d{1,9})\.(\w+)\.(\d{1,15})-(\d{1,15})$/.exec(word ?? '') ?? [];
+  const [, number, stream, from, to] = /^b(\d{1,9})\.(\w+)\.(\d{1,15})-(\d{1,15})$/.exec(text ?? '') ?? [];
   if (number === undefined || !isStream(stream) || Number(to) <= Number(from)) return null;
   return { lens: 'raw', attempt_number: Number(number), stream, byte_from: Number(from), byte_to: Number(to) };
 }
 
-function isStream(word: string | undefined): word is RawRef['stream'] {
-  return word === 'stdout' || word === 'stderr' || word === 'pty';
+function isStream(stream: string | undefined): stream is RawRef['stream'] {
+  return stream === 'stdout' || stream === 'stderr' || stream === 'pty';
 }
 
 /** Counts the rows of a lens at a moment; for null, all rows. */

@@ -41,7 +41,7 @@ export interface OpenRun {
 /** A hidden tab closes its connection after this time: a browser opens at most six connections to a server for all tabs together. */
 const HIDDEN_MS = 10_000;
 const MAX_GAPS = 100;
-/** The delays before files are looked up again that were neither on this machine nor in the archive at the end of the run. */
+/** If the files are neither on this machine nor in the archive when the run ends, they are looked up again after these delays. */
 const ARCHIVED_AFTER_MS = [3000, 10_000, 30_000];
 
 /** Opens a run. Sends no request before {@link OpenRun.follow} is called. */
@@ -53,7 +53,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
   const gaps = signal<readonly Gap[]>([]);
   const chosen = signal(at);
   let control = new AbortController();
-  let hiding: ReturnType<typeof setTimeout> | undefined;
+  let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
 
   const blocks = createRawBlocks(
     async ({ attempt_number, stream, byte_from, byte_to }) =>
@@ -104,8 +104,8 @@ export function openRun(id: string, at: Selection | null): OpenRun {
     follower.pause();
   }
   function onVisibility(): void {
-    clearTimeout(hiding);
-    if (document.hidden) hiding = setTimeout(pause, HIDDEN_MS);
+    clearTimeout(hiddenTimer);
+    if (document.hidden) hiddenTimer = setTimeout(pause, HIDDEN_MS);
     else if (follower.state.value.state === 'paused') follow();
   }
 
@@ -127,7 +127,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
     follow,
     close() {
       document.removeEventListener('visibilitychange', onVisibility);
-      clearTimeout(hiding);
+      clearTimeout(hiddenTimer);
       control.abort();
     },
   };

@@ -22,7 +22,7 @@ type ReadBytes = (span: ByteSpan) => Promise<Uint8Array>;
 
 export const BLOCK_BYTES = 64 * 1024;
 const MAX_BLOCKS = 64;
-/** The browser opens at most six connections to a server, and the events need two. */
+/** The browser opens at most six connections to a server for all tabs together, and up to four of them are streams of events. */
 const MAX_CONCURRENT = 2;
 /** The maximum number of pending requests. Older ones are dropped: a person who scrolls past a thousand blocks needs the last ones. */
 const MAX_WAITING = 32;

@@ -59,7 +59,7 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
       />
       <output class="clock">{hasTime ? `${formatOffset(moment - start)} / ${formatOffset(end - start)}` : '–'}</output>
       <label>
-        <span class="unseen">Speed</span>
+        <span class="visually-hidden">Speed</span>
         <select value={speed.value} onChange={({ currentTarget }) => (speed.value = Number(currentTarget.value))}>
           {SPEEDS.map((factor) => (
             <option key={factor} value={factor}>

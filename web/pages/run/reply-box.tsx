@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
-import { findOpenQuestion, isReplaced } from '../../server/read-question.js';
+import { findOpenQuestion, isReplaced, QUESTION_REPLACED } from '../../server/read-question.js';
 import type { OpenQuestion } from '../../server/read-question.js';
 import { asFailure } from '../../server/use-resource.js';
 import { Markdown } from '../../ui/markdown.js';
@@ -26,7 +26,7 @@ export function ReplyBox({
   const question = isEnded ? null : findOpenQuestion(run.lenses.conversation.events);
   return (
     <>
-      <div class="unseen" role="status">
+      <div class="visually-hidden" role="status">
         {question === null ? '' : <SafeText text={`The agent asks: ${question.prompt.slice(0, 300)}`} />}
       </div>
       {question === null && !isWaiting ? null : (
@@ -67,7 +67,7 @@ export function ReplyForm({
     state.value = 'sending';
     try {
       if (await isReplaced(client, id, question.interactionId)) {
-        refusal.value = 'Nothing was sent: the agent has asked another question in the meantime.';
+        refusal.value = QUESTION_REPLACED;
         state.value = 'writing';
         onStale();
         return;

@@ -9,28 +9,28 @@ import { RunResultView } from './run-result.js';
 import { ValueText, formatValue } from './value-text.js';
 
 /** The task of a run, its result and its attempts. Each is one line that opens as a panel over the page. */
-export function RunDetails({ run, open }: { readonly run: RunView; readonly open: OpenRun }) {
-  const { prompt, ...rest } = run.spec;
+export function RunDetails({ run, view }: { readonly run: OpenRun; readonly view: RunView }) {
+  const { prompt, ...rest } = view.spec;
   return (
     <div class="run-details">
-      <Panel title="Task" line={describeTaskLine(run)}>
+      <Panel title="Task" line={describeTaskLine(view)}>
         {typeof prompt === 'string' && prompt !== '' ? <ValueText value={prompt} limit={4000} /> : null}
         <JsonTree value={rest} open={2} />
         <p class="dim">
-          Created <Moment at={run.created_at} /> · Started <Moment at={run.started_at} /> · Ended{' '}
-          <Moment at={run.ended_at} />
+          Created <Moment at={view.created_at} /> · Started <Moment at={view.started_at} /> · Ended{' '}
+          <Moment at={view.ended_at} />
         </p>
       </Panel>
-      <Panel title="Result" line={describeResultLine(run.result)}>
-        {run.result === null ? (
+      <Panel title="Result" line={describeResultLine(view.result)}>
+        {view.result === null ? (
           <p class="dim">No result until the run ends.</p>
         ) : (
-          <RunResultView runId={run.id} result={run.result} />
+          <RunResultView runId={view.id} result={view.result} />
         )}
       </Panel>
-      {(run.result?.attempts ?? 1) > 1 ? (
-        <Panel title="Attempts" line={`${run.result?.attempts ?? 1}, side by side`}>
-          <AttemptsView run={open} />
+      {(view.result?.attempts ?? 1) > 1 ? (
+        <Panel title="Attempts" line={`${view.result?.attempts ?? 1}, side by side`}>
+          <AttemptsView run={run} />
         </Panel>
       ) : null}
     </div>

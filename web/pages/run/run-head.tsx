@@ -125,7 +125,7 @@ function Outcome({
   );
 }
 
-/** Buttons that start the same run again or open the form with its values; for a run of an order, a link that submits it again. */
+/** Buttons that start the same run again or open the form with its values; for a run of an order, a link to its order form. */
 function RunAgain({ run }: { readonly run: RunView }) {
   const state = useSignal<'idle' | 'sending'>('idle');
   const refusal = useSignal<string | null>(null);

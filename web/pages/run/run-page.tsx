@@ -23,10 +23,10 @@ const ADDRESS_AFTER_MS = 250;
 /** The page of one run: its task and result, and the lenses, live or replayed. */
 export function RunPage() {
   const id = route.value.page === 'run' ? route.value.id : '';
-  return <RunView key={id} id={id} />;
+  return <LoadedRun key={id} id={id} />;
 }
 
-function RunView({ id }: { readonly id: string }) {
+function LoadedRun({ id }: { readonly id: string }) {
   const run = useMemo(() => openRun(id, parseSelection(query.peek().get('at'))), [id]);
   const isOver = useSignal(false);
   const hasTools = useSignal(false);
@@ -77,7 +77,7 @@ function RunView({ id }: { readonly id: string }) {
     <div class="run-page">
       <RunHead run={record.value} onChange={record.reload} />
       <FailureCard run={run} view={record.value} stderr={stderr} />
-      <RunDetails run={record.value} open={run} />
+      <RunDetails run={run} view={record.value} />
       <ConnectionNotices run={run} />
       <div class={hasTools.value ? 'lens-bar has-tools' : 'lens-bar'}>
         <LensSwitch run={run} />

@@ -4,7 +4,7 @@ import { toPath } from '../../app/route.js';
 import { Badge, capitalize } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { JsonTree } from '../../ui/json-tree.js';
-import { describeRepair } from '../../ui/repair-words.js';
+import { describeRepair } from '../../ui/repair-labels.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { ValueText } from './value-text.js';
 import { ArtifactPreview } from './artifact-preview.js';

@@ -19,7 +19,7 @@ export interface StreamShare {
   readonly listen: (onEvents: (events: readonly RunEvent[]) => void) => Release;
 }
 
-/** The browser's API for tabs of the same origin; undefined if the connection is not secure. */
+/** The browser's APIs for locks and messages between tabs of the same origin. */
 export interface Tabs {
   readonly locks: Pick<LockManager, 'request'>;
   readonly openChannel: (name: string, onMessage: (message: Message) => void) => Channel;
@@ -48,7 +48,7 @@ const GROUP_WEIGHT = 256 * 1024;
 const LISTENS_MS = 5000;
 
 /**
- * Creates the share of one tab in the stream of a run. Tabs share a stream because a browser opens at most six connections to a
+ * Connects this tab to the shared stream of a run. Tabs share a stream because a browser opens at most six connections to a
  * server, for all windows together. If tabs cannot communicate, each has a separate stream.
  */
 export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs()): StreamShare {
@@ -64,7 +64,7 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
   const name = `sluice.run.${id}`;
   let publish: StreamShare['publish'] = publishNothing;
 
-  /** Relays the stream to the other tabs while this tab holds it. */
+  /** Passes the events of the stream to the other tabs while this tab has it. */
   function lead(release: Release): Release {
     let lastListenerAt = Number.NEGATIVE_INFINITY;
     const channel = openChannel(name, ({ type }) => {
@@ -100,11 +100,11 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
 
   return {
     async tryLead() {
-      const release = await holdLock(locks, name, { ifAvailable: true });
+      const release = await acquireLock(locks, name, { ifAvailable: true });
       return release === null ? null : lead(release);
     },
     async waitToLead(stop) {
-      const release = await holdLock(locks, name, { signal: stop });
+      const release = await acquireLock(locks, name, { signal: stop });
       return release === null ? null : lead(release);
     },
     publish: (event) => publish(event),
@@ -128,6 +128,7 @@ function publishNothing(): void {
   // No other tab is listening.
 }
 
+/** Returns undefined on an insecure connection, where browsers do not offer these APIs. */
 function findTabs(): Tabs | undefined {
   if (!globalThis.isSecureContext) return undefined;
   return {
@@ -141,14 +142,14 @@ function findTabs(): Tabs | undefined {
   };
 }
 
-/** Holds a lock until it is released; null if another tab holds it, or if waiting for it was stopped. */
-export async function holdLock(
+/** Acquires a lock and returns the function that releases it; null if another tab has the lock, or if waiting for it was stopped. */
+export async function acquireLock(
   locks: Pick<LockManager, 'request'>,
   name: string,
   options: LockOptions,
 ): Promise<Release | null> {
   return new Promise((resolve, reject) => {
-    const held = locks.request(name, options, async (lock) => {
+    const request = locks.request(name, options, async (lock) => {
       if (lock === null) {
         resolve(null);
         return;
@@ -157,7 +158,7 @@ export async function holdLock(
         resolve(() => release());
       });
     });
-    held.catch((error: unknown) => {
+    request.catch((error: unknown) => {
       if (options.signal?.aborted === true) resolve(null);
       else reject(error instanceof Error ? error : new Error(String(error)));
     });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { takeStreamSlot } from './stream-slots.js';
+import { acquireStreamSlot } from './stream-slots.js';
 import type { Release } from './share-stream.js';
 
 /** Locks as a browser has them. */
@@ -17,10 +17,10 @@ function createLocks(): Pick<LockManager, 'request'> {
 test('all tabs together have four streams, and a released one can be taken again', async () => {
   const locks = createLocks();
   const slots: (Release | null)[] = [];
-  for (let count = 0; count < 6; count += 1) slots.push(await takeStreamSlot(locks));
+  for (let count = 0; count < 6; count += 1) slots.push(await acquireStreamSlot(locks));
   expect(slots.map((slot) => slot !== null)).toEqual([true, true, true, true, false, false]);
   slots[1]?.();
   await Promise.resolve();
   await Promise.resolve();
-  expect(await takeStreamSlot(locks)).not.toBeNull();
+  expect(await acquireStreamSlot(locks)).not.toBeNull();
 });

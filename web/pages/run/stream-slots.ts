@@ -1,19 +1,19 @@
-import { holdLock } from './share-stream.js';
+import { acquireLock } from './share-stream.js';
 import type { Release } from './share-stream.js';
 
 /** The maximum number of streams for all tabs together. A browser opens six connections to a server, and other requests need some. */
 const MAX_STREAMS = 4;
 
 /**
- * Takes one of the slots for streams, which all tabs share; null if none is free. Browsers share locks between tabs only on secure
+ * Acquires one of the slots for streams, which all tabs share; null if none is free. Browsers share locks between tabs only on secure
  * connections; otherwise the number of streams is not limited.
  */
-export async function takeStreamSlot(
+export async function acquireStreamSlot(
   locks: Pick<LockManager, 'request'> | undefined = findLocks(),
 ): Promise<Release | null> {
   if (locks === undefined) return () => undefined;
   for (let slot = 0; slot < MAX_STREAMS; slot += 1) {
-    const release = await holdLock(locks, `sluice.stream.${slot}`, { ifAvailable: true });
+    const release = await acquireLock(locks, `sluice.stream.${slot}`, { ifAvailable: true });
     if (release !== null) return release;
   }
   return null;

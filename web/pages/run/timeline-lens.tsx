@@ -134,7 +134,7 @@ function TimelineRow({
     <div class={`timeline-row ${kind}${isError ? ' error' : ''}${isHighlighted ? ' highlighted' : ''}`}>
       <button type="button" class="choose" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
         <span class="timeline-name one-line">
-          <span class="timeline-kind">{KIND_WORDS[kind]}</span> <SafeText text={nameItem(conversation, item)} />
+          <span class="timeline-kind">{KIND_LABELS[kind]}</span> <SafeText text={nameItem(conversation, item)} />
           {isError ? <span class="timeline-error"> Error</span> : null}
         </span>
         <span class="timeline-track">
@@ -165,7 +165,7 @@ const LABEL_POSITIONS = {
   end: (_left: number, right: number) => ({ right: `${100 - right}%` }),
 } as const;
 
-const KIND_WORDS: Readonly<Record<ItemKind, string>> = {
+const KIND_LABELS: Readonly<Record<ItemKind, string>> = {
   messages: 'Message',
   reasoning: 'Reasoning',
   tools: 'Tool',

@@ -1,5 +1,5 @@
-import { Switch, LineField, LinesField, ListField } from '../../ui/fields.js';
-import { isProfile, PROFILES } from '../../ui/profile-words.js';
+import { CheckboxField, TextField, TextAreaField, SelectField } from '../../ui/fields.js';
+import { isProfile, PROFILES } from '../../ui/profiles.js';
 import type { FormPart } from './run-fields.js';
 
 const EXAMPLE = `{
@@ -18,7 +18,7 @@ export function ContractFields({ fields, errors, edit }: FormPart) {
         <span class="dim">What the answer must look like. Without a contract, a clean exit is a success.</span>
       </summary>
       <div class="stack">
-        <LinesField
+        <TextAreaField
           id="schema"
           label="JSON Schema"
           help="Sent to the agent; the answer must match it. Draft 2020-12."
@@ -27,7 +27,7 @@ export function ContractFields({ fields, errors, edit }: FormPart) {
           rows={7}
           spellcheck={false}
           value={fields.schema}
-          onWrite={(schema) => edit({ schema })}
+          onChange={(schema) => edit({ schema })}
         />
         <p>
           <button type="button" disabled={hasSchema} onClick={() => edit({ schema: EXAMPLE })}>
@@ -35,37 +35,37 @@ export function ContractFields({ fields, errors, edit }: FormPart) {
           </button>
         </p>
         <div class="pair">
-          <ListField
+          <SelectField
             id="profile"
             label="Profile"
             help={isProfile(fields.profile) ? PROFILES[fields.profile] : ''}
             error={errors.profile}
             value={fields.profile}
-            onWrite={(profile) => edit({ profile })}
+            onChange={(profile) => edit({ profile })}
           >
             {Object.keys(PROFILES).map((profile) => (
               <option key={profile}>{profile}</option>
             ))}
-          </ListField>
-          <LineField
+          </SelectField>
+          <TextField
             id="max-retries"
             label="Retries"
-            help="How often a rejected answer is sent back with its errors."
+            help="How many times a rejected answer is sent back with its errors."
             error={errors.maxRetries}
             inputMode="numeric"
             size={6}
             value={fields.maxRetries}
-            onWrite={(maxRetries) => edit({ maxRetries })}
+            onChange={(maxRetries) => edit({ maxRetries })}
           />
         </div>
-        <Switch
+        <CheckboxField
           id="allow-partial"
           label="Accept a truncated answer"
           help="Uses the part that arrived if it matches the schema, and adds a warning."
           isOn={fields.allowPartial}
           onChange={(allowPartial) => edit({ allowPartial })}
         />
-        <Switch
+        <CheckboxField
           id="align"
           label="Align the answer to the schema"
           help="Fixes near misses, such as a number sent as text. Every change is recorded, and no content is added."
@@ -86,7 +86,7 @@ export function LimitFields({
   isCommand,
 }: FormPart & { readonly allowedEnv: readonly string[] }) {
   const number = (field: 'timeS' | 'idleS' | 'waitS' | 'tokens' | 'cost', label: string, help: string) => (
-    <LineField
+    <TextField
       id={field}
       label={label}
       help={help}
@@ -94,7 +94,7 @@ export function LimitFields({
       inputMode="decimal"
       size={10}
       value={fields[field]}
-      onWrite={(value) => edit({ [field]: value })}
+      onChange={(value) => edit({ [field]: value })}
     />
   );
   const hasError = FIELD_NAMES.some((name) => errors[name] !== undefined);
@@ -121,18 +121,18 @@ export function LimitFields({
             'Compared with the cost that the engine reports. Default: no limit.',
           )}
           {isCommand ? null : (
-            <LineField
+            <TextField
               id="model"
               label="Model"
               help="Default: the engine’s choice."
               error={errors.model}
               type="text"
               value={fields.model}
-              onWrite={(model) => edit({ model })}
+              onChange={(model) => edit({ model })}
             />
           )}
         </div>
-        <LineField
+        <TextField
           id="env"
           label="Environment variables to pass"
           help={
@@ -145,22 +145,22 @@ export function LimitFields({
           class="mono"
           disabled={allowedEnv.length === 0 && fields.env === ''}
           value={fields.env}
-          onWrite={(env) => edit({ env })}
+          onChange={(env) => edit({ env })}
         />
-        <ListField
+        <SelectField
           id="cache"
           label="Cache"
           help="Whether to reuse the result of an earlier identical run instead of starting the agent."
           error={errors.cache}
           value={fields.cache}
-          onWrite={(cache) => edit({ cache })}
+          onChange={(cache) => edit({ cache })}
         >
           <option value="off">Do not use</option>
           <option value="on">Use a cached result, or store this one</option>
           <option value="refresh">Run again and store the result</option>
-        </ListField>
+        </SelectField>
         {fields.cache === 'off' ? null : (
-          <LinesField
+          <TextAreaField
             id="input-files"
             label="Input files"
             help="Optional. One per line, inside the working folder. A change to any of them invalidates the cached result."
@@ -168,7 +168,7 @@ export function LimitFields({
             class="mono"
             rows={3}
             value={fields.inputFiles}
-            onWrite={(inputFiles) => edit({ inputFiles })}
+            onChange={(inputFiles) => edit({ inputFiles })}
           />
         )}
       </div>

@@ -15,8 +15,8 @@ export const columns = signal(readColumns(readStored()));
 /** Reads a stored choice; unknown columns are left out. */
 export function readColumns(stored: string | null): readonly OptionalColumn[] {
   if (stored === null) return DEFAULT;
-  const words = stored.split(',');
-  return OPTIONAL_COLUMNS.filter((column) => words.includes(column));
+  const names = stored.split(',');
+  return OPTIONAL_COLUMNS.filter((column) => names.includes(column));
 }
 
 /** Shows or hides a column, for this browser. */

@@ -1,4 +1,4 @@
-import { LineField, LinesField, ListField, Choices } from '../../ui/fields.js';
+import { TextField, TextAreaField, SelectField, RadioField } from '../../ui/fields.js';
 import type { RunForm, RunErrors } from './run-form.js';
 
 /** The fields for the engine, the task and the folder. */
@@ -17,31 +17,31 @@ export function TaskFields({
 }) {
   return (
     <>
-      <ListField
+      <SelectField
         id="engine"
         label="Engine"
         help="The agent to run. It must be installed on the server."
         error={errors.engine}
         value={fields.engine}
-        onWrite={(engine) => edit({ engine })}
+        onChange={(engine) => edit({ engine })}
       >
         {engines.map((name) => (
           <option key={name} value={name}>
             {name === 'command' ? 'command (another program)' : name}
           </option>
         ))}
-      </ListField>
+      </SelectField>
       {isCommand ? <CommandFields fields={fields} errors={errors} edit={edit} commands={commands} /> : null}
-      <LinesField
+      <TextAreaField
         id="prompt"
         label={isCommand ? 'Input' : 'Prompt'}
         help={isCommand ? 'Optional. Written to the program’s standard input.' : 'What the agent should do.'}
         error={errors.prompt}
         rows={6}
         value={fields.prompt}
-        onWrite={(prompt) => edit({ prompt })}
+        onChange={(prompt) => edit({ prompt })}
       />
-      <LineField
+      <TextField
         id="workdir"
         label="Working folder"
         help={
@@ -56,7 +56,7 @@ export function TaskFields({
         list="roots"
         spellcheck={false}
         value={fields.workdir}
-        onWrite={(workdir) => edit({ workdir })}
+        onChange={(workdir) => edit({ workdir })}
       />
       <datalist id="roots">
         {roots.map((root) => (
@@ -75,7 +75,7 @@ function CommandFields({
 }: Omit<FormPart, 'isCommand'> & { readonly commands: readonly string[] }) {
   return (
     <>
-      <ListField
+      <SelectField
         id="program"
         label="Program"
         help={
@@ -89,13 +89,13 @@ function CommandFields({
         }
         error={errors.program}
         value={fields.program}
-        onWrite={(program) => edit({ program })}
+        onChange={(program) => edit({ program })}
       >
         {commands.map((name) => (
           <option key={name}>{name}</option>
         ))}
-      </ListField>
-      <LinesField
+      </SelectField>
+      <TextAreaField
         id="parameters"
         label="Arguments"
         help="One per line, without quoting."
@@ -103,7 +103,7 @@ function CommandFields({
         class="mono"
         rows={3}
         value={fields.parameters}
-        onWrite={(parameters) => edit({ parameters })}
+        onChange={(parameters) => edit({ parameters })}
       />
     </>
   );
@@ -120,7 +120,7 @@ export function PermissionFields({
   const canBypass = allowed.includes('bypass');
   return (
     <>
-      <Choices
+      <RadioField
         name="permissions"
         legend="Permissions"
         value={fields.permissions}
@@ -149,7 +149,7 @@ export function PermissionFields({
         ]}
       />
       {canAsk ? (
-        <Choices
+        <RadioField
           name="mode"
           legend="Mode"
           value={fields.mode}
@@ -173,7 +173,7 @@ export function PermissionFields({
 export function SandboxFields({ fields, errors, edit, canBypass }: FormPart & { readonly canBypass: boolean }) {
   return (
     <>
-      <Choices
+      <RadioField
         name="sandbox"
         legend="Sandbox"
         value={fields.sandbox}
@@ -197,7 +197,7 @@ export function SandboxFields({ fields, errors, edit, canBypass }: FormPart & { 
         ]}
       />
       {fields.sandbox === 'off' ? null : (
-        <Choices
+        <RadioField
           name="network"
           legend="Network"
           value={fields.network}
@@ -214,7 +214,7 @@ export function SandboxFields({ fields, errors, edit, canBypass }: FormPart & { 
         />
       )}
       {fields.sandbox === 'off' || fields.network !== 'hosts' ? null : (
-        <LineField
+        <TextField
           id="hosts"
           label="Hosts"
           help="Separated by spaces. *.example.org matches all subdomains. A port may follow after a colon."
@@ -223,7 +223,7 @@ export function SandboxFields({ fields, errors, edit, canBypass }: FormPart & { 
           class="mono"
           spellcheck={false}
           value={fields.hosts}
-          onWrite={(hosts) => edit({ hosts })}
+          onChange={(hosts) => edit({ hosts })}
         />
       )}
     </>

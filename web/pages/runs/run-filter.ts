@@ -1,6 +1,6 @@
 import type { Client } from '../../../src/client/index.js';
 import { listStateOptions } from '../../ui/badge.js';
-import { LEVEL_WORDS } from '../../ui/repair-words.js';
+import { LEVEL_LABELS } from '../../ui/repair-labels.js';
 import { formatDay } from '../../ui/time.js';
 
 type RunQuery = NonNullable<NonNullable<Parameters<Client['listRuns']>[0]>['query']>;
@@ -18,15 +18,15 @@ export function listRunFilters(engines: readonly string[]) {
     {
       name: 'repair_level',
       label: 'Repair',
-      options: LEVELS.map((value) => ({ value, label: LEVEL_WORDS[value] })),
+      options: LEVELS.map((value) => ({ value, label: LEVEL_LABELS[value] })),
     },
   ] as const;
 }
 
 /** Reads the filter from the address; invalid values are left out. */
 export function readRunFilter(address: URLSearchParams, now = Date.now()): RunQuery {
-  const oneOf = <Word extends string>(name: string, words: readonly Word[]): Word | undefined =>
-    words.find((word) => word === address.get(name));
+  const oneOf = <Value extends string>(name: string, values: readonly Value[]): Value | undefined =>
+    values.find((value) => value === address.get(name));
   const state = oneOf('state', STATES);
   const outcome = oneOf('outcome', OUTCOMES);
   const repairLevel = oneOf('repair_level', LEVELS);
@@ -89,14 +89,14 @@ function formatMoment(moment: string): string {
  * Reads a bound of a range: a date in the browser's time zone, `today`, `yesterday`, or a time. For a day, returns its start, or
  * the start of the next day if `daysLater` is 1. Null for anything else.
  */
-export function readBound(word: string | null, now: number, daysLater: 0 | 1): string | null {
-  if (word === null || word === '') return null;
-  if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(word)) return Number.isNaN(Date.parse(word)) ? null : word;
+export function readBound(text: string | null, now: number, daysLater: 0 | 1): string | null {
+  if (text === null || text === '') return null;
+  if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text)) return Number.isNaN(Date.parse(text)) ? null : text;
   const today = new Date(now);
-  const [year = 0, month = 1, day = 1] = /^\d{4}-\d{2}-\d{2}$/.test(word)
-    ? word.split('-').map(Number)
-    : [today.getFullYear(), today.getMonth() + 1, today.getDate() - DAYS_AGO.indexOf(word)];
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(word) && !DAYS_AGO.includes(word)) return null;
+  const [year = 0, month = 1, day = 1] = /^\d{4}-\d{2}-\d{2}$/.test(text)
+    ? text.split('-').map(Number)
+    : [today.getFullYear(), today.getMonth() + 1, today.getDate() - DAYS_AGO.indexOf(text)];
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) && !DAYS_AGO.includes(text)) return null;
   const bound = new Date(year, month - 1, day + daysLater);
   return Number.isNaN(bound.getTime()) ? null : bound.toISOString();
 }
@@ -104,8 +104,8 @@ export function readBound(word: string | null, now: number, daysLater: 0 | 1): s
 const DAYS_AGO: readonly string[] = ['today', 'yesterday'];
 
 /** Formats a bound for a date field: its day. */
-export function formatBound(word: string, now: number): string {
-  const bound = readBound(word, now, 0);
+export function formatBound(text: string, now: number): string {
+  const bound = readBound(text, now, 0);
   if (bound === null) return '';
   return formatDay(new Date(bound));
 }

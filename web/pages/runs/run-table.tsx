@@ -163,13 +163,13 @@ export function describeTotals(runs: readonly RunSummary[]): string {
     cost += result?.usage?.cost ?? 0;
   }
   return [
-    [...outcomes].map(([outcome, count]) => `${count} ${TOTAL_WORDS.get(outcome) ?? outcome}`).join(', '),
+    [...outcomes].map(([outcome, count]) => `${count} ${OUTCOME_LABELS.get(outcome) ?? outcome}`).join(', '),
     ...(tokens === 0 ? [] : [`${formatShort(tokens)} tokens`]),
     ...(cost === 0 ? [] : [formatMoney(cost)]),
   ].join(' · ');
 }
 
-const TOTAL_WORDS = new Map([
+const OUTCOME_LABELS = new Map([
   ['success', 'succeeded'],
   ['comment', 'with a comment'],
 ]);

@@ -4,7 +4,7 @@ import { hasScope } from '../../app/session.js';
 import { client, newRequestId } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { FormEnd, useForm } from '../../ui/form.js';
-import { FailureNotice, Loading, Notice, OfferFailure } from '../../ui/notice.js';
+import { FailureNotice, Loading, Notice, ChoicesFailure } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { ContractFields, LimitFields } from './contract-fields.js';
 import { PermissionFields, SandboxFields, TaskFields } from './run-fields.js';
@@ -42,8 +42,8 @@ function RunFields({
   readonly kept: KeptSpec;
 }) {
   const { fields: storedDraft, change, discard } = useDraft(draft, initial);
-  const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
-  const { engines, commands, roots, permissions, env } = offer.value ?? NO_OFFER;
+  const choices = useResource('engines', async (signal) => client.listEngines({ signal }));
+  const { engines, commands, roots, permissions, env } = choices.value ?? NO_CHOICES;
   const fields = {
     ...storedDraft,
     engine: storedDraft.engine || (engines[0]?.name ?? ''),
@@ -71,12 +71,12 @@ function RunFields({
       </Notice>
     );
   }
-  if (offer.value === null && offer.failure === null) return <Loading />;
+  if (choices.value === null && choices.failure === null) return <Loading />;
   const engine = engines.find(({ name }) => name === fields.engine);
   const part = { fields, errors: form.errors, edit, isCommand: engine?.takes === 'command' };
   return (
     <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
-      <OfferFailure offer={offer} />
+      <ChoicesFailure choices={choices} />
       <div class="form-columns">
         <div class="stack">
           <TaskFields {...part} engines={engines.map(({ name }) => name)} commands={commands} roots={roots} />
@@ -109,12 +109,12 @@ function RunFields({
   );
 }
 
-const NO_OFFER: Pick<Offer, 'engines' | 'commands' | 'roots' | 'permissions' | 'env'> = {
+const NO_CHOICES: Pick<FormChoices, 'engines' | 'commands' | 'roots' | 'permissions' | 'env'> = {
   engines: [],
   commands: [],
   roots: [],
   permissions: [],
   env: [],
 };
-type Offer = Awaited<ReturnType<typeof client.listEngines>>;
+type FormChoices = Awaited<ReturnType<typeof client.listEngines>>;
 const NO_OTHER_FIELDS: KeptSpec = { limits: {} };

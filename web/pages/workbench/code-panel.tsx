@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { CaseButton } from './case-button.js';
 import { CopyButton } from '../../ui/copy-button.js';
-import { createCode } from './same-in-code.js';
-import type { CodeForResult } from './same-in-code.js';
+import { createCode } from './code-for-result.js';
+import type { CodeForResult } from './code-for-result.js';
 import { options, schemaText, text } from './workbench-state.js';
 import { SafeText } from '../../ui/safe-text.js';
 

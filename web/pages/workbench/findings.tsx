@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Badge } from '../../ui/badge.js';
-import { REPAIR_WORDS } from '../../ui/repair-words.js';
+import { REPAIR_DESCRIPTIONS } from '../../ui/repair-labels.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { Inspection, ValueNote, Span, CandidateState } from './inspection.js';
 import { choose, chosen } from './workbench-state.js';
@@ -25,7 +25,7 @@ export function Findings({ inspection }: { readonly inspection: Inspection }) {
             <span class={`candidate-mark ${state}`}>
               {index + 1} {finder}
             </span>{' '}
-            <Badge tone={STATE_WORDS[state].tone}>{STATE_WORDS[state].word}</Badge> {FINDER_WORDS[finder]}
+            <Badge tone={STATE_LABELS[state].tone}>{STATE_LABELS[state].label}</Badge> {FINDER_DESCRIPTIONS[finder]}
             <span class="dim why">
               {code === null ? '' : `${code}: `}
               <SafeText text={reason} limit={300} />
@@ -42,7 +42,7 @@ export function Findings({ inspection }: { readonly inspection: Inspection }) {
       <Found title="Repairs" items={repairs.items} total={repairs.total}>
         {({ kind, offset }, index) => (
           <Entry key={index} span={{ start: offset, end: offset + 1 }}>
-            <mark class="repair-mark">{index + 1}</mark> <code>{kind}</code> {REPAIR_WORDS[kind]}
+            <mark class="repair-mark">{index + 1}</mark> <code>{kind}</code> {REPAIR_DESCRIPTIONS[kind]}
           </Entry>
         )}
       </Found>
@@ -112,7 +112,7 @@ function Entry({ span, children }: { readonly span: Span | null; readonly childr
 }
 
 /** Descriptions of the finders. */
-const FINDER_WORDS: Readonly<Record<FinderName, string>> = {
+const FINDER_DESCRIPTIONS: Readonly<Record<FinderName, string>> = {
   whole: 'Entire text, without <think> blocks',
   tag: 'Inside <json> tags',
   ndjson: 'Line of NDJSON',
@@ -122,9 +122,9 @@ const FINDER_WORDS: Readonly<Record<FinderName, string>> = {
 };
 
 /** The label of each state. */
-const STATE_WORDS: Readonly<Record<CandidateState, { readonly word: string; readonly tone: Tone }>> = {
-  selected: { word: 'Selected', tone: 'good' },
-  rejected: { word: 'Rejected', tone: 'bad' },
-  rival: { word: 'Also matches', tone: 'warn' },
-  unchecked: { word: 'Not checked', tone: 'plain' },
+const STATE_LABELS: Readonly<Record<CandidateState, { readonly label: string; readonly tone: Tone }>> = {
+  selected: { label: 'Selected', tone: 'good' },
+  rejected: { label: 'Rejected', tone: 'bad' },
+  rival: { label: 'Also matches', tone: 'warn' },
+  unchecked: { label: 'Not checked', tone: 'plain' },
 };

@@ -130,7 +130,12 @@ it('aligning without a schema is allowed and has no effect', () => {
 
 it('lists stay bounded for any text', () => {
   const { repairs, value } = look(`[${'1 '.repeat(50_000)}]`);
-  expect([repairs.items.length, repairs.total, value?.rows.length, value?.cut]).toEqual([200, 1000, 2000, true]);
+  expect([repairs.items.length, repairs.total, value?.rows.length, value?.isTruncated]).toEqual([
+    200,
+    1000,
+    2000,
+    true,
+  ]);
 });
 
 describe('the examples', () => {

@@ -60,7 +60,7 @@ export interface ValueRow {
 export interface ValueView {
   readonly rows: readonly ValueRow[];
   /** Whether rows are missing at the end. */
-  readonly cut: boolean;
+  readonly isTruncated: boolean;
 }
 
 /** The error of the schema, and its offset in the text if known. */

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { REPAIR_WORDS } from '../../ui/repair-words.js';
+import { REPAIR_DESCRIPTIONS } from '../../ui/repair-labels.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { Inspection } from './inspection.js';
 import { markText, chooseWindow } from './mark-text.js';
@@ -96,7 +96,7 @@ function Part({
         const repair = repairs.items[number];
         if (repair === undefined) return null;
         return (
-          <mark key={number} class="repair-mark" title={`${repair.kind}: ${REPAIR_WORDS[repair.kind]}`}>
+          <mark key={number} class="repair-mark" title={`${repair.kind}: ${REPAIR_DESCRIPTIONS[repair.kind]}`}>
             {number + 1}
           </mark>
         );

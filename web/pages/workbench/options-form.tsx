@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { isProfile, PROFILES } from '../../ui/profile-words.js';
+import { isProfile, PROFILES } from '../../ui/profiles.js';
 import { options, setOptions } from './workbench-state.js';
 
 /** The options of `parse`. */
@@ -77,7 +77,7 @@ function Explained({
   return (
     <span class="explained-by" title={help}>
       {children}
-      <span class="unseen" id={id}>
+      <span class="visually-hidden" id={id}>
         {help}
       </span>
     </span>

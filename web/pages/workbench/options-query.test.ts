@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DEFAULT_OPTIONS } from './examples.js';
-import { isProfile, PROFILES } from '../../ui/profile-words.js';
+import { isProfile, PROFILES } from '../../ui/profiles.js';
 import { readOptions, toQuery } from './options-query.js';
 
 const options = fc.record({

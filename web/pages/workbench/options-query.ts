@@ -1,4 +1,4 @@
-import { isProfile } from '../../ui/profile-words.js';
+import { isProfile } from '../../ui/profiles.js';
 import { DEFAULT_OPTIONS } from './examples.js';
 import type { WorkbenchOptions } from './inspection.js';
 

@@ -3,20 +3,20 @@ import { useEffect } from 'preact/hooks';
 import { formatCount } from '../../ui/amount.js';
 import { Badge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { MAX_TEXT_LENGTH, readWith } from './other-parsers.js';
-import type { OtherReading } from './other-parsers.js';
+import { MAX_TEXT_LENGTH, parseWith } from './other-parsers.js';
+import type { OtherResult } from './other-parsers.js';
 import type { InspectionHandle } from './use-inspection.js';
 
-const WORDS = {
-  same: { tone: 'good', word: 'Same value' },
-  different: { tone: 'warn', word: 'Different value' },
-  error: { tone: 'bad', word: 'Error' },
+const OUTCOME_LABELS = {
+  same: { tone: 'good', label: 'Same value' },
+  different: { tone: 'warn', label: 'Different value' },
+  error: { tone: 'bad', label: 'Error' },
 } as const;
 
 /** The results of `JSON.parse` and jsonrepair for the same text, computed when the panel is opened. */
 export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
   const isOpen = useSignal(false);
-  const readings = useSignal<readonly OtherReading[]>([]);
+  const readings = useSignal<readonly OtherResult[]>([]);
   const { reading } = state;
   const text = reading?.text ?? '';
   const isTooLong = text.length > MAX_TEXT_LENGTH;
@@ -45,7 +45,7 @@ export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
             <section key={parser} class="stack" aria-label={parser}>
               <div class="row">
                 <h2>{parser}</h2>
-                <Badge tone={WORDS[outcome].tone}>{WORDS[outcome].word}</Badge>
+                <Badge tone={OUTCOME_LABELS[outcome].tone}>{OUTCOME_LABELS[outcome].label}</Badge>
               </div>
               <pre class="code" tabIndex={0} role="region" aria-label={`Result of ${parser}`}>
                 <SafeText text={shown} />
@@ -58,10 +58,10 @@ export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
   );
 }
 
-async function compareAll(text: string, ownValue: string | null): Promise<readonly OtherReading[]> {
+async function compareAll(text: string, ownValue: string | null): Promise<readonly OtherResult[]> {
   const { jsonrepair } = await import('jsonrepair');
   return [
-    readWith('JSON.parse', JSON.parse, text, ownValue),
-    readWith('jsonrepair', (input) => JSON.parse(jsonrepair(input)) as unknown, text, ownValue),
+    parseWith('JSON.parse', JSON.parse, text, ownValue),
+    parseWith('jsonrepair', (input) => JSON.parse(jsonrepair(input)) as unknown, text, ownValue),
   ];
 }

@@ -1,7 +1,7 @@
 import { getErrorMessage } from '../../../src/base/index.js';
 
 /** The result of another parser. */
-export interface OtherReading {
+export interface OtherResult {
   readonly parser: 'JSON.parse' | 'jsonrepair';
   readonly outcome: 'same' | 'different' | 'error';
   /** Its value as JSON, shortened, or its error. */
@@ -16,15 +16,15 @@ const MAX_SHOWN_LENGTH = 4000;
  * Parses a text with another parser and compares the value.
  *
  * @example
- * readWith('JSON.parse', JSON.parse, '{"a":1}', '{"a": 1}') // { parser: 'JSON.parse', outcome: 'same', text: '{ "a": 1 }' }
+ * parseWith('JSON.parse', JSON.parse, '{"a":1}', '{"a": 1}') // { parser: 'JSON.parse', outcome: 'same', text: '{ "a": 1 }' }
  */
-export function readWith(
-  parser: OtherReading['parser'],
+export function parseWith(
+  parser: OtherResult['parser'],
   parse: (text: string) => unknown,
   text: string,
   /** The value that Sluice found, as JSON; null if it found none. */
   ownValue: string | null,
-): OtherReading {
+): OtherResult {
   try {
     const value = parse(text);
     const isSame = ownValue !== null && JSON.stringify(value) === JSON.stringify(JSON.parse(ownValue));

@@ -18,7 +18,7 @@ export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | nu
           <label for="workbench-schema">JSON Schema</label>
         </h2>
         <span class="end row">
-          <label class="unseen" for="workbench-schema-example">
+          <label class="visually-hidden" for="workbench-schema-example">
             Example schema
           </label>
           <select

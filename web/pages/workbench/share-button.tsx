@@ -18,7 +18,7 @@ export function ShareButton() {
       await navigator.clipboard.writeText(link);
       message.value = 'Link copied';
     } catch {
-      // If the page may not write to the clipboard, the link is put into the address bar.
+      // If the page is not allowed to write to the clipboard, the link is put into the address bar.
       history.replaceState(history.state, '', link);
       message.value = 'Copy the link from the address bar';
     }

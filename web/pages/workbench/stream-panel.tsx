@@ -7,7 +7,7 @@ import { ValueRowsView } from './value-rows-view.js';
 import type { StreamView } from './stream-session.js';
 import type { TextReading } from './text-reading.js';
 
-/** The available speeds, in characters per second: from a slow model to a fast file. */
+/** The available speeds, in characters per second: from a slow model to a file that is read from a disk. */
 const SPEEDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 20_000, 200_000, 2_000_000] as const;
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 512] as const;
 
@@ -24,7 +24,7 @@ export function StreamPanel({
   const speed = useSignal(3);
   const size = useSignal(2);
 
-  const characters = SIZES[size.value] ?? 1;
+  const chunkLength = SIZES[size.value] ?? 1;
   /** Shows the next state, unless another text was parsed in the meantime. */
   const show = async (pending: Promise<StreamView | null> | undefined): Promise<void> => {
     try {
@@ -37,7 +37,7 @@ export function StreamPanel({
       fail(error);
     }
   };
-  const step = async (pieces = 1): Promise<void> => show(reading?.pushStream(characters, pieces));
+  const step = async (chunkCount = 1): Promise<void> => show(reading?.pushStream(chunkLength, chunkCount));
   const restart = (): void => {
     isPlaying.value = false;
     void show(reading?.restartStream());
@@ -47,12 +47,12 @@ export function StreamPanel({
   useEffect(restart, [reading]);
   useEffect(() => {
     if (!isPlaying.value) return;
-    const { everyMs, pieces } = choosePace(SPEEDS[speed.value] ?? 100, characters);
+    const { intervalMs, chunkCount } = choosePace(SPEEDS[speed.value] ?? 100, chunkLength);
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isActive = true;
     const continueStream = async (): Promise<void> => {
-      await step(pieces);
-      if (isActive) timer = setTimeout(() => void continueStream(), everyMs);
+      await step(chunkCount);
+      if (isActive) timer = setTimeout(() => void continueStream(), intervalMs);
     };
     void continueStream();
     return () => {
@@ -65,7 +65,7 @@ export function StreamPanel({
   const tail = useRef<HTMLPreElement>(null);
   useEffect(() => {
     if (tail.current !== null) tail.current.scrollTop = tail.current.scrollHeight;
-  }, [shown?.taken]);
+  }, [shown?.received]);
   const value = shown?.value ?? null;
   const isEnded = shown?.ended !== undefined && shown.ended !== null;
   return (
@@ -82,7 +82,7 @@ export function StreamPanel({
         <button type="button" disabled={reading === null || isPlaying.value || isEnded} onClick={() => void step()}>
           Step
         </button>
-        <button type="button" disabled={shown === null || shown.taken === 0} onClick={restart}>
+        <button type="button" disabled={shown === null || shown.received === 0} onClick={restart}>
           Restart
         </button>
         <label class="slider">
@@ -104,15 +104,15 @@ export function StreamPanel({
             min={0}
             max={SIZES.length - 1}
             value={size.value}
-            aria-valuetext={`${characters} characters`}
+            aria-valuetext={`${chunkLength} characters`}
             onInput={({ currentTarget }) => (size.value = Number(currentTarget.value))}
           />
-          <span class="dim">{characters === 1 ? '1 character' : `${characters} characters`}</span>
+          <span class="dim">{chunkLength === 1 ? '1 character' : `${chunkLength} characters`}</span>
         </label>
       </div>
       <div class="streamed">
         <div class="stack">
-          <progress aria-label="Progress" value={shown?.taken ?? 0} max={Math.max(1, shown?.length ?? 1)} />
+          <progress aria-label="Progress" value={shown?.received ?? 0} max={Math.max(1, shown?.length ?? 1)} />
           <pre ref={tail} class="tail" tabIndex={0} role="region" aria-label="Text received so far">
             <SafeText text={shown?.tail ?? ''} />
           </pre>
@@ -123,7 +123,7 @@ export function StreamPanel({
           </div>
           {value === null ? (
             <div class="value-rows dim">
-              {shown === null || shown.taken === 0 ? 'Play or step to stream the text in chunks.' : 'No value yet.'}
+              {shown === null || shown.received === 0 ? 'Play or step to stream the text in chunks.' : 'No value yet.'}
             </div>
           ) : (
             <ValueRowsView value={value} label="The value so far" />

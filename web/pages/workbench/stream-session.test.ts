@@ -8,14 +8,20 @@ const text = 'Sure: {"name": "Ada", "tags": ["x", "y"]} Done.';
 it('shows the partial value, and where it grew', () => {
   const session = startStream(text, undefined, DEFAULT_OPTIONS);
   const view = session.push(6, 3);
-  expect(view).toMatchObject({ taken: 18, length: text.length, complete: false, ended: null, changed: ['', 'name'] });
+  expect(view).toMatchObject({
+    received: 18,
+    length: text.length,
+    complete: false,
+    ended: null,
+    changed: ['', 'name'],
+  });
   expect(view.value?.rows.map(({ key, text: line }) => `${key ?? ''}${line}`)).toEqual(['{', '"name""Ad"', '}']);
 });
 
 it('ends with the result of `parse` for the entire text', () => {
   const view = startStream(text, undefined, DEFAULT_OPTIONS).push(5, 1000);
   expect(view).toMatchObject({
-    taken: text.length,
+    received: text.length,
     complete: true,
     ended: { status: 'success', message: 'Repaired' },
   });
@@ -31,7 +37,11 @@ it('ends with the selected value, even if another one came first', () => {
 });
 
 it('shows nothing before a value has begun', () => {
-  expect(startStream(text, undefined, DEFAULT_OPTIONS).push(1, 0)).toMatchObject({ taken: 0, value: null, tail: '' });
+  expect(startStream(text, undefined, DEFAULT_OPTIONS).push(1, 0)).toMatchObject({
+    received: 0,
+    value: null,
+    tail: '',
+  });
 });
 
 it('a text without a tag ends as a comment if tags are required', () => {
@@ -39,14 +49,14 @@ it('a text without a tag ends as a comment if tags are required', () => {
   expect(view.ended?.status).toBe('comment');
 });
 
-it('a slow text arrives piece by piece', () => {
-  expect(choosePace(100, 4)).toEqual({ everyMs: 40, pieces: 1 });
+it('a slow text arrives chunk by chunk', () => {
+  expect(choosePace(100, 4)).toEqual({ intervalMs: 40, chunkCount: 1 });
 });
 
-it('a fast text arrives in several pieces at a time, not more often than a page is drawn', () => {
-  expect(choosePace(1000, 1)).toEqual({ everyMs: 33, pieces: 33 });
+it('a fast text arrives in several chunks at a time, not more often than a page is drawn', () => {
+  expect(choosePace(1000, 1)).toEqual({ intervalMs: 33, chunkCount: 33 });
 });
 
-it('does not split a piece that is longer than one step', () => {
-  expect(choosePace(20_000, 512)).toEqual({ everyMs: 33, pieces: 1 });
+it('does not split a chunk that is longer than one step', () => {
+  expect(choosePace(20_000, 512)).toEqual({ intervalMs: 33, chunkCount: 1 });
 });

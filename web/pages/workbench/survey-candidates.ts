@@ -9,7 +9,7 @@ import type {
 } from '../../../src/json/index.js';
 import type { CandidateView } from './inspection.js';
 
-/** The reason of a candidate that was not checked. */
+/** The reason shown for a candidate that was not checked. */
 const NOT_CHECKED = 'An earlier candidate was selected.';
 
 /**

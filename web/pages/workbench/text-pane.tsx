@@ -4,7 +4,7 @@ import { EXAMPLES } from './examples.js';
 import { MarkedText } from './marked-text.js';
 import { readFile, explainTooLong } from './read-file.js';
 import type { TextReading } from './text-reading.js';
-import { isEditing, isKept, openExample, setText, text } from './workbench-state.js';
+import { isEditing, isStorable, openExample, setText, text } from './workbench-state.js';
 
 /** A longer text makes a textarea slow, so it is shown read-only. */
 const MAX_EDITABLE_LENGTH = 100_000;
@@ -99,7 +99,7 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
           </button>
         </span>
         <span class="end row">
-          <label class="unseen" for="workbench-example">
+          <label class="visually-hidden" for="workbench-example">
             Example
           </label>
           <select
@@ -125,7 +125,7 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
             Open file
             <input
               type="file"
-              class="unseen"
+              class="visually-hidden"
               onChange={({ currentTarget }) => {
                 void open(currentTarget.files?.[0]);
                 currentTarget.value = '';
@@ -158,14 +158,14 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
         <MarkedText text={text.value} inspection={reading?.text === text.value ? reading.inspection : null} />
       )}
       <p class={refusal.value === null ? 'help' : 'help wrong'} role="status">
-        {refusal.value ?? `${isKept.value ? KEPT : NOT_KEPT} Nothing is sent to a server.`}
+        {refusal.value ?? `${isStorable.value ? STORED : NOT_STORED} Nothing is sent to a server.`}
       </p>
     </section>
   );
 }
 
-const KEPT = 'The text is kept in this tab.';
-const NOT_KEPT = 'The text is too long to be kept after a reload.';
+const STORED = 'The text is kept in this tab.';
+const NOT_STORED = 'The text is too long to be kept after a reload.';
 
 function showMarked(): void {
   isEditing.value = false;

@@ -44,16 +44,16 @@ export function createTextReader(now: () => number): TextReader {
   return {
     handle(number, request) {
       if (request.kind === 'read') return read(number, request.input);
-      if (last?.number !== request.reading) return { kind: 'gone' };
+      if (last?.number !== request.reading) return { kind: 'obsolete' };
       const { input, schema, value } = last;
       switch (request.kind) {
-        case 'write':
-          return { kind: 'written', text: formatValue(value, input.text.length) };
+        case 'format':
+          return { kind: 'formatted', text: formatValue(value, input.text.length) };
         case 'stream':
           last.session = startStream(input.text, schema, input.options);
           return { kind: 'streamed', view: last.session.push(1, 0) };
         case 'push':
-          return { kind: 'streamed', view: last.session.push(request.characters, request.pieces) };
+          return { kind: 'streamed', view: last.session.push(request.chunkLength, request.chunkCount) };
       }
     },
   };
@@ -67,10 +67,10 @@ function formatValue(value: unknown, length: number): string {
 export type WorkerRequest =
   | { readonly kind: 'read'; readonly input: InspectionInput }
   /** Requests the complete value of a reading, as JSON text. */
-  | { readonly kind: 'write'; readonly reading: number }
-  /** Restarts reading the text in chunks. */
+  | { readonly kind: 'format'; readonly reading: number }
+  /** Starts to stream the text again, from its beginning. */
   | { readonly kind: 'stream'; readonly reading: number }
-  | { readonly kind: 'push'; readonly reading: number; readonly characters: number; readonly pieces: number };
+  | { readonly kind: 'push'; readonly reading: number; readonly chunkLength: number; readonly chunkCount: number };
 
 /** A response of the worker. */
 export type WorkerResponse =
@@ -81,11 +81,11 @@ export type WorkerResponse =
       readonly suggestions: readonly Suggestion[];
     }
   | { readonly kind: 'schema'; readonly problem: SchemaProblem }
-  | { readonly kind: 'written'; readonly text: string }
+  | { readonly kind: 'formatted'; readonly text: string }
   | { readonly kind: 'streamed'; readonly view: StreamView }
   /** Another text was parsed since then, so the request is obsolete. */
-  | { readonly kind: 'gone' }
-  | { readonly kind: 'broken'; readonly message: string };
+  | { readonly kind: 'obsolete' }
+  | { readonly kind: 'failed'; readonly message: string };
 
 /** A request or a response; a response has the number of its request. */
 export interface Numbered<Message> {

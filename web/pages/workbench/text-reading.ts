@@ -14,9 +14,9 @@ export interface TextReading {
   readonly suggestions: readonly Suggestion[];
   /** Returns the complete value as JSON text; null if another text was parsed since then. */
   formatValue(): Promise<string | null>;
-  /** Restarts reading the text in chunks. */
+  /** Starts to stream the text again, from its beginning. */
   restartStream(): Promise<StreamView | null>;
-  pushStream(characters: number, pieces: number): Promise<StreamView | null>;
+  pushStream(chunkLength: number, chunkCount: number): Promise<StreamView | null>;
 }
 
 /** A schema that cannot be used. */
@@ -39,11 +39,12 @@ export async function readText(link: WorkerLink, input: InspectionInput): Promis
     tookMs: response.tookMs,
     suggestions: response.suggestions,
     async formatValue() {
-      const written = await link.send({ kind: 'write', reading: number });
-      return written?.kind === 'written' ? written.text : null;
+      const formatted = await link.send({ kind: 'format', reading: number });
+      return formatted?.kind === 'formatted' ? formatted.text : null;
     },
     restartStream: async () => requestView({ kind: 'stream', reading: number }),
-    pushStream: async (characters, pieces) => requestView({ kind: 'push', reading: number, characters, pieces }),
+    pushStream: async (chunkLength, chunkCount) =>
+      requestView({ kind: 'push', reading: number, chunkLength, chunkCount }),
   };
 }
 

@@ -9,7 +9,7 @@ import { openWorker } from './worker-link.js';
 import { options, schemaText, text } from './workbench-state.js';
 
 /** The pause in typing after which the text is parsed. */
-const PAUSE_MS = 150;
+const DEBOUNCE_MS = 150;
 
 /** The state of parsing; the last result stays while the next one is computed. */
 export interface InspectionState {
@@ -52,7 +52,7 @@ export function useInspection(): InspectionHandle {
       state.value = updateState(isLost.current ? NOTHING : state.peek(), next);
       isLost.current = false;
     };
-    const timer = setTimeout(() => void read(), PAUSE_MS);
+    const timer = setTimeout(() => void read(), DEBOUNCE_MS);
     return () => {
       isWanted = false;
       clearTimeout(timer);

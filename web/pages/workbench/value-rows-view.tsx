@@ -7,7 +7,7 @@ const LINE_PX = 21;
 
 /** A value, line by line, with the notes on each line. */
 export function ValueRowsView({ value, label }: { readonly value: ValueView; readonly label: string }) {
-  const { rows, cut } = value;
+  const { rows, isTruncated } = value;
   return (
     <div class="body value-frame">
       <div class="value-rows mono">
@@ -21,7 +21,7 @@ export function ValueRowsView({ value, label }: { readonly value: ValueView; rea
           }}
         />
       </div>
-      {cut ? <p class="dim">Only the first {rows.length.toLocaleString('en')} lines are shown.</p> : null}
+      {isTruncated ? <p class="dim">Only the first {rows.length.toLocaleString('en')} lines are shown.</p> : null}
     </div>
   );
 }

@@ -47,7 +47,7 @@ export function toValueRows(value: unknown, notes: NotesByRow, bounds: ValueBoun
   write(value, null, [], true);
   while (rows.length < bounds.rows) {
     const frame = open.at(-1);
-    if (frame === undefined) return { rows, cut: false };
+    if (frame === undefined) return { rows, isTruncated: false };
     const entry = frame.entries[frame.next];
     if (entry === undefined) {
       open.pop();
@@ -59,7 +59,7 @@ export function toValueRows(value: unknown, notes: NotesByRow, bounds: ValueBoun
     frame.next += 1;
     write(entry[1], entry[0], [...frame.path, entry[0]], frame.next >= frame.entries.length);
   }
-  return { rows, cut: open.length > 0 };
+  return { rows, isTruncated: open.length > 0 };
 }
 
 /** Formats a path: `items.3.name`. */

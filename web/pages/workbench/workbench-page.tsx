@@ -60,10 +60,10 @@ export function WorkbenchPage() {
 
 function Value({ state: { reading, fail } }: { readonly state: InspectionHandle }) {
   const value = reading?.inspection.value ?? null;
-  const write = async (): Promise<string> => {
-    const written = await reading?.formatValue().catch(fail);
-    if (typeof written !== 'string') throw new Error('There is no value to copy.');
-    return written;
+  const formatValue = async (): Promise<string> => {
+    const text = await reading?.formatValue().catch(fail);
+    if (typeof text !== 'string') throw new Error('There is no value to copy.');
+    return text;
   };
   return (
     <section class="card pane" aria-labelledby="workbench-value">
@@ -73,7 +73,7 @@ function Value({ state: { reading, fail } }: { readonly state: InspectionHandle 
         </h2>
         {value === null ? null : (
           <span class="end">
-            <CopyButton label="Copy" read={write} />
+            <CopyButton label="Copy" read={formatValue} />
           </span>
         )}
       </div>

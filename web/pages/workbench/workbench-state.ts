@@ -28,8 +28,8 @@ export const isEditing = signal(stored.isEditing);
 export const options = computed(() => readOptions(query.value));
 /** The selected part of the text. */
 export const chosen = signal<Span | null>(null);
-/** Whether the text is restored after a reload. */
-export const isKept = computed(() => text.value.length + schemaText.value.length <= MAX_SAVED_LENGTH);
+/** Whether the text is short enough to be stored, and so is restored after a reload. */
+export const isStorable = computed(() => text.value.length + schemaText.value.length <= MAX_SAVED_LENGTH);
 
 /** Replaces the text. */
 export function setText(next: string): void {
@@ -68,7 +68,7 @@ export function openCase({ text: shared, schemaText: schema }: Pick<StoredTexts,
 export function storeTexts(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = effect(() => {
-    void [isKept.value, text.value, schemaText.value, isEditing.value];
+    void [isStorable.value, text.value, schemaText.value, isEditing.value];
     clearTimeout(timer);
     timer = setTimeout(storeNow, STORE_AFTER_MS);
   });
@@ -83,7 +83,7 @@ export function storeTexts(): () => void {
 
 function storeNow(): void {
   const now: StoredTexts = {
-    text: isKept.peek() ? text.peek() : '',
+    text: isStorable.peek() ? text.peek() : '',
     schemaText: schemaText.peek(),
     isEditing: isEditing.peek(),
   };

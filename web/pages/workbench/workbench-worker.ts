@@ -14,6 +14,6 @@ function handleRequest(number: number, request: WorkerRequest): WorkerResponse {
   try {
     return reader.handle(number, request);
   } catch (error) {
-    return { kind: 'broken', message: getErrorMessage(error) };
+    return { kind: 'failed', message: getErrorMessage(error) };
   }
 }

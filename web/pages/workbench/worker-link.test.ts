@@ -71,7 +71,7 @@ describe('a text read by a worker', () => {
     expect(await written).toBe('{\n  "a": 1\n}');
     const view = reading.pushStream(2, 1);
     worker().answer();
-    expect(await view).toMatchObject({ taken: 2 });
+    expect(await view).toMatchObject({ received: 2 });
     expect(workers).toHaveLength(1);
   });
 
@@ -139,7 +139,7 @@ describe('a worker that fails', () => {
   it('that fails one request handles the next', async () => {
     const { link, workers, worker } = open();
     const asked = readText(link, input('[1]'));
-    worker().answer({ kind: 'broken', message: 'out of memory' });
+    worker().answer({ kind: 'failed', message: 'out of memory' });
     await expect(asked).rejects.toThrow('out of memory');
     await readIn(link, worker, '[1]');
     expect(workers).toHaveLength(1);

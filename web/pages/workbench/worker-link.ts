@@ -22,7 +22,7 @@ const CANNOT_START =
   'The worker that parses texts could not be loaded, or the browser stopped it. Try again, or use a shorter text.';
 const TOO_SLOW = `No response for ${TIMEOUT_MS / 60_000} minutes: the text takes too long to parse in the browser. Use a shorter text, or sluice parse.`;
 
-interface Waiting {
+interface PendingRequest {
   readonly resolve: (response: WorkerResponse | null) => void;
   readonly reject: (error: Error) => void;
   readonly timer: ReturnType<typeof setTimeout>;
@@ -30,18 +30,18 @@ interface Waiting {
 
 /** Creates a link to a worker, which is started with the first request. */
 export function openWorker(start: () => WorkerLike): WorkerLink {
-  const waiting = new Map<number, Waiting>();
+  const pending = new Map<number, PendingRequest>();
   let worker: WorkerLike | null = null;
   let next = 1;
 
   function startWorker(): WorkerLike {
     const started = start();
     started.addEventListener('message', ({ data: { number, message } }: MessageEvent<Numbered<WorkerResponse>>) => {
-      const pending = waiting.get(number);
-      waiting.delete(number);
-      clearTimeout(pending?.timer);
-      if (message.kind === 'broken') pending?.reject(new Error(message.message));
-      else pending?.resolve(message);
+      const request = pending.get(number);
+      pending.delete(number);
+      clearTimeout(request?.timer);
+      if (message.kind === 'failed') request?.reject(new Error(message.message));
+      else request?.resolve(message);
     });
     // If the file is missing or blocked, the event has no message.
     started.addEventListener('error', ({ message = '' }: Partial<ErrorEvent>) => {
@@ -50,14 +50,15 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
     return started;
   }
 
-  function end(settle: (pending: Waiting) => void): void {
+  /** Ends the worker, and settles all pending requests. */
+  function end(settle: (request: PendingRequest) => void): void {
     worker?.terminate();
     worker = null;
-    const pendingRequests = [...waiting.values()];
-    waiting.clear();
-    for (const pending of pendingRequests) {
-      clearTimeout(pending.timer);
-      settle(pending);
+    const requests = [...pending.values()];
+    pending.clear();
+    for (const request of requests) {
+      clearTimeout(request.timer);
+      settle(request);
     }
   }
 
@@ -73,7 +74,7 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
           () => end(({ reject: rejectPending }) => rejectPending(new Error(TOO_SLOW))),
           TIMEOUT_MS,
         );
-        waiting.set(number, { resolve, reject, timer });
+        pending.set(number, { resolve, reject, timer });
         const numbered: Numbered<WorkerRequest> = { number, message: request };
         // The `postMessage` of a worker has no target origin.
         // oxlint-disable-next-line unicorn/require-post-message-target-origin
@@ -81,7 +82,7 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
       });
     },
     cancel() {
-      if (waiting.size === 0) return false;
+      if (pending.size === 0) return false;
       end(({ resolve }) => resolve(null));
       return true;
     },

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_OPTIONS } from './examples.js';
-import { quoteForShell, createCode } from './same-in-code.js';
+import { quoteForShell, createCode } from './code-for-result.js';
 
 const origin = 'http://127.0.0.1:7171';
 const schemaText = '{"type": "object"}';

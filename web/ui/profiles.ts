@@ -9,7 +9,7 @@ export const PROFILES: Readonly<Record<Profile, string>> = {
     'Reads the entire text, a fence or the first object. The value must be an object, and only control characters are repaired.',
 };
 
-/** Whether a word is the name of a profile. */
-export function isProfile(word: string): word is Profile {
-  return Object.hasOwn(PROFILES, word);
+/** Whether a profile has this name. */
+export function isProfile(name: string): name is Profile {
+  return Object.hasOwn(PROFILES, name);
 }

@@ -1,14 +1,14 @@
 import type { RepairKind, RepairLevel } from '../../src/json/index.js';
 
 /** The label of each repair level, which is the same on every page. */
-export const LEVEL_WORDS: Readonly<Record<RepairLevel, string>> = {
+export const LEVEL_LABELS: Readonly<Record<RepairLevel, string>> = {
   none: 'Unchanged',
   deterministic_generic: 'Repaired',
   schema_aligned: 'Aligned',
 };
 
 /** Descriptions of repairs; `docs/errors.md` has more details. */
-export const REPAIR_WORDS: Readonly<Record<RepairKind, string>> = {
+export const REPAIR_DESCRIPTIONS: Readonly<Record<RepairKind, string>> = {
   noise: 'Terminal, editor or web page noise removed',
   extracted: 'Extracted from a longer text',
   whitespace: 'Whitespace that JSON does not allow skipped',
@@ -40,6 +40,6 @@ export const REPAIR_WORDS: Readonly<Record<RepairKind, string>> = {
 
 /** Describes a repair by its kind; undefined for an unknown kind. */
 export function describeRepair(kind: string): string | undefined {
-  const words: Readonly<Record<string, string>> = REPAIR_WORDS;
-  return Object.hasOwn(words, kind) ? words[kind] : undefined;
+  const descriptions: Readonly<Record<string, string>> = REPAIR_DESCRIPTIONS;
+  return Object.hasOwn(descriptions, kind) ? descriptions[kind] : undefined;
 }
