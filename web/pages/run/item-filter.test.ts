@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { FcmpEvent } from '../../../src/events/index.js';
 import { summarizeAttempts } from './attempts.js';
 import { createConversation } from './conversation.js';
 import { fcmpEvent } from './events.fixture.js';
@@ -32,7 +33,7 @@ function converse() {
 }
 
 describe('the items of a run', () => {
-  test('have a kind each', () => {
+  test('each have a kind', () => {
     const conversation = converse();
     expect(conversation.items.map((item) => findKind(conversation, item))).toEqual([
       'other',
@@ -45,7 +46,7 @@ describe('the items of a run', () => {
     ]);
   });
 
-  test('are filtered by kind, errors and words, including items that arrive later', () => {
+  test('are filtered by kind, errors and text, including items that arrive later', () => {
     const conversation = converse();
     const later: (() => void)[] = [];
     const filter = createItemFilter(
@@ -74,6 +75,46 @@ describe('the items of a run', () => {
     expect(list()).toEqual([1, 6, 7]);
     filter.set({ kind: null, text: '.*' });
     expect(list()).toEqual([]);
+  });
+
+  test('are filtered again when they grow', () => {
+    const conversation = createConversation();
+    const filter = createItemFilter(
+      conversation,
+      () => undefined,
+      (run) => run(),
+    );
+    const append = (seq: number, type: FcmpEvent['type'], data: object): void => {
+      conversation.append(fcmpEvent(type, data, { seq }));
+      filter.update();
+    };
+    const list = (): readonly number[] => {
+      const shown = filter.shown(conversation.items.length);
+      return Array.from({ length: shown.count }, (_, position) => shown.itemAt(position));
+    };
+    filter.set({ errorsOnly: true });
+    append(1, 'assistant.tool_call', {
+      tool_call_id: 't',
+      name: 'bash',
+      status: 'started',
+      input: { command: 'make' },
+    });
+    append(2, 'diagnostic.warning', { code: 'X', message: 'Unknown field.' });
+    expect(list()).toEqual([1]);
+    append(3, 'assistant.tool_call', { tool_call_id: 't', name: 'bash', status: 'failed', error: 'exit code 2' });
+    expect(list()).toEqual([0, 1]);
+
+    filter.set({ errorsOnly: false, text: 'blue' });
+    append(4, 'assistant.message.delta', { message_id: 'm', text: 'It is' });
+    expect(list()).toEqual([]);
+    append(5, 'assistant.message.delta', { message_id: 'm', text: ' blue' });
+    append(6, 'assistant.message.delta', { message_id: 'm', text: ', not blueish' });
+    expect(list()).toEqual([2]);
+
+    filter.set({ errorsOnly: true, text: 'ls' });
+    append(7, 'assistant.tool_call', { tool_call_id: 'u', name: 'bash', status: 'started', input: { command: 'ls' } });
+    append(8, 'assistant.tool_call', { tool_call_id: 'u', name: 'bash', status: 'failed', error: 'exit code 1' });
+    expect(list()).toEqual([3]);
   });
 
   test('are searched for the next error, wrapping around at the end', () => {

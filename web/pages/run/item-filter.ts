@@ -63,9 +63,9 @@ const MAX_SEARCHED = 1 << 20;
 /** The maximum number of values within one event that are searched. */
 const MAX_TEXTS = 5000;
 
-/** Whether any string in the events of an item, at any depth, matches a pattern. */
-function hasText({ events }: Pick<Conversation, 'events'>, item: Item, pattern: RegExp): boolean {
-  return item.events.some((index) => {
+/** Whether any string in these events, at any depth, matches a pattern. */
+function hasText({ events }: Pick<Conversation, 'events'>, indexes: readonly number[], pattern: RegExp): boolean {
+  return indexes.some((index) => {
     const pending: unknown[] = [events[index]?.data];
     for (let count = 0; pending.length > 0 && count < MAX_TEXTS; count += 1) {
       const value = pending.pop();
@@ -83,7 +83,7 @@ export interface ItemQuery {
   /** Null for every kind. */
   readonly kind: ItemKind | null;
   readonly errorsOnly: boolean;
-  /** The text to find, in upper or lower case; empty for everything. */
+  /** The text to find, ignoring case; empty for everything. */
   readonly text: string;
 }
 
@@ -107,7 +107,7 @@ export interface ItemFilter {
   /** Whether all items that have arrived were searched. */
   readonly isDone: ReadonlySignal<boolean>;
   readonly set: (changes: Partial<ItemQuery>) => void;
-  /** Searches the items that have arrived since the last call. */
+  /** Searches the items that have arrived, and those that have grown, since the last call. */
   readonly update: () => void;
   /** Returns the matching items among the first `itemCount`. */
   readonly shown: (itemCount: number) => ShownItems;
@@ -126,52 +126,74 @@ export function createItemFilter(
   const query = signal(EVERYTHING);
   const isDone = signal(true);
   const isOn = computed(() => query.value.kind !== null || query.value.errorsOnly || query.value.text !== '');
+  let pattern: RegExp | null = null;
   let found: number[] = [];
   let searched = 0;
-  let turn = 0;
+  /** The number of events that were checked for items that have grown. */
+  let searchedEvents = 0;
+  let searchId = 0;
   let isSearching = false;
 
-  function matches(item: Item, { kind, errorsOnly }: ItemQuery, pattern: RegExp | null): boolean {
+  /** Whether an item matches the query; its text is searched only in `events`. */
+  function matches(item: Item, events: readonly number[] = item.events): boolean {
+    const { kind, errorsOnly } = query.peek();
     if (kind !== null && findKind(conversation, item) !== kind) return false;
     if (errorsOnly && !isErrorItem(conversation, item)) return false;
-    return pattern === null || hasText(conversation, item, pattern);
+    return pattern === null || hasText(conversation, events, pattern);
   }
-  /** Searches items for a while, then lets the page draw and react. Stops if the query has changed. */
-  function search(startedTurn: number): void {
-    if (startedTurn !== turn) return;
-    const current = query.peek();
-    const pattern = current.text === '' ? null : new RegExp(escapePattern(current.text), 'i');
+  /** Searches items for a few milliseconds, then continues in another task. Stops if the query has changed. */
+  function search(id: number): void {
+    if (id !== searchId) return;
     const end = performance.now() + SLICE_MS;
     while (searched < conversation.items.length && performance.now() < end) {
       const item = conversation.items[searched];
-      if (item !== undefined && matches(item, current, pattern)) found.push(searched);
+      if (item !== undefined && matches(item)) found.push(searched);
       searched += 1;
     }
     isSearching = searched < conversation.items.length;
     isDone.value = !isSearching;
     onChange();
-    if (isSearching) pause(() => search(startedTurn));
+    if (isSearching) pause(() => search(id));
+  }
+  /** Searches items again that have grown since they were searched: a tool may have failed, or a message may now contain the text. */
+  function searchGrown(): void {
+    for (; searchedEvents < conversation.events.length; searchedEvents += 1) {
+      const index = conversation.itemIndexes[searchedEvents] ?? 0;
+      const item = conversation.items[index];
+      if (item === undefined || index >= searched) continue;
+      // Only the new event of a message is searched, because a message may have very many. Items with errors have few events.
+      if (!matches(item, query.peek().errorsOnly ? item.events : [searchedEvents])) continue;
+      const position = findFirst(found.length, (at) => (found[at] ?? 0) >= index);
+      if (found[position] === index) continue;
+      found.splice(position, 0, index);
+      onChange();
+    }
   }
   return {
     query,
     isOn,
     isDone,
     set(changes) {
-      query.value = { ...query.peek(), ...changes };
-      query.value = { ...query.peek(), text: query.peek().text.slice(0, MAX_QUERY_LENGTH) };
-      turn += 1;
+      const next = { ...query.peek(), ...changes };
+      const text = next.text.slice(0, MAX_QUERY_LENGTH);
+      query.value = { ...next, text };
+      pattern = text === '' ? null : new RegExp(escapePattern(text), 'i');
+      searchId += 1;
       found = [];
       searched = 0;
-      if (isOn.peek()) search(turn);
+      searchedEvents = conversation.events.length;
+      if (isOn.peek()) search(searchId);
       else {
         isDone.value = true;
         onChange();
       }
     },
     update() {
-      if (!isOn.peek() || isSearching || searched >= conversation.items.length) return;
+      if (!isOn.peek()) return;
+      searchGrown();
+      if (isSearching || searched >= conversation.items.length) return;
       isSearching = true;
-      pause(() => search(turn));
+      pause(() => search(searchId));
     },
     shown(itemCount) {
       if (!isOn.value) return { count: itemCount, itemAt: (position) => position, findPosition: (item) => item };
