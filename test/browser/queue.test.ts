@@ -121,6 +121,36 @@ describe('the queue', () => {
     await page.getByRole('toolbar', { name: 'Decide' }).waitFor();
   });
 
+  it('does not send an answer within the list to a question that has replaced the answered one', async () => {
+    const question: WaitingEntry = {
+      kind: 'question',
+      id: 'r1/q1',
+      at: '2026-11-15T06:30:00.000Z',
+      text: 'Which colour shall the gate have?',
+      run: 'r1',
+      engine: 'claude',
+      task: 'Paint the gate.',
+      issue_ref: null,
+      interaction_id: 'q1',
+      seq: 4,
+      options: [],
+    };
+    const page = await openWith([question]);
+    let replies = 0;
+    await page.route('**/v1/runs/r1/reply', async (route) => {
+      replies += 1;
+      await route.fulfill({ json: { status: 'posted' } });
+    });
+    const row = page.locator('.entry').filter({ hasText: 'Paint the gate.' });
+    await row.getByLabel('Answer in one line').fill('Blue.');
+    const next = { ...question, id: 'r1/q2', interaction_id: 'q2', text: 'Which size shall the gate have?' };
+    await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items: [next], complete: true } }));
+    await row.locator('button[type=submit]').evaluate((button) => (button as HTMLButtonElement).click());
+    await row.getByText('Which size shall the gate have?').waitFor();
+    await settle(page);
+    expect(replies).toBe(0);
+  });
+
   it('answers a question within the list, also on a phone', async () => {
     const run = await ask(app.site, 'Which colour shall the door have?', 'Paint the door.');
     const { page } = await app.open('/inbox?search=door', { width: 390, height: 844 });

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { WaitingEntry } from '../../../src/api/index.js';
 import { client } from '../../server/client.js';
+import { isReplaced, QUESTION_REPLACED } from '../../server/read-question.js';
 import { asFailure } from '../../server/use-resource.js';
 import { loadWaiting } from '../../server/waiting.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -23,6 +24,8 @@ export function InlineAnswer({
     if (state.peek() !== 'open') return;
     state.value = 'sending';
     try {
+      // A text answers whatever question is open; an option names its permission request, so the server checks it.
+      if ('text' in body && (await isReplaced(client, run, interaction_id))) throw new Error(QUESTION_REPLACED);
       await client.replyToRun({ id: run, body });
       discard();
       state.value = 'sent';
