@@ -157,6 +157,16 @@ describe('the form that starts a run', () => {
     expect(await countRuns()).toBe(before + 2);
   });
 
+  it('reports when the form cannot be loaded, and loads it after a reload', async () => {
+    const { page } = await app.open('/runs', { mayFail: /start-run|ERR_FAILED/ });
+    await page.route('**/start-run*', async (route) => route.abort());
+    await page.getByRole('link', { name: 'Start a run' }).first().click();
+    await page.getByText('The page could not be loaded').waitFor();
+    await page.unroute('**/start-run*');
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await expect.poll(async () => field(page, 'Engine').locator('option').allInnerTexts()).toContain('codex');
+  });
+
   it('loads the engines in a background tab', async () => {
     const { page } = await app.open('/runs');
     await page.addInitScript(() => Object.defineProperty(document, 'hidden', { value: true }));

@@ -6,7 +6,7 @@ import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { FilterChoice, FilterDate, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
-import { Loading } from '../../ui/notice.js';
+import { Loading, PageNotLoaded } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { CHIP_NAMES, formatBound, listChips, readRunFilter, listRunFilters } from './run-filter.js';
 import { describeTotals, RunTable } from './run-table.js';
@@ -19,9 +19,9 @@ export function RunsPage() {
 }
 
 function RunList() {
-  const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
+  const engines = useResource('engines', async (signal) => client.listEngines({ signal }));
   const chosen = query.value.get('engine');
-  const known = offer.value?.engines.map(({ name }) => name) ?? [];
+  const known = engines.value?.engines.map(({ name }) => name) ?? [];
   // The engine in the query is always an option, even if the list of engines does not contain it or is not loaded yet.
   const filters = listRunFilters([...new Set([...known, ...(chosen === null ? [] : [chosen])])]);
   return (
@@ -50,8 +50,8 @@ function RunList() {
           {filters.map(({ name, label, options }) => (
             <FilterChoice key={name} name={name} label={label} options={options} />
           ))}
-          <FilterDate name="since" label="From" format={(word) => formatBound(word, Date.now())} />
-          <FilterDate name="until" label="To" format={(word) => formatBound(word, Date.now())} />
+          <FilterDate name="since" label="From" format={(value) => formatBound(value, Date.now())} />
+          <FilterDate name="until" label="To" format={(value) => formatBound(value, Date.now())} />
         </>
       }
       load={async (filterAndPage, signal) => client.listRuns({ query: filterAndPage, signal })}
@@ -105,8 +105,12 @@ function Chips() {
 /** Loads the form when it is opened: most visitors of the list do not need it. */
 function StartRun() {
   const [Form, setForm] = useState<ComponentType | null>(null);
+  const [hasFailed, setFailed] = useState(false);
   useEffect(() => {
-    void import('./start-run.js').then(({ StartRunForm }) => setForm(() => StartRunForm));
+    import('./start-run.js').then(
+      ({ StartRunForm }) => setForm(() => StartRunForm),
+      () => setFailed(true),
+    );
   }, []);
   return (
     <>
@@ -116,7 +120,7 @@ function StartRun() {
           All runs
         </a>
       </div>
-      {Form === null ? <Loading /> : <Form />}
+      {Form !== null ? <Form /> : hasFailed ? <PageNotLoaded /> : <Loading />}
     </>
   );
 }
