@@ -9,7 +9,7 @@ export type Session =
   | { readonly state: 'signed-in'; readonly name: string; readonly scopes: readonly string[] }
   | {
       readonly state: 'signed-out';
-      /** Whether it ended by itself: its token was changed or removed. */
+      /** Whether the server ended the session: it expired, or its token was changed or removed. */
       readonly isExpired: boolean;
     }
   | { readonly state: 'unreachable'; readonly failure: Failure };
@@ -22,11 +22,11 @@ export function hasScope(scope: 'read' | 'run' | 'decide'): boolean {
   return session.value.state === 'signed-in' && session.value.scopes.includes(scope);
 }
 
-/** Counts reads and changes of the session, so that a late response does not replace a newer session. */
-let turn = 0;
+/** The number of loads and changes of the session, so that a late response does not replace a newer session. */
+let version = 0;
 
 function replaceSession(next: Session): void {
-  turn += 1;
+  version += 1;
   session.value = next;
 }
 
@@ -34,10 +34,10 @@ function replaceSession(next: Session): void {
 export async function loadSession(): Promise<void> {
   const token = takeToken();
   if (token !== null && (await signIn(token)) === null) return;
-  turn += 1;
-  const own = turn;
+  version += 1;
+  const startVersion = version;
   const loaded = await readSession();
-  if (own === turn) session.value = loaded;
+  if (version === startVersion) session.value = loaded;
 }
 
 async function readSession(): Promise<Session> {
@@ -51,7 +51,10 @@ async function readSession(): Promise<Session> {
   }
 }
 
-/** Whether a session that the server no longer accepts has ended without a sign-out. Of several refused requests, the first decides. */
+/**
+ * Whether a session that the server no longer accepts was ended by the server, not by a sign-out. If several requests get a 401, the
+ * session is already signed out after the first.
+ */
 function hasExpired(previous: Session): boolean {
   return previous.state === 'signed-in' || (previous.state === 'signed-out' && previous.isExpired);
 }

@@ -14,7 +14,7 @@ export function SignIn({ isExpired }: { readonly isExpired: boolean }) {
   return (
     <form class="card sign-in" onSubmit={(event) => void submit(event)}>
       <h1>Sign in</h1>
-      {isExpired ? <p>Your session has ended: its token was changed or removed. Sign in with the new one.</p> : null}
+      {isExpired ? <p>Your session has expired, or its token was changed or removed. Sign in again.</p> : null}
       <label for="token">Token</label>
       <input
         id="token"

@@ -7,7 +7,7 @@ import { formatDuration, Moment } from '../../ui/time.js';
 import { labelResolution } from '../inbox/decision-request.js';
 import type { OrderHistory } from './issue-history.js';
 
-/** One order: its worker, the decision, its inbox items and its comments. */
+/** One order: its wrapper, the decision, its inbox items and its comments. */
 export function OrderCard({ history, isActive }: { readonly history: OrderHistory; readonly isActive: boolean }) {
   const { runId, order, items, comments } = history;
   return (
@@ -70,7 +70,7 @@ function OrderFacts({ order }: { readonly order: OrderView }) {
     <>
       <Facts
         facts={{
-          Worker: order.worker === order.worker_type ? order.worker : `${order.worker} (${order.worker_type})`,
+          Wrapper: order.worker === order.worker_type ? order.worker : `${order.worker} (${order.worker_type})`,
           Reason: decision === null ? undefined : <SafeText text={decision.reason} />,
           'Next step': decision === null ? undefined : <SafeText text={decision.next} />,
           'Result code': decision === null ? undefined : <SafeText text={decision.result_code} />,
@@ -102,7 +102,13 @@ function ItemLine({ item, decisionReason }: { readonly item: InboxItem; readonly
     <>
       {item.resolution === null ? <Badge tone="warn">Waiting</Badge> : <Badge>{labelResolution(String(action))}</Badge>}{' '}
       <a href={toPath({ page: 'inbox', id: item.id })}>
-        {item.reason === decisionReason ? 'Decide on this result' : <SafeText text={item.reason} limit={200} />}
+        {item.reason !== decisionReason ? (
+          <SafeText text={item.reason} limit={200} />
+        ) : item.resolution === null ? (
+          'Decide on this result'
+        ) : (
+          'Show the decision'
+        )}
       </a>{' '}
       {typeof who === 'string' ? (
         <span class="dim">
