@@ -92,8 +92,12 @@ async function serveAsked(page: Page): Promise<void> {
 }
 
 /** Opens the inbox with these entries instead of the server's. */
-async function openWith(entries: readonly WaitingEntry[], path = '/inbox'): Promise<Page> {
-  const { page } = await app.open('/workbench');
+async function openWith(
+  entries: readonly WaitingEntry[],
+  path = '/inbox',
+  size: { readonly width?: number; readonly height?: number } = {},
+): Promise<Page> {
+  const { page } = await app.open('/workbench', size);
   await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items: entries, complete: true } }));
   await serveAsked(page);
   await page.goto(new URL(path, page.url()).href);
@@ -135,7 +139,7 @@ describe('the queue', () => {
       seq: 4,
       options: [],
     };
-    const page = await openWith([question]);
+    const page = await openWith([question], '/inbox', { width: 390, height: 844 });
     let replies = 0;
     await page.route('**/v1/runs/r1/reply', async (route) => {
       replies += 1;

@@ -86,5 +86,7 @@ describe('a race without a winner', () => {
     const race = page.getByRole('region', { name: 'Changes of the race, side by side' });
     await race.getByText('Winner', { exact: true }).waitFor();
     await expect.poll(async () => race.locator('.race-run').filter({ hasText: 'winner' }).count()).toBe(1);
+    await page.getByRole('link', { name: 'Show the decision' }).first().waitFor();
+    await expect.poll(async () => page.getByRole('link', { name: 'Decide on this result' }).count()).toBe(0);
   });
 });
