@@ -128,6 +128,11 @@ describe('generic rules: deterministic, and no others', () => {
     expect(['SYNTAX', 'TRUNCATED']).toContain(error.code);
   });
 
+  test('ends quickly on a fence followed by many spaces', () => {
+    const text = `\`\`\`${' '.repeat(100_000)}x`;
+    expect(expectError(parse(text, undefined, { profile: 'generic' })).code).toBe('NO_JSON');
+  });
+
   test('reports the issues of the best candidate, not those of the last', () => {
     const text = `Log {not json} and {"digest_path": 7} and more`;
     const error = expectError(parse(text, z.object({ digest_path: z.string() })));

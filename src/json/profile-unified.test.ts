@@ -149,6 +149,11 @@ describe('profile unified: nine steps in order', () => {
     expect(expectSuccess(parse(`<think>hm ${GOOD}`, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
   });
 
+  test('ends quickly on many unclosed think blocks after a closed one', () => {
+    const text = `<think>x</think>${'<think>'.repeat(200_000)}`;
+    expect(expectError(parse(text, undefined, { profile: 'unified' })).code).toBe('NO_JSON');
+  });
+
   test('prose is NO_JSON', () => {
     expect(expectError(parseUnified('抱歉，我无法回答这个问题。')).code).toBe('NO_JSON');
   });

@@ -139,6 +139,15 @@ describe('createJsonStream', () => {
     expect(!result.ok && result.status === 'failed' && result.error.code).toBe('LIMIT_EXCEEDED');
   });
 
+  it('does not store text beyond the byte limit', () => {
+    const stream = createJsonStream(undefined, { limits: { bytes: 10 } });
+    const chunk = 'x'.repeat(2 ** 24);
+    // All chunks together are longer than the longest string of V8.
+    for (let count = 0; count < 40; count++) stream.push(chunk);
+    const result = stream.end();
+    expect(!result.ok && result.status === 'failed' && result.error.code).toBe('LIMIT_EXCEEDED');
+  });
+
   it('types the value so far as a deep partial of the schema', () => {
     const stream = createJsonStream(z.object({ user: z.object({ tags: z.array(z.string()) }) }));
     const { value } = stream.push('{"user": {"tags": ["a');

@@ -78,7 +78,7 @@ export function createJsonStream<T, Input>(
   const decoder = new TextDecoder();
   const subscriptions: { readonly fits: PathPattern; readonly listener: (value: unknown, path: Path) => void }[] = [];
   let changes: ValueLocation[] = [];
-  let objections: readonly SchemaIssue[] = [];
+  let issues: readonly SchemaIssue[] = [];
   let remaining = settings.limits.bytes;
   let result: ParseResult<T> | undefined;
   let ended = false;
@@ -86,20 +86,20 @@ export function createJsonStream<T, Input>(
     changed: (location) => void changes.push(location),
     finished(location, value) {
       for (const { fits, listener } of subscriptions) if (fits(location)) listener(value, buildPath(location));
-      if (objections.length === 0) objections = checkPart?.(buildPath(location), value) ?? [];
+      if (issues.length === 0) issues = checkPart?.(buildPath(location), value) ?? [];
     },
   });
 
-  /** Beyond the byte limit the text is no longer read; `end` then reports the limit. */
-  const take = (text: string): void => {
+  /** Beyond the byte limit text is neither read nor stored; `end` then reports the limit. */
+  const consume = (text: string): void => {
     if (result !== undefined || (stopWhenComplete && follower.complete)) return;
+    if (remaining >= 0) transcript.append(text);
     remaining -= text.length;
-    transcript.append(text);
     if (remaining < 0) return;
     follower.push(text);
     if (follower.reader !== undefined) showUnfinished(follower.reader, shown);
-    if (objections.length > 0)
-      result = failWith([{ ...describeMismatch('A finished part', objections), value: follower.value }], parsing.label);
+    if (issues.length > 0)
+      result = failWith([{ ...describeMismatch('A finished part', issues), value: follower.value }], parsing.label);
   };
 
   return {
@@ -107,7 +107,7 @@ export function createJsonStream<T, Input>(
       if (ended) throw new SluiceError('STREAM_ENDED', 'push was called after end(). Create a stream for each text.');
       const locations = (changes = []);
       const text = readChunkText(chunk);
-      take(typeof text === 'string' ? text : decoder.decode(text, { stream: true }));
+      consume(typeof text === 'string' ? text : decoder.decode(text, { stream: true }));
       return new LocatedSnapshot<T, Input>(
         follower.value as DeepPartial<Input> | undefined,
         locations,
@@ -117,7 +117,7 @@ export function createJsonStream<T, Input>(
     },
     end() {
       ended = true;
-      take(decoder.decode());
+      consume(decoder.decode());
       return (result ??= parse(transcript.text, schema, parsing));
     },
     on(pattern, listener) {
