@@ -24,7 +24,7 @@ export const UNEXPLAINED: SchemaIssue = { path: [], message: 'does not match the
  * Creates a validator from a compiled schema that stops, with an issue, after this many steps. All validations that share
  * an allowance take their steps from it.
  */
-export function validateWithChecks(schema: CompiledSchema, maxSteps: number, allowance?: Allowance): SchemaValidator {
+export function createValidator(schema: CompiledSchema, maxSteps: number, allowance?: Allowance): SchemaValidator {
   return (value) => {
     const issues: SchemaIssue[] = [];
     const steps = Math.min(maxSteps, allowance?.steps ?? maxSteps);
@@ -57,14 +57,18 @@ export function toAlignableSchema<T>(
       // Only the caller can name the type of the values: a schema that is data has none.
       validate: validate as (value: unknown) => StandardResult<T>,
     },
-    '~sluice': createAlignment(source, checks, steps),
+    '~sluice': createLazyAlignment(source, checks, steps),
   };
 }
 
 /** Creates the alignment of a schema when it is first used: most schemas only validate. */
-export function createAlignment(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
+export function createLazyAlignment(
+  source: ViewSource,
+  checks: SchemaChecks,
+  steps: number,
+): AlignableSchema['~sluice'] {
   let alignment: AlignableSchema['~sluice'] | undefined;
-  const getAlignment = (): AlignableSchema['~sluice'] => (alignment ??= makeAlignment(source, checks, steps));
+  const getAlignment = (): AlignableSchema['~sluice'] => (alignment ??= createAlignment(source, checks, steps));
   const { node } = source.document.root;
   return {
     ...(isJsonObject(node) && { jsonSchema: node }),
@@ -76,7 +80,7 @@ export function createAlignment(source: ViewSource, checks: SchemaChecks, steps:
   };
 }
 
-function makeAlignment(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
+function createAlignment(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
   const views = createViews(source, checks);
   return { ...createAligner(views, checks, steps), ...createPartChecks(views, checks) };
 }

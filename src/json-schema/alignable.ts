@@ -6,7 +6,7 @@ import { compileSchema } from './interpreter/compile-schema.js';
 import { compileNativePattern } from './patterns/pattern.js';
 import { TRUSTED_BOUNDS } from './read-schema.js';
 import { readDocument } from './schema-references.js';
-import { TRUSTED_ALIGNMENT_STEPS, createAlignment } from './alignable-schema.js';
+import { TRUSTED_ALIGNMENT_STEPS, createLazyAlignment } from './alignable-schema.js';
 
 /** The input type of a Standard Schema. */
 type SchemaInput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
@@ -30,7 +30,7 @@ export function alignable<Schema extends StandardSchema>(
   const checks = compileSchema(document, compileNativePattern);
   return {
     '~standard': schema['~standard'],
-    '~sluice': createAlignment({ document, compilePattern: compileNativePattern }, checks, TRUSTED_ALIGNMENT_STEPS),
+    '~sluice': createLazyAlignment({ document, compilePattern: compileNativePattern }, checks, TRUSTED_ALIGNMENT_STEPS),
   };
 }
 

@@ -91,4 +91,21 @@ describe('bolder readings', () => {
     for (const whole of [text, `{"tags": [${text}`, `{${text}}`])
       expect(schema['~sluice'].readText?.(whole).changes).toEqual([]);
   });
+
+  test.each([
+    ['\\boxed{', ' ', 'x{'],
+    ['name:', ' ', 'x\rx'],
+    ['tags:\n- ', ' ', 'x\rx'],
+    ['{"name": x', '\n', '}'],
+    ['[', 'a,', 'a]'],
+    ['tags: ', 'x and ', 'x!'],
+  ])('end quickly on %j followed by many of %j', (before, part, after) => {
+    const schema = fromJsonSchema({
+      type: 'object',
+      properties: { name: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } },
+      required: ['name', 'tags'],
+    });
+    const text = before + part.repeat(Math.floor(90_000 / part.length)) + after;
+    expect(schema['~sluice'].readText?.(text).changes).toEqual([]);
+  });
 });

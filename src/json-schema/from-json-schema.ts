@@ -8,7 +8,7 @@ import type { JsonSchema } from './json-schema.js';
 import { compileNativePattern } from './patterns/pattern.js';
 import { TRUSTED_BOUNDS } from './read-schema.js';
 import { readDocument } from './schema-references.js';
-import { TRUSTED_ALIGNMENT_STEPS, UNEXPLAINED, validateWithChecks, toAlignableSchema } from './alignable-schema.js';
+import { TRUSTED_ALIGNMENT_STEPS, UNEXPLAINED, createValidator, toAlignableSchema } from './alignable-schema.js';
 import type { SchemaValidator } from './alignable-schema.js';
 
 /** Options of {@link fromJsonSchema}. */
@@ -38,8 +38,8 @@ export function fromJsonSchema<T = Inferred, const Schema extends JsonSchema = J
   const document = readDocument(schema, TRUSTED_BOUNDS);
   const checks = compileSchema(document, compileNativePattern);
   const verdict = needsInterpreter(document.root.node) ? undefined : compileWithAjv(document.root.node);
-  const explain = validateWithChecks(checks(document.root.node), Infinity);
-  const validate = verdict === undefined ? explain : validateWithVerdict(verdict, explain);
+  const explain = createValidator(checks(document.root.node), Infinity);
+  const validate = verdict === undefined ? explain : createAjvValidator(verdict, explain);
   return toAlignableSchema<GivenOrInferred<T, Schema>>(
     { document, compilePattern: compileNativePattern },
     checks,
@@ -49,7 +49,7 @@ export function fromJsonSchema<T = Inferred, const Schema extends JsonSchema = J
 }
 
 /** Ajv decides the verdict; the interpreter finds the issues of values that fail, in the same words as without Ajv. */
-function validateWithVerdict(passes: Verdict, explain: SchemaValidator): SchemaValidator {
+function createAjvValidator(passes: Verdict, explain: SchemaValidator): SchemaValidator {
   return (value) => {
     try {
       if (passes(value)) return { value };

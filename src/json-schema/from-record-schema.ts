@@ -1,5 +1,5 @@
 import type { StandardResult, StandardSchema } from '../json/index.js';
-import { validateWithChecks, type SchemaValidator } from './alignable-schema.js';
+import { createValidator, type SchemaValidator } from './alignable-schema.js';
 import { compileSchema } from './interpreter/compile-schema.js';
 import type { JsonSchema } from './json-schema.js';
 import { compileNativePattern } from './patterns/pattern.js';
@@ -19,13 +19,13 @@ export function fromRecordSchema<T>(schema: JsonSchema): StandardSchema<unknown,
     '~standard': {
       version: 1,
       vendor: 'sluice',
-      validate: (value) => (validate ??= createValidator(schema))(value) as StandardResult<T>,
+      validate: (value) => (validate ??= compileValidator(schema))(value) as StandardResult<T>,
     },
   };
 }
 
-function createValidator(schema: JsonSchema): SchemaValidator {
+function compileValidator(schema: JsonSchema): SchemaValidator {
   const document = readDocument(schema, TRUSTED_BOUNDS);
   const checks = compileSchema(document, compileNativePattern);
-  return validateWithChecks(checks(document.root.node), Infinity);
+  return createValidator(checks(document.root.node), Infinity);
 }

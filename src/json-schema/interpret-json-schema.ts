@@ -5,7 +5,7 @@ import type { JsonSchema } from './json-schema.js';
 import { createSafePatternCompiler } from './patterns/pattern.js';
 import { UNTRUSTED_BOUNDS } from './read-schema.js';
 import { readDocument } from './schema-references.js';
-import { UNTRUSTED_STEPS, validateWithChecks, toAlignableSchema } from './alignable-schema.js';
+import { UNTRUSTED_STEPS, createValidator, toAlignableSchema } from './alignable-schema.js';
 
 /** Options of {@link interpretJsonSchema}. */
 export interface InterpretOptions {
@@ -28,6 +28,6 @@ export function interpretJsonSchema<T = Inferred, const Schema extends JsonSchem
   const document = readDocument(schema, UNTRUSTED_BOUNDS);
   const compilePattern = createSafePatternCompiler();
   const checks = compileSchema(document, compilePattern);
-  const validate = validateWithChecks(checks(document.root.node), UNTRUSTED_STEPS, allowance);
+  const validate = createValidator(checks(document.root.node), UNTRUSTED_STEPS, allowance);
   return toAlignableSchema<GivenOrInferred<T, Schema>>({ document, compilePattern }, checks, validate, UNTRUSTED_STEPS);
 }

@@ -20,7 +20,7 @@ export function alignArray(
 ): Outcome {
   if (Array.isArray(value)) return alignItems(context, view, value, location);
   for (const reading of listReadings(context, view, value, location)) {
-    if (!context.mayTry()) break;
+    if (!context.useAttempt()) break;
     const inner = context.align(view, reading.value, location);
     if (context.passes(view, inner.value))
       return combineOutcomes(createChange(location.path, reading.rule, value, reading.value), inner);
@@ -83,7 +83,7 @@ function collectItems(context: AlignmentContext, view: AlignmentView, value: unk
   let hasList = false;
   const items = findItems(source, (other) => {
     const isItem =
-      context.mayTry() && context.passes(item, context.align(item, other, { path: [0], isElement: true }).value);
+      context.useAttempt() && context.passes(item, context.align(item, other, { path: [0], isElement: true }).value);
     // A list next to the items is the requested one.
     hasList ||= Array.isArray(other) && !isItem;
     return isItem;
@@ -102,7 +102,7 @@ const SELF_EVIDENT = ['email', 'uri'].map((format) => FORMATS.get(format));
  */
 function splitText(context: AlignmentContext, item: AlignmentView, text: string): unknown[] | undefined {
   if (text.length > 1000) return undefined;
-  // A slash divides members, and is content elsewhere.
+  // A slash separates enum members; elsewhere it is content.
   const separators = item.members === undefined ? SEPARATORS : MEMBER_SEPARATORS;
   const parts = text.split(separators).map((part) => part.trim());
   const items = parts.filter((part) => part !== '');
@@ -117,8 +117,8 @@ function splitText(context: AlignmentContext, item: AlignmentView, text: string)
     const isSplit = !context.passes(item, text) && items.every((part) => context.passes(item, part));
     return isSplit ? items : undefined;
   }
-  // An address or a link shows itself what it is.
-  if (item.types[0] === 'string' && items.every((part) => SELF_EVIDENT.some((isOne) => isOne?.(part) === true)))
+  // E-mail addresses and links need no other evidence.
+  if (item.types[0] === 'string' && items.every((part) => SELF_EVIDENT.some((isValid) => isValid?.(part) === true)))
     return items;
   const isNumeric = item.types.length === 1 && (item.types[0] === 'number' || item.types[0] === 'integer');
   // `1,5` may be one number, and `1/2` is one.
@@ -129,6 +129,8 @@ function splitText(context: AlignmentContext, item: AlignmentView, text: string)
 const SENTENCE = /[.!?。！？:：]\s*$|[\n\r]|[.!?。！？]\s/u;
 const ENUMERATED = /[,;、，；](?:\s+(?:and|und|et|y)\s)?|\s(?:and|und|et|y)\s(?=[^,;]*$)/u;
 const SEPARATED = /[,;|、，；•]|\s(?:and|or|und|oder)\s/iu;
+/** `ENUMERATED` does not take linear time. */
+const MAX_ENUMERATION_LENGTH = 5000;
 /** First words of sentences that are not an item: refusals, apologies, statements about missing values. */
 const OPENINGS = new Set(
   [
@@ -172,6 +174,7 @@ export function mayBeginItem(text: string, maxWords: number): boolean {
  * Splits `Ann, Bob and Carl`: a few words each. A text with digits may be an address, a date or an amount.
  */
 export function splitEnumeration(text: string): string[] | undefined {
+  if (text.length > MAX_ENUMERATION_LENGTH) return undefined;
   const items = text.split(ENUMERATED).map((item) => item.trim());
   if (items.length < 2 || SENTENCE.test(text) || /[\d"'()[\]{}]/.test(text)) return undefined;
   return items.every((item) => mayBeginItem(item, 3)) ? items : undefined;

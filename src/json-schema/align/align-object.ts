@@ -19,7 +19,7 @@ export function alignObject(
   const fields = isJsonObject(value) ? alignFields(context, view, value, location) : keepValue(value);
   if (isJsonObject(value) && context.passes(view, fields.value)) return fields;
   for (const reading of listObjectReadings(context, view, value, location)) {
-    if (!context.mayTry()) break;
+    if (!context.useAttempt()) break;
     const inner = context.align(view, reading.value, location);
     if (!context.passes(view, inner.value)) continue;
     return combineOutcomes(createChange(location.path, reading.rule, value, reading.value), inner);

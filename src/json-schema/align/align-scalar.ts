@@ -34,7 +34,7 @@ export function alignScalar(
     if (context.passes(view, reading.value)) return createChange(location.path, reading.rule, value, reading.value);
   }
   const unwrapped = unwrapValue(value);
-  if (unwrapped === undefined || !context.mayTry()) return keepValue(value);
+  if (unwrapped === undefined || !context.useAttempt()) return keepValue(value);
   const inner = context.align(view, unwrapped.value, location);
   if (!context.passes(view, inner.value)) return keepValue(value);
   return combineOutcomes(createChange(location.path, unwrapped.rule, value, unwrapped.value), inner);

@@ -76,12 +76,12 @@ export function createAligner(
       findDigits: createDigitFinder(source?.text.slice(source.start, source.end)),
       align,
       passes,
-      mayTry,
+      useAttempt,
       getView: views.getView,
     };
     return context;
 
-    function mayTry(): boolean {
+    function useAttempt(): boolean {
       attempts -= 1;
       return attempts >= 0;
     }
@@ -139,7 +139,7 @@ function alignChoice(
   let best: Outcome | undefined;
   let isTied = false;
   for (const alternative of discriminate(context, alternatives, value)) {
-    if (!context.mayTry()) return keepValue(value);
+    if (!context.useAttempt()) return keepValue(value);
     const outcome = context.align(alternative, value, location);
     if (!context.passes(view, outcome.value)) continue;
     if (best === undefined || outcome.cost < best.cost) {

@@ -77,6 +77,13 @@ describe('aligning to a hostile schema', () => {
     expect(checkPart(['a'], '1')).toEqual([]);
   }, 30_000);
 
+  test('ends quickly if the name of a member is long', () => {
+    const name = `ab${' '.repeat(200_000)}b`;
+    const { align, mayGrow } = interpretJsonSchema({ enum: [name, 'c'] })['~sluice'];
+    expect(align('C').value).toBe('c');
+    expect(mayGrow?.('a', '"a')).toBe(true);
+  });
+
   test('does not exhaust the call stack if it is a long chain of references', () => {
     const $defs: Record<string, object> = { d0: { type: 'integer' } };
     for (let level = 1; level <= 5000; level += 1) $defs[`d${level}`] = { $ref: `#/$defs/d${level - 1}`, title: 'x' };

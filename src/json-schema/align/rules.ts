@@ -101,7 +101,7 @@ export interface ValueLocation {
 export interface AlignmentContext {
   /** Aligns a value to a view as far as the rules allow. */
   readonly align: (view: AlignmentView, value: unknown, location: ValueLocation) => Outcome;
-  /** Whether a value is valid now. */
+  /** Whether a value is valid under a view. */
   readonly passes: (view: AlignmentView, value: unknown) => boolean;
   readonly getView: (nodes: Conjunction, key: string) => AlignmentView;
   /** Steps left for this alignment. */
@@ -111,5 +111,5 @@ export interface AlignmentContext {
   /** Finds the digits of a number in the text. */
   readonly findDigits: DigitFinder;
   /** Uses one attempt; false when none are left. */
-  readonly mayTry: () => boolean;
+  readonly useAttempt: () => boolean;
 }

@@ -113,7 +113,7 @@ function joinChecks(context: KeywordContext): Check {
   };
 }
 
-/** Limits `unevaluated…` to what its own schema object has evaluated, without that of other schemas for the value. */
+/** Makes `unevaluated…` ignore what other schemas have evaluated in the same value: only its own schema object counts. */
 function recordEvaluated(check: Check): Check {
   return (value, run, evaluated) => {
     const covered = createEvaluated();

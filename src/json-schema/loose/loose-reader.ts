@@ -38,7 +38,7 @@ const LITERALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 ]);
 /** The end of text without quotes: a bracket that ends its object, or a key. */
 const LAST_CLOSE = /[}\]]\s*(?=[,}\])]|$)/g;
-const NEXT_KEY = /[,\n]\s*["'“]?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["'”]?\s*:/gu;
+const NEXT_KEY = /(?:,\s*|\n[^\S\n]*)["'“]?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["'”]?\s*:/gu;
 const CALL = /[\p{L}_][\p{L}\p{N}_.]*\(/uy;
 /** A string of Python with a prefix, `b'x'` or `f"x"`: read if it has no fields to fill in and no escapes. */
 const PREFIX = /^[A-Za-z]{1,2}'/;
@@ -60,8 +60,10 @@ export function readLoosely(
   const stack: Frame[] = [];
   let root: { readonly value: unknown; readonly frame: Frame } | undefined;
   let at = 0;
+  /** The next match of `LAST_CLOSE`, searched again only after it was passed. */
+  let lastClose = -1;
   for (;;) {
-    take(SPACE);
+    consume(SPACE);
     if (at >= text.length) break;
     const isRead = stack.length === 0 && root !== undefined ? readRemainder(root.frame) : readNext(stack.at(-1));
     if (!isRead || stack.length > MAX_DEPTH) return undefined;
@@ -78,7 +80,7 @@ export function readLoosely(
       at += 1;
       return true;
     }
-    if (take(NAMED_CALL) !== undefined) {
+    if (consume(NAMED_CALL) !== undefined) {
       kinds.add('tool_call');
       stack.push({ open: '(', members: {}, items: [], key: undefined, commas: 0, isReopened: false });
       return true;
@@ -106,7 +108,7 @@ export function readLoosely(
     if (text.charAt(at) !== ',') return false;
     at += 1;
     frame.commas += 1;
-    take(SPACE);
+    consume(SPACE);
     if (at >= text.length || frame.open === '(') return false;
     stack.push(frame);
     frame.isReopened = true;
@@ -117,7 +119,7 @@ export function readLoosely(
   /** Reads a key; returns undefined if there is none here. */
   function readKey(top: Frame): boolean | undefined {
     const start = at;
-    const match = take(KEY);
+    const match = consume(KEY);
     if (match === undefined) return undefined;
     const [whole, double, single, bare] = match;
     if (bare !== undefined && !isKnownKey(bare) && (top.members === undefined || top.key !== undefined)) {
@@ -145,7 +147,7 @@ export function readLoosely(
 
   function readScalar(top: Frame): boolean {
     const scalar = scanScalar(text, at);
-    const prefixed = scalar === undefined ? take(PREFIXED_STRING) : undefined;
+    const prefixed = scalar === undefined ? consume(PREFIXED_STRING) : undefined;
     if (prefixed !== undefined) {
       kinds.add('loose_text');
       return add(top, prefixed[1] ?? prefixed[2] ?? '');
@@ -160,7 +162,7 @@ export function readLoosely(
     CALL.lastIndex = at;
     if (!isValue || CALL.test(text) || PREFIX.test(text.slice(at, at + 3))) return false;
     const bare = text.slice(at, findBareEnd(top));
-    // A line break in a list divides items that have no comma.
+    // A line break in a list separates items that have no comma.
     if (bare.trim() === '' || /[{}[\]"<>]/.test(bare) || (top.members === undefined && bare.trim().includes('\n')))
       return false;
     at += bare.length;
@@ -169,14 +171,16 @@ export function readLoosely(
   }
 
   function findBareEnd(top: Frame): number {
-    LAST_CLOSE.lastIndex = at;
-    const limit = LAST_CLOSE.exec(text)?.index ?? text.length;
-    const rest = text.slice(at, limit);
+    if (lastClose < at) {
+      LAST_CLOSE.lastIndex = at;
+      lastClose = LAST_CLOSE.exec(text)?.index ?? text.length;
+    }
+    const rest = text.slice(at, lastClose);
     if (top.members === undefined) return at + rest.search(/,|$/);
     // Before an unknown key the end of the text is unclear: nothing is read.
     NEXT_KEY.lastIndex = 0;
     const next = NEXT_KEY.exec(rest);
-    if (next === null) return limit;
+    if (next === null) return lastClose;
     return isKnownKey(next[1] ?? '') ? at + next.index : at;
   }
 
@@ -220,7 +224,7 @@ export function readLoosely(
     return true;
   }
 
-  function take(expression: RegExp): RegExpExecArray | undefined {
+  function consume(expression: RegExp): RegExpExecArray | undefined {
     expression.lastIndex = at;
     const match = expression.exec(text);
     if (match === null) return undefined;

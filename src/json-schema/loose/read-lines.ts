@@ -3,12 +3,12 @@ import { mayBeginItem, splitEnumeration } from '../align/align-array.js';
 import { unescape } from './loose-reader.js';
 
 const MEMBER =
-  /^\s*(?:[-*•]\s+)?[*_]{0,2}["']?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["']?[*_]{0,2}\s*[:：=]\s*[*_]{0,2}\s*(.*)$/u;
-const ITEM = /^\s*(?:[-*•]|\d{1,3}[.)])\s+(.+)$/u;
+  /^\s*(?:[-*•]\s+)?[*_]{0,2}["']?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["']?[*_]{0,2}\s*[:：=]\s*(?:[*_]{1,2}\s*)?(\S.*)?$/u;
+const ITEM = /^\s*(?:[-*•]|\d{1,3}[.)])\s+(\S.*)$/u;
+const LINE_END = /\r?\n/;
 const QUOTED = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$/u;
 const LITERAL = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
-/** Blank lines, and the separators between YAML documents. */
-// For trimmed lines: two gaps side by side in a pattern do not take linear time.
+/** A blank line, or the separator between YAML documents. For trimmed lines: white space on both sides is not matched in linear time. */
 export const NO_CONTENT = /^(?:---|\.\.\.)?$/;
 /** A text over the next lines, which are indented; with `-` it does not end with a line break. */
 const BLOCK = /^\|(-?)\s*$/;
@@ -24,7 +24,7 @@ export function readMembers(
   acceptsTextList: (key: string) => boolean,
 ): Record<string, unknown> | undefined {
   const members: Record<string, unknown> = {};
-  const lines = text.split('\n');
+  const lines = text.split(LINE_END);
   let list: unknown[] | undefined;
   for (let index = 0; index < lines.length; index += 1) {
     const line = lines[index] ?? '';
@@ -34,7 +34,7 @@ export function readMembers(
     if (key !== '' && isKnownKey(key)) {
       if (Object.hasOwn(members, key)) return undefined;
       const block = BLOCK.exec(written);
-      const content = block === null ? [] : takeIndented(lines.slice(index + 1));
+      const content = block === null ? [] : readIndented(lines.slice(index + 1));
       index += content.length;
       list = written.trim() === '' ? [] : undefined;
       const items = list ?? (acceptsTextList(key) ? splitEnumeration(written) : undefined);
@@ -55,23 +55,23 @@ export function readMembers(
 }
 
 /**
- * Reads a text that is only a list, `- Chop` or `1. Chop` in each line, as deep as the first; undefined if there is anything else, or an item
- * that begins like a sentence about the answer.
+ * Reads a text that is only a list, with `- Chop` or `1. Chop` on each line and no indentation; undefined if there is anything
+ * else, or an item that begins like a sentence about the answer.
  */
 export function readItems(text: string): readonly string[] | undefined {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const lines = text.split(LINE_END).filter((line) => line.trim() !== '');
   const items = lines.map((line) => (/^\S/.test(line) ? ITEM.exec(line)?.[1]?.trim() : undefined));
   const isList = items.length > 1 && items.every((item) => item !== undefined && isPlainItem(item));
   return isList ? items.filter((item) => item !== undefined) : undefined;
 }
 
-/** Not a label with its value, a box to tick or a cell. */
+/** Whether an item is plain text: not a label with its value, a checkbox or a table cell. */
 function isPlainItem(item: string): boolean {
   return mayBeginItem(item, 60) && !/^[*_[]|: |[|]/.test(item);
 }
 
-/** Takes the indented lines, and blank ones between them. */
-function takeIndented(lines: readonly string[]): readonly string[] {
+/** Returns the indented lines at the beginning, and blank ones between them. */
+function readIndented(lines: readonly string[]): readonly string[] {
   const end = lines.findIndex((line) => /^\S/.test(line));
   return end === -1 ? lines : lines.slice(0, end);
 }

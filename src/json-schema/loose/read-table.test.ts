@@ -33,6 +33,8 @@ describe('tables and lists as answers', () => {
     ['lines of CSV', 'name,age\nAnn,30\nBob,31', list(person), [ann, bob]],
     ['lines of CSV in a fence', '```csv\nname,age\n"Smith, Ann",30\n```', person, { name: 'Smith, Ann', age: 30 }],
     ['a list in lines', '1. Chop\n2. Boil\n\n3. Serve', steps, { steps: ['Chop', 'Boil', 'Serve'] }],
+    ['a list in lines that end with a carriage return', '1. Chop\r\n2. Boil', steps, { steps: ['Chop', 'Boil'] }],
+    ['members in lines that end with a carriage return', 'Name: Ann\r\nAge: 30', person, ann],
     ['members after a sentence', 'Here is the profile:\n\n- **Name:** Ann\n- **Age:** 30', person, ann],
   ])('reads %s', (_, answer, schema, value) => {
     expect(read(answer, schema)).toEqual(value);

@@ -10,11 +10,10 @@ const EMPHASIS = /^(\*\*|__|`)(.+)\1$/u;
 /** A cell of CSV, with the comma before it. */
 const CSV_CELL = /(?:^|,)(?:[ \t]*"((?:[^"]|"")*)"[ \t]*|([^",]*))(?=,|$)/g;
 
-/** Rows of cells, and what is around them. */
+/** The header and rows of a table, and the text before it. */
 export interface Table {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Text before the table. */
   readonly before: string;
 }
 

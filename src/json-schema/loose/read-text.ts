@@ -25,7 +25,7 @@ const STARTS_WITH_KEY = /^(?:"[^"\n]{1,60}"|'[^'\n]{1,60}')\s*:/;
 /** Members in Python's notation: `title='A' body='B'`. */
 const STARTS_WITH_NAME = /^(\w{1,60})=["'\d[({]/;
 /** The marked result of a mathematical answer. */
-const BOX = /\\boxed\{\s*(?:\\(?:text|textbf|mathrm|mathbf)\{([^{}]{1,80})\}|([^{}]{1,80}))\s*\}/g;
+const BOX = /\\boxed\{\s{0,9}(?:\\(?:text|textbf|mathrm|mathbf)\{([^{}]{1,80})\}|([^{}]{1,80}))\s{0,9}\}/g;
 /** A line that only announces the answer, and what follows. */
 const INTRODUCTION =
   /^\s*(?:sure|certainly|of course|here(?:'s| is| are| you)|(?:the |my |final )*(?:answer|result|output)|hier (?:ist|sind)|voici|aquí)\b[^\n|:]{0,120}:[ \t]*\n([^]+)$/i;
@@ -54,7 +54,7 @@ export function readLeniently(
   if (text.length > MAX_LENGTH || isOpen) return undefined;
   let found: Outcome | undefined;
   for (const reading of listReadings(context, root, isKnownKey, text.replaceAll(CONTROL_TOKEN, ''))) {
-    if (!context.mayTry()) return undefined;
+    if (!context.useAttempt()) return undefined;
     const aligned = context.align(root, reading.value, ROOT);
     if (!context.passes(root, aligned.value) || aligned.changes.some(isDropping)) continue;
     if (found !== undefined && !jsonEquals(found.value, aligned.value)) return undefined;
@@ -97,7 +97,7 @@ function* listReadings(
       if (!read.kinds.has('loose_brackets')) break;
     }
     const members = readMembers(body, isKnownKey, (key) => acceptsTextList(context, root, key));
-    // Any sentence may follow a single label; a list may not.
+    // A single `label: text` may be any sentence: it counts only with a list, or as a marked part of the text.
     const [first, second] = Object.values(members ?? {});
     const isEnough = second !== undefined || Array.isArray(first) || (body !== text.trim() && !isIntroduced);
     if (members !== undefined && isEnough) yield { value: members, rule: 'loose_members' };
@@ -106,7 +106,7 @@ function* listReadings(
     const rows = splitCsv(body);
     const objects = rows === undefined ? undefined : readTable(rows, isKnownKey);
     if (objects !== undefined) yield { value: objects, rule: 'loose_members' };
-    // A list after a sentence may be of anything.
+    // A list after an introduction may contain anything.
     const items = isIntroduced ? undefined : readItems(body);
     if (items !== undefined) yield { value: items, rule: 'loose_lists' };
     const wrapped = wrapLoneValue(context, root, body);

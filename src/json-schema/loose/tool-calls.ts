@@ -69,31 +69,31 @@ export function readFunctionCalls(text: string, isKnownKey: (key: string) => boo
   const calls = printed ?? listed ?? body;
   const found: ToolCall[] = [];
   let at = 0;
-  const take = (pattern: RegExp): RegExpExecArray | null => {
+  const consume = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
     const match = pattern.exec(calls);
     if (match !== null) at = pattern.lastIndex;
     return match;
   };
   while (at < calls.length) {
-    const name = take(CALL)?.[1];
+    const name = consume(CALL)?.[1];
     if (name === undefined) return undefined;
     const parameters: Record<string, unknown> = {};
     for (let isOpen = !calls.startsWith(')', at); isOpen;) {
-      const key = take(ARGUMENT)?.[1];
+      const key = consume(ARGUMENT)?.[1];
       if (key === undefined || Object.hasOwn(parameters, key)) return undefined;
       const argument = scanScalar(calls, at) ?? scanContainer(calls, at, isKnownKey);
       if (argument === undefined) return undefined;
       setOwnValue(parameters, key, argument.value);
       at = argument.end;
-      const end = take(ARGUMENT_END)?.[0];
+      const end = consume(ARGUMENT_END)?.[0];
       if (end === undefined) return undefined;
       isOpen = !end.endsWith(')');
       if (!isOpen) at -= 1;
     }
     at += 1;
     found.push({ name, parameters });
-    take(CALL_END);
+    consume(CALL_END);
   }
   return found.length > 0 ? found : undefined;
 }

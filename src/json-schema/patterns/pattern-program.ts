@@ -11,8 +11,8 @@ export type PatternInstruction =
   | { readonly op: 'accept' };
 
 /**
- * Compiles a regular expression to instructions for a set of states. Look-around, back-references and patterns that grow too
- * large are refused.
+ * Compiles a regular expression to instructions for a set of states. Look-around, back-references, inline flags and patterns
+ * that grow too large are refused.
  */
 export function compilePatternProgram(source: string, flags: string, location: string): readonly PatternInstruction[] {
   const program: PatternInstruction[] = [];
@@ -112,8 +112,8 @@ const GROUP = /\((?:\?:|\?<[^=!>][^>]*>)?/y;
 
 /**
  * Reads the structure of a regular expression that the engine has already accepted under these flags. The engine
- * decides which characters a class matches (a class cannot backtrack); look-around and back-references are refused,
- * because they cannot be matched in linear time.
+ * decides which characters a class matches (a class cannot backtrack). Look-around and back-references are refused
+ * because they cannot be matched in linear time, inline flags because the engine tests each character on its own.
  */
 function parsePattern(source: string, flags: string, location: string): PatternPart {
   let at = 0;
@@ -141,7 +141,7 @@ function parsePattern(source: string, flags: string, location: string): PatternP
 
   function parseTerm(): PatternPart {
     const part = parseAtom();
-    const quantifier = take(QUANTIFIER);
+    const quantifier = consume(QUANTIFIER);
     if (quantifier === undefined) return part;
     const [text, min = '', comma, max = ''] = quantifier;
     switch (text.charAt(0)) {
@@ -172,9 +172,9 @@ function parsePattern(source: string, flags: string, location: string): PatternP
       case '(':
         return parseGroup();
       case '[':
-        return createCharacterPart(take(CLASS)?.[0] ?? refuse());
+        return createCharacterPart(consume(CLASS)?.[0] ?? refuse());
       case '\\':
-        return parseEscape(take(flags.includes('u') ? UNICODE_ESCAPE : PLAIN_ESCAPE)?.[0] ?? refuse());
+        return parseEscape(consume(flags.includes('u') ? UNICODE_ESCAPE : PLAIN_ESCAPE)?.[0] ?? refuse());
       default: {
         const code = flags.includes('u') ? (source.codePointAt(at) ?? 0) : source.charCodeAt(at);
         at += code > 0xffff ? 2 : 1;
@@ -184,8 +184,8 @@ function parsePattern(source: string, flags: string, location: string): PatternP
   }
 
   function parseGroup(): PatternPart {
-    if (/^\(\?(?:<?[=!])/.test(source.slice(at, at + 4))) return refuse();
-    if (take(GROUP) === undefined) return refuse();
+    if (/^\(\?(?!:|<[^=!])/.test(source.slice(at, at + 4))) return refuse();
+    if (consume(GROUP) === undefined) return refuse();
     const part = parseChoice();
     if (source[at] !== ')') return refuse();
     at += 1;
@@ -203,7 +203,7 @@ function parsePattern(source: string, flags: string, location: string): PatternP
     return { kind: 'character', matches: toCharacterTest(new RegExp(`^${expression}$`, flags)) };
   }
 
-  function take(expression: RegExp): RegExpExecArray | undefined {
+  function consume(expression: RegExp): RegExpExecArray | undefined {
     expression.lastIndex = at;
     const match = expression.exec(source);
     if (match === null) return undefined;
@@ -214,7 +214,7 @@ function parsePattern(source: string, flags: string, location: string): PatternP
   function refuse(): never {
     throw createSchemaError(
       location,
-      'look-around and back-references are not supported in the pattern of an untrusted schema; write it without them',
+      'look-around, back-references and inline flags are not supported in the pattern of an untrusted schema; write it without them',
     );
   }
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileNativePattern, createSafePatternCompiler } from './pattern.js';
+import { compilePatternProgram } from './pattern-program.js';
 
 const atom = fc.constantFrom(
   'a',
@@ -80,6 +81,11 @@ test.each(['', 'a', 'ab', ' ', 'a b', '--'])('without a word boundary, on %j', (
       new RegExp(pattern, 'u').test(text),
     );
   }
+});
+
+test.each(['(?i:a)', '(?-i:a)', '(?=a)', '(?!a)', '(?<=a)', '(?<!a)', '(a)\\1'])('%s is refused', (pattern) => {
+  // Not through the safe compiler: Node.js before 23 refuses inline flags itself.
+  expect(() => compilePatternProgram(pattern, 'u', '#')).toThrow(expect.objectContaining({ code: 'INVALID_SCHEMA' }));
 });
 
 test('a text that costs more than the remaining budget does not match', () => {

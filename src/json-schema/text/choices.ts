@@ -32,9 +32,11 @@ export function indexChoices(choices: readonly Choice[]): ChoiceIndex {
   };
 }
 
+const EXPLAINED = /^([^()（）]+?)\s*[(（]([^()（）]+)[)）]$/;
+
 /** All names of a member: without its explanation, `P1 (critical)` may be called `P1` or `critical`. */
 export function listNames(member: string): string[] {
-  const parts = /^([^()（）]+?)\s*[(（]([^()（）]+)[)）]$/.exec(member.trim());
+  const parts = member.length > MAX_TEXT_LENGTH ? null : EXPLAINED.exec(member.trim());
   return parts === null ? [member] : [member, parts[1] ?? member, parts[2] ?? member];
 }
 
@@ -45,10 +47,12 @@ function foldWords(text: string): string {
     .join('');
 }
 
+/** Names that are longer than any text that is looked up are left out: folding them does not take linear time. */
 function collectNames(choices: readonly Choice[], fold: (text: string) => string): Names {
   const names = new Map<string, Choice | 'several'>();
   for (const choice of choices) {
-    for (const folded of new Set(choice.names.map(fold))) {
+    const short = choice.names.filter((name) => name.length <= MAX_TEXT_LENGTH);
+    for (const folded of new Set(short.map(fold))) {
       if (folded !== '') names.set(folded, names.has(folded) ? 'several' : choice);
     }
   }
@@ -115,7 +119,8 @@ const UNCLOSED = /^\s*["'`“‘「][^"'`”’」]*$/u;
 /** Whether a text is a name, or the beginning of one, and a longer name begins in the same way. */
 export function isBeginning(text: string, names: readonly string[]): boolean {
   const folded = foldSpelling(text);
-  return folded !== '' && names.map(foldSpelling).some((name) => name !== folded && name.startsWith(folded));
+  const beginnings = names.map((name) => foldSpelling(name.slice(0, 2 * MAX_TEXT_LENGTH)));
+  return folded !== '' && beginnings.some((name) => name !== folded && name.startsWith(folded));
 }
 
 function chooseInText(text: string, names: Names, { separators, isStrict }: Placement): Choice | undefined {

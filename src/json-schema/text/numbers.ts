@@ -84,17 +84,17 @@ export function readNumber(text: string, hints: NumberHints): { value: number; r
   // Compatibility folding would read 10⁵ as 105.
   if (text.length > MAX_TEXT_LENGTH || /\p{No}/u.test(text)) return undefined;
   const folded = foldCase(text.replaceAll(/[−–](?=\s*[\d$€£¥])/g, '-')).trim();
-  if (PLAIN.test(folded)) return toOutcome(folded, 0, 'number_text');
-  const [, label, sign, labelled] = LABELLED.exec(folded) ?? [];
-  // Without a sign, `line 3`, only the words of the key count.
-  const words = sign === undefined ? hints.keyWords : hints.words;
+  if (PLAIN.test(folded)) return toReading(folded, 0, 'number_text');
+  const [, label, separator, labelled] = LABELLED.exec(folded) ?? [];
+  // Without a colon or equals sign, as in `line 3`, only the words of the key count.
+  const words = separator === undefined ? hints.keyWords : hints.words;
   if (label === undefined || labelled === undefined) return readNotation(folded, hints);
   const isNamed = label
     .trim()
     .split(/[\s_-]+/)
     .every((word) => words.has(word));
   if (isNamed) return readNotation(labelled, hints);
-  return sign === undefined ? readNotation(folded, hints) : undefined;
+  return separator === undefined ? readNotation(folded, hints) : undefined;
 }
 
 function readNotation(text: string, hints: NumberHints): { value: number; rule: NumberRule } | undefined {
@@ -126,7 +126,7 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
   if ((isMoney ? word === null : AMBIGUOUS_MAGNITUDE.test(text)) && /^[+-]?\d{1,3}\.\d{3}$/.test(rest.trim()))
     return undefined;
   const digits = readDigits(rest.trim());
-  return digits === undefined ? undefined : toOutcome(digits, shift, 'number_notation');
+  return digits === undefined ? undefined : toReading(digits, shift, 'number_notation');
 }
 
 /** Whether an amount names a currency while the words about it name only others: `$50` next to `EUR`. */
@@ -166,7 +166,7 @@ function readDigits(text: string): string | undefined {
 }
 
 /** Shifts the decimal point through the exponent in the text, which is exact; multiplying is not. */
-function toOutcome(digits: string, shift: number, rule: NumberRule): { value: number; rule: NumberRule } | undefined {
+function toReading(digits: string, shift: number, rule: NumberRule): { value: number; rule: NumberRule } | undefined {
   const [mantissa = '', exponent = '0'] = digits.toLowerCase().split('e');
   const value = Number(`${mantissa}e${Number(exponent) + shift}`);
   if (!Number.isFinite(value)) return undefined;

@@ -8,7 +8,7 @@ import { foldCase, MAX_TEXT_LENGTH } from '../text/spelling.js';
 import { listSchemasForKey } from './schema-views.js';
 import type { AlignmentView, Conjunction, SchemaViews } from './schema-views.js';
 
-/** Maximum number of combinations of alternatives at one path; beyond it a part has no issues. */
+/** Maximum number of combinations of alternatives at one path; beyond it no issues are reported. */
 const MAX_WAYS = 64;
 /** Maximum number of steps for one part. */
 const MAX_STEPS = 5_000_000;
