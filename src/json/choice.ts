@@ -15,10 +15,10 @@ const AFTERTHOUGHT =
 /** Words about a value that is offered as an alternative. */
 const ASIDE =
   /\b(?:a(?:dd|lso|lter|nd\b|no|utre)|bonus|compar|could|default|fall|if\b|eventue|in case|lieber|might|next|oder|once|op(?:tion|ci)|or\b|ou\b|other|otr|outr|part|pr[eé]f[eé]r|r(?:est\b|unner)|si\b|scenario|second|usage|used|vari|wenn|would|yesterday)|[或若]|또는|или/i;
-const NO_ANSWER = createLabelPattern(
+const NON_ANSWER_LABEL = createLabelPattern(
   'input|original|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|cached|action|attempt 1|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|e[js]emp|пример',
 );
-const ANSWER = createLabelPattern(
+const ANSWER_LABEL = createLabelPattern(
   'correct|good|answer|output|result|response|final|solution|actual|updated|new|antwort|respuesta|ответ|答',
 );
 /** The text before a value at the beginning of a line, a sentence or a fence, or after a label. */
@@ -38,12 +38,16 @@ export function isIntended(raw: string, winner: Region, other: Region, byWords =
   const isLater = other.start >= winner.end;
   const isCorrected = isLater && CORRECTION.test(raw.slice(winner.end, other.start).slice(-MAX_WORDS_LENGTH));
   const isWinnerDemoted = isDemoted(before);
-  if (DEMOTION.test(words) || (NO_ANSWER.test(words) && !isCorrected) || (AFTERTHOUGHT.test(words) && !isWinnerDemoted))
+  if (
+    DEMOTION.test(words) ||
+    (NON_ANSWER_LABEL.test(words) && !isCorrected) ||
+    (AFTERTHOUGHT.test(words) && !isWinnerDemoted)
+  )
     return false;
   if (isWinnerDemoted || isCorrected) return true;
   if (!isLater) return false;
-  if (ANSWER.test(words) && !ANSWER.test(before)) return true;
-  if (byWords || ANSWER.test(before)) return false;
+  if (ANSWER_LABEL.test(words) && !ANSWER_LABEL.test(before)) return true;
+  if (byWords || ANSWER_LABEL.test(before)) return false;
   if (/\b(?:but|ma|mais|sino|sondern)\b|\bI (?:choose|pick|play|return) $|[,，]但/.test(words)) return true;
   // A value on a separate line wins over one inside a sentence, and a later value with an introduction over an earlier one.
   if (!isStandalone(raw, words, other)) return false;
@@ -74,5 +78,5 @@ function findWordsBefore(raw: string, start: number): string {
 
 /** Whether the words before a value call it an example, a format or a thought. */
 function isDemoted(words: string): boolean {
-  return DEMOTION.test(words) || NO_ANSWER.test(words);
+  return DEMOTION.test(words) || NON_ANSWER_LABEL.test(words);
 }

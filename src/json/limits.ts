@@ -9,7 +9,7 @@ export function exceedsBytes(text: string, limit: number): boolean {
 
 /**
  * Whether a double represents every number of a value exactly; undefined if the value is nested deeper than `limit`. One walk
- * for both checks, level by level, because it is most of the cost of valid JSON in addition to `JSON.parse`.
+ * for both checks, because apart from `JSON.parse` it is most of the cost of valid JSON.
  */
 export function examineNumbers(value: unknown, limit: number): boolean | undefined {
   let isExact = true;

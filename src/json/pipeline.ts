@@ -17,8 +17,8 @@ import {
   failWith,
   makeSerializable,
   NO_TAG,
-  takeText,
-  type Details,
+  decodeInput,
+  type Rejection,
   type FailedAttempt,
   type ParseResult,
   type Warning,
@@ -66,7 +66,7 @@ interface Attempted {
   readonly reading: ReadValue;
   readonly value: unknown;
   readonly changes: readonly AlignmentChange[];
-  readonly objection: Details | undefined;
+  readonly rejection: Rejection | undefined;
 }
 
 /** A part of the pipeline: yields values for its caller to check, and returns its findings. */
@@ -83,7 +83,7 @@ export function* runPipeline(
   options: ParseOptions,
 ): Checking<ParseResult<unknown>> {
   const settings = resolveSettings(options, hasSchema);
-  const raw = takeText(given, settings.limits);
+  const raw = decodeInput(given, settings.limits);
   if (typeof raw !== 'string') return failWith([raw], options.label);
   const result = yield* searchTwice(raw, settings, align, options);
   return settings.numbers === 'bigint' && result.ok ? makeSerializable(result) : result;
@@ -97,7 +97,7 @@ function* searchTwice(
   options: ParseOptions,
 ): Checking<ParseResult<unknown>> {
   const result = yield* searchText(raw, settings, align, options);
-  // A text that could be read has no noise to remove; the brackets of CDATA are read as lists.
+  // A text that could be read has no noise to remove, except that the brackets of CDATA can be read as lists.
   const isRead = result.status !== 'failed' || (result.error.code === 'SCHEMA_MISMATCH' && !raw.includes('<![CDATA['));
   if (settings.profile !== 'default' || isRead) return result;
   const clean = removeNoise(raw);
@@ -173,16 +173,16 @@ function* searchRound(search: Search, round: Round): Checking<ParseResult<unknow
       if (isFirst) recordUnreadable(search, found);
       continue;
     }
-    const { objection, changes, reading, value } = attempted;
-    if (objection === undefined) {
+    const { rejection, changes, reading, value } = attempted;
+    if (rejection === undefined) {
       if (isWords && changes.length === 0 && (round === 'text' || failed.length > 0)) continue;
       const isAlone = isWords || acceptsTruncated(round) || profile !== 'default' || found.finder === 'whole';
       return isAlone ? succeed(search, attempted) : yield* searchRivals(search, attempted, candidates, round);
     }
     if (isFirst) {
-      failed.push({ ...objection, value, candidate: locateCandidate(attempted) });
+      failed.push({ ...rejection, value, candidate: locateCandidate(attempted) });
       // It may be an envelope around the answer.
-      if (objection.code === 'SCHEMA_MISMATCH') rejected.push({ value: reading.value, candidate: found });
+      if (rejection.code === 'SCHEMA_MISMATCH') rejected.push({ value: reading.value, candidate: found });
     }
     // In this profile the first text that can be read decides.
     if (profile === 'unified') return undefined;
@@ -204,18 +204,18 @@ function* searchRivals(
   const others = [...search.seen];
   for (const found of candidates) {
     const { start, end } = locateCandidate(winner);
-    const isOther = !isOpen(first.found) && found.finder !== first.found.finder;
-    if (++examined > MAX_RIVALS || (isOther && round === 'as written')) break;
+    const isOtherFinder = !isOpen(first.found) && found.finder !== first.found.finder;
+    if (++examined > MAX_RIVALS || (isOtherFinder && round === 'as written')) break;
     const isInside = found.start >= start && found.start < end;
     // An envelope may contain several answers, such as the calls of two tools.
-    if (isOther || (isInside && found.finder !== 'envelope')) continue;
+    if (isOtherFinder || (isInside && found.finder !== 'envelope')) continue;
     others.push(found);
     // If words show that it is the intended one, it may need alignment although the winner does not.
     const mayAlign = search.align !== undefined && isIntended(raw, { start, end }, found, true);
     const attempted = yield* attempt(search, found, mayAlign ? 'aligned' : round);
-    if (attempted?.objection?.code === 'SCHEMA_MISMATCH')
+    if (attempted?.rejection?.code === 'SCHEMA_MISMATCH')
       search.rejected.push({ value: attempted.reading.value, candidate: found });
-    if (attempted === undefined || attempted.objection !== undefined || !isRival(attempted.value, winner.value))
+    if (attempted === undefined || attempted.rejection !== undefined || !isRival(attempted.value, winner.value))
       continue;
     rivalOffset ??= found.start;
     if (isInside || (!isOpen(found) && found.finder !== 'envelope') || options.prefer !== undefined) continue;
@@ -235,7 +235,7 @@ function* attempt(search: Search, found: FoundCandidate, round: Round): Checking
   const reading = found.read();
   if (!reading.ok && !(acceptsTruncated(round) && 'value' in reading)) return undefined;
   const attempted = prepare(search, found, reading, round);
-  if (attempted.objection !== undefined || !settings.hasSchema) return attempted;
+  if (attempted.rejection !== undefined || !settings.hasSchema) return attempted;
   // A truncated word that could have become a different one is not a usable value.
   const mayGrow = !reading.ok && align?.mayGrow?.(attempted.value, search.raw.slice(0, reading.end)) === true;
   const checked: CheckResult = mayGrow ? { issues: [] } : yield attempted.value;
@@ -245,7 +245,7 @@ function* attempt(search: Search, found: FoundCandidate, round: Round): Checking
     : dropLastItem(attempted.value, checked.issues, search.raw.slice(found.start, reading.end));
   const second = shorter === undefined ? checked : yield shorter;
   if ('value' in second) return { ...attempted, value: second.value };
-  return { ...attempted, objection: describeMismatch('The value', checked.issues) };
+  return { ...attempted, rejection: describeMismatch('The value', checked.issues) };
 }
 
 /**
@@ -275,18 +275,18 @@ function prepare(search: Search, found: FoundCandidate, reading: ReadValue, roun
   const input = needsCopy && isContainer(reading.value) ? structuredClone(reading.value) : reading.value;
   const { value: aligned, changes } = alignValue(search, found, input, round);
   let value = aligned;
-  let objection: Details | undefined;
+  let rejection: Rejection | undefined;
   if (settings.profile === 'unified' && (!isContainer(value) || Array.isArray(value))) {
-    objection = { code: 'ROOT_NOT_OBJECT', message: 'The root must be an object.' };
+    rejection = { code: 'ROOT_NOT_OBJECT', message: 'The root must be an object.' };
   } else {
     try {
       for (const normalizer of normalizers) value = normalizer(value);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      objection = { code: 'NORMALIZER_FAILED', message: `A normalizer failed: ${reason}`, cause };
+      rejection = { code: 'NORMALIZER_FAILED', message: `A normalizer failed: ${reason}`, cause };
     }
   }
-  return { found, reading, value, changes, objection };
+  return { found, reading, value, changes, rejection };
 }
 
 function alignValue(search: Search, { start, end }: Candidate, value: unknown, round: Round): Alignment {
@@ -307,11 +307,11 @@ function recordUnreadable({ failed }: Search, { finder, start, read }: FoundCand
 /** Whether two values differ and are of the same kind; a list of objects is of the same kind as an object. */
 function isRival(value: unknown, winner: unknown): boolean {
   const isSameKind = Array.isArray(value) === Array.isArray(winner) || [value, winner].flat().every(isContainer);
-  return isSameKind && write(value) !== write(winner);
+  return isSameKind && serialize(value) !== serialize(winner);
 }
 
 /** Serializes equal values to the same text, whatever the order of their keys. */
-function write(value: unknown): string {
+function serialize(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     isContainer(part) && !Array.isArray(part)
       ? Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1))

@@ -3,7 +3,7 @@ import { isContainer } from './limits.js';
 import type { Limits, TextInput } from './options.js';
 import { parse } from './parse.js';
 import { readStrict, resolveSettings } from './read-span.js';
-import { describeUnreadable, failWith, takeText } from './result.js';
+import { describeUnreadable, failWith, decodeInput } from './result.js';
 import { repairSets } from './reader/reader-policy.js';
 import { type Reading, readValue } from './reader/reader.js';
 
@@ -26,7 +26,7 @@ const BEGINS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``))/
 export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): string {
   const settings = resolveSettings(options, false);
   const { limits } = settings;
-  const input = takeText(raw, limits);
+  const input = decodeInput(raw, limits);
   if (typeof input !== 'string') throw failWith([input]).error;
   const text: string = input;
   if (readStrict(text, 0, settings)?.ok === true) return text;
@@ -51,9 +51,7 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
   try {
     return write(best.value);
   } catch {
-    throw failWith([
-      { code: 'LIMIT_EXCEEDED', message: 'The value is nested too deeply to be written. Lower limits.depth.' },
-    ]).error;
+    throw failWith([{ code: 'LIMIT_EXCEEDED', message: 'The value is nested too deeply to be written.' }]).error;
   }
 
   /** Finds the value inside running text. A value that is empty or touches a word is more likely part of the text. */

@@ -96,8 +96,8 @@ export function failWith(failed: readonly FailedAttempt[], label?: string): Pars
   return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts };
 }
 
-/** Returns the text to read, or why it cannot be read. Throws for a value that is neither a string nor bytes. */
-export function takeText(raw: unknown, { bytes }: Required<Limits>): string | FailedAttempt {
+/** Returns the text of the input, or why it cannot be read. Throws for a value that is neither a string nor bytes. */
+export function decodeInput(raw: unknown, { bytes }: Required<Limits>): string | FailedAttempt {
   const isBytes = ArrayBuffer.isView(raw);
   const text: unknown = isBytes && raw.byteLength <= bytes ? new TextDecoder().decode(raw) : (raw ?? '');
   if (typeof text === 'string' ? exceedsBytes(text, bytes) : isBytes)
@@ -112,9 +112,9 @@ function rankStage({ code, issues = [] }: FailedAttempt): number {
 }
 
 /** Why a candidate was rejected. */
-export type Details = Omit<FailedAttempt, 'candidate' | 'value'>;
+export type Rejection = Omit<FailedAttempt, 'candidate' | 'value'>;
 
-export function describeUnreadable({ code, message, offset }: ReadFailure): Details {
+export function describeUnreadable({ code, message, offset }: ReadFailure): Rejection {
   return { code, message: `${message} (offset ${offset}).` };
 }
 
@@ -124,7 +124,7 @@ export function makeSerializable<T extends object>(result: T): T {
 }
 
 /** The details of a schema mismatch, with the first few issues in words. */
-export function describeMismatch(subject: string, issues: readonly SchemaIssue[]): Details {
+export function describeMismatch(subject: string, issues: readonly SchemaIssue[]): Rejection {
   const more = issues.length > 5 ? `; and ${issues.length - 5} more` : '';
   return {
     code: 'SCHEMA_MISMATCH',

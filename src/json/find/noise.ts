@@ -1,6 +1,6 @@
 /**
- * Block quotes; terminal colours; the marks of CDATA; entities; a comma between the digits of a member's value, after a quoted key: in a list it
- * divides items, and in a string it is content.
+ * Block quotes; terminal colours; the marks of CDATA; entities; thousands separators in a number after a quoted key (elsewhere a
+ * comma may separate items or be content).
  */
 const NOISE =
   /^>|[^\P{Cc}\s]\[[\d;?]{0,32}[A-Za-z]|<!\[CDATA\[|\]\]>|&(quot|apos|amp|lt|gt|#34|#39);|(?<="\s{0,9}:\s{0,9}-?\d{1,3}(?:,\d{3}){0,5}),(?=\d{3}(?:,\d{3}){0,5}(?:\.\d+)?\s{0,99}[,}])/u

@@ -1,7 +1,7 @@
 import { BracketWalker, findNextBracket } from './bracket-walker.js';
 import type { Region, Survey, TagBlock } from './survey.js';
 
-/** The finder of a candidate. `docs/glossary.md` explains each. */
+/** The rule that found a candidate. */
 export type FinderName = 'whole' | 'tag' | 'ndjson' | 'envelope' | 'fence' | 'prose';
 
 /** A span of the text that may be the answer; offsets count the UTF-16 units of the input. */

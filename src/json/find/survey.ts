@@ -1,13 +1,14 @@
 import { BracketWalker } from './bracket-walker.js';
 
 /**
- * Tags around a model's thinking and answers, with attributes; harmony's channels with their names, and its other markers. Any tag
- * whose name is about thinking counts; a closing tag in {@link THINKS} also counts without its opening tag.
+ * Tags around a model's thinking and answers, with attributes; the channels of OpenAI's harmony format with their names, and its
+ * other markers. Any tag whose name is about thinking counts; a closing tag in {@link THINKING_TAG} also counts without its
+ * opening tag.
  */
 export const LANDMARK =
   /[<◁](\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|r[eé]fle|monolog|deliber|planning|critiq|brainstorm)[\w:-]{0,20}|cot|json)(?:\s[^<>]{0,80})?[>▷]|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
     .source;
-const THINKS = /^(?:think|thinking|thought|reasoning)$/i;
+const THINKING_TAG = /^(?:think|thinking|thought|reasoning)$/i;
 
 /**
  * Tracks which parts of a text may contain the answer: not thinking, and not harmony's analysis channel. An unclosed think
@@ -42,7 +43,7 @@ export class LandmarkTracker {
       this.insideTag = !closes;
       return closes ? 'close' : 'open';
     }
-    if (closes && this.#thinking === '') return THINKS.test(name) ? 'restart' : undefined;
+    if (closes && this.#thinking === '') return THINKING_TAG.test(name) ? 'restart' : undefined;
     if (!closes) this.#thinking ||= name;
     else if (this.#thinking === name) this.#thinking = '';
     return undefined;
@@ -72,8 +73,8 @@ export interface Survey {
 /** A block whose end is not known yet. */
 type OpenBlock = { -readonly [Field in keyof TagBlock]: TagBlock[Field] };
 
-/** Scans the text once. A tag inside a JSON string is content. `hides`: the text inside thinking tags is left out. */
-export function surveyText(text: string, hides = true): Survey {
+/** Scans the text once. A tag inside a JSON string is content. `hidesThinking`: leaves out the text inside thinking tags. */
+export function surveyText(text: string, hidesThinking = true): Survey {
   const regions: Region[] = [];
   const blocks: OpenBlock[] = [];
   const tracker = new LandmarkTracker();
@@ -86,23 +87,23 @@ export function surveyText(text: string, hides = true): Survey {
   const hasLandmarks = text.includes('<') || /think[\]▷]/i.test(text);
   /** Start of the thinking that is still open. */
   let hiddenFrom = 0;
-  /** Whether every thinking tag so far has a closing tag. After the first that has none the search stops, to stay linear. */
+  /** Whether every thinking tag so far has a closing tag. After the first that has none, none are searched for, to stay linear. */
   let isPaired = true;
   for (const match of hasLandmarks ? text.matchAll(new RegExp(LANDMARK, 'gi')) : []) {
     const { index, 2: tag = '' } = match;
     const name = tag.toLowerCase();
-    const isOther = tag !== '' && name !== 'json' && !THINKS.test(name);
-    if (isOther && match[1] === '' && !tracker.hidden) isPaired &&= text.includes(`</${tag}`, index);
-    if ((isOther && !isPaired) || (!hides && name !== 'json')) continue;
+    const isUncommonTag = tag !== '' && name !== 'json' && !THINKING_TAG.test(name);
+    if (isUncommonTag && match[1] === '' && !tracker.hidden) isPaired &&= text.includes(`</${tag}`, index);
+    if ((isUncommonTag && !isPaired) || (!hidesThinking && name !== 'json')) continue;
     const end = index + match[0].length;
     const last = blocks.at(-1);
-    const isTag = name === 'json';
+    const isJsonTag = name === 'json';
     if (!tracker.hidden && walker.isInString(index)) {
       // The string may have been cut off there: the tag counts if no other tag closes the block.
-      if (isTag && match[1] === '/' && last?.isClosed === false) last.lastClose = Math.min(last.lastClose, index);
+      if (isJsonTag && match[1] === '/' && last?.isClosed === false) last.lastClose = Math.min(last.lastClose, index);
       continue;
     }
-    if (!isTag) endRegion(index);
+    if (!isJsonTag) endRegion(index);
     if (!tracker.hidden) hiddenFrom = end;
     const event = tracker.pass(match);
     if (event === 'restart') regions.length = blocks.length = 0;
@@ -114,13 +115,13 @@ export function surveyText(text: string, hides = true): Survey {
       last.isClosed = true;
       last.lastClose = index;
     }
-    if (!isTag) start = end;
+    if (!isJsonTag) start = end;
     walker = new BracketWalker(text, end);
   }
   endBlock(blocks.at(-1), text.length);
   endRegion(text.length);
   // Unclosed thinking does not hide an answer that is marked as such.
-  if (hides && tracker.hidden && blocks.length === 0)
+  if (hidesThinking && tracker.hidden && blocks.length === 0)
     return {
       regions,
       blocks: surveyText(text, false).blocks.filter((block) => block.isClosed && block.start > hiddenFrom),

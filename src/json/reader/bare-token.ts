@@ -27,7 +27,7 @@ export function measureBareToken(source: Source, isKey: boolean, policy: ReaderP
 }
 
 /** Reads an unquoted token of this length; undefined while its end has not arrived. */
-export function takeBareToken(source: Source, length: number): BareToken | undefined {
+export function readBareToken(source: Source, length: number): BareToken | undefined {
   const { text, at, final } = source;
   const end = at + length;
   if (end === text.length && !final && length < MAX_BARE_LENGTH) return undefined;

@@ -40,26 +40,26 @@ export class Filler {
       const char = source.char();
       const code = char.charCodeAt(0);
       if (code > 0x20 && code < 0x7f && !'/#`\\*<>_'.includes(char)) return char;
-      const step = this.#pass(char, context);
-      if (step !== Step.ON) return step === Step.WAIT ? '' : char;
+      const step = this.#skipPart(char, context);
+      if (step !== Step.CONTINUE) return step === Step.WAIT ? '' : char;
     }
   }
 
-  #pass(char: string, context: FillerContext): Step.Filling {
+  #skipPart(char: string, context: FillerContext): Step.Filling {
     const source = this.#source;
-    if (char === '`') return this.#passFence(context);
+    if (char === '`') return this.#skipFence(context);
     if (!source.has(char === '<' ? 4 : 2) || (!source.final && source.matchHere(CUT_EMPHASIS) !== -1)) return Step.WAIT;
     const next = source.char(1);
     const space = source.matchHere(FOREIGN_SPACE);
     if (space !== -1) {
       source.repair('whitespace', source.at, space);
       source.at += space;
-      return Step.ON;
+      return Step.CONTINUE;
     }
     if (source.matchHere(EMPHASIS) !== -1) {
       source.repair('markdown', source.at, 2);
       source.at += 2;
-      return Step.ON;
+      return Step.CONTINUE;
     }
     // `#fff` where a value is expected is text; `# note` is a comment anywhere.
     const isHtml = source.text.startsWith('<!--', source.at);
@@ -69,7 +69,7 @@ export class Filler {
     source.repair('comment', source.at, 2);
     this.#commentEnd = isHtml ? '-->' : next === '*' && char === '/' ? '*/' : '\n';
     source.at += 2;
-    return Step.ON;
+    return Step.CONTINUE;
   }
 
   /** Reads to the end of the open comment; false if the text ends first. */
@@ -87,7 +87,7 @@ export class Filler {
     return found !== -1;
   }
 
-  #passFence({ due, rootMustEnd }: FillerContext): Step.Filling {
+  #skipFence({ due, rootMustEnd }: FillerContext): Step.Filling {
     const source = this.#source;
     if (!source.text.startsWith('```', source.at)) return source.has(3) ? Step.TOKEN : Step.WAIT;
     if (due === State.FIRST) {
@@ -104,6 +104,6 @@ export class Filler {
     if (!source.has(length + 1) && length < MAX_FENCE_LENGTH) return Step.WAIT;
     source.repair('markdown', source.at, length);
     source.at += length;
-    return Step.ON;
+    return Step.CONTINUE;
   }
 }

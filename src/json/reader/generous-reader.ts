@@ -52,17 +52,17 @@ export class GenerousReader extends Reader {
 
   protected override measureBare(isKey: boolean): number {
     const { cursor, policy } = this;
-    const takeText = (length: number, stop = this.#stop): string => {
+    const cutAtStop = (length: number, stop = this.#stop): string => {
       const text = cursor.text.slice(cursor.at, cursor.at + length);
       return stop !== '' && text.includes(stop) ? text.slice(0, text.indexOf(stop)) : text;
     };
     const expression = isKey ? -1 : cursor.matchHere(REGULAR_EXPRESSION);
-    if (expression !== -1) return takeText(expression).length;
+    if (expression !== -1) return cutAtStop(expression).length;
     const length = measureBare(cursor, isKey ? KEY : WORD);
     // `[3, 4)`: a wrong bracket is not part of the number before it.
-    const word = takeText(length, /^[^(]+\)$/.test(takeText(length, '')) ? ')' : this.#stop);
+    const word = cutAtStop(length, /^[^(]+\)$/.test(cutAtStop(length, '')) ? ')' : this.#stop);
     if (isKey || readLiteralOrNumber(word, policy) !== undefined) return word.length;
-    return takeText(measureBare(cursor, PHRASE)).length;
+    return cutAtStop(measureBare(cursor, PHRASE)).length;
   }
 
   protected override readBareText(token: string, atEnd: boolean): BareReading {

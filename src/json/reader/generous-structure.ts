@@ -97,9 +97,9 @@ export class GenerousStructure extends Structure {
     return isOther ? this.cursor.matchHere(CONTINUES) !== -1 : this.#rootsWrapped && this.builder.openDepth === 1;
   }
 
-  protected override leaveValueOut(): Step.Structural {
+  protected override skipValue(): Step.Structural {
     this.builder.place(null);
-    return super.leaveValueOut();
+    return super.skipValue();
   }
 }
 

@@ -6,7 +6,7 @@ import {
   isBareKey,
   measureBareToken,
   readBareText,
-  takeBareToken,
+  readBareToken,
 } from './bare-token.js';
 import type { ReaderPolicy } from './reader-policy.js';
 import { CUT_OFF, type ReadFailure, Source } from './source.js';
@@ -106,7 +106,7 @@ export class Reader {
     const { cursor, structure } = this;
     const start = cursor.at;
     const isKey = structure.role === State.KEY;
-    const token = takeBareToken(cursor, this.measureBare(isKey));
+    const token = readBareToken(cursor, this.measureBare(isKey));
     if (token === undefined) return false;
     this.token = undefined;
     if (token.endQuote === false && !this.policy.generous) {

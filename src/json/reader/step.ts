@@ -1,9 +1,9 @@
 /**
- * The result of a step of the reader: read something (`ON`), needs more text (`WAIT`), or found a token that begins here. Numbers
+ * The result of a step of the reader: read something (`CONTINUE`), needs more text (`WAIT`), or found a token that begins here. Numbers
  * in a separate file, like those of `state.ts`, because esbuild inlines imported numbers.
  */
 export const WAIT = 0;
-export const ON = 1;
+export const CONTINUE = 1;
 /** A string begins here. */
 export const STRING = 2;
 /** Unquoted text begins here. */
@@ -17,8 +17,8 @@ export const CUT = 6;
 
 export type TokenKind = typeof STRING | typeof BARE;
 /** A step of the structure. */
-export type Structural = typeof ON | typeof WAIT | TokenKind;
+export type Structural = typeof CONTINUE | typeof WAIT | TokenKind;
 /** A step of the filler. */
-export type Filling = typeof ON | typeof WAIT | typeof TOKEN;
+export type Filling = typeof CONTINUE | typeof WAIT | typeof TOKEN;
 /** A step of a string. */
-export type Reading = typeof ON | typeof WAIT | typeof DONE | typeof CUT;
+export type Reading = typeof CONTINUE | typeof WAIT | typeof DONE | typeof CUT;

@@ -92,16 +92,16 @@ export class StringToken {
     const { plain, closers } = this.#style;
     for (;;) {
       const length = source.matchHere(plain);
-      if (length > 0) this.#take(length, source.text.slice(source.at, source.at + length));
+      if (length > 0) this.#append(length, source.text.slice(source.at, source.at + length));
       const char = source.char();
       if (char === '') return source.final ? Step.CUT : Step.WAIT;
       const progress =
         char === '\\'
-          ? this.#takeEscape()
+          ? this.#readEscape()
           : closers.includes(char)
-            ? this.#takeQuote(char, around)
-            : this.#takeControl();
-      if (progress !== Step.ON) return progress;
+            ? this.#readQuote(char, around)
+            : this.#readControl();
+      if (progress !== Step.CONTINUE) return progress;
     }
   }
 
@@ -139,20 +139,20 @@ export class StringToken {
     return true;
   }
 
-  #takeControl(): Step.Reading {
+  #readControl(): Step.Reading {
     if (!this.#controlSeen) this.#source.repair('control_character');
     this.#controlSeen = true;
-    return this.#take(1);
+    return this.#append(1);
   }
 
-  #takeQuote(quote: string, around: StringSurroundings): Step.Reading {
+  #readQuote(quote: string, around: StringSurroundings): Step.Reading {
     const source = this.#source;
     const { text, at } = source;
     const isKey = around.role === State.KEY;
     const closing = this.#closingQuotes;
     if (closing > 1) {
       if (!source.has(closing)) return Step.WAIT;
-      return text.startsWith(quote.repeat(closing), at) ? this.#end(closing) : this.#take(1);
+      return text.startsWith(quote.repeat(closing), at) ? this.#end(closing) : this.#append(1);
     }
     if (this.decoded === '' && (this.#style.closers === quote || quote === '`')) {
       if (!source.has(2)) return Step.WAIT;
@@ -163,7 +163,7 @@ export class StringToken {
         source.at += 2;
         // After a fence, the name of the language.
         if (quote === '`') source.at += Math.max(0, source.matchHere(/[\w+-]{0,32}\n/y));
-        return Step.ON;
+        return Step.CONTINUE;
       }
       if ((isKey || around.doublesQuotes) && /\w/.test(text.charAt(at + 1))) {
         const length = source.matchHere(DOUBLED);
@@ -173,15 +173,15 @@ export class StringToken {
           this.#closingQuotes = 2;
           around.doublesQuotes = true;
           source.at++;
-          return Step.ON;
+          return Step.CONTINUE;
         }
       }
     }
     const isEnd = judgeQuote(text, at + 1, source.final, around, this.#innerQuotes % 2 === 1);
     if (isEnd === undefined) return Step.WAIT;
     if (this.#openBrackets === 0) {
-      const missing = isEnd && !isKey ? Step.ON : this.#endBefore(around);
-      if (missing !== Step.ON) return missing;
+      const missing = isEnd && !isKey ? Step.CONTINUE : this.#endBefore(around);
+      if (missing !== Step.CONTINUE) return missing;
       if (isEnd) {
         // A key with a colon inside contains its value, if it was repaired or no other colon follows.
         const containsColon = isKey && this.decoded.includes(':');
@@ -199,14 +199,14 @@ export class StringToken {
       this.#countBrackets(this.decoded);
     }
     this.#innerQuotes++;
-    return this.#take(1);
+    return this.#append(1);
   }
 
   /** `"a": "text, "b": 1`: if this quote opens the next key, item or operand, the end quote of this string is missing. */
   #endBefore({ role }: StringSurroundings): Step.Reading {
     const source = this.#source;
     const { text, at } = source;
-    if (/[^\s,+:/]/.test(text.charAt(at - 1))) return Step.ON;
+    if (/[^\s,+:/]/.test(text.charAt(at - 1))) return Step.CONTINUE;
     const before = text.slice(Math.max(0, at - LOOK_BEHIND), at);
     const [filler = '', separator = ''] = SEPARATOR.exec(before) ?? [];
     // `"a": "text, b: "x"`: the quote opens the value of the next member, whose key has no quotes.
@@ -216,13 +216,13 @@ export class StringToken {
       member === '' &&
       (separator === '' || !SEPARATORS[role].includes(separator) || source.matchHere(KEY_END) !== -1)
     )
-      return Step.ON;
+      return Step.CONTINUE;
     const isOperand = member !== '' || separator === '+' || role === State.KEY || role === State.ROOT;
     const length = source.matchHere(isOperand ? NEXT_OPERAND : NEXT_TOKEN[role]);
     // More text may arrive.
     const isOpen = length === -1 ? text.length - at <= NEXT_TOKEN_WINDOW : at + length === text.length;
     if (isOpen && !source.final) return Step.WAIT;
-    if (length === -1) return Step.ON;
+    if (length === -1) return Step.CONTINUE;
     source.repair('missing_quote');
     // One of the quotes inside was more likely the end.
     this.#endSeen ||= this.#innerQuotes % 2 === 1;
@@ -240,7 +240,7 @@ export class StringToken {
 
   /** Removes text that was read after the end. */
   #cut(length: number): void {
-    // A quote of the other kind was intended to end it; lines of structure are not part of it.
+    // A quote of the other kind was intended to end the string; lines of structure are not part of it.
     const content = this.decoded
       .slice(0, -length)
       .trimEnd()
@@ -250,7 +250,7 @@ export class StringToken {
     this.#content.append(content);
   }
 
-  #takeEscape(): Step.Reading {
+  #readEscape(): Step.Reading {
     const source = this.#source;
     if (source.matchHere(CUT_ESCAPE) !== -1 || (this.#escapedQuotes && !source.has(MAX_ESCAPE_LENGTH))) {
       if (source.final) source.at = source.text.length;
@@ -266,14 +266,14 @@ export class StringToken {
       if (!source.final && source.at + source.matchHere(NETWORK_PATH) === text.length) return Step.WAIT;
       source.repair('invalid_escape');
       this.#backslashes = 'path';
-      return this.#take(2, '\\\\');
+      return this.#append(2, '\\\\');
     }
     if (next === '\\' && this.#inEnvironment) {
       if (!source.has(3)) return Step.WAIT;
-      if (/[^a-z\\]/i.test(source.char(2))) return this.#take(2, '\\\\');
+      if (/[^a-z\\]/i.test(source.char(2))) return this.#append(2, '\\\\');
     }
     // File names contain no quotes.
-    if (next === '"' && this.#backslashes === 'path') return this.#take(1);
+    if (next === '"' && this.#backslashes === 'path') return this.#append(1);
     const isLetter = /[a-z]/i.test(next);
     if (isLetter && source.allowed.has('invalid_escape') && !this.#judgeBackslashes()) return Step.WAIT;
     const isFormula = this.#escapeSeen || this.#backslashes === 'formula' || source.formulas;
@@ -298,7 +298,7 @@ export class StringToken {
     const isLiteral = isCommand || (isLetter && isPath);
     if (isCommand && text.startsWith('\\begin{', at)) this.#inEnvironment = true;
     const simple = isLiteral ? -1 : ESCAPE_LETTERS.indexOf(next);
-    if (simple !== -1) return this.#take(2, ESCAPED.charAt(simple));
+    if (simple !== -1) return this.#append(2, ESCAPED.charAt(simple));
     CODE_ESCAPE.lastIndex = at;
     const [escape = '', ...codes] = CODE_ESCAPE.exec(text) ?? [];
     if (codes[0] === undefined && !this.#escapeSeen) {
@@ -307,12 +307,12 @@ export class StringToken {
     }
     // In a path `\x64` is the name of a folder, and so are `\u1234567` and the name after the drive.
     if (escape !== '' && !(isPath && /:\\|^.\\(?:x|u\d{5})/.test(text.slice(at - 1, at + 7))))
-      return this.#take(escape.length, String.fromCodePoint(Number(`0x${codes.join('')}`)));
+      return this.#append(escape.length, String.fromCodePoint(Number(`0x${codes.join('')}`)));
     source.formulas ||= !isPath && source.matchHere(COMMAND_NAME) !== -1;
     // An escaped quote or line break loses its backslash; any other backslash is literal: `C:\dir`, `\d+`, `\alpha`,
     // `'\'`.
     const isEscaped = (isQuote(next) && text[at - 1] !== next) || next === '\n';
-    return this.#take(2, isEscaped ? next : `\\${next}`);
+    return this.#append(2, isEscaped ? next : `\\${next}`);
   }
 
   /** Decides whether the string is a path or a formula, in which backslashes are literal; returns false if more text is needed. */
@@ -331,12 +331,12 @@ export class StringToken {
     return true;
   }
 
-  #take(length: number, piece = this.#source.char()): Step.Reading {
+  #append(length: number, piece = this.#source.char()): Step.Reading {
     this.#source.at += length;
     this.#content.append(piece);
     this.#lastCode = piece.charCodeAt(piece.length - 1);
     if (this.unescapedSeen) this.#countBrackets(piece);
-    return Step.ON;
+    return Step.CONTINUE;
   }
 
   #countBrackets(piece: string): void {

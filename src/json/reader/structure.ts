@@ -13,7 +13,7 @@ import { ValueBuilder, type ValueListener } from './value-builder.js';
 const DOTS = /\.{3,}|…/y;
 
 /**
- * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` takes one
+ * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` reads one
  * structural character and repairs missing or superfluous ones. Plain tokens are read here, as many as follow; others are
  * read elsewhere and passed in.
  */
@@ -73,10 +73,10 @@ export class Structure implements StringSurroundings {
   }
 
   /** Processes structural characters up to a token, or to the end of the text so far. */
-  run(): Exclude<Step.Structural, typeof Step.ON> {
+  run(): Exclude<Step.Structural, typeof Step.CONTINUE> {
     while (this.cursor.failure === undefined) {
       const step = this.#step();
-      if (step !== Step.ON) return step;
+      if (step !== Step.CONTINUE) return step;
     }
     return Step.WAIT;
   }
@@ -129,7 +129,7 @@ export class Structure implements StringSurroundings {
     this.state = State.END;
   }
 
-  /** Invalid JSON that the reader may not repair. */
+  /** Invalid JSON that the reader must not repair. */
   protected refuse(): Step.Structural {
     this.cursor.fail();
     return Step.WAIT;
@@ -144,20 +144,21 @@ export class Structure implements StringSurroundings {
   #stepContent(char: string, isKey: boolean): Step.Structural {
     this.role = isKey ? State.KEY : this.#valueRole;
     if (this.#dotsSeen && !',}]'.includes(char)) return this.refuse();
-    if (!isKey && (char === '{' || char === '[')) return this.#takeRun() ? Step.ON : this.#openContainer(char === '[');
+    if (!isKey && (char === '{' || char === '['))
+      return this.#readRun() ? Step.CONTINUE : this.#openContainer(char === '[');
     if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char))
-      return this.#takePlainTokens() ? Step.ON : this.#stepToken(char);
+      return this.#readPlainTokens() ? Step.CONTINUE : this.#stepToken(char);
     if (isKey && char === '{' && this.builder.otherAbove && (this.state === State.KEY || this.#policy.generous))
       return this.#closeMissing();
     if (!',}]'.includes(char) || this.state === State.ROOT) return this.refuse();
-    if (this.state === State.MEMBER) return this.leaveValueOut();
+    if (this.state === State.MEMBER) return this.skipValue();
     if (char !== ',') return this.stepClose(char);
     this.cursor.repair('extra_comma');
     return this.advance();
   }
 
   /** Reads plain tokens with the commas and brackets between them, as many as follow. Returns whether there was one. */
-  #takePlainTokens(): boolean {
+  #readPlainTokens(): boolean {
     const { cursor } = this;
     const { text, at: start } = cursor;
     if (this.rereads || this.#concatenating || cursor.formulas) return false;
@@ -165,11 +166,11 @@ export class Structure implements StringSurroundings {
       const length = cursor.matchHere(PLAIN_TOKENS[this.role]);
       const char = cursor.char();
       if (length !== -1) {
-        if (!this.#takePlainToken(length)) return true;
+        if (!this.#placePlainToken(length)) return true;
       } else if (cursor.at === start) {
         return false;
       } else if (char === '{' && this.state === State.ITEM) {
-        if (!this.#takeRun()) {
+        if (!this.#readRun()) {
           this.#openContainer(false);
           this.role = State.KEY;
           cursor.at = skipSpace(text, cursor.at);
@@ -179,7 +180,7 @@ export class Structure implements StringSurroundings {
       else return true;
       if (cursor.failure !== undefined || this.state !== State.AFTER) return true;
       if (cursor.char() === ',') {
-        this.role = this.#takeComma();
+        this.role = this.#readComma();
         cursor.at = skipSpace(text, cursor.at);
       } else if (!isClosing(cursor.char())) return true;
     }
@@ -187,7 +188,7 @@ export class Structure implements StringSurroundings {
   }
 
   /** Places a plain token of this length; false if it is a key alone, or its repair is not allowed. */
-  #takePlainToken(length: number): boolean {
+  #placePlainToken(length: number): boolean {
     const { cursor, builder } = this;
     const { text, base } = cursor;
     let { at } = cursor;
@@ -205,22 +206,22 @@ export class Structure implements StringSurroundings {
     if (at < end && char === "'") cursor.repair('quote_style', at);
     if (cursor.failure !== undefined) return false;
     this.plausible = true;
-    // A key alone. `goTo` always returns `ON`, so this returns false.
-    if (at === end) return this.goTo(State.MEMBER) !== Step.ON;
+    // A key alone. `goTo` always returns `CONTINUE`, so this returns false.
+    if (at === end) return this.goTo(State.MEMBER) !== Step.CONTINUE;
     builder.place(readPlainValue(text.slice(at, end), this.#policy.numbers));
     this.endValue();
     return true;
   }
 
-  /** Takes the comma after a value; returns the role of the next token. */
-  #takeComma(): typeof State.ITEM | typeof State.KEY {
+  /** Reads the comma after a value; returns the role of the next token. */
+  #readComma(): typeof State.ITEM | typeof State.KEY {
     this.#commaOffset = this.cursor.base + this.cursor.at;
     this.cursor.at++;
     return (this.state = this.builder.inArray ? State.ITEM : State.KEY);
   }
 
-  /** Takes the items that begin here in one step, if there are enough of them without anything to repair. */
-  #takeRun(): boolean {
+  /** Reads the items that begin here in one step, if there are enough of them without anything to repair. */
+  #readRun(): boolean {
     const { builder, cursor } = this;
     const { numbers, depth } = this.#policy;
     if (this.role !== State.ITEM || this.rereads || cursor.formulas || builder.openDepth + RUN_DEPTH > depth)
@@ -241,7 +242,7 @@ export class Structure implements StringSurroundings {
     if (isQuote(char === '\\' ? cursor.char(1) : char)) return Step.STRING;
     if (char === '\\') return this.refuse();
     const dots = this.#dots(char);
-    return dots === -1 ? Step.BARE : this.#takeEllipsis(dots);
+    return dots === -1 ? Step.BARE : this.#readEllipsis(dots);
   }
 
   #stepColon(char: string): Step.Structural {
@@ -265,7 +266,7 @@ export class Structure implements StringSurroundings {
     if (char === '+') return this.#stepConcatenation();
     if (this.isComplete) return this.#stepEnd(char);
     if (char === '.' && !this.cursor.has(3)) return Step.WAIT;
-    if (char === ',') return this.goTo(this.#takeComma());
+    if (char === ',') return this.goTo(this.#readComma());
     if (isClosing(char)) return this.stepClose(char);
     if (next === State.KEY && char === '{' && this.builder.otherAbove) return this.#closeMissing();
     if ((next === State.ITEM ? ':;' : ':{[').includes(char)) return this.refuse();
@@ -325,11 +326,11 @@ export class Structure implements StringSurroundings {
     this.cursor.repair('missing_bracket');
     this.builder.close();
     this.endValue();
-    return Step.ON;
+    return Step.CONTINUE;
   }
 
   /** A key without a value is left out. */
-  protected leaveValueOut(): Step.Structural {
+  protected skipValue(): Step.Structural {
     this.cursor.repair('missing_value');
     return this.goTo(State.AFTER);
   }
@@ -340,13 +341,13 @@ export class Structure implements StringSurroundings {
   }
 
   /** An ellipsis may replace items or members. The root is never replaced; a key's value only if generous. */
-  #takeEllipsis(length: number): Step.Structural {
+  #readEllipsis(length: number): Step.Structural {
     const { cursor } = this;
     if (cursor.at + length === cursor.text.length && !cursor.final) return Step.WAIT;
     cursor.repair('ellipsis', cursor.at, length);
     cursor.at += length;
     if (this.state === State.ROOT || (this.state === State.MEMBER && !this.#policy.generous)) return this.refuse();
-    return this.state === State.MEMBER ? this.leaveValueOut() : this.goTo(State.DOTS);
+    return this.state === State.MEMBER ? this.skipValue() : this.goTo(State.DOTS);
   }
 
   /** Refuses an ellipsis that is an operator (text follows it) or replaces the answer (alone between brackets). */
@@ -369,7 +370,7 @@ export class Structure implements StringSurroundings {
     const char = this.#filler.skip(this);
     if (isQuote(char)) this.#concatenate();
     else if (!this.#policy.generous && char !== '') return this.refuse();
-    return Step.ON;
+    return Step.CONTINUE;
   }
 
   #concatenate(): void {
@@ -390,7 +391,7 @@ export class Structure implements StringSurroundings {
 
   protected goTo(state: State.State): Step.Structural {
     this.state = state;
-    return Step.ON;
+    return Step.CONTINUE;
   }
 }
 

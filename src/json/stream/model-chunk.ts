@@ -4,9 +4,9 @@ import { SluiceError } from '../../base/index.js';
 export type ModelChunk = string | Uint8Array | object;
 
 /**
- * Returns the text of a chunk; empty for chunks without text (reasoning, tool calls, usage). OpenAI's chat completions (the first
- * choice) and responses, Anthropic's messages, `fullStream` of the AI SDK. A failure reported by the stream is thrown, so that a partial answer
- * is not used as a complete one.
+ * Returns the text of a chunk; empty for chunks without text (reasoning, tool calls, usage). Supports OpenAI's chat completions
+ * (the first choice) and responses, Anthropic's messages, and `fullStream` of the AI SDK. A failure reported by the stream is
+ * thrown, so that a partial answer is not used as a complete one.
  */
 export function readChunkText(chunk: ModelChunk): string | Uint8Array {
   if (typeof chunk === 'string' || chunk instanceof Uint8Array) return chunk;
