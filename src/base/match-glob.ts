@@ -5,7 +5,7 @@ type Step =
   /** Does not match a slash. */
   | { readonly kind: 'segment' }
   | { readonly kind: 'all' }
-  /** Any number of folders with the slash after them: `**` in front of a slash also matches zero folders. */
+  /** Precedes the steps of `**` and its slash: both may be skipped, so that `**` also matches zero folders. */
   | { readonly kind: 'folders' };
 
 /**
@@ -75,12 +75,13 @@ function matchSteps(steps: readonly Step[], text: string): boolean {
   return active.has(steps.length);
 }
 
-/** A step that matches any number of characters may be skipped. */
+/** Adds the steps that can be reached without reading a character. */
 function skipEmpty(steps: readonly Step[], from: readonly number[]): ReadonlySet<number> {
   const reached = new Set(from);
   for (const at of reached) {
     const kind = steps[at]?.kind;
     if (kind === 'segment' || kind === 'all' || kind === 'folders') reached.add(at + 1);
+    // After `**` and its slash.
     if (kind === 'folders') reached.add(at + 3);
   }
   return reached;

@@ -6,8 +6,8 @@ const RANDOM_DIGITS = 16;
 const RANDOM_END = 0x1_0000_0000_0000_0000_0000n;
 
 /**
- * Creates ids that sort by creation time: 48 bits of time, 80 random bits. Ids of the same millisecond, or created after
- * the clock was set back, still sort in the order in which they were created.
+ * Creates a generator of ids that sort by creation time: 48 bits of time, 80 random bits. Ids of the same millisecond, or
+ * created after the clock was set back, still sort in the order in which they were created.
  *
  * @example
  * const newId = createUlids()

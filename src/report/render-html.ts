@@ -75,7 +75,7 @@ function addOverview(page: Page, { record, attempts, problem }: RunReport): void
     ['Started', record?.started_at ?? attempts[0]?.meta.started_at],
     ['Ended', record?.ended_at ?? last?.finished_at],
     ['Attempts', result?.attempts ?? attempts.length],
-    ['Repairs', result?.repair_level],
+    ['Repair level', result?.repair_level],
     ['Tokens', result?.usage && `${result.usage.input_tokens} in, ${result.usage.output_tokens} out`],
     ['Cost', result?.usage?.cost === undefined ? undefined : `$${result.usage.cost}`],
     [
@@ -179,8 +179,8 @@ class Page {
   text(text: string): string {
     // Masked before it is cut, so that no part of a secret remains.
     const masked = this.#maskText(text.slice(0, TEXT_LENGTH + SECRET_LENGTH));
-    const left = text.length - TEXT_LENGTH;
-    const cut = left > 0 ? `${masked.slice(0, TEXT_LENGTH)}\n… (${left} more characters)` : masked;
+    const omitted = text.length - TEXT_LENGTH;
+    const cut = omitted > 0 ? `${masked.slice(0, TEXT_LENGTH)}\n… (${omitted} more characters)` : masked;
     return cut
       .replaceAll('\r\n', '\n')
       .replaceAll(INVISIBLE_CHARACTERS, formatInvisible)

@@ -30,7 +30,7 @@ export function renderSummary({ id, engine, durationMs, link, result }: Summariz
     ['Model', result.model && formatCode(result.model)],
     ['Duration', `${(durationMs / 1000).toFixed(1)} s`],
     ['Attempts', String(result.attempts)],
-    ['Repairs', formatCode(result.repair_level)],
+    ['Repair level', formatCode(result.repair_level)],
     ['Tokens', usage && `${usage.input_tokens} in, ${usage.output_tokens} out`],
     ['Cost', usage && (usage.cost === undefined ? 'not reported by the engine' : `$${usage.cost.toFixed(4)}`)],
     ['Exit code', exit && String(exit.exit_code ?? exit.signal ?? 'unknown')],
