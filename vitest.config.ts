@@ -3,17 +3,17 @@ import { defineConfig } from 'vitest/config';
 import { ByProject } from './test/by-project.js';
 
 /**
- * Played agents write down what they were given beside the working folder, where a sandbox would not let them: only the tests
- * that ask for one have it. The tests of the product run as a user would.
+ * Scripted agents record their input next to the working folder, which a sandbox would prevent, so only tests of the sandbox
+ * turn it on. The tests of the product use the default, as a user would.
  */
 const UNSANDBOXED = { env: { SLUICE_SANDBOX: 'off' } };
 
 /** What all projects have in common. */
 const SHARED = {
-  // No module of ours keeps state between tests, so files may share a process, which halves the time.
+  // Our modules keep no state between tests, so files can share a process, which halves the time.
   isolate: false,
   setupFiles: ['test/fixed-seed.ts', 'test/own-home.ts'],
-  // A slow or busy machine is no failure: this only ends what hangs.
+  // Long enough for a slow or busy machine: only a test that hangs reaches it.
   testTimeout: 120_000,
   hookTimeout: 120_000,
   expect: { poll: { timeout: 15_000 } },
@@ -37,7 +37,7 @@ export default defineConfig({
         },
       },
       {
-        // These share one real PostgreSQL, which is started only when one of them is to run.
+        // These tests share one real PostgreSQL, which is started only if one of them runs.
         test: {
           ...SHARED,
           ...UNSANDBOXED,
@@ -47,7 +47,7 @@ export default defineConfig({
         },
       },
       {
-        // Tests of the built product and of the gates start programs; they need `dist`.
+        // Tests of the built product and of the gates start programs that need `dist`.
         test: {
           ...SHARED,
           name: 'product',
@@ -63,7 +63,7 @@ export default defineConfig({
         },
       },
       {
-        // The console in a real browser, which these share; each file has a server of its own.
+        // The console in a real browser, which all files share; each file has its own server.
         test: {
           ...SHARED,
           ...UNSANDBOXED,

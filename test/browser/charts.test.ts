@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { findCutOff } from './find-cut-off.js';
 import { seedHistory } from './seed-history.js';
 import { settle } from './settle.js';
 import type { Site } from './start-site.js';
@@ -28,6 +29,15 @@ describe('the charts', () => {
       await chart.locator('.strip-bar').first().waitFor();
       await expect.poll(async () => chart.locator('.strip-sum').first().innerText()).toMatch(/\d/);
     }
+  });
+
+  it('fit a phone, however long a figure is', async () => {
+    const { page } = await app.open('/charts?range=week', { width: 375 });
+    await settle(page);
+    await page.evaluate(() => {
+      for (const sum of document.querySelectorAll('.strip-sum')) sum.textContent = '23 h 59 min 59 s';
+    });
+    expect(await findCutOff(page)).toEqual([]);
   });
 
   it('have a table with the same figures', async () => {

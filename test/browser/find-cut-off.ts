@@ -16,8 +16,14 @@ export async function findCutOff(page: Page): Promise<readonly string[]> {
         return right > width + 1 && left >= 0;
       },
     );
+    // The innermost elements beyond the edge, which make the page scroll.
+    const widest = [...document.querySelectorAll('body *')].filter(
+      (element) =>
+        element.getBoundingClientRect().right > innerWidth + 1 &&
+        ![...element.children].some((child) => child.getBoundingClientRect().right > innerWidth + 1),
+    );
     return [
-      ...(isWide ? ['the page scrolls sideways'] : []),
+      ...(isWide ? ['the page scrolls sideways', ...widest.map(({ outerHTML }) => outerHTML.slice(0, 160))] : []),
       ...beyond.map(({ outerHTML }) => outerHTML.slice(0, 160)),
     ];
   });
