@@ -1,4 +1,7 @@
 import { createServer, request } from 'node:http';
+import { connect, createServer as createRawServer } from 'node:net';
+import type { Server } from 'node:net';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,8 +10,7 @@ import { listsLoopback, readHostList } from './host-list.js';
 import { openProxy } from './proxy.js';
 import type { DeniedHost } from './proxy.js';
 
-async function serve(): Promise<number> {
-  const server = createServer((_, response) => response.end('served'));
+async function serve(server: Server = createServer((_, response) => response.end('served'))): Promise<number> {
   await new Promise<void>((done) => {
     server.listen(0, '127.0.0.1', done);
   });
@@ -17,8 +19,11 @@ async function serve(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Opens a proxy for these hosts, with `names` as its resolver; `tunnel` requests a tunnel and returns the status. */
-async function open(hosts: readonly string[], names: Readonly<Record<string, readonly string[]>> = {}) {
+/** Opens a proxy for these hosts; `tunnel` requests a tunnel and returns the status. */
+async function open(
+  hosts: readonly string[],
+  names: Readonly<Record<string, readonly string[] | Promise<readonly string[]>>> = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-p-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   const socketPath = join(folder, 's');
@@ -39,7 +44,7 @@ async function open(hosts: readonly string[], names: Readonly<Record<string, rea
       asked.once('error', reject);
       asked.end();
     });
-  return { denied, tunnel };
+  return { proxy, socketPath, denied, tunnel };
 }
 
 describe('a proxy for listed hosts', () => {
@@ -59,12 +64,52 @@ describe('a proxy for listed hosts', () => {
     ['a listed name that resolves to a private address', 'inside.test:443', 'its address is private'],
     ['a listed name that leads to one private address among others', 'mixed.test:443', 'its address is private'],
     ['a listed name that does not exist', 'gone.test:443', 'unknown host'],
+    ['a port that does not exist, even if it is listed', 'odd.test:99999', 'not listed'],
     ['what is not a host', 'nonsense', 'not listed'],
   ])('refuses %s', async (_, asked, reason) => {
-    const names = { 'inside.test': ['10.0.0.7'], 'mixed.test': ['93.184.216.34', '169.254.169.254'] };
-    const { tunnel, denied } = await open(['inside.test', 'mixed.test', 'gone.test'], names);
+    const names = {
+      'inside.test': ['10.0.0.7'],
+      'mixed.test': ['93.184.216.34', '169.254.169.254'],
+      'odd.test': ['93.184.216.34'],
+    };
+    const { tunnel, denied } = await open(['inside.test', 'mixed.test', 'gone.test', 'odd.test:99999'], names);
     expect(await tunnel(asked)).toBe(403);
     expect(denied).toMatchObject([{ reason }]);
+  });
+
+  it('opens no connection after it was closed', async () => {
+    const server = createServer();
+    let connections = 0;
+    server.on('connection', (socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    const port = await serve(server);
+    let finishLookup = (_: readonly string[]): void => undefined;
+    const lookup = new Promise<readonly string[]>((resolve) => {
+      finishLookup = resolve;
+    });
+    const { proxy, tunnel } = await open([`model.test:${port}`, `127.0.0.1:${port}`], { 'model.test': lookup });
+    const pending = tunnel(`model.test:${port}`);
+    // Later than the first request, which therefore waits for the lookup by now.
+    await tunnel(`127.0.0.1:${port}`);
+    await Promise.all([expect(pending).rejects.toThrow(), proxy.close()]);
+    finishLookup(['127.0.0.1']);
+    await once(connect(port, '127.0.0.1'), 'close');
+    expect(connections).toBe(2);
+  });
+
+  it('survives a response that it cannot pass on', async () => {
+    const port = await serve(
+      createRawServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => socket.end('HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n'));
+      }),
+    );
+    const { socketPath } = await open([`127.0.0.1:${port}`]);
+    const asked = request({ socketPath, path: `http://127.0.0.1:${port}/` });
+    asked.end();
+    await expect(once(asked, 'response')).rejects.toThrow('socket hang up');
   });
 });
 

@@ -32,6 +32,7 @@ const CONNECT_MS = 30_000;
 /** A model may think for a long time without sending a byte. */
 const IDLE_MS = 30 * 60_000;
 const HEADER_MS = 30_000;
+const MAX_PORT = 65_535;
 
 /** Header fields that apply to one connection only. */
 const HOP_FIELDS = ['proxy-authorization', 'proxy-connection', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'];
@@ -53,12 +54,12 @@ export async function openProxy(socketPath: string, options: ProxyOptions): Prom
     stream.on('error', () => stream.destroy());
   };
   const server = createServer({ headersTimeout: HEADER_MS, requestTimeout: 0 }, (request, response) => {
-    void forwardRequest(request, response);
+    forwardRequest(request, response).catch(() => response.destroy());
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.on('connection', track);
   server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
-    void tunnel(request.url ?? '', client, head);
+    tunnel(request.url ?? '', client, head).catch(() => client.destroy());
   });
 
   async function choose(host: string, port: number): Promise<Choice> {
@@ -76,6 +77,8 @@ export async function openProxy(socketPath: string, options: ProxyOptions): Prom
       );
       return;
     }
+    // It disconnected during the name lookup.
+    if (client.destroyed) return;
     const upstream = connect({ host: choice.address, port });
     track(upstream);
     watchIdle(upstream);
@@ -104,6 +107,7 @@ export async function openProxy(socketPath: string, options: ProxyOptions): Prom
       response.writeHead(403, { 'x-sluice-reason': choice.reason }).end();
       return;
     }
+    if (response.destroyed) return;
     const fields = Object.entries(request.headers).filter(([name]) => !HOP_FIELDS.includes(name));
     const headers = { ...Object.fromEntries(fields), host: url.host };
     const path = `${url.pathname}${url.search}`;
@@ -117,9 +121,15 @@ export async function openProxy(socketPath: string, options: ProxyOptions): Prom
     });
     upstream.setTimeout(IDLE_MS, () => upstream.destroy());
     upstream.once('response', (incoming) => {
-      response.writeHead(incoming.statusCode ?? 502, incoming.headers);
-      incoming.pipe(response);
       incoming.once('error', () => response.destroy());
+      try {
+        response.writeHead(incoming.statusCode ?? 502, incoming.headers);
+      } catch {
+        // Node.js reads some status codes and headers that it refuses to write.
+        response.destroy();
+        return;
+      }
+      incoming.pipe(response);
     });
     upstream.once('error', () => {
       if (response.headersSent) response.destroy();
@@ -150,7 +160,9 @@ function watchIdle(socket: Socket): void {
 
 function readAuthority(authority: string): { readonly hostname: string; readonly port: number } {
   const match = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(authority);
-  return { hostname: (match?.[1] ?? '').replace(/^\[|\]$/g, ''), port: Number(match?.[2] ?? 0) };
+  const port = Number(match?.[2] ?? 0);
+  // No host is listed with port 0, so an invalid port is denied.
+  return { hostname: (match?.[1] ?? '').replace(/^\[|\]$/g, ''), port: port > MAX_PORT ? 0 : port };
 }
 
 type Choice = { readonly address: string } | Pick<DeniedHost, 'reason'>;
