@@ -8,7 +8,7 @@ import type { RunResult, RunSpec } from '../records/index.js';
 import { ACCEPTS_TEXT_ONLY, findAcceptedInputs, listLaunchers } from '../runs/index.js';
 import type { AcceptedInputs, Launcher, McpServer } from '../runs/index.js';
 import { readPrompt } from './read-prompt.js';
-import type { PromptBlock, ReadPrompt } from './read-prompt.js';
+import type { PromptBlock, PromptContent } from './read-prompt.js';
 import { readServers } from './read-servers.js';
 import { createTurnUpdates, createId, runTurn } from './run-turn.js';
 import type { TurnClient } from './run-turn.js';
@@ -37,8 +37,8 @@ interface Session {
   stored: StoredSession;
   /** Not stored, because they contain secrets; a client sends them again when it loads the session. */
   servers: readonly McpServer[];
-  /** The run of the active prompt. */
-  active: string | null;
+  /** The active prompt: its run, and whether the client has canceled it. */
+  active: { readonly run: string; isCanceled: boolean } | null;
 }
 
 /** The sessions of one client. Each prompt is a run, and all of them continue one session of the engine. */
@@ -141,9 +141,10 @@ export class AcpSessions {
         'ACP_SESSION_BUSY',
         'The session already has an active prompt. Wait until it has ended, or cancel it.',
       );
-    if (this.#turns.size >= MAX_TURNS) throw createLimitError(`concurrent prompts: at most ${MAX_TURNS}`);
+    if (this.#turns.size >= MAX_TURNS)
+      throw createLimitError(`Too many concurrent prompts: at most ${MAX_TURNS}. Wait until one has ended.`);
     const run = createId();
-    session.active = run;
+    session.active = { run, isCanceled: false };
     const turn = this.#runPrompt(session, run, prompt, client).finally(() => {
       session.active = null;
       this.#turns.delete(turn);
@@ -154,8 +155,10 @@ export class AcpSessions {
 
   /** Cancels the active prompt, if there is one. */
   async cancel(id: string): Promise<void> {
-    const run = this.#open.get(id)?.active ?? null;
-    if (run !== null) await this.#context.store.requestCancel(run, this.#context.clock());
+    const active = this.#open.get(id)?.active ?? null;
+    if (active === null) return;
+    active.isCanceled = true;
+    await this.#requestCancel(active.run);
   }
 
   /** Cancels all active prompts; resolves when they have ended. */
@@ -195,7 +198,7 @@ export class AcpSessions {
     }
   }
 
-  async #runPrompt(session: Session, run: string, { text: prompt, attachments }: ReadPrompt, client: TurnClient) {
+  async #runPrompt(session: Session, run: string, { text: prompt, attachments }: PromptContent, client: TurnClient) {
     const { stored, servers: mcpServers } = session;
     const { engine, cwd, permissions, session_id } = stored;
     const canResume = this.#findLauncher(engine)?.canResume === true;
@@ -211,10 +214,19 @@ export class AcpSessions {
     // Stored before the run starts, so that the session can be loaded even if this process ends first.
     session.stored = { ...stored, turns: number, runs: [...stored.runs, run] };
     await this.#files.write(session.stored);
-    const result = await runTurn(this.#context, { id: run, number, spec, inputs: { attachments, mcpServers } }, client);
+    const onStart = (): void => {
+      // The store did not know the run yet when the client canceled it.
+      if (session.active?.isCanceled === true) void this.#requestCancel(run).catch(() => undefined);
+    };
+    const inputs = { attachments, mcpServers };
+    const result = await runTurn(this.#context, { id: run, number, spec, inputs, onStart }, client);
     if (result.session_id !== null) session.stored = { ...session.stored, session_id: result.session_id };
     await this.#files.write(session.stored);
     return { run, result };
+  }
+
+  async #requestCancel(run: string): Promise<void> {
+    await this.#context.store.requestCancel(run, this.#context.clock());
   }
 
   async #readServers(engine: string, requested: SessionRequest['mcpServers']): Promise<readonly McpServer[]> {
@@ -226,7 +238,10 @@ export class AcpSessions {
   }
 
   #add(stored: StoredSession, servers: readonly McpServer[]): StoredSession {
-    if (this.#open.size >= MAX_SESSIONS) throw createLimitError(`open sessions: at most ${MAX_SESSIONS}`);
+    if (this.#open.size >= MAX_SESSIONS)
+      throw createLimitError(
+        `Too many sessions on this connection: at most ${MAX_SESSIONS}. Close it and connect again.`,
+      );
     this.#open.set(stored.id, { stored, servers, active: null });
     return stored;
   }
@@ -259,6 +274,6 @@ function createNotFoundError(id: string): SluiceError {
   );
 }
 
-function createLimitError(subject: string): SluiceError {
-  return new SluiceError('ACP_LIMIT_REACHED', `Too many ${subject}. Wait until one has ended.`);
+function createLimitError(message: string): SluiceError {
+  return new SluiceError('ACP_LIMIT_REACHED', message);
 }

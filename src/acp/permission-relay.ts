@@ -7,6 +7,9 @@ import type { RunStore } from '../runs/index.js';
 /** The client's answer: one of the options, or `cancelled` if its turn was canceled. */
 export type PermissionOutcome = { readonly optionId: string } | 'cancelled';
 
+/** An answer that the store does not accept yet is posted again after this time, even if no request was closed. */
+const RETRY_MS = 500;
+
 /** Options for {@link PermissionRelay}. */
 export interface RelayPorts {
   readonly store: Pick<RunStore, 'findRun' | 'postReply'>;
@@ -24,8 +27,8 @@ export interface RelayPorts {
 export class PermissionRelay {
   readonly #ports: RelayPorts;
   readonly #open = new Map<string, AbortController>();
-  /** Wakes answers that wait until the run has read the previous one: the store keeps only one at a time. */
-  #waiting: (() => void)[] = [];
+  /** Wakes answers that wait until the run has read the previous one: the store accepts only one at a time. */
+  readonly #waiting = new Set<() => void>();
 
   constructor(ports: RelayPorts) {
     this.#ports = ports;
@@ -45,9 +48,7 @@ export class PermissionRelay {
   #close(id: string): void {
     this.#open.get(id)?.abort();
     this.#open.delete(id);
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
+    for (const wake of [...this.#waiting]) wake();
   }
 
   async #ask(event: FcmpEvent<'permission.required'>): Promise<void> {
@@ -78,9 +79,15 @@ export class PermissionRelay {
     const reply = { interaction_id: id, option_id: optionId, who, ...(why === undefined ? {} : { why }) };
     while (this.#open.has(id)) {
       if ((await store.postReply(runId, encodeReply(reply))) !== 'not_waiting') return;
-      // The run has not read the previous answer yet: this one waits until a request is closed.
+      // The run has not read the previous answer yet.
       await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
+        const wake = (): void => {
+          clearTimeout(timer);
+          this.#waiting.delete(wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, RETRY_MS);
+        this.#waiting.add(wake);
       });
     }
   }

@@ -14,7 +14,7 @@ export interface PromptBlock {
 }
 
 /** A prompt: its text and attachments. */
-export interface ReadPrompt {
+export interface PromptContent {
   readonly text: string;
   readonly attachments: readonly Attachment[];
 }
@@ -34,7 +34,7 @@ const MAX_ATTACHMENTS = 32;
 export function readPrompt(
   blocks: readonly PromptBlock[],
   engine: { readonly name: string; readonly accepts: AcceptedInputs },
-): ReadPrompt {
+): PromptContent {
   const attachments: Attachment[] = [];
   const attach = (attachment: Attachment): string => {
     const problem = findUnsupported({ attachments: [attachment], mcpServers: [] }, engine.accepts);

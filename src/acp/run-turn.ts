@@ -21,25 +21,31 @@ export interface Turn {
   readonly number: number;
   readonly spec: RunSpec;
   readonly inputs: RunInputs;
+  /** Called when the run is in the store and has started. */
+  readonly onStart: () => void;
 }
 
 /** Executes a prompt as a run, and sends its updates to the client as they happen. */
 export async function runTurn(context: WorkContext, turn: Turn, client: TurnClient): Promise<RunResult> {
-  const { id, number, spec, inputs } = turn;
+  const { id, number, spec, inputs, onStart } = turn;
   const { store } = context;
   const relay = new PermissionRelay({ store, runId: id, who: client.who, ask: prefixToolCallId(client.ask, number) });
   let following: Promise<void> | undefined;
-  const result = await runHere(context, {
-    id,
-    spec,
-    inputs,
-    onRun: (run) => {
-      following = follow(run, number, client, relay);
-    },
-  });
-  await following;
-  relay.end();
-  return result;
+  try {
+    const result = await runHere(context, {
+      id,
+      spec,
+      inputs,
+      onRun: (run) => {
+        following = follow(run, number, client, relay);
+        onStart();
+      },
+    });
+    await following;
+    return result;
+  } finally {
+    relay.end();
+  }
 }
 
 export const createId = createUlids();

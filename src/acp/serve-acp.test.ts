@@ -265,6 +265,16 @@ describe('a prompt of a client', () => {
     expect((await store.listRuns({})).items).toMatchObject([{ result: { status: 'canceled' } }]);
   });
 
+  it('is canceled even if the client cancels it before its run has started', async () => {
+    const site = await makeSite();
+    const { agents } = await playFake(site, [[{ hang: true }]]);
+    const { agent } = await connect(site, { ports: { agents } });
+    const sessionId = await open(agent, site);
+    const turn = sendPrompt(agent, sessionId, 'Do it.');
+    await agent.notify(methods.agent.session.cancel, { sessionId });
+    expect(await turn).toMatchObject({ stopReason: 'cancelled' });
+  });
+
   it('is validated against the contract, and its value is in the response', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ say: '<json>{"n":3}</json>' }]]);

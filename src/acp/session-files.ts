@@ -46,10 +46,11 @@ export function createSessionFiles(data: string): SessionFiles {
   const folder = join(data, 'acp-sessions');
   const getPath = (id: string): string => join(folder, `${id}.json`);
 
-  /** Ids start with a time, so the oldest files come first. */
+  /** Ids start with a time, so the oldest files come first. Another process may remove them at the same time. */
   async function removeOldest(): Promise<void> {
     const files = (await readdir(folder)).filter((file) => ULID.test(file.replace(/\.json$/u, ''))).toSorted();
-    for (const file of files.slice(0, Math.max(0, files.length - MAX_FILES))) await rm(join(folder, file));
+    for (const file of files.slice(0, Math.max(0, files.length - MAX_FILES)))
+      await rm(join(folder, file), { force: true });
   }
 
   return {
