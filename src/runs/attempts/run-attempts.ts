@@ -68,7 +68,7 @@ function warnAboutUnreportedCost(context: RunContext): void {
   const { launcher, limits, ports } = context;
   if (launcher.reportsCost) return;
   if (ports.budget.limitsCost) {
-    const message = `The budget's cost has no effect: engine ${launcher.engine} does not report its cost. Add a token limit to the budget.`;
+    const message = `The cost limit of the budget has no effect: engine ${launcher.engine} does not report its cost. Add a token limit to the budget.`;
     warn(context, { code: 'COST_NOT_REPORTED', message });
   }
   if (limits.cost === Number.POSITIVE_INFINITY) return;
@@ -167,32 +167,38 @@ async function decideResumeStep(context: RunContext, { state, losses }: Recovere
       if (!canResume)
         return end(`The worker was lost, and the session of ${launcher.engine} cannot be resumed. Start a new run.`);
       if (losses > MAX_LOSSES) return end(`The worker was lost ${losses} times. Start a new run.`);
-      return { prompt: INTERRUPTED, sessionId, reply: null, isRetry: false };
+      return { prompt: INTERRUPTED_PROMPT, sessionId, reply: null, isRetry: false };
   }
 }
 
-const INTERRUPTED = 'You were interrupted while you were working. Check what is already done, then finish your task.';
+const INTERRUPTED_PROMPT =
+  'You were interrupted while you were working. Check what is already done, then finish your task.';
 
 /** Waits for the answers to the permission requests of the ended process; the session is resumed with them, even if none arrive. */
 async function waitForPermissions(context: RunContext, questions: readonly PermissionQuestion[]): Promise<NextStep> {
   const { control, limits, ports, progress } = context;
   const { sessionId } = progress;
   ports.slot.release();
-  const remembered: RememberedAnswer[] = [];
-  for (const question of questions) {
+  const waitForOne = async (question: PermissionQuestion): Promise<RememberedAnswer> => {
     const answer = await control.waitForPermission(question.interaction_id);
-    const { stop } = control;
-    if (stop !== null) return { ended: await recordUnstarted(context, { sessionId, reply: null }, explainStop(stop)) };
     if (typeof answer === 'string') {
-      const why = `No answer within limits.wait_s (${limits.wait_s} s).`;
-      remembered.push({ question, decide: 'deny', by: 'rule', why });
-      continue;
+      const why =
+        answer === 'withdrawn'
+          ? 'The agent withdrew the request when its process was ended.'
+          : `No answer within limits.wait_s (${limits.wait_s} s).`;
+      return { question, decide: 'deny', by: 'rule', why };
     }
+    // Other requests are still open, although this answer marked the run as continued.
+    if (control.isWaiting) await ports.onQuestion().catch(() => undefined);
     const option = question.options.find(({ id }) => id === answer.option_id);
     const { who, why } = answer;
     const decide = option?.kind.startsWith('allow') === true ? 'allow' : 'deny';
-    remembered.push({ question, decide, by: 'person', ...omitUndefined({ who, why }) });
-  }
+    return { question, decide, by: 'person', ...omitUndefined({ who, why }) };
+  };
+  const remembered = await Promise.all(questions.map(waitForOne));
+  const { stop } = control;
+  if (stop !== null) return { ended: await recordUnstarted(context, { sessionId, reply: null }, explainStop(stop)) };
+  if (remembered.some(({ by }) => by === 'rule')) await ports.onUnanswered().catch(() => undefined);
   progress.replies += 1;
   await ports.slot.acquire();
   return { prompt: renderPermissions(remembered), sessionId, reply: null, isRetry: false, remembered };

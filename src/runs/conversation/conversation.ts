@@ -230,7 +230,8 @@ export class Conversation implements CapturedConversation {
     }
     const { interaction_id: id, options } = open.question;
     const reply = await control.waitForPermission(id);
-    if (reply === 'stopped' || this.#isClosed) return;
+    // After a release the session is resumed with the reply, even if this process has not ended yet.
+    if (reply === 'stopped' || this.#isClosed || this.#isReleased) return;
     this.#waiting.delete(id);
     if (this.#waiting.size === 0) {
       clearTimeout(this.#holdTimer);

@@ -1,7 +1,7 @@
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { isRasp } from '../../events/index.js';
 import type { FcmpEvent } from '../../events/index.js';
 import type { RunSpec } from '../../records/index.js';
@@ -327,6 +327,42 @@ describe('permissions: ask', () => {
       { interaction_id: 'px_2_1', decision: 'allow', option_id: 'yes', by: 'person', who: 'ann' },
     ]);
     expect(new Set(calls.flatMap(({ pid }) => pid ?? [])).size).toBe(2);
+  });
+
+  it('resumes the session with an answer that comes while the process is being ended', async () => {
+    const { result, data } = await converse([[{ ask: WRITE }], [{ ask: WRITE }, { say: 'ok' }]], {
+      spec: { permissions: 'ask', limits: { hold_s: 0.2 } },
+      agent: { lingers: 1000 },
+      onEvent: (event, run) => {
+        if (event.type !== 'assistant.tool_call' || event.data.tool_call_id !== 'cleanup') return;
+        void run.reply({ interaction_id: 'px_1_1', option_id: 'yes', who: 'ann' });
+      },
+    });
+    expect(result).toMatchObject({ status: 'success', text: 'ok', attempts: 2 });
+    expect(data('permission.replied')).toMatchObject([{ interaction_id: 'px_2_1', decision: 'allow', who: 'ann' }]);
+  });
+
+  it('waits for the answers to all requests of an ended process, in any order', async () => {
+    const asks = [WRITE, { ...WRITE, toolCallId: 'c2', rawInput: { file_path: 'b.txt' }, content: [] }];
+    const onQuestion = vi.fn(async () => undefined);
+    const { result, data } = await converse([[{ asks }], [{ asks }, { say: 'ok' }]], {
+      spec: { permissions: 'ask', limits: { hold_s: 0.2, wait_s: 20 } },
+      ports: { onQuestion },
+      onEvent: (event, run) => {
+        if (event.type !== 'diagnostic.warning' || event.data.code !== 'PERMISSION_PENDING') return;
+        void (async () => {
+          await run.reply({ interaction_id: 'px_1_2', option_id: 'no' });
+          // The run is marked as waiting again, so that a store accepts the other answer.
+          await vi.waitFor(() => expect(onQuestion).toHaveBeenCalledTimes(3), { timeout: 10_000 });
+          await run.reply({ interaction_id: 'px_1_1', option_id: 'yes' });
+        })();
+      },
+    });
+    expect(result).toMatchObject({ status: 'success', text: 'ok', attempts: 2 });
+    expect(data('permission.replied')).toMatchObject([
+      { interaction_id: 'px_2_1', decision: 'allow', by: 'person' },
+      { interaction_id: 'px_2_2', decision: 'deny', by: 'person' },
+    ]);
   });
 
   it('does not count the wait as working or idle time', async () => {

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { expectValid } from '../../events/contract/emitted-invariants.contract.js';
 import type { Emitted, FcmpEvent } from '../../events/index.js';
 import type { RunSpec } from '../../records/index.js';
-import { replayRunFolder } from '../../run-folder/index.js';
+import { packRunFolder, replayRunFolder } from '../../run-folder/index.js';
 import { LAUNCHERS } from '../launchers/launchers.js';
 import { createMemoryEventLog } from '../ports/memory-event-log.js';
 import type { RunPorts } from '../ports/run-ports.js';
@@ -116,8 +116,10 @@ describe.each(ENGINES)('%s, detached while it waits', (engine) => {
     const first = startRun(spec, ports);
     await reach(first, 'permission.required');
     await first.detach();
-    const run = await resumeRun(first.id, spec, ports);
+    const onUnanswered = vi.fn(async () => undefined);
+    const run = await resumeRun(first.id, spec, { ...ports, onUnanswered });
     expect(await run.result).toMatchObject({ status: 'success', text: 'without it' });
+    expect(onUnanswered).toHaveBeenCalledOnce();
     expect(select(await expectWhole(run, ports), 'permission.replied')).toMatchObject([
       { decision: 'deny', by: 'rule', why: expect.stringContaining('wait_s') },
     ]);
@@ -194,6 +196,8 @@ describe('a run whose process was killed', () => {
     const { spec, ports } = await prepare('codex', [[{ say: 'ok' }]], { permissions: 'ask' });
     const first = startRun(spec, ports);
     await first.result;
+    await expect(resumeRun(first.id, spec, ports)).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE' });
+    expect(await packRunFolder(ports.data ?? '', first.id)).toBe('packed');
     await expect(resumeRun(first.id, spec, ports)).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE' });
   });
 
