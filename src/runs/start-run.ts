@@ -16,9 +16,9 @@ import { RunUsage } from './attempts/run-context.js';
 import { createStopwatch } from './attempts/stopwatch.js';
 import type { Launcher } from './launchers/launcher.js';
 import { getLauncher } from './launchers/launchers.js';
-import { decidePorts } from './ports/run-ports.js';
-import type { DecidedPorts, RunPorts } from './ports/run-ports.js';
-import { prepareCacheKey, findWorkdir, NotStarted, claimWorkdir } from './launch/working-folder.js';
+import { resolvePorts } from './ports/run-ports.js';
+import type { ResolvedPorts, RunPorts } from './ports/run-ports.js';
+import { prepareCacheKey, findWorkdir, RunNotStartedError, lockWorkdir } from './launch/working-folder.js';
 import { buildResult, createFailedResult } from './result/build-result.js';
 import { NO_CHANGES } from './result/merge-fs-diffs.js';
 import { RunFindings } from './result/run-findings.js';
@@ -26,7 +26,7 @@ import type { RunReply, RunResult, RunSpec } from '../records/index.js';
 import { isPresent, makeFolder } from '../files/index.js';
 import type { CheckedSpec } from './spec/check-run-spec.js';
 import { checkRunSpec } from './spec/check-run-spec.js';
-import { decideLimits } from './spec/run-limits.js';
+import { resolveLimits } from './spec/run-limits.js';
 import type { FolderLock } from './workspace/folder-lock.js';
 
 /** A run that was started. */
@@ -87,18 +87,18 @@ interface Recovery {
 }
 
 function beginRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): Run {
-  const decided = decidePorts(ports);
-  const checked = checkRunSpec(spec, decided);
-  const id = decided.newId();
+  const resolved = resolvePorts(ports);
+  const checked = checkRunSpec(spec, resolved);
+  const id = resolved.newId();
   // Checked here, so that an invalid id is an error of the caller and not of the run.
-  getRunFolderPath(decided.data, id);
+  getRunFolderPath(resolved.data, id);
   const trace = ports.tracer?.startRun({ id, spec: checked.spec });
   // Makes spans of the agent belong to the trace of the run. The TRACEPARENT of this process is never used.
-  const environment = { ...decided.environment, TRACEPARENT: trace?.traceparent ?? spec.traceparent };
-  const feed = new EventFeed(id, decided.eventLog, trace === undefined ? undefined : (event) => trace.onEvent(event));
+  const environment = { ...resolved.environment, TRACEPARENT: trace?.traceparent ?? spec.traceparent };
+  const feed = new EventFeed(id, resolved.eventLog, trace === undefined ? undefined : (event) => trace.onEvent(event));
   const control = new RunControl();
-  const { canResume } = getLauncher(spec.engine, decided.agents, decided.launchers);
-  const result = runToResult(id, checked, { ...decided, environment }, control, feed, recovery).then((ended) => {
+  const { canResume } = getLauncher(spec.engine, resolved.agents, resolved.launchers);
+  const result = runToResult(id, checked, { ...resolved, environment }, control, feed, recovery).then((ended) => {
     trace?.end(ended);
     return ended;
   });
@@ -126,7 +126,7 @@ function beginRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): Ru
 async function runToResult(
   id: string,
   checked: CheckedSpec,
-  ports: DecidedPorts,
+  ports: ResolvedPorts,
   control: RunControl,
   feed: EventFeed,
   recovery: Recovery | null,
@@ -159,7 +159,7 @@ async function runToResult(
 async function runInFolder(
   id: string,
   { spec, schema }: CheckedSpec,
-  ports: DecidedPorts,
+  ports: ResolvedPorts,
   control: RunControl,
   feed: EventFeed,
   recovery: Recovery | null,
@@ -168,11 +168,13 @@ async function runInFolder(
   const data = await realpath(ports.data);
   const runDir = getRunFolderPath(data, id);
   const isPacked = await isPresent(getPackedRunPath(ports.data, id));
+  // Only runs that have ended are packed.
+  if (recovery !== null && isPacked) throw createNotResumableError(id);
   const folder = await createRunFolder(runDir, { trustedRoot: data });
   if (recovery === null && (isPacked || (await folder.attempts()).length > 0)) {
     throw new SluiceError('RUN_FOLDER_TAKEN', `"${runDir}" already contains a run. Use another run id.`);
   }
-  const limits = decideLimits(spec.limits);
+  const limits = resolveLimits(spec.limits);
   const base: Omit<RunContext, 'journal'> = {
     id,
     spec,
@@ -216,8 +218,7 @@ async function reopenRun(context: Omit<RunContext, 'journal'>, feed: EventFeed):
   if ((await folder.attempts()).length === 0) return null;
   const recovered = await recoverRun(context, feed);
   const { state } = recovered;
-  if (state.kind === 'ended')
-    throw new SluiceError('RUN_NOT_RESUMABLE', `Cannot resume the run ${id}: it has ended. Start a new one.`);
+  if (state.kind === 'ended') throw createNotResumableError(id);
   if (state.kind === 'question') control.ask();
   if (state.kind === 'permissions') {
     const waitMs = computeRemainingWait(state.askedAt, limits.wait_s, ports.clock());
@@ -226,6 +227,10 @@ async function reopenRun(context: Omit<RunContext, 'journal'>, feed: EventFeed):
   // A question that was never published is not open: the agent asks it again when it continues.
   await (state.kind === 'working' ? ports.onUnanswered() : ports.onQuestion());
   return recovered;
+}
+
+function createNotResumableError(id: string): SluiceError {
+  return new SluiceError('RUN_NOT_RESUMABLE', `Cannot resume the run ${id}: it has ended. Start a new one.`);
 }
 
 async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null): Promise<RunResult> {
@@ -238,7 +243,7 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
   try {
     const workdir = await findWorkdir(context);
     if (recovered !== null) {
-      lock = await claimWorkdir(context, workdir);
+      lock = await lockWorkdir(context, workdir);
       return await runAttempts(context, workdir, recovered);
     }
     const find = async (): Promise<{ readonly key?: string; readonly cached?: CachedResult }> => {
@@ -250,7 +255,7 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
     const { cached } = await find();
     // A result without files does not need the working folder.
     if (cached !== undefined && cached.files === undefined) return await emitCachedResult(context, cached);
-    lock = await claimWorkdir(context, workdir);
+    lock = await lockWorkdir(context, workdir);
     // The previous user of the folder may have changed the input files.
     const current = await find();
     if (current.cached !== undefined && (await restoreCachedFiles(context, workdir, current.cached))) {
@@ -259,7 +264,7 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
     const result = await runAttempts(context, workdir);
     return current.key === undefined ? result : await cacheResult(context, current.key, workdir, result);
   } catch (error) {
-    if (!(error instanceof NotStarted)) throw error;
+    if (!(error instanceof RunNotStartedError)) throw error;
     const { stop } = control;
     const end = stop === null ? ({ verdict: 'not_started', reason: error.message } as const) : explainStop(stop);
     const outcome = await recordUnstarted(context, { sessionId: null, reply: null }, end);
@@ -272,7 +277,7 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
 }
 
 /** Chooses the launcher of a run. A plain program may print the output format of an engine, which is named in `reads`. */
-function chooseLauncher({ engine, reads }: RunSpec, { agents, launchers }: DecidedPorts): Launcher {
+function chooseLauncher({ engine, reads }: RunSpec, { agents, launchers }: ResolvedPorts): Launcher {
   const launcher = getLauncher(engine, agents, launchers);
   return reads === undefined ? launcher : { ...launcher, reads };
 }

@@ -104,7 +104,7 @@ export async function launchAgent(
   }
 
   try {
-    await processRecord.started(running.identity);
+    await processRecord.addProcess(running.identity);
   } catch (error) {
     await end();
     throw error;

@@ -13,8 +13,8 @@ import { isVersionIn } from '../launchers/version.js';
 import { NO_CHANGES } from '../result/merge-fs-diffs.js';
 import { findCause } from '../result/run-findings.js';
 import type { EngineFailure } from '../result/run-findings.js';
-import { watchFolder } from '../workspace/watch-folder.js';
-import type { FolderWatch } from '../workspace/watch-folder.js';
+import { trackChanges } from '../workspace/track-changes.js';
+import type { ChangeTracker } from '../workspace/track-changes.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
 import type { RememberedAnswer } from '../conversation/conversation.js';
 import { getRunMode, warn } from './run-context.js';
@@ -63,10 +63,10 @@ export interface AttemptPlan {
 /** Runs the agent once: launches it or starts its next turn, captures its output, and judges its answer. */
 export async function runAttempt(context: RunContext, plan: AttemptPlan): Promise<AttemptOutcome> {
   let prepared: PreparedLaunch;
-  let changes: FolderWatch;
+  let changes: ChangeTracker;
   try {
     prepared = plan.agent === null ? await prepareLaunch(context, plan) : prepareTurn(context, plan.agent);
-    changes = await watchFolder(plan.workdir, context.ports.data);
+    changes = await trackChanges(plan.workdir, context.ports.data);
   } catch (error) {
     await plan.agent?.end();
     return recordUnstarted(context, plan, { verdict: 'not_started', reason: getErrorMessage(error) });
@@ -91,7 +91,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
     const needsNextTurn = async (): Promise<boolean> => isNextTurnNeeded(context, plan, record, answer);
     const run = await captureProcess(context, plan, prepared, record, mayKeepRunning ? needsNextTurn : undefined);
     if (!('end' in run)) return await endUnstarted(context, record, run);
-    const { fsDiff, warnings } = await changes.difference();
+    const { fsDiff, warnings } = await changes.findChanges();
     const drained = record.drain(run.end);
     context.progress.sessionId = drained.sessionId ?? context.progress.sessionId;
     context.progress.text = answer.lastText.text ?? context.progress.text;
@@ -141,7 +141,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
 /** Prepares the next turn of a running process, which only needs the secrets to mask. */
 function prepareTurn({ ports }: RunContext, { command, env }: LiveAgent): PreparedLaunch {
   const secrets = createAttemptSecrets(env, ports.secretPatterns);
-  return { command, env, named: [], stdin: undefined, converse: { prompt: '' }, secrets };
+  return { command, env, trustedArguments: [], stdin: undefined, converse: { prompt: '' }, secrets };
 }
 
 /** Whether the run continues in the same process after this turn: the agent asks a question, or its output is retried. */
@@ -262,8 +262,8 @@ async function readVersion(context: RunContext): Promise<string | undefined> {
   // The environment lacks the run's marker: this process does not belong to the run, and must not be ended with it.
   const version = await findEngineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
   if (version !== undefined && !isVersionIn(version, launcher.drives)) {
-    const proven = launcher.drives === '' ? 'no version of it was tested' : `tested with ${launcher.drives}`;
-    const message = `${launcher.engine} ${version} is not a tested version (${proven}). Check the first results closely.`;
+    const tested = launcher.drives === '' ? 'no version of it was tested' : `tested with ${launcher.drives}`;
+    const message = `${launcher.engine} ${version} is not a tested version (${tested}). Check the first results closely.`;
     warn(context, { code: 'UNPROVEN_VERSION', message });
   }
   return version;

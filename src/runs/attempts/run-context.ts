@@ -2,8 +2,8 @@ import type { WritableRunFolder, StreamDigest } from '../../run-folder/index.js'
 import type { StandardSchema } from '../../json/index.js';
 import type { RunJournal } from '../capture/run-journal.js';
 import type { Launcher } from '../launchers/launcher.js';
-import type { DecidedPorts } from '../ports/run-ports.js';
-import type { DecidedLimits } from '../spec/run-limits.js';
+import type { ResolvedPorts } from '../ports/run-ports.js';
+import type { ResolvedLimits } from '../spec/run-limits.js';
 import type { RunSandbox, RunSpec, RunWarning } from '../../records/index.js';
 import type { RunFindings } from '../result/run-findings.js';
 import type { OutputChunk } from '../process/output-queue.js';
@@ -17,8 +17,8 @@ export interface RunContext {
   readonly id: string;
   readonly spec: RunSpec;
   readonly schema: StandardSchema | undefined;
-  readonly limits: DecidedLimits;
-  readonly ports: DecidedPorts;
+  readonly limits: ResolvedLimits;
+  readonly ports: ResolvedPorts;
   readonly launcher: Launcher;
   readonly control: RunControl;
   readonly stopwatch: Stopwatch;

@@ -36,17 +36,17 @@ export function explainStop({ verdict, reason, hint }: Stop, engineFailure: Engi
   return { verdict, reason: hint === undefined ? reason : `${reason} ${hint}` };
 }
 
-/** The end of a wait for a reply. */
-export type Answered =
+/** How a wait for a reply ended. */
+export type ReplyOutcome =
   | { readonly kind: 'reply'; readonly text: string }
   | { readonly kind: 'stop'; readonly stop: Stop };
 
-/** The end of a wait for a permission: an answer, a timeout, a withdrawn request, or the end of the run. */
-export type PermissionAnswered = PermissionReply | 'unanswered' | 'withdrawn' | 'stopped';
+/** How a wait for a permission ended: with an answer, a timeout, a withdrawn request, or the end of the run. */
+export type PermissionOutcome = PermissionReply | 'unanswered' | 'withdrawn' | 'stopped';
 
 interface OpenPermission {
   readonly options: readonly PermissionOption[];
-  readonly settle: (answer: PermissionAnswered) => void;
+  readonly settle: (answer: PermissionOutcome) => void;
   isOpen: boolean;
 }
 
@@ -62,7 +62,7 @@ export class RunControl {
   #reply: string | null = null;
   #resolveReply: (() => void) | null = null;
   readonly #permissions = new Map<string, OpenPermission>();
-  readonly #answers = new Map<string, Promise<PermissionAnswered>>();
+  readonly #answers = new Map<string, Promise<PermissionOutcome>>();
 
   /** The reason why the run is being stopped; null if it is not. */
   get stop(): Stop | null {
@@ -96,8 +96,8 @@ export class RunControl {
 
   /** Opens a permission request: from now on an answer is accepted, until the time is up. */
   askPermission(id: string, options: readonly PermissionOption[], waitMs: number): void {
-    const answered = new Promise<PermissionAnswered>((resolve) => {
-      const settle = (answer: PermissionAnswered): void => {
+    const answered = new Promise<PermissionOutcome>((resolve) => {
+      const settle = (answer: PermissionOutcome): void => {
         clearTimeout(timer);
         question.isOpen = false;
         resolve(answer);
@@ -127,7 +127,7 @@ export class RunControl {
   }
 
   /** Waits for the answer to a permission request; can be called several times. */
-  async waitForPermission(id: string): Promise<PermissionAnswered> {
+  async waitForPermission(id: string): Promise<PermissionOutcome> {
     return (await this.#answers.get(id)) ?? 'stopped';
   }
 
@@ -152,8 +152,9 @@ export class RunControl {
       throw new SluiceError('INVALID_REPLY', `Invalid reply: ${problem}.`);
     }
     if (!this.#isAsking || this.#stop !== null) {
-      const why = this.#isOver || this.#stop !== null ? 'the run has ended' : 'the agent has not asked anything';
-      throw new SluiceError('REPLY_NOT_EXPECTED', `No reply is expected: ${why}. Wait for user.input.required.`);
+      const hasEnded = this.#isOver || this.#stop !== null;
+      const why = hasEnded ? 'the run has ended' : 'the agent has not asked anything. Wait for user.input.required';
+      throw new SluiceError('REPLY_NOT_EXPECTED', `No reply is expected: ${why}.`);
     }
     this.#isAsking = false;
     this.#reply = text;
@@ -161,10 +162,10 @@ export class RunControl {
   }
 
   /** Waits for the answer to the agent's question, or for a stop. */
-  async waitForAnswer(): Promise<Answered> {
+  async waitForAnswer(): Promise<ReplyOutcome> {
     let unsubscribe: (() => void) | undefined;
     try {
-      return await new Promise<Answered>((resolve) => {
+      return await new Promise<ReplyOutcome>((resolve) => {
         this.#resolveReply = () => resolve({ kind: 'reply', text: this.#reply ?? '' });
         unsubscribe = this.onStop((stop) => resolve({ kind: 'stop', stop }));
         if (this.#reply !== null) this.#resolveReply();

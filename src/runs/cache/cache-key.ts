@@ -6,8 +6,7 @@ import type { RunSpec } from '../../records/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
 
 /**
- * Computes the key of a result from everything that the answer depends on. Folders, time limits and cost limits are not part
- * of the key.
+ * Computes the key of a result. Folders, limits, environment variables and approval rules are not part of it.
  */
 export async function computeCacheKey(
   spec: RunSpec,

@@ -5,7 +5,7 @@ import { getRunMode } from '../attempts/run-context.js';
 import type { RunContext } from '../attempts/run-context.js';
 import { AttemptRecord } from '../capture/attempt-record.js';
 import { AnswerCollector } from '../judge/answer.js';
-import { NotStarted } from '../launch/working-folder.js';
+import { RunNotStartedError } from '../launch/working-folder.js';
 import { selectAgentEnvironment } from '../launch/prepare-launch.js';
 import { hasChanges } from '../result/merge-fs-diffs.js';
 import type { RunResult } from '../../records/index.js';
@@ -44,7 +44,9 @@ export async function restoreCachedFiles(
     return await restoreFiles(getFilesFolder(ports.data), workdir, files);
   } catch (error) {
     // Some files may have been restored: an agent must not mistake them for the user's.
-    throw new NotStarted(`Cannot restore the files of the cached result: ${getErrorMessage(error)}`, { cause: error });
+    throw new RunNotStartedError(`Cannot restore the files of the cached result: ${getErrorMessage(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -67,6 +69,7 @@ export async function cacheResult(
   return { ...result, warnings: [...result.warnings, { code: 'NOT_CACHED', message }] };
 }
 
+/** Returns the reason why the result was not cached; null if it was. */
 async function tryToCache(
   { ports, id, progress, spec, launcher }: RunContext,
   key: string,

@@ -1,7 +1,7 @@
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, readSmallFile, replaceFile } from '../../files/index.js';
-import { readCacheEntry, writeCacheEntry, CACHE_LIMITS } from './result-cache.js';
+import { parseCacheEntry, formatCacheEntry, CACHE_LIMITS } from './result-cache.js';
 import type { ResultCache, CacheLimits } from './result-cache.js';
 
 const SUFFIX = '.result';
@@ -30,14 +30,14 @@ export function createFileResultCache(data: string, limits: CacheLimits = {}): R
       const path = getPath(key);
       if (path === undefined) return undefined;
       const text = await readSmallFile(path, max.bytes).catch(() => undefined);
-      const entry = text === undefined ? undefined : readCacheEntry(key, text);
+      const entry = text === undefined ? undefined : parseCacheEntry(key, text);
       if (entry !== undefined) await utimes(path, new Date(), new Date()).catch(() => undefined);
       else if (text !== undefined) await rm(path, { force: true });
       return entry;
     },
     async keep(key, entry) {
       const path = getPath(key);
-      const text = writeCacheEntry(key, entry);
+      const text = formatCacheEntry(key, entry);
       if (path === undefined) return;
       if (Buffer.byteLength(text) > max.bytes) {
         // Too large to be cached, and the old entry is out of date.

@@ -1,4 +1,4 @@
-import { readCacheEntry, writeCacheEntry, CACHE_LIMITS } from './result-cache.js';
+import { parseCacheEntry, formatCacheEntry, CACHE_LIMITS } from './result-cache.js';
 import type { ResultCache, CacheLimits } from './result-cache.js';
 
 /**
@@ -24,10 +24,10 @@ export function createMemoryResultCache(limits: CacheLimits = {}): ResultCache {
       if (found === undefined) return undefined;
       entries.delete(key);
       entries.set(key, found);
-      return readCacheEntry(key, found.text);
+      return parseCacheEntry(key, found.text);
     },
     async keep(key, entry) {
-      const text = writeCacheEntry(key, entry);
+      const text = formatCacheEntry(key, entry);
       const size = Buffer.byteLength(text);
       evict(key);
       if (size > max.bytes) return;

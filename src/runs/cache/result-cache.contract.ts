@@ -3,7 +3,7 @@ import type { CachedResult, ResultCache, CacheLimits } from './result-cache.js';
 import { createRunResult } from '../result/fixtures/create-run-result.js';
 
 /** Creates a valid key. */
-export const computeKey = (digit: string): string => digit.repeat(64);
+export const createKey = (digit: string): string => digit.repeat(64);
 
 /** A result that can be cached. */
 export function cachedResult(value: unknown): CachedResult {
@@ -19,54 +19,54 @@ export function describeResultCache(name: string, open: (limits?: CacheLimits) =
   describe(`the cache ${name}`, () => {
     it('returns what was stored', async () => {
       const cache = await open();
-      await cache.keep(computeKey('a'), cachedResult({ line: 3 }));
-      expect(await cache.find(computeKey('a'))).toEqual(cachedResult({ line: 3 }));
-      expect(await cache.find(computeKey('b'))).toBeUndefined();
+      await cache.keep(createKey('a'), cachedResult({ line: 3 }));
+      expect(await cache.find(createKey('a'))).toEqual(cachedResult({ line: 3 }));
+      expect(await cache.find(createKey('b'))).toBeUndefined();
     });
 
     it('replaces an entry under the same key', async () => {
       const cache = await open();
-      await cache.keep(computeKey('a'), cachedResult(1));
-      await cache.keep(computeKey('a'), cachedResult(2));
-      expect(await cache.find(computeKey('a'))).toEqual(cachedResult(2));
+      await cache.keep(createKey('a'), cachedResult(1));
+      await cache.keep(createKey('a'), cachedResult(2));
+      expect(await cache.find(createKey('a'))).toEqual(cachedResult(2));
     });
 
     it('limits the number of entries and keeps the newest', async () => {
       const cache = await open({ entries: 2 });
-      for (const key of ['a', 'b', 'c', 'd']) await cache.keep(computeKey(key), cachedResult(key));
-      const found = await Promise.all(['a', 'b', 'c', 'd'].map(async (key) => cache.find(computeKey(key))));
+      for (const key of ['a', 'b', 'c', 'd']) await cache.keep(createKey(key), cachedResult(key));
+      const found = await Promise.all(['a', 'b', 'c', 'd'].map(async (key) => cache.find(createKey(key))));
       expect(found.filter((entry) => entry !== undefined)).toHaveLength(2);
-      expect(await cache.find(computeKey('d'))).toEqual(cachedResult('d'));
+      expect(await cache.find(createKey('d'))).toEqual(cachedResult('d'));
     });
 
     it('limits the total number of bytes', async () => {
       const cache = await open({ bytes: 2000 });
-      await cache.keep(computeKey('a'), cachedResult('x'.repeat(1000)));
-      await cache.keep(computeKey('b'), cachedResult('y'.repeat(1000)));
-      expect(await cache.find(computeKey('a'))).toBeUndefined();
-      expect(await cache.find(computeKey('b'))).toBeDefined();
+      await cache.keep(createKey('a'), cachedResult('x'.repeat(1000)));
+      await cache.keep(createKey('b'), cachedResult('y'.repeat(1000)));
+      expect(await cache.find(createKey('a'))).toBeUndefined();
+      expect(await cache.find(createKey('b'))).toBeDefined();
     });
 
     it('counts bytes, not characters', async () => {
       const cache = await open({ bytes: 2000 });
-      await cache.keep(computeKey('a'), cachedResult('€'.repeat(700)));
-      expect(await cache.find(computeKey('a'))).toBeUndefined();
+      await cache.keep(createKey('a'), cachedResult('€'.repeat(700)));
+      expect(await cache.find(createKey('a'))).toBeUndefined();
     });
 
     it('stores nothing larger than the cache, and removes the old entry of that key', async () => {
       const cache = await open({ bytes: 2000 });
-      for (const key of ['a', 'b']) await cache.keep(computeKey(key), cachedResult(key));
-      await cache.keep(computeKey('a'), cachedResult('z'.repeat(5000)));
-      expect(await cache.find(computeKey('a'))).toBeUndefined();
-      expect(await cache.find(computeKey('b'))).toEqual(cachedResult('b'));
+      for (const key of ['a', 'b']) await cache.keep(createKey(key), cachedResult(key));
+      await cache.keep(createKey('a'), cachedResult('z'.repeat(5000)));
+      expect(await cache.find(createKey('a'))).toBeUndefined();
+      expect(await cache.find(createKey('b'))).toEqual(cachedResult('b'));
     });
 
     it('returns copies', async () => {
       const cache = await open();
       const entry = cachedResult({ list: [1] });
-      await cache.keep(computeKey('a'), entry);
+      await cache.keep(createKey('a'), entry);
       (entry.result.value as { list: number[] }).list.push(2);
-      expect(await cache.find(computeKey('a'))).toEqual(cachedResult({ list: [1] }));
+      expect(await cache.find(createKey('a'))).toEqual(cachedResult({ list: [1] }));
     });
   });
 }

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { CacheLimits } from './result-cache.js';
 import { createFileResultCache } from './file-result-cache.js';
 import { createMemoryResultCache } from './memory-result-cache.js';
-import { describeResultCache, cachedResult, computeKey } from './result-cache.contract.js';
+import { describeResultCache, cachedResult, createKey } from './result-cache.contract.js';
 
 async function makeData(): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), 'sluice-cache-'));
@@ -32,13 +32,11 @@ test.each([
   ['in files', async () => makeData().then((data) => ({ cache: createFileResultCache(data, { entries: 2 }), data }))],
 ])('a cache %s evicts the least recently used result', async (_, open) => {
   const { cache, data } = await open();
-  for (const key of ['a', 'b']) await cache.keep(computeKey(key), cachedResult(key));
+  for (const key of ['a', 'b']) await cache.keep(createKey(key), cachedResult(key));
   if (data !== undefined) await useLongAgo(data);
-  await cache.find(computeKey('a'));
-  await cache.keep(computeKey('c'), cachedResult('c'));
-  const found = await Promise.all(
-    ['a', 'b', 'c'].map(async (key) => (await cache.find(computeKey(key)))?.result.value),
-  );
+  await cache.find(createKey('a'));
+  await cache.keep(createKey('c'), cachedResult('c'));
+  const found = await Promise.all(['a', 'b', 'c'].map(async (key) => (await cache.find(createKey(key)))?.result.value));
   expect(found).toEqual(['a', undefined, 'c']);
 });
 
@@ -51,32 +49,32 @@ test.each([
 ])('an entry that is %s is a miss', async (_, damage) => {
   const data = await makeData();
   const cache = createFileResultCache(data);
-  await cache.keep(computeKey('a'), cachedResult({ line: 3 }));
-  const path = join(data, 'cache', `${computeKey('a')}.result`);
+  await cache.keep(createKey('a'), cachedResult({ line: 3 }));
+  const path = join(data, 'cache', `${createKey('a')}.result`);
   await writeFile(path, damage(await readFile(path, 'utf8')));
-  expect(await cache.find(computeKey('a'))).toBeUndefined();
-  await cache.keep(computeKey('a'), cachedResult({ line: 5 }));
-  expect((await cache.find(computeKey('a')))?.result.value).toEqual({ line: 5 });
+  expect(await cache.find(createKey('a'))).toBeUndefined();
+  await cache.keep(createKey('a'), cachedResult({ line: 5 }));
+  expect((await cache.find(createKey('a')))?.result.value).toEqual({ line: 5 });
 });
 
 test('a link in place of an entry is a miss', async () => {
   const data = await makeData();
   const cache = createFileResultCache(data);
-  await cache.keep(computeKey('b'), cachedResult(1));
-  await symlink(join(data, 'cache', `${computeKey('b')}.result`), join(data, 'cache', `${computeKey('a')}.result`));
-  expect(await cache.find(computeKey('a'))).toBeUndefined();
+  await cache.keep(createKey('b'), cachedResult(1));
+  await symlink(join(data, 'cache', `${createKey('b')}.result`), join(data, 'cache', `${createKey('a')}.result`));
+  expect(await cache.find(createKey('a'))).toBeUndefined();
 });
 
 test('temporary files of a crash are removed, but not those being written', async () => {
   const data = await makeData();
   const cache = createFileResultCache(data);
-  await cache.keep(computeKey('a'), cachedResult(1));
+  await cache.keep(createKey('a'), cachedResult(1));
   const names = ['old.result.1.tmp', 'new.result.2.tmp', 'notes.txt'];
   for (const name of names) await writeFile(join(data, 'cache', name), '');
   const yesterday = new Date(Date.now() - 24 * 60 * 60 * 1000);
   for (const name of ['old.result.1.tmp', 'notes.txt']) await utimes(join(data, 'cache', name), yesterday, yesterday);
-  await cache.keep(computeKey('b'), cachedResult(2));
-  const kept = [`${computeKey('a')}.result`, `${computeKey('b')}.result`, 'new.result.2.tmp', 'notes.txt'];
+  await cache.keep(createKey('b'), cachedResult(2));
+  const kept = [`${createKey('a')}.result`, `${createKey('b')}.result`, 'new.result.2.tmp', 'notes.txt'];
   expect((await readdir(join(data, 'cache'))).toSorted()).toEqual(kept);
 });
 

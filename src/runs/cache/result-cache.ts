@@ -36,13 +36,13 @@ export interface CacheLimits {
 export const CACHE_LIMITS: Readonly<Required<CacheLimits>> = { entries: 1000, bytes: 64 * 1024 * 1024 };
 
 /** Formats an entry as text, with a hash that detects damage. */
-export function writeCacheEntry(key: string, entry: CachedResult): string {
+export function formatCacheEntry(key: string, entry: CachedResult): string {
   const text = JSON.stringify(entry);
   return `${JSON.stringify({ key, sha256: hashText(text) })}\n${text}\n`;
 }
 
 /** Reads an entry; undefined if it is damaged, of another key, or not a result. */
-export function readCacheEntry(key: string, text: string): CachedResult | undefined {
+export function parseCacheEntry(key: string, text: string): CachedResult | undefined {
   const [head = '', body = ''] = text.split('\n');
   try {
     const { key: named, sha256 } = JSON.parse(head) as Record<string, unknown>;

@@ -171,12 +171,12 @@ export class AttemptRecord {
     await this.#emit(events);
   }
 
-  /** Returns the current state. */
+  /** Returns what the output shows so far; the attempt continues. */
   peek(): Omit<Drained, 'events'> {
     return this.#translator.peek();
   }
 
-  /** Marks the end of the bytes. Pending events are published by `emitEnd`, because their time is not in the files before. */
+  /** Marks the end of the bytes. `emitEnd` publishes the pending events, because only `end` writes their time to the files. */
   drain(exit: Pick<AttemptEnd, 'exitCode' | 'signal'>): Drained {
     this.#emitTime = this.#startedAt + this.now();
     this.#drained = this.#translator.drain(exit);

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { CapturedChunk } from '../../run-folder/index.js';
 import type { Stop } from '../attempts/run-control.js';
 import type { OutputChunk } from '../process/output-queue.js';
-import { decideLimits } from '../spec/run-limits.js';
+import { resolveLimits } from '../spec/run-limits.js';
 import { captureOutput, OutputGauge } from './capture-output.js';
 import type { CaptureOptions } from './capture-output.js';
 import { OutputReader } from './output-reader.js';
@@ -16,7 +16,7 @@ function takeFrom(output: AsyncIterable<OutputChunk>, changes: Partial<CaptureOp
   const stops: Stop[] = [];
   const taking: CaptureOptions = {
     output: new OutputReader(output),
-    gauge: new OutputGauge(decideLimits(), 0),
+    gauge: new OutputGauge(resolveLimits(), 0),
     mask: (_, given) => given,
     endMask: () => [],
     now: () => 0,
@@ -76,7 +76,7 @@ describe('the output of a process', () => {
   });
 
   it('is truncated at its limit, and the process is stopped', async () => {
-    const gauge = new OutputGauge(decideLimits({ output_bytes: 3 }), 0);
+    const gauge = new OutputGauge(resolveLimits({ output_bytes: 3 }), 0);
     const endless = print(out('ab'), out('cd'), new Promise<void>(() => {}));
     const { batches, stops, done } = takeFrom(endless, { gauge });
     await done;

@@ -1,7 +1,7 @@
 import type { CapturedChunk } from '../../run-folder/index.js';
 import type { StreamName } from '../../events/index.js';
 import type { Stop } from '../attempts/run-control.js';
-import type { DecidedLimits } from '../spec/run-limits.js';
+import type { ResolvedLimits } from '../spec/run-limits.js';
 import type { OutputReader } from './output-reader.js';
 
 /** Options for capturing the output of a process. */
@@ -169,12 +169,12 @@ const NEWLINE = 0x0a;
 
 /** Checks the output of an attempt against the limits of bytes and line length. */
 export class OutputGauge {
-  readonly #limits: DecidedLimits;
+  readonly #limits: ResolvedLimits;
   #bytes: number;
   readonly #line: Record<StreamName, number> = { stdout: 0, stderr: 0, pty: 0 };
 
   /** `before` is the number of bytes printed by earlier attempts of the run. */
-  constructor(limits: DecidedLimits, before: number) {
+  constructor(limits: ResolvedLimits, before: number) {
     this.#limits = limits;
     this.#bytes = before;
   }

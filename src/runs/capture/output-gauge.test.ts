@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideLimits } from '../spec/run-limits.js';
+import { resolveLimits } from '../spec/run-limits.js';
 import { OutputGauge } from './capture-output.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -8,7 +8,7 @@ const text = (kept: Uint8Array): string => new TextDecoder().decode(kept);
 
 describe('the output', () => {
   it('is truncated if it becomes too large, over all streams and attempts', () => {
-    const gauge = new OutputGauge(decideLimits({ output_bytes: 10 }), 3);
+    const gauge = new OutputGauge(resolveLimits({ output_bytes: 10 }), 3);
     expect(gauge.measure('stdout', bytes('abcd'))).toEqual({ kept: bytes('abcd'), stop: null });
     const { kept, stop } = gauge.measure('stderr', bytes('efgh'));
     expect([text(kept), stop?.verdict, stop?.reason]).toEqual([
@@ -20,13 +20,13 @@ describe('the output', () => {
   });
 
   it('may be as much as allowed, to the byte', () => {
-    const gauge = new OutputGauge(decideLimits({ output_bytes: 4, line_bytes: 4 }), 0);
+    const gauge = new OutputGauge(resolveLimits({ output_bytes: 4, line_bytes: 4 }), 0);
     expect(gauge.measure('stdout', bytes('abcd')).stop).toBeNull();
     expect(gauge.measure('stdout', bytes('e')).stop).not.toBeNull();
   });
 
   it('is truncated if a line becomes too long, for each stream separately', () => {
-    const gauge = new OutputGauge(decideLimits({ line_bytes: 5 }), 0);
+    const gauge = new OutputGauge(resolveLimits({ line_bytes: 5 }), 0);
     expect(gauge.measure('stdout', bytes('one\ntwo')).stop).toBeNull();
     expect(gauge.measure('stderr', bytes('abc')).stop).toBeNull();
     expect(gauge.measure('stdout', bytes('23\nabcde\n')).stop).toBeNull();
@@ -38,7 +38,7 @@ describe('the output', () => {
     const lines = fc.string({ unit: fc.constantFrom('a', '\n'), maxLength: 60 });
     fc.assert(
       fc.property(lines, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (printed, sizes) => {
-        const limits = decideLimits({ line_bytes: 6, output_bytes: 40 });
+        const limits = resolveLimits({ line_bytes: 6, output_bytes: 40 });
         const whole = new OutputGauge(limits, 0).measure('stdout', bytes(printed));
         const gauge = new OutputGauge(limits, 0);
         let kept = '';

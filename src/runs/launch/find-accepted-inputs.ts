@@ -5,7 +5,7 @@ import { RpcPeer } from '../conversation/rpc-peer.js';
 import { getLauncher } from '../launchers/launchers.js';
 import { ACCEPTS_TEXT_ONLY } from '../ports/run-inputs.js';
 import type { AcceptedInputs } from '../ports/run-inputs.js';
-import { decidePorts } from '../ports/run-ports.js';
+import { resolvePorts } from '../ports/run-ports.js';
 import type { RunPorts } from '../ports/run-ports.js';
 import { launchProcess } from '../process/launch-process.js';
 import type { RunningProcess } from '../process/launch-process.js';
@@ -26,15 +26,15 @@ export async function findAcceptedInputs(
   ports: RunPorts,
   { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
 ): Promise<AcceptedInputs> {
-  const decided = decidePorts(ports);
-  const launcher = getLauncher(engine, decided.agents, decided.launchers);
+  const resolved = resolvePorts(ports);
+  const launcher = getLauncher(engine, resolved.agents, resolved.launchers);
   if (launcher.reads !== 'acp') return launcher.accepts ?? ACCEPTS_TEXT_ONLY;
   const folder = tmpdir();
   const spec = { engine, workdir: folder };
   const { command, env } = launcher.launch({ prompt: '-', workdir: folder, runDir: folder, permissions: 'safe' });
   const [program, ...args] = command;
-  const words = getProgramCommand({ spec, ports: decided }, program);
-  const environment = { ...selectAgentEnvironment({ spec, launcher, ports: decided }), ...env };
+  const words = getProgramCommand({ spec, ports: resolved }, program);
+  const environment = { ...selectAgentEnvironment({ spec, launcher, ports: resolved }), ...env };
   try {
     const running = await launchProcess(
       { command: [...words, ...args], cwd: folder, env: environment, keepInput: true },

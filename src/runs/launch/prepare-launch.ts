@@ -21,7 +21,7 @@ export interface PreparedLaunch {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
   /** Arguments chosen by the caller or the configuration: the files they name are mounted in a sandbox. */
-  readonly named: readonly string[];
+  readonly trustedArguments: readonly string[];
   readonly stdin: string | undefined;
   readonly converse: ConversationRequest | undefined;
   readonly secrets: AttemptSecrets;
@@ -65,7 +65,7 @@ export async function prepareLaunch(context: RunContext, input: LaunchInput): Pr
   return {
     command: [first, ...words, ...args],
     env,
-    named: [...listNamed(context, [first, ...words]), ...listServerCommands(mcpServers)],
+    trustedArguments: [...listTrustedArguments(context, [first, ...words]), ...listServerCommands(mcpServers)],
     stdin: launch.stdin,
     converse: launch.converse,
     secrets: createAttemptSecrets(env, ports.secretPatterns),
@@ -104,7 +104,7 @@ async function usesTwoWay(context: RunContext): Promise<boolean> {
 }
 
 /** Lists the arguments chosen by the caller or the configuration, never one that contains a prompt. */
-function listNamed({ spec, ports }: RunContext, program: readonly string[]): readonly string[] {
+function listTrustedArguments({ spec, ports }: RunContext, program: readonly string[]): readonly string[] {
   if (spec.engine === 'command') return spec.command ?? program;
   const agent = Object.hasOwn(ports.agents, spec.engine) ? ports.agents[spec.engine] : undefined;
   if (agent === undefined) return program;

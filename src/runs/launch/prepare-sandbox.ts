@@ -18,7 +18,7 @@ export interface PreparedSandbox {
 export async function prepareSandbox(
   context: RunContext,
   workdir: string,
-  launch: Pick<PreparedLaunch, 'command' | 'env' | 'named'>,
+  launch: Pick<PreparedLaunch, 'command' | 'env' | 'trustedArguments'>,
 ): Promise<PreparedSandbox> {
   const { spec, ports, runDir, launcher } = context;
   const use = decideUse(spec.sandbox, ports.sandbox.use);
@@ -29,7 +29,7 @@ export async function prepareSandbox(
     if (!support.works) throw new SandboxError(support.reason);
     const sandbox = await openSandbox(support, {
       command: launch.command,
-      named: launch.named,
+      trustedArguments: launch.trustedArguments,
       workdir,
       env: { ...launch.env, ...launcher.sandboxEnvironment },
       runDir,
@@ -50,8 +50,14 @@ function decideUse(requested: RunSpec['sandbox'], configured: SandboxPort['use']
   return configured === 'required' ? 'required' : (requested ?? configured ?? 'auto');
 }
 
+const DENIAL_HINTS: Readonly<Record<DeniedHost['reason'], string>> = {
+  'not listed': 'Add the host to "network" if the agent needs it.',
+  'its address is private': 'Add the address itself to "network" if the agent needs it.',
+  'unknown host': 'Check its name and the DNS of this machine.',
+};
+
 function reportDenied({ findings, ports, id }: RunContext, { host, reason }: DeniedHost): void {
-  const message = `The sandbox blocked the connection to ${host}: ${reason}. Add the host to "network" if the agent needs it.`;
+  const message = `The sandbox blocked the connection to ${host}: ${reason}. ${DENIAL_HINTS[reason]}`;
   findings.addDiagnostic({ code: 'HOST_DENIED', message, severity: 'warning' });
   ports.logger.warn('host denied', { run_id: id, host, reason });
 }

@@ -10,16 +10,18 @@ import { findEngineVersion } from './engine-version.js';
 import { selectAgentEnvironment, getProgramCommand } from './prepare-launch.js';
 
 /** A run could not start; the reason is reported in its events. */
-export class NotStarted extends Error {
-  override readonly name = 'NotStarted';
+export class RunNotStartedError extends Error {
+  override readonly name = 'RunNotStartedError';
 }
 
 /** Returns the working folder, absolute and without links. */
 export async function findWorkdir({ spec }: RunContext): Promise<string> {
-  const named = resolve(spec.workdir);
-  const workdir = await realpath(named).catch(() => undefined);
+  const path = resolve(spec.workdir);
+  const workdir = await realpath(path).catch(() => undefined);
   if (workdir !== undefined && (await stat(workdir)).isDirectory()) return workdir;
-  throw new NotStarted(`The working folder ${named} does not exist. Create it, or use another folder.`);
+  throw new RunNotStartedError(
+    `The working folder "${path}" does not exist or is not a folder. Create it, or use another folder.`,
+  );
 }
 
 /** Returns the cache key of the result; undefined if the spec does not request caching. */
@@ -36,7 +38,7 @@ export async function prepareCacheKey(context: RunContext, workdir: string): Pro
     );
     return await computeCacheKey({ ...spec, workdir }, version, ports.agents[spec.engine]);
   } catch (error) {
-    throw new NotStarted(`Cannot read the input files: ${getErrorMessage(error)}`);
+    throw new RunNotStartedError(`Cannot read the input files: ${getErrorMessage(error)}`);
   }
 }
 
@@ -44,19 +46,19 @@ export async function prepareCacheKey(context: RunContext, workdir: string): Pro
 const orphansEnded = new Map<string, Promise<void>>();
 
 /** Locks the working folder, after ending the processes that a killed Sluice process left running. Waits while another run has the lock. */
-export async function claimWorkdir(context: RunContext, workdir: string): Promise<FolderLock> {
+export async function lockWorkdir(context: RunContext, workdir: string): Promise<FolderLock> {
   const { control, limits, ports } = context;
   await endOrphansOnce(context);
   if (ports.folderLock !== undefined) return ports.folderLock;
   const waiting = new AbortController();
   const unsubscribe = control.onStop(() => waiting.abort());
-  const reason = `Another run is using ${workdir} and did not end within limits.time_s (${limits.time_s} s).`;
+  const reason = `Another run is using the folder "${workdir}" and did not end within limits.time_s (${limits.time_s} s).`;
   const hint = 'Wait for it to end, or use another folder.';
   const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), limits.time_s * 1000);
   try {
     return await lockFolder(join(ports.data, 'locks'), workdir, { wait: true, signal: waiting.signal });
   } catch (error) {
-    throw new NotStarted(getErrorMessage(error), { cause: error });
+    throw new RunNotStartedError(getErrorMessage(error), { cause: error });
   } finally {
     clearTimeout(timer);
     unsubscribe();

@@ -109,7 +109,7 @@ function chooseThreadSettings({ permissions, asks }: LaunchRequest): Readonly<Re
   return { approvalPolicy: 'never', approvalsReviewer: 'user', sandbox };
 }
 
-/** Commands need a folder for temporary files, since they cannot write to that of the machine. */
+/** Commands need a folder for temporary files, since they cannot write to `/tmp`. */
 function createTemporaryFolder({ runDir }: LaunchRequest): LaunchFile {
   return { path: join(runDir, 'tmp', 'README.txt'), text: 'Temporary files of the agent.\n' };
 }

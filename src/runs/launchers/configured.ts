@@ -5,7 +5,7 @@ import { createStateFinder } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
-  listModelArguments,
+  checkModel,
   checkArgumentPrompt,
   checkInputPrompt,
   checkSession,
@@ -66,7 +66,12 @@ export function createProgramLauncher(engine: string, agent: ProgramAgent): Laun
         throw new SluiceError('RESUME_UNSUPPORTED', `agents.${engine} has no "resume". Start a new run instead.`);
       const chosen = session === undefined || resume === undefined ? command : resume;
       const [first = program, ...rest] = fillPlaceholders(engine, chosen, request);
-      const usesArgument = request.terminal === true || chosen.some((word) => word.includes('{prompt}'));
+      const usesArgument = chosen.some((word) => word.includes('{prompt}'));
+      if (request.terminal === true && !usesArgument)
+        throw new SluiceError(
+          'TERMINAL_UNSUPPORTED',
+          `agents.${engine} gets its prompt through its input, which a terminal would echo. Add {prompt} to its command, or run it without a terminal.`,
+        );
       return {
         command: [first, ...rest],
         ...(usesArgument ? {} : { stdin: checkInputPrompt(request.prompt) }),
@@ -80,7 +85,7 @@ export function createProgramLauncher(engine: string, agent: ProgramAgent): Laun
 function fillPlaceholders(engine: string, template: readonly string[], request: LaunchRequest): string[] {
   const { prompt, model, sessionId = '', workdir, runDir } = request;
   const hasModel = template.some((word) => word.includes('{model}'));
-  listModelArguments(model);
+  checkModel(model);
   if (model !== undefined && !hasModel)
     throw new SluiceError('MODEL_INVALID', `agents.${engine} does not accept a model. Add {model} to its command.`);
   return template

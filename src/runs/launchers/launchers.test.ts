@@ -139,6 +139,13 @@ describe('the prompt', () => {
     expect(stdin).toBeUndefined();
   });
 
+  it('of a configured program must be an argument in a terminal', () => {
+    const launch = (command: string[]) =>
+      getLauncher('mine', { mine: { command, reads: 'codex' } }).launch({ ...REQUEST, terminal: true });
+    expect(launch(['mine', '{prompt}']).command).toEqual(['mine', 'Do it.']);
+    expect(() => launch(['mine'])).toThrow(/Add \{prompt\}/u);
+  });
+
   it.each(AGENTS)('must not be empty for %s', (engine) => {
     expect(findRefusal(engine, { prompt: ' \n' })).toBe('PROMPT_MISSING');
   });

@@ -36,14 +36,18 @@ export function isConversation({ asks, converses, terminal }: LaunchRequest, eng
 
 /** Returns `['--model=NAME']` if a model is requested. */
 export function listModelArguments(model: string | undefined): string[] {
-  if (model === undefined) return [];
-  if (!MODEL.test(model)) {
+  checkModel(model);
+  return model === undefined ? [] : [`--model=${model}`];
+}
+
+/** Checks that the name of a model cannot be mistaken for a flag. */
+export function checkModel(model: string | undefined): void {
+  if (model !== undefined && !MODEL.test(model)) {
     throw new SluiceError(
       'MODEL_INVALID',
       `Invalid model name ${JSON.stringify(model.slice(0, 80))}. Use letters, digits and any of . _ / : @ + -`,
     );
   }
-  return [`--model=${model}`];
 }
 
 /** Returns the session to resume, after checking that it cannot be mistaken for a flag. */
@@ -62,7 +66,7 @@ export function checkNoComma(folder: string): string {
   if (!folder.includes(',')) return folder;
   throw new SluiceError(
     'FOLDER_UNSUPPORTED',
-    `The engine cannot use ${folder}: its path contains a comma. Use another folder.`,
+    `The engine cannot use the folder "${folder}": its path contains a comma. Use another folder.`,
   );
 }
 

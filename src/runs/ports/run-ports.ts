@@ -15,7 +15,7 @@ import type { RunInputs } from './run-inputs.js';
 import { createFileEventLog } from './file-event-log.js';
 import type { ResultCache } from '../cache/result-cache.js';
 
-/** The environment of a run. Everything has a default. */
+/** The dependencies and settings of a run. Everything has a default. */
 export interface RunPorts {
   /**
    * The folder for run folders, cached results, and records of running processes; by default `SLUICE_DATA`, or else the
@@ -85,7 +85,7 @@ export interface RunBudget {
 }
 
 /** The ports of a run, with defaults. */
-export interface DecidedPorts extends Omit<Required<RunPorts>, 'secrets' | 'folderLock' | 'tracer' | 'inputs'> {
+export interface ResolvedPorts extends Omit<Required<RunPorts>, 'secrets' | 'folderLock' | 'tracer' | 'inputs'> {
   readonly inputs: RunInputs;
   readonly folderLock: FolderLock | undefined;
   readonly secretPatterns: readonly string[];
@@ -96,7 +96,7 @@ export interface DecidedPorts extends Omit<Required<RunPorts>, 'secrets' | 'fold
 const newUlid = createUlids();
 
 /** Fills in the defaults. */
-export function decidePorts(ports: RunPorts): DecidedPorts {
+export function resolvePorts(ports: RunPorts): ResolvedPorts {
   const logger = ports.logger ?? silentLogger;
   const data = chooseDataFolder(ports.data, (warning) => logger.warn(warning));
   const eventLog = ports.eventLog ?? createFileEventLog(data);

@@ -1,14 +1,14 @@
 import type { RunLimits } from '../../records/index.js';
 
 /** The limits of a run, with defaults. */
-export type DecidedLimits = Readonly<Record<keyof RunLimits, number>>;
+export type ResolvedLimits = Readonly<Record<keyof RunLimits, number>>;
 
 /**
  * Default limits of a run: an hour of work, ten minutes without output, a day for a person to answer, a minute in which a
  * process waits for a permission before it is ended, 256 MiB of output, 16 MiB per line, four million events, 1 GiB in the run
  * folder, and no limit on tokens and cost.
  */
-export const DEFAULT_LIMITS: DecidedLimits = {
+export const DEFAULT_LIMITS: ResolvedLimits = {
   time_s: 3600,
   idle_s: 600,
   wait_s: 24 * 3600,
@@ -22,6 +22,6 @@ export const DEFAULT_LIMITS: DecidedLimits = {
 };
 
 /** Returns the limits of a spec, with defaults. */
-export function decideLimits(limits: RunLimits = {}): DecidedLimits {
+export function resolveLimits(limits: RunLimits = {}): ResolvedLimits {
   return { ...DEFAULT_LIMITS, ...limits };
 }
