@@ -138,7 +138,7 @@ describe('the budget of a day', () => {
     await queue('r1', createAgent(1));
     expect((await ended('r1')).result?.warnings).toContainEqual({
       code: 'COST_NOT_REPORTED',
-      message: expect.stringContaining("The budget's cost has no effect"),
+      message: expect.stringContaining('The cost limit of the budget has no effect'),
     });
   });
 });

@@ -31,8 +31,8 @@ export interface SandboxFolders {
 /** A program to be sandboxed. Folders are absolute and without links. */
 export interface SandboxRequest {
   readonly command: readonly [string, ...string[]];
-  /** Arguments chosen by the caller: the files they name are mounted. Never text from an agent or a prompt. */
-  readonly named: readonly string[];
+  /** The program and arguments that the caller chose: the files they name are mounted. Never text from an agent or a prompt. */
+  readonly trustedArguments: readonly string[];
   readonly workdir: string;
   readonly env: Readonly<Record<string, string>>;
   /** The run folder, which the program may write to. */
@@ -85,7 +85,7 @@ export async function openSandbox(
   const { network, workdir } = request;
   const home = request.folders.home ?? findHome(request.env);
   refuseBroadFolder(request, home);
-  if (network !== 'host' && !support.closesNetwork) {
+  if (network !== 'host' && !support.canIsolateNetwork) {
     throw new SandboxError('bubblewrap cannot create a network namespace on this machine');
   }
   const env: Record<string, string> = { ...request.env, HOME: home };
@@ -160,11 +160,11 @@ function findHome(env: Readonly<Record<string, string>>): string {
 function refuseBroadFolder({ workdir, hidden }: SandboxRequest, home: string): void {
   if (isBroad(workdir, home) || isBroad(workdir, homedir())) {
     throw new SandboxError(
-      `the working folder ${workdir} contains the home folder or the system; use a project folder`,
+      `the working folder "${workdir}" contains the home folder or the system; use a project folder`,
     );
   }
   if (hidden.includes(workdir))
-    throw new SandboxError(`the working folder ${workdir} is used by Sluice itself; use another folder`);
+    throw new SandboxError(`the working folder "${workdir}" is used by Sluice itself; use another folder`);
 }
 
 async function listMounts(
@@ -172,7 +172,7 @@ async function listMounts(
   env: Readonly<Record<string, string>>,
   home: string,
 ): Promise<Mount[]> {
-  const { workdir, runDir, folders, hidden, states, named } = request;
+  const { workdir, runDir, folders, hidden, states, trustedArguments } = request;
   const search = { path: env['PATH'] ?? '', cwd: workdir, home };
   const needsNode = typeof request.network !== 'string';
   const mounts: Mount[] = [
@@ -180,7 +180,7 @@ async function listMounts(
     folders.home === undefined
       ? { kind: 'private', at: home, bytes: PRIVATE_BYTES }
       : { kind: 'write', at: home, from: folders.home },
-    ...(await findProgramFolders(named, search)),
+    ...(await findProgramFolders(trustedArguments, search)),
     ...(needsNode ? await findProgramFolders([process.execPath], search) : []),
     ...(await findStateFolders(states, PRIVATE_BYTES)),
     ...(await listVariableFiles(env)),

@@ -12,7 +12,7 @@ export type SandboxSupport =
       readonly program: string;
       readonly version: string;
       /** Whether it can isolate the network. */
-      readonly closesNetwork: boolean;
+      readonly canIsolateNetwork: boolean;
     }
   | {
       readonly works: false;
@@ -85,9 +85,9 @@ async function tryProgram(name: string): Promise<SandboxSupport> {
   const words = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--size', '65536', '--tmpfs', '/tmp'];
   const trial = [...NAMESPACES, ...words, '--remount-ro', '/', '--', process.execPath, '--version'];
   const closed = await run(program, ['--unshare-net', ...trial]);
-  if (closed.succeeded) return { works: true, program, version, closesNetwork: true };
+  if (closed.succeeded) return { works: true, program, version, canIsolateNetwork: true };
   const open = await run(program, trial);
-  if (open.succeeded) return { works: true, program, version, closesNetwork: false };
+  if (open.succeeded) return { works: true, program, version, canIsolateNetwork: false };
   return createFailure(`bubblewrap cannot create a sandbox here: ${open.problem}`);
 }
 

@@ -35,7 +35,7 @@ export function addDoctorCommand(program: Command, io: CommandIo, end: (code: Ex
 
 function describeSandbox(support: SandboxSupport): string {
   if (!support.works) return `not available: ${support.reason}`;
-  const network = support.closesNetwork ? '' : ', but cannot restrict the network';
+  const network = support.canIsolateNetwork ? '' : ', but cannot restrict the network';
   return `bubblewrap ${support.version} works${network}`;
 }
 

@@ -21,7 +21,7 @@ const cleaned = new Set<string>();
 /**
  * Moves a process that was just started into a new cgroup (version 2) below our own. Returns undefined if the cgroup cannot be
  * created, which is common outside of services and containers, and resolves with undefined if the process cannot be moved. The
- * kernel takes tens of milliseconds to move a process, so the caller should wait for it only when the process has ended.
+ * kernel takes tens of milliseconds to move a process, so the caller should not await the result before the process has ended.
  *
  * @example
  * const cgroup = openCgroup(running.identity.pid)

@@ -180,7 +180,7 @@ describe.runIf(process.platform === 'linux')('a record', () => {
   it('is removed with the process', async () => {
     const folder = await makeFolder({});
     const record = await recordProcess(join(folder, 'processes'), join(folder, 'runs', 'one'));
-    await record.started(await identifyOwnProcess());
+    await record.addProcess(await identifyOwnProcess());
     expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
     await record.remove();
     expect(await readdir(join(folder, 'processes'))).toEqual([]);

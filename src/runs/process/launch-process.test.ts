@@ -245,7 +245,7 @@ describe('a program that cannot be launched', () => {
     });
     await expect(launchProcess(command(process.execPath, '/no/such/folder'))).rejects.toMatchObject({
       code: 'PROCESS_NOT_STARTED',
-      message: expect.stringContaining('/no/such/folder does not exist'),
+      message: expect.stringContaining('"/no/such/folder" does not exist'),
     });
     await expect(launchProcess(command(process.execPath, process.execPath))).rejects.toMatchObject({
       code: 'PROCESS_NOT_STARTED',

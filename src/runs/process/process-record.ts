@@ -14,19 +14,19 @@ const RECORD_SUFFIX = '.process';
 /** A record of a running process, for the Sluice process that starts after a crash. */
 export interface ProcessRecord {
   /** Adds the identity of the process, right after the launch. */
-  started(identity: ProcessIdentity): Promise<void>;
+  addProcess(identity: ProcessIdentity): Promise<void>;
   /** Removes the record, once the process and its group have ended. */
   remove(): Promise<void>;
 }
 
 /**
  * Records that this process is about to launch a process for a run, whose environment must have `SLUICE_RUN_DIR` set to `runDir`.
- * After a crash between the launch and `started`, the launched process is found by that marker.
+ * After a crash between the launch and `addProcess`, the launched process is found by that marker.
  *
  * @example
  * const record = await recordProcess(join(data, 'processes'), runDir);
  * const running = await launchProcess(command);
- * await record.started(running.identity);
+ * await record.addProcess(running.identity);
  */
 export async function recordProcess(folder: string, runDir: string): Promise<ProcessRecord> {
   await makeFolder(folder);
@@ -37,7 +37,7 @@ export async function recordProcess(folder: string, runDir: string): Promise<Pro
     mode: 0o600,
   });
   return {
-    async started(identity) {
+    async addProcess(identity) {
       await appendFile(path, formatLine({ process: identity }));
     },
     async remove() {
@@ -55,7 +55,7 @@ export interface FoundRecord {
   readonly path: string;
   readonly owner: ProcessIdentity;
   readonly runDir: string;
-  /** Undefined if the crash happened between the launch and `started`. */
+  /** Undefined if the crash happened between the launch and `addProcess`. */
   readonly process: ProcessIdentity | undefined;
 }
 

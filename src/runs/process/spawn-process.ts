@@ -223,8 +223,8 @@ async function explainNotStarted(
 
   async function findReason(): Promise<string> {
     const folder = await stat(cwd).catch(() => undefined);
-    if (folder === undefined) return `the working folder ${cwd} does not exist. Create it, or use another folder`;
-    if (!folder.isDirectory()) return `${cwd} is not a folder. Use another working folder`;
+    if (folder === undefined) return `the working folder "${cwd}" does not exist. Create it, or use another folder`;
+    if (!folder.isDirectory()) return `"${cwd}" is not a folder. Use another working folder`;
     const code = getErrorCode(cause);
     switch (code) {
       case 'ENOENT':

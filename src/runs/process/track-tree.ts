@@ -17,9 +17,9 @@ const GRACE_MS = 500;
 const VANISH_MS = 5000;
 
 /** Start times by process id, since ids are reused. */
-type Known = Map<number, string>;
+type KnownProcesses = Map<number, string>;
 
-const trees = new Set<Known>();
+const trees = new Set<KnownProcesses>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
@@ -28,7 +28,7 @@ let timer: NodeJS.Timeout | undefined;
  * all of that between two scans is missed: this is a best effort for runs without a sandbox and a cgroup. Linux only.
  */
 export function trackTree(pid: number): TrackedTree {
-  const known: Known = new Map();
+  const known: KnownProcesses = new Map();
   const stat = process.platform === 'linux' ? readProcessStat(pid) : undefined;
   if (stat === undefined) return { scan: () => undefined, end: async () => undefined };
   known.set(pid, stat.startTicks);
@@ -59,7 +59,7 @@ function scheduleScan(milliseconds: number): void {
 }
 
 /** Adds children of known processes, and removes processes that have exited. */
-function addNew(trackers: Iterable<Known>): void {
+function addNew(trackers: Iterable<KnownProcesses>): void {
   const all = new Map<number, ProcessStat>();
   const children = new Map<number, number[]>();
   for (const pid of listPids()) {
@@ -80,7 +80,7 @@ function addNew(trackers: Iterable<Known>): void {
   }
 }
 
-async function endKnown(known: Known): Promise<void> {
+async function endKnown(known: KnownProcesses): Promise<void> {
   const listRunning = (): number[] =>
     [...known].flatMap(([pid, ticks]) => {
       const stat = readProcessStat(pid);

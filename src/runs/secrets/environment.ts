@@ -58,7 +58,7 @@ const DESCRIBES_SECRET = /_(?:FILE|PATH|DIR|HOME|SOCK|TYPE|MODE|METHOD|PROVIDER|
 
 /**
  * Lists the values in an environment that must not be stored: those of variables with a sensitive name, and credentials in any
- * address. A path or an address without credentials is not a secret.
+ * URL. A path or a URL without credentials is not a secret.
  *
  * @example
  * listSensitiveValues({ OPENAI_API_KEY: 'sk-1', PROXY: 'http://me:secret@host', PATH: '/bin' })
@@ -68,9 +68,9 @@ export function listSensitiveValues(environment: Readonly<Record<string, string 
   const values = new Set<string>();
   for (const [name, value] of Object.entries(environment)) {
     if (value === undefined || value === '') continue;
-    const address = readAddress(value);
-    if (address !== undefined) for (const secret of findCredentials(address, value)) values.add(secret);
-    if (isSensitiveName(name) && (address === undefined || /WEBHOOK/i.test(name)) && !isPath(value)) values.add(value);
+    const url = parseUrl(value);
+    if (url !== undefined) for (const secret of findCredentials(url, value)) values.add(secret);
+    if (isSensitiveName(name) && (url === undefined || /WEBHOOK/i.test(name)) && !isPath(value)) values.add(value);
   }
   return [...values];
 }
@@ -86,15 +86,15 @@ function isPath(value: string): boolean {
   return /^(?:~?\/|[A-Za-z]:\\).*\.\w{1,6}$/.test(value);
 }
 
-function readAddress(value: string): URL | undefined {
+function parseUrl(value: string): URL | undefined {
   return /^[a-z][a-z\d+.-]*:\/\//i.test(value) && URL.canParse(value) ? new URL(value) : undefined;
 }
 
-/** Finds the credentials in an address. They are read from the original text, because the parsed address may encode them
- * differently, and are also returned decoded. */
-function findCredentials(address: URL, text: string): string[] {
-  const found = [...address.searchParams].filter(([name]) => isSensitiveName(name)).map(([, value]) => value);
-  if (address.password === '') return found;
+/** Finds the credentials in a URL. They are read from the original text, because the parsed URL may encode them differently, and
+ * are also returned decoded. */
+function findCredentials(url: URL, text: string): string[] {
+  const found = [...url.searchParams].filter(([name]) => isSensitiveName(name)).map(([, value]) => value);
+  if (url.password === '') return found;
   const userInfo = /^[^/]*\/\/([^/?#]*)@/.exec(text)?.[1] ?? '';
   const password = userInfo.slice(userInfo.indexOf(':') + 1);
   return [...found, userInfo, password, decode(password)];

@@ -26,7 +26,7 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
   let position = 0;
   let before = NO_BYTE;
   const seen = new Int32Array(program.length).fill(-1);
-  const taken = new Int32Array(program.length).fill(-1);
+  const queued = new Int32Array(program.length).fill(-1);
   let step = 0;
   const stack: number[] = [];
 
@@ -40,7 +40,7 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
     if (step === MAX_STEPS) {
       step = 0;
       seen.fill(-1);
-      taken.fill(-1);
+      queued.fill(-1);
     }
     for (let index = 0; index <= count; index += 1) {
       const isNew = index === count;
@@ -53,8 +53,8 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
         if (instruction === undefined) continue;
         switch (instruction.op) {
           case 'byte':
-            if (byte === NO_BYTE || instruction.table[byte] !== 1 || taken[state + 1] === step) break;
-            taken[state + 1] = step;
+            if (byte === NO_BYTE || instruction.table[byte] !== 1 || queued[state + 1] === step) break;
+            queued[state + 1] = step;
             nextStates[nextCount] = state + 1;
             nextStarts[nextCount] = from;
             nextCount += 1;

@@ -97,7 +97,7 @@ const NONE = /(?!)/;
 /** Characters that `encodeURIComponent` does not escape. */
 const URL_COMPONENT = /[\w.~!*'()-]/;
 const UNRESERVED = /[\w.~-]/;
-/** Characters that programs do not escape in an address. */
+/** Characters that programs do not escape in a complete URL. */
 const URL_TEXT = /[\w.~!*'();:@&=+$,/?#[\]-]/;
 
 function encodeBytes(text: string, encodeByte: (byte: number) => string, kept = NONE, separator = ''): string {

@@ -74,7 +74,7 @@ async function listUnreadableEntries(folder: string): Promise<Mount[]> {
       const at = join(path, entry.name);
       if (!entry.isFile() && !entry.isDirectory()) continue;
       const mode = (await stat(at).catch(() => undefined))?.mode;
-      // It was removed meanwhile.
+      // It was removed in the meantime.
       if (mode === undefined) continue;
       const isFolder = entry.isDirectory();
       let isShown = (mode & (isFolder ? 0o005 : 0o004)) !== 0;

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { watchFolder } from './watch-folder.js';
+import { trackChanges } from './track-changes.js';
 
 async function makeFolder(): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-watch-')));
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-changes-')));
   onTestFinished(async () => rm(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -20,11 +20,11 @@ test.each([
   const data = join(workdir, where);
   await mkdir(join(workdir, 'runs'), { recursive: true });
   await mkdir(join(data, 'runs', 'x'), { recursive: true });
-  const watch = await watchFolder(workdir, data);
+  const tracker = await trackChanges(workdir, data);
   await writeFile(join(workdir, 'a.txt'), '');
   await writeFile(join(workdir, 'runs', 'b.txt'), '');
   await writeFile(join(data, 'runs', 'x', 'c.txt'), '');
-  const { fsDiff, warnings } = await watch.difference();
+  const { fsDiff, warnings } = await tracker.findChanges();
   expect(fsDiff.created).toEqual(created);
   expect(warnings).toEqual([]);
 });

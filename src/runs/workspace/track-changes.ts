@@ -5,21 +5,20 @@ import { PACKED_FOLDER } from '../../run-folder/index.js';
 import type { RunWarning } from '../../records/index.js';
 import { compareSnapshots, takeSnapshot } from './snapshot.js';
 
-/** Compares a folder with its recorded state. */
-export interface FolderWatch {
-  /** Returns the changes since the state was recorded. */
-  difference(): Promise<{ readonly fsDiff: FsDiff; readonly warnings: readonly RunWarning[] }>;
+/** Finds what changed in a folder since its first snapshot. */
+export interface ChangeTracker {
+  findChanges(): Promise<{ readonly fsDiff: FsDiff; readonly warnings: readonly RunWarning[] }>;
 }
 
 /** Sluice's folders in a data folder, whose files are never artifacts. */
 const OWN_FOLDERS = ['runs', PACKED_FOLDER, 'cache', 'processes', 'locks'];
 
-/** Records the content of a working folder. The data folder may be inside it; Sluice's own files are not artifacts. */
-export async function watchFolder(workdir: string, data: string): Promise<FolderWatch> {
+/** Takes the first snapshot of a working folder. The data folder may be inside it; Sluice's own files are not artifacts. */
+export async function trackChanges(workdir: string, data: string): Promise<ChangeTracker> {
   const leaveOut = listOwnFolders(workdir, await realpath(data));
   const before = await takeSnapshot(workdir, { leaveOut });
   return {
-    async difference() {
+    async findChanges() {
       const after = await takeSnapshot(workdir, { leaveOut });
       const fsDiff = compareSnapshots(before, after);
       if (!before.truncated && !after.truncated) return { fsDiff, warnings: [] };
@@ -34,5 +33,5 @@ function listOwnFolders(workdir: string, data: string): readonly string[] {
   const path = relative(workdir, data).split(sep).join('/');
   if (path === '') return OWN_FOLDERS;
   // Not every path that begins with two dots is outside: a folder name may begin with them.
-  return path === '..' || path.startsWith('../../') ? [] : [path];
+  return path === '..' || path.startsWith('../') ? [] : [path];
 }
