@@ -48,7 +48,7 @@ export class PermissionRelay {
   #close(id: string): void {
     this.#open.get(id)?.abort();
     this.#open.delete(id);
-    for (const wake of [...this.#waiting]) wake();
+    for (const wake of this.#waiting) wake();
   }
 
   async #ask(event: FcmpEvent<'permission.required'>): Promise<void> {

@@ -344,7 +344,7 @@ describe('permissions: ask', () => {
 
   it('waits for the answers to all requests of an ended process, in any order', async () => {
     const asks = [WRITE, { ...WRITE, toolCallId: 'c2', rawInput: { file_path: 'b.txt' }, content: [] }];
-    const onQuestion = vi.fn(async () => undefined);
+    const onQuestion = vi.fn<() => Promise<void>>(async () => undefined);
     const { result, data } = await converse([[{ asks }], [{ asks }, { say: 'ok' }]], {
       spec: { permissions: 'ask', limits: { hold_s: 0.2, wait_s: 20 } },
       ports: { onQuestion },

@@ -116,7 +116,7 @@ describe.each(ENGINES)('%s, detached while it waits', (engine) => {
     const first = startRun(spec, ports);
     await reach(first, 'permission.required');
     await first.detach();
-    const onUnanswered = vi.fn(async () => undefined);
+    const onUnanswered = vi.fn<() => Promise<void>>(async () => undefined);
     const run = await resumeRun(first.id, spec, { ...ports, onUnanswered });
     expect(await run.result).toMatchObject({ status: 'success', text: 'without it' });
     expect(onUnanswered).toHaveBeenCalledOnce();

@@ -93,7 +93,7 @@ describe('a proxy for listed hosts', () => {
     const pending = tunnel(`model.test:${port}`);
     // Later than the first request, which therefore waits for the lookup by now.
     await tunnel(`127.0.0.1:${port}`);
-    await Promise.all([expect(pending).rejects.toThrow(), proxy.close()]);
+    await Promise.all([expect(pending).rejects.toThrow('socket hang up'), proxy.close()]);
     finishLookup(['127.0.0.1']);
     await once(connect(port, '127.0.0.1'), 'close');
     expect(connections).toBe(2);
