@@ -13,7 +13,7 @@ export type PermissionReply = FromSchema<typeof permissionChoiceSchema> & { read
 /** A person's reply: a text to `user.input.required`, a choice to `permission.required`. */
 export type RunReply = string | PermissionReply;
 
-/** Starts an encoded choice. It is a control character, so nobody types it; it is removed from the start of a text. */
+/** Starts an encoded choice. It is a control character, which people do not type; it is removed from the start of a text. */
 const MARK = '\u0001';
 
 /**

@@ -42,7 +42,7 @@ export function createSharedLimit(limit: number): SharedLimit {
   return {
     open(key) {
       let reserved = 0;
-      // A body may still arrive after its request has timed out. Nobody would release its bytes.
+      // A body may still arrive after its request has timed out. Its bytes would never be released.
       let isReleased = false;
       return {
         grow(amount) {
