@@ -215,6 +215,8 @@ export class ReportWriter implements Report {
   turnStarted(): void {
     this.#endSignal = null;
     this.#runtimeError = null;
+    // An error of an earlier turn does not explain the failure of this one.
+    this.#lastErrorCode = null;
   }
 
   endSignal(signal: EndSignal): void {

@@ -91,6 +91,22 @@ describe('a turn', () => {
     ]);
   });
 
+  it('has not failed because of credentials if only an earlier request was refused', () => {
+    const refused: readonly Line[] = [
+      ['>', { id: 9, method: 'authenticate', params: { methodId: 'key' } }],
+      ['<', { id: 9, error: { code: -32_000, message: 'Already logged in' } }],
+    ];
+    const { of, warnings } = converse([
+      ...START.slice(0, 2),
+      ...refused,
+      ...START.slice(2),
+      say('I will not.'),
+      ['<', { id: 2, result: { stopReason: 'refusal' } }],
+    ]);
+    expect(warnings).toContain('ENGINE_AUTH_HINT');
+    expect(of('conversation.failed')).toMatchObject([{ error: { code: 'ENGINE_RUNTIME_ERROR' } }]);
+  });
+
   it('counts the steps of an agent that counts them, and not the turn again', () => {
     const usage = { inputTokens: 5, outputTokens: 1 };
     const { of } = converse([
