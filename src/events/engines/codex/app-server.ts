@@ -188,8 +188,9 @@ export class AppServerReader {
 
   #readNotification(method: string, params: object): void {
     const report = this.#report;
-    const thread = getName(params, 'threadId');
-    // The messages and calls of a sub-agent are not the agent's answer.
+    // `thread/started` names its thread in another field.
+    const thread = getName(params, 'threadId') ?? getName(getObject(params, 'thread') ?? {}, 'id');
+    // The messages and calls of a sub-agent are not the agent's answer, and its thread is not the session.
     if (thread !== null && this.#thread !== null && thread !== this.#thread)
       return report.status({ status: method, reason: 'another thread' });
     switch (method) {
@@ -220,10 +221,9 @@ export class AppServerReader {
         return this.#readError(params);
       case 'turn/completed':
         return this.#readTurnEnd(params);
-      case 'thread/started': {
-        const started = getObject(params, 'thread');
-        return report.status({ status: method, session_id: started === null ? null : getName(started, 'id') });
-      }
+      case 'thread/started':
+        this.#thread ??= thread;
+        return report.status({ status: method, session_id: thread });
       default:
         return report.status({ status: method, detail: params });
     }

@@ -236,6 +236,28 @@ describe('the text mode of codex', () => {
   });
 });
 
+describe('the app server of codex', () => {
+  const thread = (id: string) => ({ id, cliVersion: '0.166.0' });
+  const started = (id: string) => ({ method: 'thread/started', params: { thread: thread(id) } });
+  const message = (threadId: string, text: string) => ({
+    method: 'item/completed',
+    params: { threadId, item: { type: 'agentMessage', id: `i-${threadId}`, text } },
+  });
+  const END = { method: 'turn/completed', params: { threadId: 't-1', turn: { id: 'u', status: 'completed' } } };
+
+  it.each([
+    ['after the response', [{ id: 1, result: { thread: thread('t-1'), model: 'm' } }, started('t-1')]],
+    ['without a response', [started('t-1')]],
+  ])('keeps the session of the agent when a sub-agent starts its thread, %s', (_, opening) => {
+    const stdout = [...opening, started('t-2'), message('t-2', 'Sub.'), message('t-1', 'Mine.'), END];
+    const { of, fcmp, warnings } = translateLines({ stdout });
+    expect(of('conversation.started')).toMatchObject([{ session_id: 't-1' }]);
+    expect(fcmp.at(-1)?.correlation.session_id).toBe('t-1');
+    expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['Mine.']);
+    expect(warnings).toEqual([]);
+  });
+});
+
 describe('the recognition of codex', () => {
   it.each([
     [codex.thread(), 1],
