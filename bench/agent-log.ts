@@ -18,9 +18,9 @@ export function makeAgentLog(engine: LogEngine, script: LogScript, lineBytes: nu
   const lines: Uint8Array[] = [];
   let total = 0;
   for (let index = 0; total < bytes; index++) {
-    const frame = JSON.stringify(record(engine, index, ''));
+    const frame = JSON.stringify(createRecord(engine, index, ''));
     const line = encoder.encode(
-      `${JSON.stringify(record(engine, index, fill(script, lineBytes - frame.length, index)))}\n`,
+      `${JSON.stringify(createRecord(engine, index, fill(script, lineBytes - frame.length, index)))}\n`,
     );
     lines.push(line);
     total += line.length;
@@ -44,18 +44,18 @@ function fill(script: LogScript, bytes: number, seed: number): string {
   return text.trimEnd();
 }
 
-function record(engine: LogEngine, index: number, text: string): object {
+function createRecord(engine: LogEngine, index: number, text: string): object {
   switch (engine) {
     case 'codex':
-      return codexRecord(index, text);
+      return createCodexRecord(index, text);
     case 'claude':
-      return claudeRecord(index, text);
+      return createClaudeRecord(index, text);
     case 'acp':
-      return acpRecord(index, text);
+      return createAcpRecord(index, text);
   }
 }
 
-function acpRecord(index: number, text: string): object {
+function createAcpRecord(index: number, text: string): object {
   const toolCallId = `call_${Math.floor(index / 3)}`;
   const content = { type: 'text', text };
   const update = [
@@ -67,7 +67,7 @@ function acpRecord(index: number, text: string): object {
   return { jsonrpc: '2.0', method: 'session/update', params };
 }
 
-function codexRecord(index: number, text: string): object {
+function createCodexRecord(index: number, text: string): object {
   if (index === 0) return { type: 'thread.started', thread_id: '0199a213-81c0-7800-8aa1-bbab2a035a53' };
   const id = `item_${Math.floor(index / 3)}`;
   if (index % 3 === 0) return { type: 'item.completed', item: { id, type: 'agent_message', text } };
@@ -85,7 +85,7 @@ function codexRecord(index: number, text: string): object {
   };
 }
 
-function claudeRecord(index: number, text: string): object {
+function createClaudeRecord(index: number, text: string): object {
   const session = { session_id: 'c0ffee00-0000-4000-8000-000000000001', uuid: `u-${index}`, parent_tool_use_id: null };
   const tool = `toolu_${Math.floor(index / 3)}`;
   const message = { id: `msg_${index}`, type: 'message', role: 'assistant', model: 'claude', stop_reason: null };

@@ -21,5 +21,5 @@ export function chooseParts(args: readonly string[], known: readonly string[], d
   const unknown = parts.filter((part) => !known.includes(part));
   if (unknown.length === 0) return { parts };
   const names = unknown.map((name) => `"${name}"`).join(', ');
-  return { problem: `There is no part ${names}; the parts are ${known.join(', ')}.` };
+  return { problem: `Unknown part ${names}. The parts are ${known.join(', ')}.` };
 }

@@ -1,6 +1,6 @@
 /** Translates 1 GiB of log and prints the memory after 64 MiB and at the end, as JSON. Started by `part-events-memory.ts`. */
 import { cutLog, makeAgentLog } from './agent-log.js';
-import { residentMemory } from './measure.js';
+import { readResidentMemory } from './measure.js';
 import { createTranslator } from './product.js';
 
 const GIBIBYTE = 2 ** 30;
@@ -17,9 +17,9 @@ while (bytes < GIBIBYTE) {
     translator.push('stdout', chunk);
     bytes += chunk.length;
   }
-  if (early === 0 && bytes >= EARLY) early = residentMemory();
+  if (early === 0 && bytes >= EARLY) early = readResidentMemory();
 }
-const late = residentMemory();
+const late = readResidentMemory();
 translator.end({ exitCode: 0, signal: null });
 const { claimed } = translator.coverage().stdout;
 console.log(JSON.stringify({ bytes, early, late, unclaimed: bytes - claimed }));

@@ -60,7 +60,7 @@ if (!existsSync(`${FOLDER}node_modules`)) {
 await mkdir(`${FOLDER}results`, { recursive: true });
 for (const [name, run] of Object.entries(PARTS).filter(([part]) => chosen.includes(part))) {
   console.error(`part ${name}`);
-  const recorded: RecordedPart = { result: await run(), environment: environment() };
+  const recorded: RecordedPart = { result: await run(), environment: describeEnvironment() };
   await writeFile(`${FOLDER}results/${name}.json`, `${JSON.stringify(recorded, null, 2)}\n`);
   for (const { what, limit, measured, met } of recorded.result.targets)
     console.log(`${met ? 'met   ' : 'MISSED'} ${what}: ${measured} (${limit})`);
@@ -74,7 +74,7 @@ for (const name of Object.keys(PARTS)) {
 await writeFile(`${FOLDER}RESULTS.md`, renderResults(parts));
 await writeFile(`${FOLDER}results.svg`, renderChart(parts.flatMap(({ result }) => result.groups)));
 
-function environment(): string {
+function describeEnvironment(): string {
   const [first] = cpus();
   const date = new Date().toISOString().slice(0, 10);
   // Other programs may have used the machine: the load shows how reliable a time is.

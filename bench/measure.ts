@@ -95,7 +95,7 @@ export function median(numbers: readonly number[]): number {
 }
 
 /** Returns the resident memory in bytes, after a garbage collection if the process was started with `--expose-gc`. */
-export function residentMemory(): number {
+export function readResidentMemory(): number {
   globalThis.gc?.();
   return process.memoryUsage.rss();
 }

@@ -8,7 +8,7 @@ import { createParser } from 'eventsource-parser';
 import { cutLog, makeAgentLog, type LogScript } from './agent-log.js';
 import { createLineReader } from './line-reader.js';
 import { compare, median } from './measure.js';
-import { atMost, milliseconds, times, type BarGroup, type PartResult, type Target } from './part-result.js';
+import { atMost, formatMs, formatRatio, type BarGroup, type PartResult, type Target } from './part-result.js';
 import { createLead, createTranslator, openStore, runServer, startWorker } from './product.js';
 
 const LIMIT = 2.5;
@@ -48,7 +48,7 @@ export async function runAcp(): Promise<PartResult> {
       limit: LIMIT,
       bars: [{ name: 'translate', ratio }],
     });
-    rows.push([name, milliseconds(loop?.milliseconds ?? Number.NaN), times(ratio)]);
+    rows.push([name, formatMs(loop?.milliseconds ?? Number.NaN), formatRatio(ratio)]);
   }
   const bare = await findBest(measureBareAnswers);
   const through = await findBest(measureAnswers);
@@ -56,7 +56,7 @@ export async function runAcp(): Promise<PartResult> {
   targets.push({
     what: `a permission request answered over HTTP through server, worker and SQLite, median of ${QUESTIONS - WARM_UP}, best of ${ROUNDS} rounds`,
     limit: `< ${ROUND_TRIP_MS} ms beyond the agent's own time`,
-    measured: milliseconds(added),
+    measured: formatMs(added),
     met: added < ROUND_TRIP_MS,
   });
   return {
@@ -71,7 +71,7 @@ export async function runAcp(): Promise<PartResult> {
       {
         title: 'From writing a permission request to reading its answer, which a follower of the events sends',
         columns: ['answered by the process that started the agent', 'through server, worker and SQLite'],
-        rows: [[milliseconds(bare), milliseconds(through)]],
+        rows: [[formatMs(bare), formatMs(through)]],
       },
     ],
     groups,

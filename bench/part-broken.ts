@@ -3,8 +3,8 @@ import { DEFECTS, writeBroken, writeClean, writeNearlyClean, type Damage, type D
 import { makeFindings, makeShortFindings } from './findings.js';
 import { judgePeers, type JudgedPeer } from './judge-peers.js';
 import { compare, type Timing } from './measure.js';
-import { atMost, milliseconds, times, type BarGroup, type PartResult, type Target } from './part-result.js';
-import { availablePeers, loadPeers, type Peer } from './peers.js';
+import { atMost, formatMs, formatRatio, type BarGroup, type PartResult, type Target } from './part-result.js';
+import { listAvailablePeers, loadPeers, type Peer } from './peers.js';
 import { parse, repairJson } from './product.js';
 import { Random } from './random.js';
 
@@ -68,7 +68,7 @@ interface Outcome {
 
 /** Measures the cost of repairs in broken JSON. */
 export async function runBroken(): Promise<PartResult> {
-  const names = await availablePeers();
+  const names = await listAvailablePeers();
   const peers = await loadPeers(names);
   const jsonrepair = peers.filter((peer) => peer.name === 'jsonrepair');
   const outcomes: Outcome[] = [];
@@ -85,7 +85,7 @@ export async function runBroken(): Promise<PartResult> {
         title: 'Broken 100 KB, multiples of JSON.parse on the corrected text',
         columns: ['', ...mixes.map(({ sample }) => sample.name)],
         rows: ['JSON.parse', 'parse', 'repairJson', ...names].map((tool) => [
-          toolName(tool),
+          formatToolName(tool),
           ...mixes.map((outcome) => describe(outcome, tool)),
         ]),
       },
@@ -164,8 +164,8 @@ function describe({ timings, verdicts }: Outcome, tool: string): string {
   const timing = timings.get(tool);
   const verdict = verdicts.get(tool) ?? '';
   if (timing === undefined) return verdict;
-  if (tool === 'JSON.parse') return `1 (${milliseconds(timing.milliseconds)})`;
-  return verdict === 'right' ? times(timing.ratio) : `${times(timing.ratio)}, ${verdict}`;
+  if (tool === 'JSON.parse') return `1 (${formatMs(timing.milliseconds)})`;
+  return verdict === 'right' ? formatRatio(timing.ratio) : `${formatRatio(timing.ratio)}, ${verdict}`;
 }
 
 function createGroup({ sample, timings, verdicts }: Outcome): BarGroup {
@@ -180,6 +180,6 @@ function createGroup({ sample, timings, verdicts }: Outcome): BarGroup {
   };
 }
 
-function toolName(tool: string): string {
+function formatToolName(tool: string): string {
   return tool === 'parse' || tool === 'repairJson' ? `**Sluice \`${tool}\`**` : tool;
 }

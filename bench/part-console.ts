@@ -12,7 +12,7 @@ import { watchPage } from '../test/browser/watch-page.js';
 import { median } from './measure.js';
 import { traceTasks } from './page-tasks.js';
 import type { PageTasks } from './page-tasks.js';
-import { milliseconds, type PartResult } from './part-result.js';
+import { formatMs, type PartResult } from './part-result.js';
 
 const EVENTS = Number(process.env['CONSOLE_EVENTS'] ?? 50_000);
 const RATE = 200;
@@ -49,19 +49,19 @@ export async function runConsole(): Promise<PartResult> {
         {
           what: `a run of ${EVENTS.toLocaleString('en-US')} events opened, scrolled and jumped through in a browser: its longest task after the first paint, median of ${ROUNDS} rounds`,
           limit: `≤ ${MAX_TASK_MS} ms`,
-          measured: milliseconds(longest),
+          measured: formatMs(longest),
           met: longest <= MAX_TASK_MS,
         },
         {
           what: `a run with lines of ${LINE_BYTES / 1024 / 1024} MB opened and scrolled: its longest task after the first paint, median of ${ROUNDS} rounds`,
           limit: `≤ ${MAX_TASK_MS} ms`,
-          measured: milliseconds(large.longest),
+          measured: formatMs(large.longest),
           met: large.longest <= MAX_TASK_MS,
         },
         {
           what: `a key pressed while ${RATE} events a second arrive, until the page handles it (p95)`,
           limit: `≤ ${MAX_TASK_MS} ms`,
-          measured: milliseconds(live.p95),
+          measured: formatMs(live.p95),
           met: live.p95 <= MAX_TASK_MS,
         },
         {
@@ -76,17 +76,17 @@ export async function runConsole(): Promise<PartResult> {
           title: 'Tasks of the main thread of the page',
           columns: ['', 'tasks', 'longest, processor time', 'in the worst round', 'longest, elapsed time'],
           rows: [
-            taskRow('opening the long run', opened),
-            taskRow('scrolling it from end to end', scrolled),
-            taskRow('selecting rows, to which the other lenses jump', jumped),
-            taskRow('opening and scrolling lines of 5 MB', large),
-            taskRow(`${SECONDS} s of ${RATE} events a second`, { ...live.tasks, worst: live.tasks.longest }),
+            formatTaskRow('opening the long run', opened),
+            formatTaskRow('scrolling it from end to end', scrolled),
+            formatTaskRow('selecting rows, to which the other lenses jump', jumped),
+            formatTaskRow('opening and scrolling lines of 5 MB', large),
+            formatTaskRow(`${SECONDS} s of ${RATE} events a second`, { ...live.tasks, worst: live.tasks.longest }),
           ],
         },
         {
           title: 'From a key press to the page, during the run',
           columns: ['keys', 'median', 'p95', 'longest'],
-          rows: [[String(live.keys), milliseconds(live.p50), milliseconds(live.p95), milliseconds(live.longest)]],
+          rows: [[String(live.keys), formatMs(live.p50), formatMs(live.p95), formatMs(live.longest)]],
         },
       ],
       groups: [],
@@ -268,6 +268,6 @@ async function nextFrame(page: Page): Promise<void> {
   );
 }
 
-function taskRow(name: string, { count, longest, worst, longestOnWall }: RoundsTasks): readonly string[] {
-  return [name, count.toLocaleString('en-US'), milliseconds(longest), milliseconds(worst), milliseconds(longestOnWall)];
+function formatTaskRow(name: string, { count, longest, worst, longestOnWall }: RoundsTasks): readonly string[] {
+  return [name, count.toLocaleString('en-US'), formatMs(longest), formatMs(worst), formatMs(longestOnWall)];
 }

@@ -13,7 +13,7 @@ import type { Store } from '../src/store/index.js';
 import { createPostgresServer } from '../test/postgres/postgres-server.js';
 import { makeAgentLog } from './agent-log.js';
 import { median } from './measure.js';
-import { atMost, milliseconds, times, type PartResult, type Target } from './part-result.js';
+import { atMost, formatMs, formatRatio, type PartResult, type Target } from './part-result.js';
 import { openStore, startRun } from './product.js';
 
 /** Events per append: two lines of an agent, in both protocols. */
@@ -22,10 +22,10 @@ const PER_APPEND = 4;
 const SECONDS = 0.75;
 const ROUNDS = 9;
 const SQLITE_LIMIT = 1.7;
-const AMPLIFICATION = 25;
-const HTTP_MS = 20;
-const WORST = 20;
-const ORDINARY = 4;
+const MAX_AMPLIFICATION = 25;
+const MAX_HTTP_MS = 20;
+const WORST_LIMIT = 20;
+const ORDINARY_LIMIT = 4;
 
 /** Measures what storing events costs: disk space compared with what was printed, and time compared with bare statements. */
 export async function runEventStorage(): Promise<PartResult> {
@@ -70,30 +70,30 @@ const TEXTS: readonly {
   readonly text: () => Uint8Array;
   readonly limit: number;
 }[] = [
-  { name: 'one-letter lines', reads: 'generic', text: () => Buffer.from('a\nb\n'.repeat(100_000)), limit: WORST },
+  { name: 'one-letter lines', reads: 'generic', text: () => Buffer.from('a\nb\n'.repeat(100_000)), limit: WORST_LIMIT },
   {
     name: 'lines of `{}`, read as codex',
     reads: 'codex',
     text: () => Buffer.from('{}\n'.repeat(100_000)),
-    limit: WORST,
+    limit: WORST_LIMIT,
   },
   {
     name: 'lines of 80 characters',
     reads: 'generic',
     text: () => Buffer.from(`${'word '.repeat(16)}\n`.repeat(5000)),
-    limit: ORDINARY,
+    limit: ORDINARY_LIMIT,
   },
   {
     name: 'codex, lines of 2 KB',
     reads: 'codex',
     text: () => makeAgentLog('codex', 'ASCII', 2000, 1_000_000),
-    limit: ORDINARY,
+    limit: ORDINARY_LIMIT,
   },
   {
     name: 'claude, lines of 2 KB',
     reads: 'claude',
     text: () => makeAgentLog('claude', 'ASCII', 2000, 1_000_000),
-    limit: ORDINARY,
+    limit: ORDINARY_LIMIT,
   },
 ];
 
@@ -107,7 +107,7 @@ async function measureDiskSpace(folder: string): Promise<{ readonly targets: Tar
     await writeFile(join(data, 'printed'), printed);
     const file = join(data, 'sluice.db');
     const store = await openStore(`sqlite:${file}`);
-    const before = checkpointedSize(file);
+    const before = measureDatabase(file);
     const run = startRun(
       {
         engine: 'command',
@@ -118,16 +118,16 @@ async function measureDiskSpace(folder: string): Promise<{ readonly targets: Tar
       { data, eventLog: store },
     );
     await run.result;
-    const stored = (await folderSize(join(data, 'runs', run.id))) + checkpointedSize(file) - before;
+    const stored = (await measureFolder(join(data, 'runs', run.id))) + measureDatabase(file) - before;
     await store.close();
     const ratio = stored / printed.length;
     targets.push(atMost(`disk space for ${name}`, ratio, limit, 'the output'));
-    rows.push([name, megabytes(printed.length), megabytes(stored), times(ratio)]);
+    rows.push([name, formatMegabytes(printed.length), formatMegabytes(stored), formatRatio(ratio)]);
   }
   return { targets, rows };
 }
 
-function checkpointedSize(file: string): number {
+function measureDatabase(file: string): number {
   const database = new DatabaseSync(file);
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const { size } = database
@@ -137,7 +137,7 @@ function checkpointedSize(file: string): number {
   return size;
 }
 
-async function folderSize(dir: string): Promise<number> {
+async function measureFolder(dir: string): Promise<number> {
   const names = await readdir(dir, { recursive: true });
   const sizes = await Promise.all(names.map(async (name) => stat(join(dir, name))));
   return sizes.reduce((sum, found) => sum + (found.isFile() ? found.size : 0), 0);
@@ -193,21 +193,21 @@ async function measureSqlite(folder: string, runs: number) {
   return {
     targets: [
       atMost(`events on SQLite, ${runs} runs`, ratio, SQLITE_LIMIT, 'bare statements'),
-      atMost(`bytes written to the disk for events, ${runs} runs`, amplification, AMPLIFICATION, 'their JSON'),
+      atMost(`bytes written to the disk for events, ${runs} runs`, amplification, MAX_AMPLIFICATION, 'their JSON'),
       {
         what: `HTTP during ${runs} runs that append`,
-        limit: `p50 ≤ ${HTTP_MS} ms`,
-        measured: milliseconds(p50),
-        met: p50 <= HTTP_MS,
+        limit: `p50 ≤ ${MAX_HTTP_MS} ms`,
+        measured: formatMs(p50),
+        met: p50 <= MAX_HTTP_MS,
       },
     ],
     row: [
       `${runs} runs`,
       `${floor.toFixed(0)} µs per event`,
       `${each.toFixed(0)} µs per event`,
-      times(ratio),
-      times(amplification),
-      milliseconds(p50),
+      formatRatio(ratio),
+      formatRatio(amplification),
+      formatMs(p50),
     ],
   };
 }
@@ -218,9 +218,9 @@ async function measureSideEffects(folder: string, runs: number) {
   const store = await openStore(`sqlite:${join(folder, `effects-${runs}.db`)}`);
   for (let round = 0; round < ROUNDS; round += 1) {
     const latency = await watchLatency();
-    const before = await writtenBytes();
+    const before = await readWrittenBytes();
     const { bytes } = await appendFor(store, runs, `${round}`);
-    amplifications?.push(((await writtenBytes()) - before) / bytes);
+    amplifications?.push(((await readWrittenBytes()) - before) / bytes);
     latencies?.push(await latency.end());
   }
   await store.close();
@@ -280,7 +280,7 @@ async function watchLatency(): Promise<{ end(): Promise<number> }> {
 }
 
 /** Returns how many bytes this process has written to disk; 0 if the system does not report it. */
-async function writtenBytes(): Promise<number> {
+async function readWrittenBytes(): Promise<number> {
   const text = await readFile('/proc/self/io', 'utf8').catch(() => '');
   return Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0);
 }
@@ -322,7 +322,7 @@ async function measurePostgres(folder: string, runs: number) {
         `${runs} runs`,
         `${floor.toFixed(0)} µs per event`,
         `${each.toFixed(0)} µs per event`,
-        times(ratio),
+        formatRatio(ratio),
         rate.toLocaleString('en-US'),
       ],
     };
@@ -381,12 +381,12 @@ async function measureWithLarge(folder: string) {
   return {
     target: atMost('10,000 appends with four events of 5 MB', withLarge / without, 1.5, 'the time without them'),
     rows: [
-      ['without', milliseconds(without)],
-      ['with', milliseconds(withLarge)],
+      ['without', formatMs(without)],
+      ['with', formatMs(withLarge)],
     ],
   };
 }
 
-function megabytes(bytes: number): string {
+function formatMegabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(2)} MB`;
 }

@@ -1,11 +1,11 @@
 import { cutLog, makeAgentLog, type LogEngine, type LogScript } from './agent-log.js';
 import { createLineReader } from './line-reader.js';
 import { compare } from './measure.js';
-import { atMost, milliseconds, times, type BarGroup, type PartResult, type Target } from './part-result.js';
+import { atMost, formatMs, formatRatio, type BarGroup, type PartResult, type Target } from './part-result.js';
 import { createTranslator } from './product.js';
 
 const LIMIT = 2.5;
-const LINEAR = 2.3;
+const MAX_GROWTH = 2.3;
 const ROUNDS = 15;
 const BYTES = 4_000_000;
 
@@ -32,14 +32,14 @@ export async function runEvents(): Promise<PartResult> {
     const ratio = measured?.ratio ?? Number.NaN;
     const growth = measureGrowth(own.run, () => translate(engine, twice));
     targets.push(atMost(`translate, ${name}`, ratio, LIMIT, 'decode, split, JSON.parse'));
-    targets.push(atMost(`translate, ${name}, twice as long`, growth, LINEAR, 'the time'));
+    targets.push(atMost(`translate, ${name}, twice as long`, growth, MAX_GROWTH, 'the time'));
     groups.push({
       title: `translate, ${name}`,
       base: 'decode, split, JSON.parse',
       limit: LIMIT,
       bars: [{ name: 'translate', ratio }],
     });
-    rows.push([name, milliseconds(loop?.milliseconds ?? Number.NaN), times(ratio), times(growth)]);
+    rows.push([name, formatMs(loop?.milliseconds ?? Number.NaN), formatRatio(ratio), formatRatio(growth)]);
   }
   return {
     title: 'Events',
@@ -59,13 +59,13 @@ export async function runEvents(): Promise<PartResult> {
 function measureGrowth(short: () => unknown, long: () => unknown): number {
   let [shortest, longest] = [Infinity, Infinity];
   for (let round = 0; round < ROUNDS; round++) {
-    shortest = Math.min(shortest, processorTime(short));
-    longest = Math.min(longest, processorTime(long));
+    shortest = Math.min(shortest, measureProcessorTime(short));
+    longest = Math.min(longest, measureProcessorTime(long));
   }
   return longest / shortest;
 }
 
-function processorTime(run: () => unknown): number {
+function measureProcessorTime(run: () => unknown): number {
   const start = process.cpuUsage();
   run();
   const { user, system } = process.cpuUsage(start);

@@ -1,11 +1,11 @@
 import { HOSTILE_INPUTS } from './hostile-inputs.js';
 import type { PartResult } from './part-result.js';
-import { availablePeers } from './peers.js';
+import { listAvailablePeers } from './peers.js';
 import { runTrial } from './run-trial.js';
 
 /** Runs the hostile texts through the peers, each in a separate process. */
 export async function runHostilePeers(): Promise<PartResult> {
-  const peers = await availablePeers();
+  const peers = await listAvailablePeers();
   const rows: string[][] = [];
   for (const { name } of HOSTILE_INPUTS) {
     console.error(`  ${name}`);

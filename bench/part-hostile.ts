@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { HOSTILE_INPUTS, MORE_HOSTILE_INPUTS, type HostileInput } from './hostile-inputs.js';
 import { compare } from './measure.js';
-import { milliseconds, times, type PartResult, type Target } from './part-result.js';
+import { formatMs, formatRatio, type PartResult, type Target } from './part-result.js';
 import { createJsonStream, fromJsonSchema, parse, repairJson } from './product.js';
 
 const LIMIT = 2.3;
@@ -18,9 +18,9 @@ const WAYS: readonly { readonly name: string; readonly run: (text: string) => st
   { name: 'parse', run: (text) => describeOutcome(parse(text)) },
   { name: 'allowPartial', run: (text) => describeOutcome(parse(text, undefined, { allowPartial: true })) },
   { name: 'schema', run: (text) => describeOutcome(parse(text, schema)) },
-  { name: 'repairJson', run: (text) => repairOutcome(text) },
+  { name: 'repairJson', run: (text) => describeRepair(text) },
   { name: 'align', run: (text) => describeOutcome(parse(text, schema, { align: true, allowPartial: true })) },
-  { name: 'stream', run: (text) => describeOutcome(stream(text)) },
+  { name: 'stream', run: (text) => describeOutcome(streamText(text)) },
 ];
 
 /** Measures hostile input: the outcome must always be a value or a typed error, in linear time. */
@@ -29,23 +29,23 @@ export async function runHostile(): Promise<PartResult> {
   const rows: string[][] = [];
   for (const input of [...HOSTILE_INPUTS, ...MORE_HOSTILE_INPUTS]) {
     console.error(`  ${input.name}`);
-    const row = [code(input.name)];
+    const row = [formatCode(input.name)];
     // A valid text is also read by `JSON.parse`, whose time may grow faster.
     const base = input.depth === undefined ? 0 : (await measure(input, parseStrictly)).growth;
     const limit = Math.max(LIMIT, base);
     for (const way of WAYS) {
       const { outcome, growth, time } = await measureRepeatedly(input, way.run, limit);
-      row.push(`${outcome}, ${milliseconds(time)}, ${times(growth)}`);
+      row.push(`${outcome}, ${formatMs(time)}, ${formatRatio(growth)}`);
       targets.push({
         what: `${input.name}: ${way.name}`,
-        limit: `≤ ${times(limit)} the time a doubling${base > LIMIT ? ', as JSON.parse' : ''}`,
-        measured: times(growth),
+        limit: `≤ ${formatRatio(limit)} the time a doubling${base > LIMIT ? ', as JSON.parse' : ''}`,
+        measured: formatRatio(growth),
         met: growth <= limit && outcome !== 'CRASH',
       });
     }
     rows.push(row);
   }
-  for (const input of HOSTILE_INPUTS.filter(({ depth }) => depth !== undefined)) targets.push(throughCommand(input));
+  for (const input of HOSTILE_INPUTS.filter(({ depth }) => depth !== undefined)) targets.push(runThroughCommand(input));
   return {
     title: 'Hostile input',
     targets: summarize(targets),
@@ -112,13 +112,13 @@ function parseStrictly(text: string): string {
 /** Characters per piece of a stream. */
 const PIECE = 4096;
 
-function stream(text: string): ReturnType<typeof parse> {
+function streamText(text: string): ReturnType<typeof parse> {
   const reading = createJsonStream();
   for (let at = 0; at < text.length; at += PIECE) reading.push(text.slice(at, at + PIECE));
   return reading.end();
 }
 
-function repairOutcome(text: string): string {
+function describeRepair(text: string): string {
   try {
     repairJson(text);
     return 'success';
@@ -127,7 +127,7 @@ function repairOutcome(text: string): string {
   }
 }
 
-function throughCommand(input: HostileInput): Target {
+function runThroughCommand(input: HostileInput): Target {
   const what = `${input.name}: sluice parse`;
   const limit = 'LIMIT_EXCEEDED';
   try {
@@ -159,6 +159,6 @@ function summarize(targets: readonly Target[]): Target[] {
   ];
 }
 
-function code(text: string): string {
+function formatCode(text: string): string {
   return text.includes('`') ? text : `\`${text}\``;
 }

@@ -2,7 +2,7 @@ import { Output, streamText, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { z } from 'zod';
 import { compare, type Timing } from './measure.js';
-import { atMost, times, type PartResult } from './part-result.js';
+import { atMost, formatRatio, type PartResult } from './part-result.js';
 import { jsonMiddleware } from './product.js';
 import { cutText, STREAM_TEXTS } from './stream-texts.js';
 
@@ -69,7 +69,7 @@ export async function runMiddleware(): Promise<PartResult> {
 function describe(what: string, pieces: number, without?: Timing, measured?: Timing): string[] {
   const micros = (timing?: Timing): string =>
     `${((1000 * (timing?.milliseconds ?? Number.NaN)) / pieces).toFixed(1)} µs`;
-  return [what, micros(without), micros(measured), times(measured?.ratio ?? Number.NaN)];
+  return [what, micros(without), micros(measured), formatRatio(measured?.ratio ?? Number.NaN)];
 }
 
 function createParts(bytes: number): Part[] {

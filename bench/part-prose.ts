@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compare } from './measure.js';
-import { atMost, milliseconds, times, type BarGroup, type PartResult, type Target } from './part-result.js';
-import { availablePeers } from './peers.js';
+import { atMost, formatMs, formatRatio, type BarGroup, type PartResult, type Target } from './part-result.js';
+import { listAvailablePeers } from './peers.js';
 import { parse } from './product.js';
 import { VERDICT } from './prose.js';
 import { runTrial } from './run-trial.js';
@@ -11,7 +11,7 @@ const LIMIT = 5;
 
 /** Measures finding one unfenced object in a long text, compared with reading every character. */
 export async function runProse(): Promise<PartResult> {
-  const peers = await availablePeers();
+  const peers = await listAvailablePeers();
   const targets: Target[] = [];
   const groups: BarGroup[] = [];
   const rows: string[][] = [['**Sluice `parse`**'], ...peers.map((peer) => [peer])];
@@ -40,7 +40,7 @@ export async function runProse(): Promise<PartResult> {
       });
     }
     rows[0]?.push(
-      `${found ? 'found' : 'not found'}, ${times(ratio)} (${milliseconds(own?.milliseconds ?? Number.NaN)})`,
+      `${found ? 'found' : 'not found'}, ${formatRatio(ratio)} (${formatMs(own?.milliseconds ?? Number.NaN)})`,
     );
     for (const [index, peer] of peers.entries()) {
       const outcome = await runTrial(peer, name);

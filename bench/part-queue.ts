@@ -8,7 +8,7 @@ import { openDatabase } from '../src/store/postgres/database.js';
 import type { Store } from '../src/store/store.js';
 import { createPostgresServer } from '../test/postgres/postgres-server.js';
 import { median } from './measure.js';
-import { atMost, milliseconds, times, type PartResult } from './part-result.js';
+import { atMost, formatMs, formatRatio, type PartResult } from './part-result.js';
 import { openSqliteStore, openStore } from './product.js';
 import { openBare, openGraphileWorker, openPgBoss, openSluice, WORKERS, type QueuePeer } from './queue-peers.js';
 
@@ -20,7 +20,7 @@ const BUSY_FOLDERS = 5000;
 const DEFERRED = 100_000;
 const CLAIMS = 100;
 /** The maximum ratio of a claim with a long queue to one with an empty queue. */
-const FLAT = 1.5;
+const MAX_GROWTH = 1.5;
 
 /** Compares the queue on PostgreSQL with other queues, and measures claims with 200,000 runs that cannot be claimed. */
 export async function runQueue(): Promise<PartResult> {
@@ -38,8 +38,8 @@ export async function runQueue(): Promise<PartResult> {
     return {
       title: 'Queue',
       targets: [
-        atMost(`PostgreSQL: claiming a run with ${waiting}`, postgres.growth, FLAT, 'the time without them'),
-        atMost(`SQLite: claiming a run with ${waiting}`, sqlite.growth, FLAT, 'the time without them'),
+        atMost(`PostgreSQL: claiming a run with ${waiting}`, postgres.growth, MAX_GROWTH, 'the time without them'),
+        atMost(`SQLite: claiming a run with ${waiting}`, sqlite.growth, MAX_GROWTH, 'the time without them'),
       ],
       tables: [
         {
@@ -51,8 +51,8 @@ export async function runQueue(): Promise<PartResult> {
           title: `One claim, in an empty queue and with ${waiting} (${load})`,
           columns: ['', 'empty queue', 'with them', 'ratio'],
           rows: [
-            ['PostgreSQL', milliseconds(postgres.empty), milliseconds(postgres.full), times(postgres.growth)],
-            ['SQLite', milliseconds(sqlite.empty), milliseconds(sqlite.full), times(sqlite.growth)],
+            ['PostgreSQL', formatMs(postgres.empty), formatMs(postgres.full), formatRatio(postgres.growth)],
+            ['SQLite', formatMs(sqlite.empty), formatMs(sqlite.full), formatRatio(sqlite.growth)],
           ],
         },
       ],
@@ -87,8 +87,8 @@ async function compareQueues(server: string): Promise<string[][]> {
   // The first round warms up.
   for (let round = 0; round <= ROUNDS; round++) {
     for (const [index, peer] of peers.entries()) {
-      const add = await clock(async () => addAll(peer));
-      const work = await clock(async () => peer.drain(JOBS));
+      const add = await measureMs(async () => addAll(peer));
+      const work = await measureMs(async () => peer.drain(JOBS));
       if (round === 0) continue;
       samples[index]?.add.push(add / JOBS);
       samples[index]?.work.push(work / JOBS);
@@ -102,7 +102,7 @@ async function compareQueues(server: string): Promise<string[][]> {
       ...(['add', 'work'] as const).flatMap((kind) => {
         const own = samples[index]?.[kind] ?? [];
         const ratios = own.map((sample, round) => sample / (base?.[kind][round] ?? Number.NaN));
-        return [milliseconds(median(own)), times(median(ratios))];
+        return [formatMs(median(own)), formatRatio(median(ratios))];
       }),
     ].map(String),
   );
@@ -117,7 +117,7 @@ async function addAll(peer: QueuePeer): Promise<void> {
   );
 }
 
-async function clock(work: () => Promise<unknown>): Promise<number> {
+async function measureMs(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;

@@ -33,15 +33,15 @@ export interface PartResult {
 
 /** Creates a target with a maximum ratio. */
 export function atMost(what: string, ratio: number, limit: number, base: string): Target {
-  return { what, limit: `≤ ${limit} × ${base}`, measured: times(ratio), met: ratio <= limit };
+  return { what, limit: `≤ ${limit} × ${base}`, measured: formatRatio(ratio), met: ratio <= limit };
 }
 
 /** Formats a ratio. */
-export function times(ratio: number): string {
+export function formatRatio(ratio: number): string {
   return `${ratio < 10 ? ratio.toFixed(2) : ratio < 100 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString('en-US')} ×`;
 }
 
 /** Formats a time in milliseconds. */
-export function milliseconds(time: number): string {
+export function formatMs(time: number): string {
   return `${time < 1 ? time.toFixed(3) : time < 100 ? time.toFixed(1) : Math.round(time).toLocaleString('en-US')} ms`;
 }

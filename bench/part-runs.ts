@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeAgentLog } from './agent-log.js';
 import { createLineReader } from './line-reader.js';
-import { median, residentMemory } from './measure.js';
-import { times, type PartResult, type Target } from './part-result.js';
+import { median, readResidentMemory } from './measure.js';
+import { formatRatio, type PartResult, type Target } from './part-result.js';
 import { startRun } from './product.js';
 
 const MEBIBYTE = 1024 * 1024;
 const PRODUCER = fileURLToPath(new URL('./producer.mjs', import.meta.url));
-const PACE = 10 * MEBIBYTE;
+const BYTES_PER_SECOND = 10 * MEBIBYTE;
 const LOG_BYTES = 4 * MEBIBYTE;
-const LONGER = 1.05;
+const MAX_RATIO = 1.05;
 const ROUNDS = 3;
-const TOGETHER = 200;
+const CONCURRENT_RUNS = 200;
 /** Allowed difference in memory between two batches of runs, for garbage that was not collected yet. */
-const FLAT = 64_000_000;
+const MAX_GROWTH_BYTES = 64_000_000;
 
 /** Measures what it costs to run an agent through Sluice: compared with the bare process, with many concurrent runs, and in memory. */
 export async function runRuns(): Promise<PartResult> {
@@ -26,7 +26,7 @@ export async function runRuns(): Promise<PartResult> {
     const log = await writeLog(folder, 'long.ndjson', LOG_BYTES);
     const paced = await timePaced(folder, log);
     const unpaced = await timeUnpaced(folder, log);
-    const together = await runTogether(folder);
+    const together = await runConcurrently(folder);
     return {
       title: 'Runs',
       targets: [paced.target, together.target, together.memory],
@@ -45,22 +45,22 @@ export async function runRuns(): Promise<PartResult> {
 }
 
 async function timePaced(folder: string, log: string): Promise<{ readonly target: Target; readonly row: string[] }> {
-  const env = { BENCH_LOG: log, BENCH_TIMES: '8', BENCH_RATE: String(PACE) };
+  const env = { BENCH_LOG: log, BENCH_TIMES: '8', BENCH_RATE: String(BYTES_PER_SECOND) };
   const bare: number[] = [];
   const own: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    bare.push(await seconds(async () => drainBare(env, (chunk) => chunk.length)));
-    own.push(await seconds(async () => follow(folder, env)));
+    bare.push(await measureSeconds(async () => drainBare(env, (chunk) => chunk.length)));
+    own.push(await measureSeconds(async () => follow(folder, env)));
   }
   const ratio = median(own) / median(bare);
   return {
     target: {
       what: 'a producer paced at 10 MiB/s, 32 MiB',
-      limit: `≤ ${LONGER} × bare`,
-      measured: times(ratio),
-      met: ratio <= LONGER,
+      limit: `≤ ${MAX_RATIO} × bare`,
+      measured: formatRatio(ratio),
+      met: ratio <= MAX_RATIO,
     },
-    row: ['32 MiB, paced at 10 MiB/s', `${median(bare).toFixed(2)} s`, `${median(own).toFixed(2)} s`, times(ratio)],
+    row: ['32 MiB, paced at 10 MiB/s', `${median(bare).toFixed(2)} s`, `${median(own).toFixed(2)} s`, formatRatio(ratio)],
   };
 }
 
@@ -71,40 +71,40 @@ async function timeUnpaced(folder: string, log: string): Promise<{ readonly row:
   const bare: number[] = [];
   const own: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    bare.push(await seconds(async () => drainBare(env, createLineReader())));
-    own.push(await seconds(async () => follow(folder, env)));
+    bare.push(await measureSeconds(async () => drainBare(env, createLineReader())));
+    own.push(await measureSeconds(async () => follow(folder, env)));
   }
   const rate = (time: number): string => `${Math.round(bytes / MEBIBYTE / time)} MiB/s`;
-  return { row: ['64 MiB, unpaced', rate(median(bare)), rate(median(own)), times(median(own) / median(bare))] };
+  return { row: ['64 MiB, unpaced', rate(median(bare)), rate(median(own)), formatRatio(median(own) / median(bare))] };
 }
 
-async function runTogether(folder: string): Promise<{ readonly target: Target; readonly memory: Target }> {
+async function runConcurrently(folder: string): Promise<{ readonly target: Target; readonly memory: Target }> {
   const log = await writeLog(folder, 'short.ndjson', 64 * 1024);
   const env = { BENCH_LOG: log, BENCH_TIMES: '2' };
-  const first = await batch(folder, env);
-  const early = residentMemory();
-  const second = await batch(folder, env);
-  const grown = residentMemory() - early;
+  const first = await runBatch(folder, env);
+  const early = readResidentMemory();
+  const second = await runBatch(folder, env);
+  const grown = readResidentMemory() - early;
   const complete = [...first, ...second].filter((count) => count === first[0]).length;
   return {
     target: {
-      what: `${TOGETHER} concurrent runs, twice`,
+      what: `${CONCURRENT_RUNS} concurrent runs, twice`,
       limit: 'every event of every run, in order',
-      measured: `${complete} of ${2 * TOGETHER} runs complete, ${first[0] ?? 0} events each`,
-      met: complete === 2 * TOGETHER && (first[0] ?? 0) > 0,
+      measured: `${complete} of ${2 * CONCURRENT_RUNS} runs complete, ${first[0] ?? 0} events each`,
+      met: complete === 2 * CONCURRENT_RUNS && (first[0] ?? 0) > 0,
     },
     memory: {
-      what: `memory after the second ${TOGETHER} runs, against that after the first`,
-      limit: `≤ ${FLAT / 1e6} MB more`,
+      what: `memory after the second ${CONCURRENT_RUNS} runs, against that after the first`,
+      limit: `≤ ${MAX_GROWTH_BYTES / 1e6} MB more`,
       measured: `${Math.round(grown / 1e6)} MB`,
-      met: grown <= FLAT,
+      met: grown <= MAX_GROWTH_BYTES,
     },
   };
 }
 
 /** Returns the number of FCMP events of each run; 0 for a run whose numbers have a gap. */
-async function batch(folder: string, env: Readonly<Record<string, string>>): Promise<number[]> {
-  return Promise.all(Array.from({ length: TOGETHER }, async () => follow(folder, env)));
+async function runBatch(folder: string, env: Readonly<Record<string, string>>): Promise<number[]> {
+  return Promise.all(Array.from({ length: CONCURRENT_RUNS }, async () => follow(folder, env)));
 }
 
 async function follow(folder: string, env: Readonly<Record<string, string>>): Promise<number> {
@@ -126,9 +126,9 @@ async function follow(folder: string, env: Readonly<Record<string, string>>): Pr
   return isComplete ? last : 0;
 }
 
-async function drainBare(env: Readonly<Record<string, string>>, take: (chunk: Uint8Array) => unknown): Promise<void> {
+async function drainBare(env: Readonly<Record<string, string>>, onChunk: (chunk: Uint8Array) => unknown): Promise<void> {
   const child = spawn(PRODUCER, [], { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } });
-  for await (const chunk of child.stdout) take(chunk as Uint8Array);
+  for await (const chunk of child.stdout) onChunk(chunk as Uint8Array);
 }
 
 async function writeLog(folder: string, name: string, bytes: number): Promise<string> {
@@ -137,7 +137,7 @@ async function writeLog(folder: string, name: string, bytes: number): Promise<st
   return path;
 }
 
-async function seconds(work: () => Promise<unknown>): Promise<number> {
+async function measureSeconds(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();
   return (performance.now() - start) / 1000;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compare } from './measure.js';
-import { milliseconds, times, type PartResult } from './part-result.js';
+import { formatMs, formatRatio, type PartResult } from './part-result.js';
 import { startRun } from './product.js';
 
 /** The time that a sandbox may add to the start of a program. */
@@ -33,7 +33,7 @@ export async function runSandbox(): Promise<PartResult> {
         {
           what: 'a start in a sandbox, against one without',
           limit: `≤ ${MAX_ADDED_MS} ms more`,
-          measured: `${milliseconds(more)} more`,
+          measured: `${formatMs(more)} more`,
           met: more <= MAX_ADDED_MS,
         },
       ],
@@ -41,7 +41,7 @@ export async function runSandbox(): Promise<PartResult> {
         {
           title: 'A run of `true`, from its start to its result',
           columns: ['', 'median', 'against a plain start'],
-          rows: timings.map(({ name, milliseconds: time, ratio }) => [name, milliseconds(time), times(ratio)]),
+          rows: timings.map(({ name, milliseconds: time, ratio }) => [name, formatMs(time), formatRatio(ratio)]),
         },
       ],
       groups: [],

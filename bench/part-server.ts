@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { compare, type Subject } from './measure.js';
-import { atMost, milliseconds, times, type PartResult } from './part-result.js';
+import { atMost, formatMs, formatRatio, type PartResult } from './part-result.js';
 import { createLead, openStore, runServer } from './product.js';
 
 const LIMIT = 1.5;
@@ -73,16 +73,16 @@ export async function runServerPart(): Promise<PartResult> {
     for (const [name, content] of Object.entries(BODIES)) {
       const body = JSON.stringify(content);
       const [base, measured] = await compare([
-        subject('an empty handler', `${bare.url}/v1/parse`, body, agent),
-        subject('POST /v1/parse', `${own.url}/v1/parse`, body, agent),
+        createSubject('an empty handler', `${bare.url}/v1/parse`, body, agent),
+        createSubject('POST /v1/parse', `${own.url}/v1/parse`, body, agent),
       ]);
       if (base === undefined || measured === undefined) throw new Error('Nothing was measured.');
       ratios.push(measured.ratio);
       rows.push([
         `${name}, ${body.length} bytes`,
-        milliseconds(base.milliseconds / CONCURRENCY),
-        milliseconds(measured.milliseconds / CONCURRENCY),
-        times(measured.ratio),
+        formatMs(base.milliseconds / CONCURRENCY),
+        formatMs(measured.milliseconds / CONCURRENCY),
+        formatRatio(measured.ratio),
       ]);
     }
     const [clean = Number.NaN] = ratios;
@@ -122,7 +122,7 @@ async function startBare(): Promise<{ readonly url: string; readonly close: () =
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
 }
 
-function subject(name: string, url: string, body: string, agent: Agent): Subject {
+function createSubject(name: string, url: string, body: string, agent: Agent): Subject {
   return { name, run: async () => sendRequests(url, body, agent, CONCURRENCY) };
 }
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { milliseconds, type PartResult } from './part-result.js';
+import { formatMs, type PartResult } from './part-result.js';
 import { openSseReader, type SseHabit, type SseReader } from './sse-reader.js';
-import type { SseOrder, SseReport } from './sse-server.js';
+import type { SseCommand, SseReport } from './sse-server.js';
 
 const READERS = Number(process.env['SSE_READERS'] ?? 1000);
 const RATE = 200;
@@ -60,12 +60,12 @@ export async function runSse(): Promise<PartResult> {
         title: 'From the creation of an event until a steady reader received it',
         columns: ['', 'median', 'p99', 'events × readers'],
         rows: [
-          ['Sluice, from SQLite', milliseconds(sluice.p50), milliseconds(sluice.p99), delivered(sluice)],
+          ['Sluice, from SQLite', formatMs(sluice.p50), formatMs(sluice.p99), formatDelivered(sluice)],
           [
             'bare `node:http`, writes grouped for 50 ms',
-            milliseconds(bare.p50),
-            milliseconds(bare.p99),
-            delivered(bare),
+            formatMs(bare.p50),
+            formatMs(bare.p99),
+            formatDelivered(bare),
           ],
         ],
       },
@@ -86,7 +86,7 @@ function pickHabit(index: number): SseHabit {
   return index % 50 === 2 ? 'slow' : 'steady';
 }
 
-async function measure(kind: SseOrder['kind'], habit: (index: number) => SseHabit): Promise<Outcome> {
+async function measure(kind: SseCommand['kind'], habit: (index: number) => SseHabit): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const server = fork(fileURLToPath(new URL('./sse-server.js', import.meta.url)));
   const readers: SseReader[] = [];
@@ -97,7 +97,7 @@ async function measure(kind: SseOrder['kind'], habit: (index: number) => SseHabi
       rss = report.rss;
       peak = Math.max(peak, rss);
     });
-    server.send({ kind, folder, rate: RATE } satisfies SseOrder);
+    server.send({ kind, folder, rate: RATE } satisfies SseCommand);
     const { url } = await waitForReport(server, (report) => ('url' in report ? report : undefined));
     for (let index = 0; index < READERS; index++) {
       const own = habit(index);
@@ -144,6 +144,6 @@ async function waitForReport<T>(server: ChildProcess, find: (report: SseReport) 
   });
 }
 
-function delivered({ emitted, readers }: Outcome): string {
+function formatDelivered({ emitted, readers }: Outcome): string {
   return `${emitted.toLocaleString('en-US')} × ${readers.length.toLocaleString('en-US')}`;
 }

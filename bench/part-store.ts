@@ -12,15 +12,15 @@ import type { OrderRecord } from '../src/records/order-record.js';
 import type { Connection } from '../src/store/sqlite/driver.js';
 import type { Store } from '../src/store/store.js';
 import { compare, type Subject } from './measure.js';
-import { atMost, milliseconds, times, type PartResult } from './part-result.js';
+import { atMost, formatMs, formatRatio, type PartResult } from './part-result.js';
 import { openSqliteStore } from './product.js';
 
 const LIMIT = 1.5;
 /** An index with a thousand times the rows is two levels deeper; a higher ratio would mean a scan. */
-const FLAT = 1.5;
+const MAX_GROWTH = 1.5;
 const SETTLED = 40_000;
 const OPEN = 1000;
-const AUDIT_ROWS = 1_000_000;
+const EXECUTIONS = 1_000_000;
 
 /** Measures the store compared with bare statements, also with much data. */
 export async function runStore(): Promise<PartResult> {
@@ -33,15 +33,15 @@ export async function runStore(): Promise<PartResult> {
       targets: [
         atMost('settling an order', settling.ratio, LIMIT, 'the bare statements of the same rows'),
         atMost(
-          `settling an order with ${AUDIT_ROWS.toLocaleString('en-US')} executions`,
+          `settling an order with ${EXECUTIONS.toLocaleString('en-US')} executions`,
           settling.growth,
-          FLAT,
+          MAX_GROWTH,
           'the time without them',
         ),
         atMost(
           `listing ${OPEN.toLocaleString('en-US')} open orders among ${SETTLED.toLocaleString('en-US')} settled ones`,
           listing.growth,
-          FLAT,
+          MAX_GROWTH,
           'the time without them',
         ),
       ],
@@ -71,13 +71,13 @@ async function measureSettling(folder: string) {
   const bare = await openFilled(bareFile ?? '');
   const own = await openFilled(ownFile ?? '');
   const full = await openFilled(fullFile ?? '');
-  fillAudit(fullFile ?? '', full.orders[0]);
+  fillExecutions(fullFile ?? '', full.orders[0]);
   const database = new DatabaseSync(bareFile ?? '');
   const [bareTime, ownTime, fullTime] = await compare(
     [
-      { name: 'bare', run: settleBare(database, bare.orders) },
-      settleSubject('store', own.store, own.orders),
-      settleSubject('full', full.store, full.orders),
+      { name: 'bare', run: createBareSettle(database, bare.orders) },
+      createSettleSubject('store', own.store, own.orders),
+      createSettleSubject('full', full.store, full.orders),
     ],
     { rounds: 41, budget: 4000 },
   );
@@ -89,12 +89,12 @@ async function measureSettling(folder: string) {
     ratio,
     growth,
     rows: [
-      ['bare statements of a settlement', milliseconds(bareTime?.milliseconds ?? Number.NaN), times(1)],
-      ['`settleOrder`', milliseconds(ownTime?.milliseconds ?? Number.NaN), times(ratio)],
+      ['bare statements of a settlement', formatMs(bareTime?.milliseconds ?? Number.NaN), formatRatio(1)],
+      ['`settleOrder`', formatMs(ownTime?.milliseconds ?? Number.NaN), formatRatio(ratio)],
       [
-        `\`settleOrder\` with ${AUDIT_ROWS.toLocaleString('en-US')} executions`,
-        milliseconds(fullTime?.milliseconds ?? Number.NaN),
-        times(ratio * growth),
+        `\`settleOrder\` with ${EXECUTIONS.toLocaleString('en-US')} executions`,
+        formatMs(fullTime?.milliseconds ?? Number.NaN),
+        formatRatio(ratio * growth),
       ],
     ],
   };
@@ -111,7 +111,7 @@ async function openFilled(file: string): Promise<{ readonly store: Store; readon
 }
 
 /** Adds rows like those of a settlement, for other issues. */
-function fillAudit(file: string, sample: OrderRecord | undefined): void {
+function fillExecutions(file: string, sample: OrderRecord | undefined): void {
   if (sample === undefined) return;
   const { active } = sampleSettlement(sample);
   const record = JSON.stringify(sampleExecution(sample, active.decision));
@@ -124,11 +124,11 @@ function fillAudit(file: string, sample: OrderRecord | undefined): void {
        SELECT 'old-' || n, 'owner/repo#' || (n % 50000), '2026-01-01-backend-' || n, 'worker-' || (n % 20), 'advance',
          '2026-01-01T00:00:00.000Z', ? FROM numbers`,
     )
-    .run(AUDIT_ROWS, record);
+    .run(EXECUTIONS, record);
   database.close();
 }
 
-function settleSubject(name: string, store: Store, orders: readonly OrderRecord[]): Subject {
+function createSettleSubject(name: string, store: Store, orders: readonly OrderRecord[]): Subject {
   const settlements = orders.map((order) => sampleSettlement(order));
   let next = 0;
   return {
@@ -143,7 +143,7 @@ function settleSubject(name: string, store: Store, orders: readonly OrderRecord[
 }
 
 /** Writes the same rows without Sluice, from prepared values and without checks. */
-function settleBare(database: Connection, orders: readonly OrderRecord[]): () => void {
+function createBareSettle(database: Connection, orders: readonly OrderRecord[]): () => void {
   database.exec('PRAGMA synchronous = OFF');
   database.exec('PRAGMA cache_size = -16384');
   const begin = database.prepare('BEGIN IMMEDIATE');
@@ -223,13 +223,13 @@ async function measureListing(folder: string) {
     rows: [
       [
         `\`listOrders\`, ${OPEN.toLocaleString('en-US')} open`,
-        milliseconds(fewTime?.milliseconds ?? Number.NaN),
-        times(1),
+        formatMs(fewTime?.milliseconds ?? Number.NaN),
+        formatRatio(1),
       ],
       [
         `\`listOrders\`, ${OPEN.toLocaleString('en-US')} open of ${(SETTLED + OPEN).toLocaleString('en-US')}`,
-        milliseconds(manyTime?.milliseconds ?? Number.NaN),
-        times(growth),
+        formatMs(manyTime?.milliseconds ?? Number.NaN),
+        formatRatio(growth),
       ],
     ],
   };

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { ParseResult } from '../src/json/index.js';
 import { compare, type Subject } from './measure.js';
-import { atMost, milliseconds, times, type BarGroup, type PartResult, type Table, type Target } from './part-result.js';
+import { atMost, formatMs, formatRatio, type BarGroup, type PartResult, type Table, type Target } from './part-result.js';
 import { createJsonStream } from './product.js';
 import { loadStreamPeers, TimeLimitReached, type StreamPeer } from './stream-peers.js';
 import { cutText, STREAM_TEXTS, type StreamShape, type StreamText } from './stream-texts.js';
@@ -11,7 +11,7 @@ import { cutText, STREAM_TEXTS, type StreamShape, type StreamText } from './stre
 const SHORT = 100_000;
 const LONG = 1_000_000;
 const LIMIT = 40;
-const LINEAR = 11;
+const MAX_GROWTH = 11;
 /** The number of short texts that have the length of the long one. */
 const SHORT_RUNS = LONG / SHORT;
 const EFFORT = { rounds: 15, budget: 3000 };
@@ -50,13 +50,13 @@ export async function runStreaming(): Promise<PartResult> {
         ifRight(right, atMost('stream, 100 KB of records', ratio, LIMIT, 'JSON.parse of the whole')),
       ),
       ...costs.map(({ shape, growth, right }) =>
-        ifRight(right, atMost(`stream, ${shape}, 1 MB`, growth, LINEAR, 'the time of 100 KB')),
+        ifRight(right, atMost(`stream, ${shape}, 1 MB`, growth, MAX_GROWTH, 'the time of 100 KB')),
       ),
       ...memory.map(({ shape, text, value, streaming }) =>
         atMost(`stream, ${shape}, 1 MB, memory`, streaming / (value + 2 * text), 1, '(the value + twice the text)'),
       ),
     ],
-    tables: [costTable(costs), peers.table, memoryTable(memory)],
+    tables: [createCostTable(costs), peers.table, createMemoryTable(memory)],
     groups: [
       {
         title: 'stream, 100 KB of records, 20 characters per piece',
@@ -142,7 +142,7 @@ async function measurePeers({ text, json }: StreamText): Promise<{ table: Table;
     const again: Subject = { name: peer.name, run: () => peer.follow(chunks, Infinity) };
     const [parse, measured] = await compare(time < SLOW ? [base, again] : [base], EFFORT);
     const ratio = measured?.ratio ?? time / (parse?.milliseconds ?? Number.NaN);
-    rows.push([peer.name, times(ratio), `${verdict}${time < SLOW ? '' : ', one run'}`]);
+    rows.push([peer.name, formatRatio(ratio), `${verdict}${time < SLOW ? '' : ', one run'}`]);
     bars.push({ name: peer.name, ratio, ...(verdict === 'right' ? {} : { note: verdict }) });
   }
   const title = `Peers on the 100 KB of records, a value after each piece, at most ${TIME_OUT / 1000} s`;
@@ -183,37 +183,37 @@ function measureMemory(shape: StreamShape): Memory {
   return { shape, ...(JSON.parse(printed) as Omit<Memory, 'shape'>) };
 }
 
-function costTable(costs: readonly Cost[]): Table {
+function createCostTable(costs: readonly Cost[]): Table {
   return {
     title: '100 KB in pieces of 20 characters, a snapshot after each, and the end; multiples of one `JSON.parse`',
     columns: ['', '`JSON.parse`', 'Sluice `createJsonStream`', '`changed` read too', '1 MB against 100 KB', ''],
     rows: costs.map(({ shape, base, ratio, withPaths, growth, right }) => [
       shape,
-      milliseconds(base),
-      times(ratio),
-      times(withPaths),
-      times(growth),
+      formatMs(base),
+      formatRatio(ratio),
+      formatRatio(withPaths),
+      formatRatio(growth),
       right ? 'right' : 'wrong',
     ]),
   };
 }
 
-function memoryTable(rows: readonly Memory[]): Table {
+function createMemoryTable(rows: readonly Memory[]): Table {
   return {
     title: 'Heap after collection, 1 MB: stream and last snapshot held, then with the result of `end` too',
     columns: ['', 'text', 'value of `JSON.parse`', 'before `end`', 'of value + 2 × text', 'after `end`'],
     rows: rows.map(({ shape, text, value, streaming, ended }) => [
       shape,
-      megabytes(text),
-      megabytes(value),
-      megabytes(streaming),
-      times(streaming / (value + 2 * text)),
-      megabytes(ended),
+      formatMegabytes(text),
+      formatMegabytes(value),
+      formatMegabytes(streaming),
+      formatRatio(streaming / (value + 2 * text)),
+      formatMegabytes(ended),
     ]),
   };
 }
 
-function megabytes(bytes: number): string {
+function formatMegabytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(2)} MB`;
 }
 

@@ -6,13 +6,13 @@ import pg from 'pg';
 import type { Store } from '../src/store/store.js';
 import { createPostgresServer } from '../test/postgres/postgres-server.js';
 import { compare, type Subject } from './measure.js';
-import { atMost, milliseconds, times, type PartResult, type Target } from './part-result.js';
+import { atMost, formatMs, formatRatio, type PartResult, type Target } from './part-result.js';
 import { openSqliteStore, openStore } from './product.js';
 
 const FEW = 1000;
 const MANY = 200_000;
 /** An index with two hundred times the rows is one or two levels deeper; a higher ratio would mean a scan. */
-const FLAT = 1.5;
+const MAX_GROWTH = 1.5;
 
 const DAY = 86_400_000;
 const SINCE = Date.parse('2026-10-01T00:00:00.000Z');
@@ -23,7 +23,7 @@ const ENDING = 20;
 /** The maximum that retention deletes in one transaction. */
 const STEP = { runs: 100, rows: 1000 };
 const FORGOTTEN = 2000;
-/** Rows and bytes of a run of 250 events, of which each append has two per protocol. */
+/** Rows per run and bytes per row: a run of 250 events, stored two per row. */
 const ROWS = 125;
 const BODY = 1200;
 
@@ -75,15 +75,15 @@ async function measureReading(folder: string): Promise<{ readonly targets: Targe
       atMost(
         `${name}, ${MANY.toLocaleString('en-US')} compared with ${FEW.toLocaleString('en-US')}`,
         ratio,
-        FLAT,
+        MAX_GROWTH,
         'the time',
       ),
     );
     rows.push([
       name,
-      milliseconds(small?.milliseconds ?? Number.NaN),
-      milliseconds(large?.milliseconds ?? Number.NaN),
-      times(ratio),
+      formatMs(small?.milliseconds ?? Number.NaN),
+      formatMs(large?.milliseconds ?? Number.NaN),
+      formatRatio(ratio),
     ]);
   }
   for (const store of [few, many]) await store.close();
@@ -132,7 +132,7 @@ async function measureForgetting(name: string, open: () => Promise<Store>) {
     measured: `${formatRate(rate)} runs a second`,
     met: rate >= ENDING,
   };
-  return { target, row: [name, milliseconds(elapsed), formatRate(rate), formatRate(rate * ROWS)] };
+  return { target, row: [name, formatMs(elapsed), formatRate(rate), formatRate(rate * ROWS)] };
 }
 
 function formatRate(rate: number): string {

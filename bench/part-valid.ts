@@ -1,8 +1,8 @@
 import { makeFindings } from './findings.js';
 import { judgePeers } from './judge-peers.js';
 import { compare, type Timing } from './measure.js';
-import { atMost, milliseconds, times, type PartResult } from './part-result.js';
-import { availablePeers, loadPeers, type Peer } from './peers.js';
+import { atMost, formatMs, formatRatio, type PartResult } from './part-result.js';
+import { listAvailablePeers, loadPeers, type Peer } from './peers.js';
 import { parse } from './product.js';
 
 const SIZES = [
@@ -16,7 +16,7 @@ const MAX_RATIO_FOR_LARGE = 200;
 
 /** Measures the overhead of `parse` for valid JSON. */
 export async function runValid(): Promise<PartResult> {
-  const names = await availablePeers();
+  const names = await listAvailablePeers();
   let peers: readonly Peer[] = await loadPeers(names);
   const timings = new Map<string, ReadonlyMap<string, Timing>>();
   for (const { name, bytes } of SIZES) {
@@ -62,5 +62,5 @@ export async function runValid(): Promise<PartResult> {
 
 function describe(timing: Timing | undefined, tool: string): string {
   if (timing === undefined) return 'too slow';
-  return tool === 'JSON.parse' ? `1 (${milliseconds(timing.milliseconds)})` : times(timing.ratio);
+  return tool === 'JSON.parse' ? `1 (${formatMs(timing.milliseconds)})` : formatRatio(timing.ratio);
 }

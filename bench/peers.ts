@@ -38,7 +38,7 @@ export function readVersion(name: string): string {
 }
 
 /** Lists the peers that can be loaded here: BAML is a native program, which is not published for every platform. */
-export async function availablePeers(): Promise<string[]> {
+export async function listAvailablePeers(): Promise<string[]> {
   const names: string[] = [];
   for (const [name, package_] of Object.entries(PACKAGES)) {
     try {

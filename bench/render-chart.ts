@@ -1,4 +1,4 @@
-import { times, type BarGroup } from './part-result.js';
+import { formatRatio, type BarGroup } from './part-result.js';
 
 const WIDTH = 760;
 const LABEL_WIDTH = 150;
@@ -61,7 +61,7 @@ function renderGroup({ title, base, bars, limit }: BarGroup, top: number, positi
     .map(({ name, ratio, note }, index) => {
       const middle = top + 24 + index * ROW;
       const width = Math.max(2, position(ratio) - LABEL_WIDTH);
-      const label = `${times(ratio)}${note === undefined ? '' : ` (${note})`}`;
+      const label = `${formatRatio(ratio)}${note === undefined ? '' : ` (${note})`}`;
       return [
         `<text x="${LABEL_WIDTH - 8}" y="${middle + 4}" text-anchor="end">${escape(name)}</text>`,
         `<rect class="${OWN.has(name) ? 'own' : 'peer'}" x="${LABEL_WIDTH}" y="${middle - 7}" width="${width.toFixed(1)}" height="14" rx="2"/>`,

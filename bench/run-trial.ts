@@ -23,7 +23,7 @@ export async function runTrial(peer: string, text: string): Promise<TrialOutcome
       child.kill('SIGKILL');
     };
     const watch = setInterval(() => {
-      if (residentBytes(child.pid) > MEMORY_LIMIT) stop('memory');
+      if (readResidentBytes(child.pid) > MEMORY_LIMIT) stop('memory');
     }, 100);
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       printed += chunk;
@@ -41,7 +41,7 @@ export async function runTrial(peer: string, text: string): Promise<TrialOutcome
 }
 
 /** Returns the resident memory of a process; 0 if the system does not report it: then only the limit of the engine's heap applies. */
-function residentBytes(pid: number | undefined): number {
+function readResidentBytes(pid: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${pid ?? ''}/status`, 'utf8');
     return 1024 * Number(/VmRSS:\s*(\d+)/.exec(status)?.[1] ?? 0);

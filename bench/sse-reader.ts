@@ -38,7 +38,7 @@ export function openSseReader(
   let socket: Socket | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  function take(block: string): void {
+  function readBlock(block: string): void {
     if (block.startsWith('id: ')) {
       const seq = Number(block.slice(4, block.indexOf('\n')));
       if (seq === last + 1) last = seq;
@@ -77,7 +77,7 @@ export function openSseReader(
           rest.startsWith('\r\n', from) || /^[0-9a-f]+\r\n/.test(rest.slice(from, from + 8))
             ? rest.indexOf('id: ', from)
             : from;
-        take(rest.slice(start, end));
+        readBlock(rest.slice(start, end));
         from = end + 2;
       }
       rest = rest.slice(from);

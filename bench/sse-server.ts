@@ -9,7 +9,7 @@ import type * as RunServer from '../src/server/run-server.js';
 import type * as Store from '../src/store/index.js';
 
 /** Commands for the server. */
-export interface SseOrder {
+export interface SseCommand {
   readonly kind: 'sluice' | 'bare';
   readonly folder: string;
   readonly rate: number;
@@ -26,7 +26,7 @@ const TEXT = 'raw agent output in, validated results out '.repeat(8);
 
 type Emit = (events: readonly object[]) => Promise<void>;
 
-process.on('message', (order: SseOrder | 'go' | 'stop') => {
+process.on('message', (order: SseCommand | 'go' | 'stop') => {
   if (order === 'go') source?.start();
   else if (order === 'stop') void source?.stop();
   else void serve(order);
@@ -34,7 +34,7 @@ process.on('message', (order: SseOrder | 'go' | 'stop') => {
 
 let source: { start(): void; stop(): Promise<void> } | undefined;
 
-async function serve({ kind, folder, rate }: SseOrder): Promise<void> {
+async function serve({ kind, folder, rate }: SseCommand): Promise<void> {
   const { url, emit, end } = kind === 'sluice' ? await serveSluice(folder) : await serveBare();
   source = createSource(rate, emit, end);
   report({ url });

@@ -11,17 +11,17 @@ const text = Buffer.from(STREAM_TEXTS[shape](BYTES).text, 'latin1');
 const json = Buffer.from(STREAM_TEXTS[shape](BYTES).json, 'latin1');
 
 // Runs once so that the engine compiles the code, which must not be counted.
-keep(text).stream.end();
+streamAll(text).stream.end();
 
-const value = growth(() => JSON.parse(json.toString('latin1')) as unknown);
-const streaming = growth(() => keep(text));
-const ended = growth(() => {
-  const kept = keep(text);
+const value = measureGrowth(() => JSON.parse(json.toString('latin1')) as unknown);
+const streaming = measureGrowth(() => streamAll(text));
+const ended = measureGrowth(() => {
+  const kept = streamAll(text);
   return { ...kept, result: kept.stream.end() };
 });
 console.log(JSON.stringify({ text: text.length, value, streaming, ended }));
 
-function keep(bytes: Buffer): { stream: ReturnType<typeof createJsonStream>; snapshot: unknown } {
+function streamAll(bytes: Buffer): { stream: ReturnType<typeof createJsonStream>; snapshot: unknown } {
   const stream = createJsonStream();
   let snapshot: unknown;
   for (const chunk of cutText(bytes)) snapshot = stream.push(chunk);
@@ -34,14 +34,14 @@ function forgetLastMatch(): void {
 }
 
 /** Returns how much the heap grows while the created value is held. */
-function growth(make: () => unknown): number {
-  const before = heapUsed();
+function measureGrowth(make: () => unknown): number {
+  const before = readHeapUsed();
   const held = [make()];
-  const after = heapUsed();
+  const after = readHeapUsed();
   return held.length === 1 ? after - before : Number.NaN;
 }
 
-function heapUsed(): number {
+function readHeapUsed(): number {
   if (globalThis.gc === undefined) throw new Error('Start this program with --expose-gc.');
   forgetLastMatch();
   for (let count = 0; count < 3; count++) globalThis.gc();

@@ -46,7 +46,7 @@ describe('chooseParts', () => {
   });
 
   it.each([
-    [['--only', 'a,x,y'], 'There is no part "x", "y"; the parts are a, b, h.'],
+    [['--only', 'a,x,y'], 'Unknown part "x", "y". The parts are a, b, h.'],
     [['a'], /^Unexpected argument 'a'.*; usage: npm run bench \[-- --only a,b\]$/],
     [['--part', 'a'], /^Unknown option '--part'; usage: /],
     [['--only'], /^Option '--only <value>' argument missing; usage: /],
