@@ -21,6 +21,14 @@ describe('the picture of a terminal', () => {
     ]);
   });
 
+  it.each([
+    ['"verdict": "confirmed"', 'good'],
+    ['"verdict": "unchecked"', 'doubt'],
+    ['"verdict": "contradicted"', 'doubt'],
+  ])('marks %s as %s', (text, kind) => {
+    expect(renderTerminal('x', [{ text, at: 0 }])).toContain(`class="${kind}"`);
+  });
+
   it('shows program output as text', () => {
     const picture = renderTerminal('<b>', [{ text: '</text><script>alert(1)</script> & "', at: 0 }]);
     expect(picture).not.toContain('<script>');

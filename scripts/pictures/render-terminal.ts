@@ -66,7 +66,7 @@ function wrap(text: string): readonly string[] {
 function chooseKind(text: string): string {
   if (text.startsWith('$ ')) return 'command';
   if (/^✓|"verdict": "confirmed"|"status": "success"|"action": "advance"|■ completed/.test(text)) return 'good';
-  if (/"verdict": "(?:unchecked|refuted)"|"action": "needs-human"|^!/.test(text)) return 'doubt';
+  if (/"verdict": "(?:unchecked|contradicted)"|"action": "needs-human"|^!/.test(text)) return 'doubt';
   if (/^[→●]/.test(text)) return 'step';
   return text.startsWith('sluice: ') ? 'quiet' : 'plain';
 }

@@ -18,7 +18,7 @@ export const TAGS: readonly Mutation[] = [
     [
       'If the last block begins as JSON and is truncated, an older block is never used instead.',
       'const last = findAnswers(text, blocks).at(-1) ??',
-      'const last = findAnswers(text, blocks).findLast(({ closed }) => closed) ??',
+      'const last = findAnswers(text, blocks).findLast(({ isClosed }) => isClosed) ??',
     ],
     [
       'Acceptance 1: the value of a clean block is extracted.',
