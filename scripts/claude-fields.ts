@@ -1,7 +1,7 @@
 /**
- * Writes the fields of Claude Code's records from its published types: `npx tsx scripts/claude-fields.ts SDK_D_TS`, with the
- * `sdk.d.ts` of the package `@anthropic-ai/claude-agent-sdk` whose last number is that of the recorded Claude Code. The package is not
- * a dependency: only its field names are used, and only here.
+ * Writes the fields of Claude Code's records from its published types: `npx tsx scripts/claude-fields.ts SDK_D_TS`. `SDK_D_TS` is
+ * the `sdk.d.ts` of the package `@anthropic-ai/claude-agent-sdk`, in the version with the same patch number as the recorded
+ * Claude Code. The package is not a dependency: only its field names are used, and only here.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

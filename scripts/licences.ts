@@ -1,6 +1,6 @@
 /**
  * The licence gate: `npm run licences [-- --write]`. Fails if a package has a licence that is not on the list, or
- * if `THIRD-PARTY.md` is not current; `--write` updates that page.
+ * if `THIRD-PARTY.md` is out of date; `--write` updates that page.
  */
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ const problems = checkLicences(packages);
 
 if (process.argv.includes('--write')) await writeFile(PAGE, page);
 else if (!existsSync(PAGE) || (await readFile(PAGE, 'utf8')) !== page) {
-  problems.push('THIRD-PARTY.md is not current: npm run licences -- --write');
+  problems.push('THIRD-PARTY.md is out of date. Run "npm run licences -- --write".');
 }
 for (const problem of problems) console.error(problem);
 console.log(`licences: ${shipped.length} shipped packages, ${packages.length} in total, ${problems.length} problems`);

@@ -5,13 +5,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readImportGraph } from './layering/import-graph.js';
-import { putPicture, renderPicture } from './layering/render-picture.js';
+import { renderPicture, replacePicture } from './layering/render-picture.js';
 import { PROJECT } from './run-tool.js';
 
 const PAGE = join(PROJECT, 'docs/architecture.md');
 
 const page = await readFile(PAGE, 'utf8');
-const drawn = putPicture(page, renderPicture(await readImportGraph(PROJECT)));
+const drawn = replacePicture(page, renderPicture(await readImportGraph(PROJECT)));
 if (process.argv.includes('--write')) await writeFile(PAGE, drawn);
 else if (drawn !== page) {
   console.error('The diagram in docs/architecture.md is out of date. Run "npm run picture -- --write".');

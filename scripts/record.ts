@@ -4,7 +4,7 @@
  * `UPDATE_GOLDEN=1 npx vitest run src/events/engines/ENGINE` writes the events next to it; read them.
  */
 import { join, resolve } from 'node:path';
-import { installedVersion, installPrograms } from '../test/real/install-programs.js';
+import { readInstalledVersion, installPrograms } from '../test/real/install-programs.js';
 import { REAL_ENGINES, type RealEngine } from '../test/real/real-engine.js';
 import { runScenario, SCENARIOS, type Scenario } from '../test/real/scenarios.js';
 import type { Stage } from '../test/real/stage.js';
@@ -21,12 +21,12 @@ const { values, positionals } = readArguments(
 );
 
 for (const name of positionals)
-  if (!Object.hasOwn(REAL_ENGINES, name)) exitWithUsageError(`There is no program for the engine "${name}".`);
+  if (!Object.hasOwn(REAL_ENGINES, name)) exitWithUsageError(`Unknown engine "${name}". Use: ${Object.keys(REAL_ENGINES).join(', ')}.`);
 const engines = Object.values(REAL_ENGINES).filter(
   ({ engine }) => positionals.length === 0 || positionals.includes(engine),
 );
 const scenarios = Object.values<Scenario>(SCENARIOS).filter(({ name }) => (values.scenario ?? name) === name);
-if (scenarios.length === 0) exitWithUsageError(`There is no scenario "${values.scenario}".`);
+if (scenarios.length === 0) exitWithUsageError(`Unknown scenario "${values.scenario}".`);
 
 const { problems } = await installPrograms();
 if (problems.length > 0) throw new Error(`The programs could not be installed: ${problems.join('\n')}`);
@@ -37,8 +37,8 @@ async function record(real: RealEngine, scenario: Scenario): Promise<string> {
   const { stage } = await runScenario(real, scenario);
   try {
     const label = { scenario: scenario.name, format: real.format };
-    const folder = join(getFolder(real.engine, installedVersion(real.package)), `${label.scenario}.${label.format}`);
-    writeRecording(stage.runDir, folder, label, listTexts(stage));
+    const folder = join(getFolder(real.engine, readInstalledVersion(real.package)), `${label.scenario}.${label.format}`);
+    writeRecording(stage.runDir, folder, label, listPlaceholders(stage));
     return folder;
   } finally {
     await stage.remove();
@@ -52,7 +52,7 @@ function getFolder(engine: string, version: string): string {
 }
 
 /** Lists the paths of this machine with their placeholders in recordings; longer paths first. */
-function listTexts({ root, runDir, workdir, model }: Stage): readonly (readonly [string, string])[] {
+function listPlaceholders({ root, runDir, workdir, model }: Stage): readonly (readonly [string, string])[] {
   return [
     [runDir, '/data/runs/01JRECORDED'],
     [workdir, '/workspace'],

@@ -13,11 +13,11 @@ import { PROJECT, run } from './run-tool.js';
 const FOLDER = join(PROJECT, 'reference');
 const TYPEDOC = join(FOLDER, 'node_modules', '.bin', 'typedoc');
 
-if (!existsSync(TYPEDOC)) await attempt('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+if (!existsSync(TYPEDOC)) await runOrThrow('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
 const folder = await mkdtemp(join(tmpdir(), 'sluice-reference-'));
 try {
   const model = join(folder, 'model.json');
-  await attempt(TYPEDOC, ['--json', model]);
+  await runOrThrow(TYPEDOC, ['--json', model]);
   await fixAnchors(join(PROJECT, 'docs', 'api'));
   const problems = findUndocumented(JSON.parse(await readFile(model, 'utf8')));
   for (const problem of problems) console.error(problem);
@@ -27,7 +27,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** typedoc numbers some anchors that occur only once: removes the number from links whose target has none. */
+/** Removes the number that typedoc adds to some links whose anchor has none. */
 async function fixAnchors(root: string): Promise<void> {
   const pages = (await readdir(root, { recursive: true })).filter((path) => path.endsWith('.md'));
   for (const dead of findDeadLinks({ root, pages, find: (path) => (pages.includes(path) ? 'file' : undefined) })) {
@@ -38,7 +38,7 @@ async function fixAnchors(root: string): Promise<void> {
   }
 }
 
-async function attempt(program: string, args: readonly string[]): Promise<void> {
+async function runOrThrow(program: string, args: readonly string[]): Promise<void> {
   const { exitCode, stdout, stderr } = await run(program, args, FOLDER);
   if (exitCode !== 0) throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`);
 }

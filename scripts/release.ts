@@ -31,7 +31,7 @@ const problems = checkRelease({
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);
 
-attempt('bash', ['.ci/run']);
+runStep('bash', ['.ci/run']);
 const steps: readonly (readonly [string, ...string[]])[] = [
   ['npm', 'run', '--silent', 'sbom', '--', `sluice-${version}.cdx.json`],
   ['npm', 'publish', '--provenance', '--access', 'public'],
@@ -39,7 +39,7 @@ const steps: readonly (readonly [string, ...string[]])[] = [
   ['git', 'push', 'origin', `v${version}`],
 ];
 for (const [program, ...args] of steps) {
-  if (process.argv.includes('--publish')) attempt(program, args);
+  if (process.argv.includes('--publish')) runStep(program, args);
   else console.log([program, ...args].join(' '));
 }
 
@@ -50,7 +50,7 @@ async function git(...args: readonly string[]): Promise<string[]> {
 }
 
 /** Runs a step and shows its output; the first failure ends the release. */
-function attempt(program: string, args: readonly string[]): void {
+function runStep(program: string, args: readonly string[]): void {
   const { status } = spawnSync(program, args, { cwd: PROJECT, stdio: 'inherit' });
   if (status === 0) return;
   console.error(`"${[program, ...args].join(' ')}" failed. The remaining steps were not run.`);

@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzippedSize } from './package/gzipped-size.js';
+import { measureGzippedSize } from './package/gzipped-size.js';
 import { measureDependencies, measureImports, measureUnpacked } from './package/measure-package.js';
 import { ENTRY_LIMITS, INSTALL_LIMITS } from './package/size-limits.js';
 import { PROJECT } from './run-tool.js';
@@ -25,7 +25,7 @@ const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(2)} kB`;
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(2)} MB`;
 
 for (const { entry, names, bytes, goal, isForPages = false } of ENTRY_LIMITS) {
-  const size = await gzippedSize(`./src/entries/${entry}.ts`, { names, isForPages });
+  const size = await measureGzippedSize(`./src/entries/${entry}.ts`, { names, isForPages });
   const what = `${names === undefined ? '' : `${names.join(', ')} of `}sluice/${entry}${names === undefined ? '' : ' alone'}`;
   const goalText = goal === undefined ? '' : `, goal ${goal / 1000} kB`;
   report(`${what}: ${kilobytes(size)} minified and gzipped, limit ${bytes / 1000} kB${goalText}`, size <= bytes);

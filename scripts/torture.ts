@@ -32,12 +32,12 @@ const length = {
 if (!Object.values(length).every((number) => number > 0))
   exitWithUsageError('--damages, --rounds, --seconds and --minutes must be numbers above 0.');
 const campaigns = makeCampaigns(length);
-const mutations = `${MUTATIONS.length} mutations of what docs/requirements.md says`;
+const mutationsName = `${MUTATIONS.length} mutations of the clauses in docs/requirements.md`;
 const isChosen = (name: string) => name.toLowerCase().includes(values.only.toLowerCase());
 const chosen = campaigns.filter(({ name, isLong = false }) => isChosen(name) && (!isLong || values.only !== ''));
-const withMutations = isChosen(mutations);
+const withMutations = isChosen(mutationsName);
 if (chosen.length === 0 && !withMutations) {
-  const names = [...campaigns.map(({ name }) => name), mutations].map((name) => `  ${name}`);
+  const names = [...campaigns.map(({ name }) => name), mutationsName].map((name) => `  ${name}`);
   exitWithUsageError(`No campaign has "${values.only}" in its name. The campaigns are:\n${names.join('\n')}`);
 }
 
@@ -84,7 +84,7 @@ async function runMutations(): Promise<number> {
       const row = findRow(mutation, requirements);
       const outcome =
         row === undefined
-          ? { problem: 'not exactly one row has this clause' }
+          ? { problem: 'docs/requirements.md must have this clause in exactly one row' }
           : await runMutation(sandbox, mutation, row);
       if (outcome === 'killed') continue;
       survivors += 1;
@@ -95,6 +95,6 @@ async function runMutations(): Promise<number> {
     await sandbox.remove();
   }
   const took = Math.round((performance.now() - start) / 1000);
-  console.log(`${mutations}: ${MUTATIONS.length - survivors} killed, ${survivors} failed, ${took} s`);
+  console.log(`${mutationsName}: ${MUTATIONS.length - survivors} killed, ${survivors} failed, ${took} s`);
   return survivors;
 }

@@ -31,7 +31,7 @@ describe('npm run layering', () => {
       'src/base/up.ts': `import { a } from '../json/index.js'; export const b = a;`,
       ...lower,
     };
-    expect(await findViolations(files)).toEqual(['src/base/up.ts → src/json/index.ts: base may not import json']);
+    expect(await findViolations(files)).toEqual(['src/base/up.ts → src/json/index.ts: base must not import json']);
   });
 
   it('allows imports of another floor only through its index', async () => {
@@ -54,7 +54,7 @@ describe('npm run layering', () => {
     };
     expect((await findViolations(files)).toSorted()).toEqual(
       ['again', 'lazy', 'type', 'value'].map(
-        (name) => `src/json/${name}.ts → src/events/index.ts: json may not import events`,
+        (name) => `src/json/${name}.ts → src/events/index.ts: json must not import events`,
       ),
     );
   });
@@ -90,7 +90,7 @@ describe('npm run layering', () => {
       'src/json/index.ts': `import 'node:fs'; import 'left';`,
     };
     expect(await findViolations(files)).toEqual([
-      'src/json/index.ts → left: json may not use it',
+      'src/json/index.ts → left: json must not use it',
       'src/json/index.ts → node:fs: json must load in a browser',
     ]);
   });
@@ -114,7 +114,7 @@ describe('npm run layering', () => {
       'web/fine.ts': `import url from '../src/json/index.js?worker&url'; export const b = url;`,
       'web/planted.ts': `import url from '../src/server/index.js?url'; export const b = url;`,
     };
-    expect(await findViolations(files)).toEqual(['web/planted.ts → src/server/index.ts: web may not import server']);
+    expect(await findViolations(files)).toEqual(['web/planted.ts → src/server/index.ts: web must not import server']);
   });
 
   it('finds types that are imported inline', async () => {
@@ -123,7 +123,7 @@ describe('npm run layering', () => {
       'src/json/inline.ts': `export type B = import('../events/index.js').A;`,
     };
     expect(await findViolations(files)).toEqual([
-      'src/json/inline.ts → src/events/index.ts: json may not import events',
+      'src/json/inline.ts → src/events/index.ts: json must not import events',
     ]);
   });
 

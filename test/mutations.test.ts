@@ -43,7 +43,7 @@ describe('runMutation', () => {
     const torn = { ...mutation, replace: 'a +' };
     expect(await runMutation(sandbox, torn, row)).toEqual({ problem: 'its tests were not run' });
     const gone = { ...mutation, search: 'a * b' };
-    expect(await runMutation(sandbox, gone, row)).toEqual({ problem: '"a * b" is not in src/add.ts exactly once' });
+    expect(await runMutation(sandbox, gone, row)).toEqual({ problem: '"a * b" must occur exactly once in src/add.ts' });
   });
 
   it('breaks the sources in a copy: a default, the history, a signal', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ImportEdge } from '../scripts/layering/import-graph.js';
-import { putPicture, renderPicture } from '../scripts/layering/render-picture.js';
+import { renderPicture, replacePicture } from '../scripts/layering/render-picture.js';
 
 const code = (from: string, to: string): ImportEdge => ({
   from: `src/${from}/a.ts`,
@@ -36,9 +36,9 @@ describe('the picture of the imports', () => {
   it('replaces the previous picture', () => {
     const begin = '<!-- picture of the imports, made by npm run picture -- --write -->';
     const page = `before\n${begin}\nold\n<!-- end of the picture -->\nafter\n`;
-    const drawn = putPicture(page, 'new');
+    const drawn = replacePicture(page, 'new');
     expect(drawn).toBe(`before\n${begin}\n\n\`\`\`mermaid\nnew\n\`\`\`\n\n<!-- end of the picture -->\nafter\n`);
-    expect(putPicture(drawn, 'new')).toBe(drawn);
-    expect(() => putPicture('nowhere', 'new')).toThrow('no markers for the picture');
+    expect(replacePicture(drawn, 'new')).toBe(drawn);
+    expect(() => replacePicture('nowhere', 'new')).toThrow('no markers for the picture');
   });
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { INTERNAL_NAMES, SHORT_NAMES } from '../scripts/build/short-names.js';
-import { gzippedSize } from '../scripts/package/gzipped-size.js';
+import { measureGzippedSize } from '../scripts/package/gzipped-size.js';
 import { PROJECT } from '../scripts/run-tool.js';
 import { choiceCases } from '../src/json/fixtures/choice-cases.js';
 import { envelopeCases } from '../src/json/fixtures/envelope-cases.js';
@@ -134,9 +134,9 @@ describe('the built sluice/json', () => {
 
   it('has the size that the size gate measures', async () => {
     for (const names of [undefined, ['parse']]) {
-      const measured = await gzippedSize('./src/entries/json.ts', { names });
+      const measured = await measureGzippedSize('./src/entries/json.ts', { names });
       for (const entry of ['./dist/entries/json.js', './dist/sluice-json/entries/json.js'])
-        expect(await gzippedSize(entry, { names })).toBeLessThan(measured + 50);
+        expect(await measureGzippedSize(entry, { names })).toBeLessThan(measured + 50);
     }
   });
 });

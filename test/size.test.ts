@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { gzippedSize } from '../scripts/package/gzipped-size.js';
+import { measureGzippedSize } from '../scripts/package/gzipped-size.js';
 import { measureDependencies, measureImports } from '../scripts/package/measure-package.js';
 import { ENTRY_LIMITS } from '../scripts/package/size-limits.js';
 import { PROJECT } from '../scripts/run-tool.js';
@@ -13,21 +13,21 @@ describe('npm run size', () => {
       'small.js': 'export const a = 1;',
       'large.js': `export const a = ${JSON.stringify(Array.from({ length: 5000 }, (_, index) => Math.sin(index)))};`,
     });
-    expect(await gzippedSize(join(folder, 'small.js'))).toBeLessThan(100);
-    expect(await gzippedSize(join(folder, 'large.js'))).toBeGreaterThan(15_000);
+    expect(await measureGzippedSize(join(folder, 'small.js'))).toBeLessThan(100);
+    expect(await measureGzippedSize(join(folder, 'large.js'))).toBeGreaterThan(15_000);
   });
 
   it('measures only what the names need', async () => {
     const entry = join(PROJECT, 'src/entries/json.ts');
-    const alone = await gzippedSize(entry, { names: ['parse'] });
+    const alone = await measureGzippedSize(entry, { names: ['parse'] });
     expect(alone).toBeGreaterThan(1000);
-    expect(alone).toBeLessThan(await gzippedSize(entry));
+    expect(alone).toBeLessThan(await measureGzippedSize(entry));
   });
 
   it('refuses a module that needs Node.js', async () => {
     const folder = await makeFolder({ 'a.js': `import { readFileSync } from 'node:fs'; readFileSync('x');` });
-    await expect(gzippedSize(join(folder, 'a.js'))).rejects.toThrow('node:fs');
-    expect(await gzippedSize(join(folder, 'a.js'), { isForPages: false })).toBeGreaterThan(10);
+    await expect(measureGzippedSize(join(folder, 'a.js'))).rejects.toThrow('node:fs');
+    expect(await measureGzippedSize(join(folder, 'a.js'), { isForPages: false })).toBeGreaterThan(10);
   });
 
   it('has a limit for every entry of the package', () => {
@@ -42,7 +42,7 @@ describe('npm run size', () => {
   it.each(ENTRY_LIMITS.filter(({ isForPages }) => isForPages))(
     'finds nothing of Node.js in sluice/$entry',
     async ({ entry, names, bytes }) => {
-      const size = await gzippedSize(join(PROJECT, 'src/entries', `${entry}.ts`), { names });
+      const size = await measureGzippedSize(join(PROJECT, 'src/entries', `${entry}.ts`), { names });
       expect(size).toBeGreaterThan(500);
       expect(size).toBeLessThanOrEqual(bytes);
     },

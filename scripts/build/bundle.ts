@@ -57,7 +57,7 @@ export async function bundleModules(dist: string, files: readonly string[], outd
   });
 }
 
-/** Replaces a file that only re-exports parts of packages by these parts, so that users need not install the packages. */
+/** Bundles the packages that a file re-exports into the file itself, so that users need not install them. */
 export async function bundlePackages(file: string, external: readonly string[]): Promise<void> {
   await build({
     entryPoints: [file],
@@ -79,7 +79,7 @@ export async function bundlePackages(file: string, external: readonly string[]):
 const MODULE_URL =
   "const moduleUrl = typeof __filename === 'string' ? require('url').pathToFileURL(__filename).href : '';";
 
-/** Bundles the same as CommonJS. Each file is a separate module and requires the others, so that nothing exists twice. */
+/** Bundles files of `dist` as CommonJS. Each is a separate module and requires the others, so that no code exists twice. */
 export async function bundleCommonJs(dist: string, files: readonly string[], outdir: string): Promise<void> {
   const kept = new Set(files);
   for (const file of files) {

@@ -1,10 +1,10 @@
 import type { BuildOptions } from 'esbuild';
 
 /**
- * Properties of `src/json` that no other floor and no user sees, one line for each kind of object, those used most first. The
- * build gives them names of one letter, as every bundler does with private names: it makes `sluice/json` smaller, and a user's
- * bundler cannot know which they are. Kinds share letters, as private names do. `test/short-names.test.ts` checks that no name
- * is public or a property of JavaScript, and that two properties of one object never get the same letter.
+ * Internal properties of `src/json`, one line for each kind of object, the most used first. The build shortens them to one letter,
+ * which makes `sluice/json` smaller; a user's bundler cannot do this, because it does not know which properties are internal.
+ * Objects of different kinds use the same letters. `test/short-names.test.ts` checks that no name is public or a property of
+ * JavaScript, and that two properties of one object never get the same letter.
  */
 const NAMES_BY_KIND = `
   cursor token policy structure measureBare readBareText readBare endCutString startToken createStructure
@@ -39,7 +39,7 @@ export const INTERNAL_NAMES: readonly string[] = [...new Set(NAMES_BY_KIND.flat(
 /** The most frequent letters of minified code first. */
 const LETTERS = 'etnsriaolcdupmhfgbykvwxETNSRIAOLCDUPMHFG';
 
-/** Options of esbuild that shorten these names, in every file to the same ones. */
+/** Options of esbuild that shorten these names, to the same letters in every file. */
 export const SHORT_NAMES = {
   mangleProps: new RegExp(`^(?:${INTERNAL_NAMES.join('|')})$`),
   mangleCache: assignLetters(),

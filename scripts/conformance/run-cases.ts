@@ -22,7 +22,7 @@ export interface Score {
   readonly misses: readonly Miss[];
 }
 
-/** Runs every case with the call that replaces that of its project. */
+/** Runs every case with our counterpart of the function that its project tests. */
 export function runCases(cases: readonly ConformanceCase[]): Score {
   const misses = cases.flatMap((one): Miss[] => {
     const answer = runCase(one);

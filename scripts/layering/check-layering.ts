@@ -28,14 +28,14 @@ function findProblem({ from, to, kind, typeOnly }: ImportEdge): string | undefin
     case 'package':
       return floor.packages === 'any' || floor.packages.includes(getPackageName(to))
         ? undefined
-        : `${name} may not use it`;
+        : `${name} must not use it`;
     case 'file': {
       const target = getFloor(to);
       if (target === name) return undefined;
       if (FLOORS[target]?.hasNoIndex !== true && !/^src\/[^/]+\/index\.ts$/.test(to))
         return `${target} must be imported through its index.ts`;
       if (floor.imports.includes(target)) return undefined;
-      if (floor.types?.includes(target) !== true) return `${name} may not import ${target}`;
+      if (floor.types?.includes(target) !== true) return `${name} must not import ${target}`;
       return typeOnly ? undefined : `${name} may import only types of ${target}`;
     }
   }

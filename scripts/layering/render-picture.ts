@@ -40,7 +40,7 @@ export function renderPicture({ edges }: ImportGraph): string {
 }
 
 /** Replaces the picture in a page. */
-export function putPicture(page: string, picture: string): string {
+export function replacePicture(page: string, picture: string): string {
   const [before, rest] = page.split(BEGIN);
   const after = rest?.split(END)[1];
   if (before === undefined || after === undefined)

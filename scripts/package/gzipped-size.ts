@@ -8,20 +8,20 @@ const JSON_ENTRY = 'src/entries/json.ts';
 interface SizeOptions {
   /** Measures only what an import of these names loads. */
   readonly names?: readonly string[] | undefined;
-  /** Whether it is bundled for a page, with the packages it needs; rejects if it needs Node.js. True by default. */
+  /** Whether to bundle for a web page, with the packages it needs; throws if it needs Node.js. True by default. */
   readonly isForPages?: boolean;
 }
 
-/** Packages that a user of such an entry has anyway. */
-const HOSTS = ['react', '@langchain/core', '@langchain/core/*'];
+/** Packages that the users of an entry already have. */
+const HOST_PACKAGES = ['react', '@langchain/core', '@langchain/core/*'];
 
-/** Measures a module with its imports, minified and gzipped, in bytes. Names inside of `src/json` are shortened as in the build. */
-export async function gzippedSize(entry: string, { names, isForPages = true }: SizeOptions = {}): Promise<number> {
+/** Measures a module with its imports, minified and gzipped, in bytes. Names inside `src/json` are shortened as in the build. */
+export async function measureGzippedSize(entry: string, { names, isForPages = true }: SizeOptions = {}): Promise<number> {
   const { outputFiles } = await build({
     ...(names === undefined
       ? { entryPoints: [entry] }
       : { stdin: { contents: `export { ${names.join(', ')} } from ${JSON.stringify(entry)}`, resolveDir: '.' } }),
-    ...(isForPages ? { platform: 'browser', external: HOSTS } : { platform: 'node', packages: 'external' }),
+    ...(isForPages ? { platform: 'browser', external: HOST_PACKAGES } : { platform: 'node', packages: 'external' }),
     bundle: true,
     minify: true,
     format: 'esm',

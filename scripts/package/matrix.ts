@@ -120,23 +120,23 @@ function writePrograms(project: string, entries: (typeof PACKAGES)[keyof typeof 
 }
 
 /** Returns the path of a tool of the matrix. */
-function tool(path: string): string {
+function getToolPath(path: string): string {
   return join(TOOLS, path);
 }
 
 /** Returns the path of a tool of the project itself. */
-function own(name: string): string {
+function getProjectToolPath(name: string): string {
   return join(PROJECT, 'node_modules/.bin', name);
 }
 
 function listTrials(project: string): Trial[] {
   const node = process.execPath;
-  const bundled = (name: string, ...bundler: readonly string[]): Trial => ({
+  const createBundlerTrial = (name: string, ...bundler: readonly string[]): Trial => ({
     name,
     commands: [bundler as [string, ...string[]], [node, `${name.toLowerCase()}.bundle.mjs`]],
   });
   const page: Trial['commands'][number] = [
-    own('esbuild'),
+    getProjectToolPath('esbuild'),
     'page.mjs',
     '--bundle',
     '--format=esm',
@@ -147,7 +147,7 @@ function listTrials(project: string): Trial[] {
     { name: 'Node.js, ES modules', commands: [[node, 'program.mjs']] },
     { name: 'Node.js, CommonJS', commands: [[node, 'program.cjs']] },
     ...['5.4', '5.9', '6', '7'].flatMap((version) => {
-      const tsc: [string, ...string[]] = version === '7' ? [own('tsc')] : [node, tool(`typescript-${version}/bin/tsc`)];
+      const tsc: [string, ...string[]] = version === '7' ? [getProjectToolPath('tsc')] : [node, getToolPath(`typescript-${version}/bin/tsc`)];
       return ['node16', 'nodenext', 'bundler'].map((resolution) => ({
         name: `TypeScript ${version}, ${resolution}`,
         silent: true,
@@ -156,11 +156,11 @@ function listTrials(project: string): Trial[] {
     }),
     {
       name: 'Jest 29',
-      commands: [[node, tool('jest/bin/jest.js'), '--rootDir', project, '--testMatch', '**/*.test.cjs']],
+      commands: [[node, getToolPath('jest/bin/jest.js'), '--rootDir', project, '--testMatch', '**/*.test.cjs']],
     },
-    bundled(
+    createBundlerTrial(
       'esbuild',
-      own('esbuild'),
+      getProjectToolPath('esbuild'),
       'program.mjs',
       '--bundle',
       '--format=esm',
@@ -169,11 +169,11 @@ function listTrials(project: string): Trial[] {
       '--outfile=esbuild.bundle.mjs',
       '--log-level=error',
     ),
-    bundled('Rollup', node, tool('rollup/dist/bin/rollup'), '--silent', '-c', 'rollup.config.mjs'),
-    bundled('webpack', node, 'webpack.config.cjs'),
-    bundled(
+    createBundlerTrial('Rollup', node, getToolPath('rollup/dist/bin/rollup'), '--silent', '-c', 'rollup.config.mjs'),
+    createBundlerTrial('webpack', node, 'webpack.config.cjs'),
+    createBundlerTrial(
       'Vite',
-      own('vite'),
+      getProjectToolPath('vite'),
       'build',
       '--ssr',
       'program.mjs',
@@ -186,12 +186,12 @@ function listTrials(project: string): Trial[] {
       '--config',
       'vite.config.mjs',
     ),
-    { name: 'Bun', commands: [[tool(`@oven/bun-linux-${ARM ? 'aarch64' : 'x64'}/bin/bun`), 'program.mjs']] },
+    { name: 'Bun', commands: [[getToolPath(`@oven/bun-linux-${ARM ? 'aarch64' : 'x64'}/bin/bun`), 'program.mjs']] },
     {
       name: 'Deno',
       commands: [
         [
-          tool(`@deno/linux-${process.arch}-glibc/deno`),
+          getToolPath(`@deno/linux-${process.arch}-glibc/deno`),
           'run',
           '--allow-all',
           '--node-modules-dir=manual',
@@ -201,7 +201,7 @@ function listTrials(project: string): Trial[] {
     },
     {
       name: 'workerd',
-      commands: [page, [tool(`@cloudflare/workerd-linux-${ARM ? 'arm64' : '64'}/bin/workerd`), 'test', 'worker.capnp']],
+      commands: [page, [getToolPath(`@cloudflare/workerd-linux-${ARM ? 'arm64' : '64'}/bin/workerd`), 'test', 'worker.capnp']],
     },
     { name: 'Edge Runtime', commands: [page, [node, 'edge.cjs']] },
   ];
@@ -231,7 +231,7 @@ console.log(\`line \${(await answer.output).line}\`);
 `;
 const AI_SDK_7: Trial = {
   name: 'AI SDK 7 on Node.js 24',
-  commands: [[tool(`node-linux-${process.arch}/bin/node`), 'ai-sdk.mjs']],
+  commands: [[getToolPath(`node-linux-${process.arch}/bin/node`), 'ai-sdk.mjs']],
 };
 const ROLLUP = `import resolve from '${join(TOOLS, '@rollup/plugin-node-resolve/dist/es/index.js')}';
 export default { input: 'program.mjs', output: { file: 'rollup.bundle.mjs', format: 'es' }, external: /^ajv/, plugins: [resolve()] };

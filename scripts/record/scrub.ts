@@ -1,4 +1,4 @@
-/** Bytes in which paths of this machine were replaced, with a function that converts old offsets. */
+/** Bytes in which texts were replaced, with a function that converts old offsets. */
 export interface Scrubbed {
   readonly bytes: Buffer;
   /** Converts an old offset to the new one; an offset inside of a replaced text becomes the end of the new text. */

@@ -59,7 +59,7 @@ export async function runMutation({ folder }: Sandbox, mutation: Mutation, row: 
   const path = join(folder, mutation.file);
   const text = await readFile(path, 'utf8');
   const mutated = mutate(text, mutation);
-  if (mutated === undefined) return { problem: `"${mutation.search}" is not in ${mutation.file} exactly once` };
+  if (mutated === undefined) return { problem: `"${mutation.search}" must occur exactly once in ${mutation.file}` };
   await writeFile(path, mutated);
   try {
     return await judgeTests(folder, row);

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { LAUNCHERS } from '../../src/runs/launchers/launchers.js';
 import { isVersionIn } from '../../src/runs/launchers/version.js';
 import { expectSound } from './expect-sound.js';
-import { installedVersion } from './install-programs.js';
+import { readInstalledVersion } from './install-programs.js';
 import type { RealEngine } from './real-engine.js';
 import { runScenario, SCENARIOS, type Scenario } from './scenarios.js';
 import type { StageFolders, Played, Stage } from './stage.js';
@@ -23,7 +23,7 @@ export function describeEngine(real: RealEngine): void {
 
   describe(`the real ${engine}`, () => {
     it('has a version that the launcher supports', () => {
-      expect(isVersionIn(installedVersion(real.package), LAUNCHERS[engine].drives)).toBe(true);
+      expect(isVersionIn(readInstalledVersion(real.package), LAUNCHERS[engine].drives)).toBe(true);
     });
 
     it('answers', async () => {
@@ -117,7 +117,7 @@ export function describeEngine(real: RealEngine): void {
         files: setTrap,
         spec: { prompt: 'Write it.', permissions: 'safe' },
       });
-      expect(existsSync(trapIn(stage))).toBe(false);
+      expect(existsSync(getTrapFile(stage))).toBe(false);
       expect(played.result).toMatchObject({ status: 'success', artifacts: { created: [], modified: [], deleted: [] } });
       expect(listFinals(played).at(-1)).toBe('I was not allowed to.');
       expect(played.result).toMatchObject({ text: 'I was not allowed to.' });
@@ -137,7 +137,7 @@ export function describeEngine(real: RealEngine): void {
         files: setTrap,
         spec: { prompt: 'Write it.', permissions: 'workspace' },
       });
-      expect(existsSync(trapIn(stage))).toBe(false);
+      expect(existsSync(getTrapFile(stage))).toBe(false);
       expect(played.result.status).toBe('success');
       expect(readFileSync(join(stage.runDir, 'work_result.json'), 'utf8')).toBe('allowed');
       expect(existsSync(join(stage.root, 'forbidden.txt'))).toBe(false);
@@ -162,18 +162,18 @@ export function describeEngine(real: RealEngine): void {
       // In a sandbox the program could start, but could not reach the file of the trap.
       const spec = { prompt: 'Say hello.', permissions: 'bypass', sandbox: 'off' } as const;
       const { stage } = await perform({ ...SCENARIOS.plain, files: setTrap, spec });
-      expect(existsSync(trapIn(stage))).toBe(real.trapSprings);
+      expect(existsSync(getTrapFile(stage))).toBe(real.trapSprings);
     });
   });
 }
 
 /** Files of a working folder that would start a program, which would leave a file. */
 function setTrap(real: RealEngine, folders: StageFolders): Readonly<Record<string, string>> {
-  const file = trapIn(folders);
+  const file = getTrapFile(folders);
   return real.trapFiles({ file, command: `touch ${file}` });
 }
 
-function trapIn({ root }: StageFolders): string {
+function getTrapFile({ root }: StageFolders): string {
   return join(root, 'sprung');
 }
 

@@ -40,7 +40,7 @@ export async function installPrograms(folder: string = FOLDER): Promise<Installa
   const problem = await npm(folder, 'install', '--no-save', '--ignore-scripts');
   if (problem !== undefined) return { done: false, problems: [problem] };
   const problems: string[] = [];
-  for (const name of programsWithScripts(folder)) {
+  for (const name of listProgramsWithScripts(folder)) {
     const failure = await npm(folder, 'rebuild', name);
     if (failure !== undefined) problems.push(failure);
   }
@@ -49,7 +49,7 @@ export async function installPrograms(folder: string = FOLDER): Promise<Installa
 }
 
 /** Lists programs that must run an install script to be complete. */
-function programsWithScripts(folder: string): string[] {
+function listProgramsWithScripts(folder: string): string[] {
   const { allowScripts } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8')) as {
     allowScripts: Readonly<Record<string, boolean>>;
   };
@@ -64,7 +64,7 @@ async function npm(folder: string, ...args: readonly string[]): Promise<string |
 }
 
 /** Returns the version of an installed package. */
-export function installedVersion(name: string): string {
+export function readInstalledVersion(name: string): string {
   const manifest = JSON.parse(readFileSync(`${FOLDER}node_modules/${name}/package.json`, 'utf8')) as {
     version: string;
   };

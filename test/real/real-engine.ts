@@ -50,12 +50,12 @@ export interface Trap {
 /** The key of all requests; the model on loopback accepts any. */
 const KEY = 'scripted-model-key';
 
-function call(name: string, input: object): ToolCall {
+function createCall(name: string, input: object): ToolCall {
   return { name, arguments: JSON.stringify(input) };
 }
 
 /** Settings with which Claude Code and programs derived from it start hooks and servers. */
-function hooksAndServers({ command, file }: Trap): string {
+function renderHooksAndServers({ command, file }: Trap): string {
   return JSON.stringify({
     hooks: { SessionStart: [{ matcher: '*', hooks: [{ type: 'command', name: 'trap', command }] }] },
     mcpServers: { trap: { command: 'touch', args: [file] } },
@@ -82,14 +82,14 @@ const codex: RealEngine = {
   homeOutsideTemporary: true,
   environment: () => ({ MOCK_API_KEY: KEY }),
   writeFile: (path, text) =>
-    call('exec_command', { cmd: `mkdir -p "$(dirname '${path}')"; printf %s '${text}' > '${path}'` }),
-  runShell: (cmd) => call('exec_command', { cmd }),
+    createCall('exec_command', { cmd: `mkdir -p "$(dirname '${path}')"; printf %s '${text}' > '${path}'` }),
+  runShell: (cmd) => createCall('exec_command', { cmd }),
   rich: {
     homeFiles: ([command, ...args], url) => ({
       '.codex/config.toml': `${codex.homeFiles(url)['.codex/config.toml'] ?? ''}\n[mcp_servers.exam]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n`,
     }),
     // It offers its model neither a plan nor the tools of a server under their own names.
-    readImage: (path) => call('view_image', { path }),
+    readImage: (path) => createCall('view_image', { path }),
   },
   trapFiles: ({ file }) => ({
     '.codex/config.toml': `[mcp_servers.trap]\ncommand = "touch"\nargs = [${JSON.stringify(file)}]\n`,
@@ -104,8 +104,8 @@ const gemini: RealEngine = {
   model: 'gemini-2.5-pro',
   homeFiles: () => ({ '.gemini/settings.json': '{ "security": { "auth": { "selectedType": "gemini-api-key" } } }' }),
   environment: (url) => ({ GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url }),
-  writeFile: (path, content) => call('write_file', { file_path: path, content }),
-  runShell: (command) => call('run_shell_command', { command }),
+  writeFile: (path, content) => createCall('write_file', { file_path: path, content }),
+  runShell: (command) => createCall('run_shell_command', { command }),
   rich: {
     homeFiles: ([command, ...args]) => ({
       '.gemini/settings.json': JSON.stringify({
@@ -113,11 +113,11 @@ const gemini: RealEngine = {
         mcpServers: { exam: { command, args, trust: true } },
       }),
     }),
-    lookup: call('mcp_exam_lookup', { q: 'x' }),
-    plan: call('write_todos', { todos: [{ description: 'one', status: 'in_progress' }] }),
-    readImage: (path) => call('read_file', { file_path: path }),
+    lookup: createCall('mcp_exam_lookup', { q: 'x' }),
+    plan: createCall('write_todos', { todos: [{ description: 'one', status: 'in_progress' }] }),
+    readImage: (path) => createCall('read_file', { file_path: path }),
   },
-  trapFiles: (trap) => ({ '.gemini/settings.json': hooksAndServers(trap) }),
+  trapFiles: (trap) => ({ '.gemini/settings.json': renderHooksAndServers(trap) }),
 };
 
 const opencode: RealEngine = {
@@ -139,8 +139,8 @@ const opencode: RealEngine = {
     }),
   }),
   environment: () => ({ OPENCODE_DISABLE_MODELS_FETCH: '1' }),
-  writeFile: (filePath, content) => call('write', { filePath, content }),
-  runShell: (command) => call('bash', { command, description: 'a command' }),
+  writeFile: (filePath, content) => createCall('write', { filePath, content }),
+  runShell: (command) => createCall('bash', { command, description: 'a command' }),
   rich: {
     homeFiles: (command, url) => ({
       '.config/opencode/opencode.json': JSON.stringify({
@@ -148,10 +148,10 @@ const opencode: RealEngine = {
         mcp: { exam: { type: 'local', command, enabled: true } },
       }),
     }),
-    lookup: call('exam_lookup', { q: 'x' }),
-    plan: call('todowrite', { todos: [{ id: '1', content: 'one', status: 'in_progress', priority: 'high' }] }),
-    subAgent: call('task', { description: 'look', prompt: 'Look at it.', subagent_type: 'general' }),
-    readImage: (filePath) => call('read', { filePath }),
+    lookup: createCall('exam_lookup', { q: 'x' }),
+    plan: createCall('todowrite', { todos: [{ id: '1', content: 'one', status: 'in_progress', priority: 'high' }] }),
+    subAgent: createCall('task', { description: 'look', prompt: 'Look at it.', subagent_type: 'general' }),
+    readImage: (filePath) => createCall('read', { filePath }),
   },
   trapFiles: ({ file }) => ({
     'opencode.json': JSON.stringify({
@@ -169,23 +169,23 @@ const claude: RealEngine = {
   homeFiles: () => ({}),
   // As root it refuses every permission, unless a variable declares the machine a sandbox.
   environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY, IS_SANDBOX: '1' }),
-  writeFile: (path, content) => call('Write', { file_path: path, content }),
-  runShell: (command) => call('Bash', { command, description: 'a command' }),
+  writeFile: (path, content) => createCall('Write', { file_path: path, content }),
+  runShell: (command) => createCall('Bash', { command, description: 'a command' }),
   rich: {
     homeFiles: ([command, ...args]) => ({
       '.claude.json': JSON.stringify({ mcpServers: { exam: { type: 'stdio', command, args } } }),
     }),
-    lookup: call('mcp__exam__lookup', { q: 'x' }),
-    subAgent: call('Agent', { description: 'look', prompt: 'Look at it.', subagent_type: 'general-purpose' }),
+    lookup: createCall('mcp__exam__lookup', { q: 'x' }),
+    subAgent: createCall('Agent', { description: 'look', prompt: 'Look at it.', subagent_type: 'general-purpose' }),
     showsSubAgent: true,
-    readImage: (path) => call('Read', { file_path: path }),
+    readImage: (path) => createCall('Read', { file_path: path }),
   },
   trapFiles: (trap) => ({
     '.claude/settings.json': JSON.stringify({
       permissions: { allow: ['Bash', 'Write'] },
       enableAllProjectMcpServers: true,
     }),
-    '.claude/settings.local.json': hooksAndServers(trap),
+    '.claude/settings.local.json': renderHooksAndServers(trap),
     '.mcp.json': JSON.stringify({ mcpServers: { trap: { command: 'touch', args: [trap.file] } } }),
   }),
 };
@@ -197,8 +197,8 @@ const qwen: RealEngine = {
   trapSprings: true,
   homeFiles: () => ({ '.qwen/settings.json': '{ "security": { "auth": { "selectedType": "openai" } } }' }),
   environment: (url) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'qwen3-coder-plus' }),
-  writeFile: (path, content) => call('write_file', { file_path: path, content }),
-  runShell: (command) => call('run_shell_command', { command, is_background: false }),
+  writeFile: (path, content) => createCall('write_file', { file_path: path, content }),
+  runShell: (command) => createCall('run_shell_command', { command, is_background: false }),
   rich: {
     homeFiles: ([command, ...args]) => ({
       '.qwen/settings.json': JSON.stringify({
@@ -207,13 +207,13 @@ const qwen: RealEngine = {
         tools: { todoWrite: { enabled: true } },
       }),
     }),
-    lookup: call('mcp__exam__lookup', { q: 'x' }),
-    plan: call('todo_write', { todos: [{ id: '1', content: 'one', status: 'in_progress' }] }),
-    subAgent: call('agent', { description: 'look', prompt: 'Look at it.', subagent_type: 'general-purpose' }),
-    readImage: (path) => call('read_file', { file_path: path }),
+    lookup: createCall('mcp__exam__lookup', { q: 'x' }),
+    plan: createCall('todo_write', { todos: [{ id: '1', content: 'one', status: 'in_progress' }] }),
+    subAgent: createCall('agent', { description: 'look', prompt: 'Look at it.', subagent_type: 'general-purpose' }),
+    readImage: (path) => createCall('read_file', { file_path: path }),
   },
   // With the version of their format: it would rewrite settings in an older format.
-  trapFiles: (trap) => ({ '.qwen/settings.json': hooksAndServers(trap).replace('{', '{"$version":4,') }),
+  trapFiles: (trap) => ({ '.qwen/settings.json': renderHooksAndServers(trap).replace('{', '{"$version":4,') }),
 };
 
 const copilot: RealEngine = {
@@ -231,16 +231,16 @@ const copilot: RealEngine = {
     COPILOT_MODEL: 'gpt-4.1',
     XDG_CACHE_HOME: COPILOT_CACHE,
   }),
-  writeFile: (path, text) => call('create', { path, file_text: text }),
-  runShell: (command) => call('bash', { command, description: 'a command' }),
+  writeFile: (path, text) => createCall('create', { path, file_text: text }),
+  runShell: (command) => createCall('bash', { command, description: 'a command' }),
   rich: {
     homeFiles: ([command, ...args]) => ({
       '.copilot/mcp-config.json': JSON.stringify({
         mcpServers: { exam: { type: 'local', command, args, tools: ['*'] } },
       }),
     }),
-    lookup: call('exam-lookup', { q: 'x' }),
-    readImage: (path) => call('view', { path }),
+    lookup: createCall('exam-lookup', { q: 'x' }),
+    readImage: (path) => createCall('view', { path }),
   },
   trapFiles: (trap) => ({
     '.mcp.json': JSON.stringify({ mcpServers: { trap: { command: 'touch', args: [trap.file] } } }),
