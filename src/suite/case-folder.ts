@@ -1,6 +1,7 @@
+import type { Dir } from 'node:fs';
 import { mkdir, opendir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { getErrorMessage } from '../base/index.js';
+import { getErrorCode, getErrorMessage } from '../base/index.js';
 import { isPresent, openForReading, openNew, readSmallFile, readSpan, replaceFile } from '../files/index.js';
 import type { OpenFile } from '../base/index.js';
 import type { StandardSchema } from '../json/index.js';
@@ -111,10 +112,10 @@ export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Lists the names of all cases, sorted; none if there is no suite. */
+/** Lists the names of all cases, sorted; empty if the folder of the suite does not exist. */
 export async function listCases(suite: string): Promise<readonly string[]> {
   const names: string[] = [];
-  const folder = await opendir(suite).catch(() => undefined);
+  const folder = await openSuite(suite);
   if (folder === undefined) return names;
   for await (const entry of folder) {
     if (!entry.isDirectory() || !NAME.test(entry.name)) continue;
@@ -127,6 +128,17 @@ export async function listCases(suite: string): Promise<readonly string[]> {
     names.push(entry.name);
   }
   return names.toSorted();
+}
+
+/** Opens the folder of a suite; undefined if it does not exist. An unreadable folder is an error, because it would look empty. */
+async function openSuite(suite: string): Promise<Dir | undefined> {
+  try {
+    return await opendir(suite);
+  } catch (error) {
+    if (getErrorCode(error) === 'ENOENT') return undefined;
+    const message = `Cannot read the suite "${suite}": ${getErrorMessage(error)}. Check the path and its permissions.`;
+    throw new SuiteError('SUITE_UNREADABLE', message, { cause: error });
+  }
 }
 
 const detailsSchema = fromRecordSchema<SuiteCase>(suiteCaseSchema);

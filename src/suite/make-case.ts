@@ -132,7 +132,7 @@ async function buildCase(
   ].map(({ path, bytes }) => ({ path, bytes: secrets.mask(bytes) }));
   const total = masked.reduce((sum, { bytes }) => sum + bytes.length, 0);
   if (total > CASE_BYTES) {
-    const message = `The case would have ${total} bytes, and the limit is ${CASE_BYTES}. Add a shorter run, or copy this one with sluice export.`;
+    const message = `The case would be ${total} bytes, but the limit is ${CASE_BYTES}. Add a shorter run, or copy this one with sluice export.`;
     throw new SuiteError('CASE_TOO_LARGE', message);
   }
   const expected = await assessFiles(masked, record, schema);

@@ -3,6 +3,7 @@ import { SluiceError } from '../base/index.js';
 /** Error codes of suites. A closed list: `docs/errors.md` says what to do about each. */
 export const SUITE_ERROR_CODES = [
   'SUITE_EMPTY',
+  'SUITE_UNREADABLE',
   'CASE_NOT_FOUND',
   'CASE_EXISTS',
   'CASE_INVALID',

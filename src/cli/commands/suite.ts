@@ -1,5 +1,4 @@
 import { lstat, writeFile } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -18,6 +17,7 @@ import { readContract } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
 import { MAX_INPUT_BYTES, readInput } from '../read-input.js';
 import { formatLine, makeVisible } from '../terminal-text.js';
+import { readUserName } from './resolve.js';
 
 interface SuiteFlags {
   readonly suite: string;
@@ -131,40 +131,40 @@ async function makeCase(
 ): Promise<NewCase> {
   const { makeFolderCase, makeRunCase, makeTextCase } = await import('../../suite/index.js');
   const { store, wrappers, config } = context;
-  const maker = {
+  const options = {
     secrets: await compileKnownSecrets(config),
     clock: () => store.now(),
     note: flags.note,
     verdict: readVerdict(flags, store.now()),
   };
-  const contract = toStored(await readContract(flags, io));
+  const contract = toStoredContract(await readContract(flags, io));
   if (run === undefined) {
     const { name } = flags;
     if (name === undefined) throw new MisuseError('A text needs a name. Add --name NAME.');
     const input = await readInput(flags.answer, MAX_INPUT_BYTES, io);
     if ('tooLong' in input) throw new MisuseError(`The text is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`);
-    return makeTextCase({ ...maker, text: input.text, name, contract: contract ?? {} });
+    return makeTextCase({ ...options, text: input.text, name, contract: contract ?? {} });
   }
   const isFolder = run.includes('/') || (await lstat(run).catch(() => undefined)) !== undefined;
   const record = isFolder ? undefined : await store.findRun(run);
   const folder = isFolder ? await openRunFolder(run) : await openRunById(config, run);
-  if (record === undefined) return makeFolderCase({ ...maker, folder, contract });
+  if (record === undefined) return makeFolderCase({ ...options, folder, contract });
   if (contract !== undefined) {
     throw new MisuseError('The contract of this run is in the database. Omit --schema and the parsing options.');
   }
-  return makeRunCase({ ...maker, record, folder, store, wrappers });
+  return makeRunCase({ ...options, record, folder, store, wrappers });
 }
 
-function toStored(contract: Awaited<ReturnType<typeof readContract>>) {
+function toStoredContract(contract: Awaited<ReturnType<typeof readContract>>) {
   if (contract === undefined) return undefined;
   const { schema, profile, allow_partial, align } = contract;
-  const asData = schema === undefined || '~standard' in schema ? {} : { schema };
-  return { ...asData, ...omitUndefined({ profile, allow_partial, align }) };
+  const jsonSchema = schema === undefined || '~standard' in schema ? {} : { schema };
+  return { ...jsonSchema, ...omitUndefined({ profile, allow_partial, align }) };
 }
 
 function readVerdict({ verdict, why = '', who }: AddFlags, now: number) {
   if (verdict === undefined) return undefined;
-  return { action: verdict, who: who ?? userInfo().username, why, at: new Date(now).toISOString() };
+  return { action: verdict, who: who ?? readUserName(), why, at: new Date(now).toISOString() };
 }
 
 async function runRunSuite(names: readonly string[], flags: RunSuiteFlags, io: CommandIo): Promise<ExitCode> {
