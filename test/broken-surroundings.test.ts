@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, open, readdir } from 'node:fs/promises';
+import { mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { run } from '../scripts/run-tool.js';
@@ -83,6 +83,17 @@ describe('a folder that cannot be created', () => {
     expectRefusal(await sluice('export', run_id, 'file/x.tar'), 'SYSTEM_REFUSED');
     expect((await readdir(folder)).toSorted()).toEqual(['answer.json', 'file', 'folder', 'letter.db', 'request.json']);
   });
+});
+
+describe('an invalid schedule', () => {
+  it.each([['worker'], ['serve', '--port', '0'], ['serve', '--port', '0', '--no-worker']])(
+    'is reported immediately: %s',
+    async (...args) => {
+      const schedules = { nightly: { cron: 'at midnight', request: {} } };
+      await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ schedules }));
+      expectRefusal(await sluice(...args, '--config', 'sluice.config.json'), 'INVALID_SCHEDULE');
+    },
+  );
 });
 
 describe('a run whose folder is removed by its worker', () => {

@@ -172,6 +172,8 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
   const { config, store, lead, logger } = context;
   const { data } = config;
   const metered = metrics.measureLag(store);
+  // Read before anything is started, so that an invalid schedule is reported first.
+  const duties = await listDuties(context);
   const worker = flags.worker
     ? startWorker({
         store: metered,
@@ -194,7 +196,7 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
     archive,
     repos: lead.repos,
     lead: worker === undefined ? undefined : lead,
-    duties: await listDuties(context),
+    duties,
   });
   let demo: RunningDemo | undefined;
   return {

@@ -65,8 +65,9 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     import('../../config/index.js'),
   ]);
   const { config, store, lead, logger } = context;
-  // Opened before anything is claimed, so that invalid settings are reported first.
+  // Read before anything is claimed, so that invalid settings are reported first.
   const archive = await createArchive(config, process.env);
+  const duties = await listDuties(context);
   const worker = startWorker({
     store,
     lead,
@@ -87,7 +88,7 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     archive,
     repos: lead.repos,
     lead,
-    duties: await listDuties(context),
+    duties,
   });
   logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
   await waitForInterruption(interruption);
