@@ -2,6 +2,7 @@ import { isSluiceError } from '../base/index.js';
 import type { FcmpData, FcmpEvent } from '../events/index.js';
 import type { RunReply } from '../records/index.js';
 import type { Run } from '../runs/index.js';
+import { chooseOption } from './choose-option.js';
 import type { CommandIo } from './command-io.js';
 import { createReplies } from './replies.js';
 import type { Replies } from './replies.js';
@@ -29,29 +30,40 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
   let isReading = false;
 
   async function readLines(): Promise<void> {
-    while (open.length > 0) {
-      const line = await (replies ??= createReplies(io)).next();
-      // Rules may answer questions while the person types: the line belongs to the oldest question that is open now.
-      const [question] = open;
-      if (question === undefined) return;
-      if (line === undefined) {
-        await question.cancel();
-        open = open.filter((other) => other !== question);
-        continue;
+    try {
+      while (open.length > 0) {
+        const line = await (replies ??= createReplies(io)).next();
+        // Rules may answer questions while the person types: the line belongs to the oldest question that is open now.
+        const [question] = open;
+        if (question === undefined) return;
+        if (line === undefined) {
+          await question.cancel();
+          remove(question);
+        } else await answer(question, line);
       }
-      const parsed = question.parse(line);
-      if ('problem' in parsed) {
-        await io.stderr.write(formatLine(parsed.problem));
-        continue;
-      }
-      try {
-        await run.reply(parsed.reply);
-        open = open.filter((other) => other !== question);
-      } catch (error) {
-        if (!isSluiceError(error) || error.code !== 'INVALID_REPLY') throw error;
-        await io.stderr.write(formatLine(error.message));
-      }
+    } finally {
+      // In the same turn as the last check of `open`, so that a question that arrives next starts reading again.
+      isReading = false;
     }
+  }
+
+  async function answer(question: OpenQuestion, line: string): Promise<void> {
+    const parsed = question.parse(line);
+    if ('problem' in parsed) return io.stderr.write(formatLine(parsed.problem));
+    try {
+      await run.reply(parsed.reply);
+      remove(question);
+    } catch (error) {
+      if (!isSluiceError(error)) throw error;
+      // A rule or a time limit may have answered the question just now; the next line is for the next question.
+      if (error.code === 'REPLY_NOT_EXPECTED') remove(question);
+      else if (error.code !== 'INVALID_REPLY') throw error;
+      await io.stderr.write(formatLine(error.message));
+    }
+  }
+
+  function remove(question: OpenQuestion): void {
+    open = open.filter((other) => other !== question);
   }
 
   function add(question: OpenQuestion): void {
@@ -59,17 +71,13 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
     if (isReading) return;
     isReading = true;
     // Not awaited: the run may end before a reply is typed.
-    void readLines()
-      .catch(() => undefined)
-      .finally(() => {
-        isReading = false;
-      });
+    readLines().catch(() => undefined);
   }
 
   return {
     onEvent(event) {
       if (event.type === 'user.input.required') {
-        // After the end of the input no reply can come.
+        // No reply is possible after the end of the input, so the run is canceled.
         add({ id: event.data.interaction_id, parse: parseText, cancel: async () => run.cancel() });
       } else if (event.type === 'permission.required') add(createPermissionQuestion(event.data, run));
       else if (event.type === 'permission.replied') {
@@ -91,13 +99,13 @@ function createPermissionQuestion(
   run: Run,
 ): OpenQuestion {
   const listed = options.map(({ label }, index) => `${index + 1} ${label}`).join(', ');
-  const denial = options.find(({ kind }) => kind.startsWith('reject'));
+  const denial = chooseOption(options, 'deny');
   return {
     id: interaction_id,
     parse(line) {
       const typed = line.trim().toLowerCase();
-      const start = typed === 'y' || typed === 'yes' ? 'allow' : typed === 'n' || typed === 'no' ? 'reject' : null;
-      const option = start === null ? options[Number(typed) - 1] : options.find(({ kind }) => kind.startsWith(start));
+      const decision = typed === 'y' || typed === 'yes' ? 'allow' : typed === 'n' || typed === 'no' ? 'deny' : null;
+      const option = decision === null ? options[Number(typed) - 1] : chooseOption(options, decision);
       if (option === undefined) return { problem: `Answer yes, no, or a number: ${listed}.` };
       return { reply: { interaction_id, option_id: option.id } };
     },

@@ -6,6 +6,7 @@ import type { CommandIo } from '../command-io.js';
 import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
+import { chooseOption } from '../choose-option.js';
 import { printJson } from '../print.js';
 import { readUserName } from './resolve.js';
 
@@ -26,13 +27,13 @@ export function addReplyCommand(program: Command, io: CommandIo, end: (code: Exi
   withContextOptions(program.command('reply'))
     .description('answer the question of a waiting run')
     .argument('<run>', 'id of the run')
-    .addOption(new Option('--allow', 'allow the tool this once').conflicts(['deny', 'text']))
-    .addOption(new Option('--deny', 'deny the tool').conflicts(['allow', 'text']))
+    .addOption(new Option('--allow', 'allow the tool call, if possible only this once').conflicts(['deny', 'text']))
+    .addOption(new Option('--deny', 'deny the tool call').conflicts(['allow', 'text']))
     .option('--text <text>', 'answer to an open question')
     .option('--question <id>', 'id of the permission request, if there are several, such as px_1_2')
     .option('--why <text>', 'reason, for the record')
     .option('--who <name>', 'who decides (default: your login name)')
-    .addHelpText('after', '\nExit codes: 0 the run has received the reply, 1 it has not, 2 usage error.')
+    .addHelpText('after', '\nExit codes: 0 the run has received the reply, 2 usage error, or the run has not received the reply.')
     .action(async (run: string, flags: ReplyFlags) => {
       end(await runReply(run, flags, io));
     });
@@ -73,8 +74,7 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
         : `Choose an open permission request of run "${run}" with --question: ${listed}.`,
     );
   }
-  const kinds = allow === true ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
-  const option = kinds.flatMap((kind) => request.options.find((offered) => offered.kind === kind) ?? [])[0];
+  const option = chooseOption(request.options, allow === true ? 'allow' : 'deny');
   if (option === undefined) {
     const offered = request.options.map(({ label }) => label).join(', ');
     throw new MisuseError(

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { SluiceError } from '../base/index.js';
+import type { FcmpEvent } from '../events/index.js';
+import type { RunReply } from '../records/index.js';
+import type { Run } from '../runs/index.js';
+import { answerQuestions } from './answer-questions.js';
+import { createMemoryIo } from './fixtures/memory-io.js';
+
+/** Some agents list the permanent options first. */
+const OPTIONS = [
+  { id: 'always', label: 'Always allow', kind: 'allow_always' },
+  { id: 'once', label: 'Allow', kind: 'allow_once' },
+  { id: 'never', label: 'Always deny', kind: 'reject_always' },
+  { id: 'no', label: 'Deny', kind: 'reject_once' },
+];
+
+function createQuestion(id: string): FcmpEvent {
+  const data = { interaction_id: id, tool: 'shell', input: {}, options: OPTIONS };
+  return { type: 'permission.required', data } as unknown as FcmpEvent;
+}
+
+/** Answers questions with the lines of `stdin`; `onReply` is called before a reply is recorded. */
+function startAnswering(stdin: string, onReply: (reply: RunReply) => void = () => undefined) {
+  const replies: RunReply[] = [];
+  const io = createMemoryIo({}, { stdin });
+  const reply = async (given: RunReply): Promise<void> => {
+    onReply(given);
+    replies.push(given);
+  };
+  const run = { reply, cancel: async () => undefined } as unknown as Run;
+  return { answerer: answerQuestions(run, io), replies, printed: io.printed };
+}
+
+describe('questions of a run', () => {
+  it.each([
+    ['yes', 'once'],
+    ['y', 'once'],
+    ['no', 'no'],
+    ['1', 'always'],
+  ])('takes "%s" as the option "%s"', async (line, option) => {
+    const { answerer, replies } = startAnswering(`${line}\n`);
+    answerer.onEvent(createQuestion('px_1_1'));
+    await expect.poll(() => replies).toEqual([{ interaction_id: 'px_1_1', option_id: option }]);
+  });
+
+  it.each([0, 1, 2, 3, 4, 5, 6])('answers a question that arrives %i turns after the last reply', async (turns) => {
+    const askAgain = async (): Promise<void> => {
+      for (let turn = 0; turn < turns; turn += 1) await null;
+      answerer.onEvent(createQuestion('px_1_2'));
+    };
+    const { answerer, replies } = startAnswering('yes\nno\n', () => {
+      if (replies.length === 0) void askAgain();
+    });
+    answerer.onEvent(createQuestion('px_1_1'));
+    await expect.poll(() => replies).toMatchObject([{ interaction_id: 'px_1_1' }, { interaction_id: 'px_1_2' }]);
+  });
+
+  it('continues with the next question if a reply is no longer expected', async () => {
+    const { answerer, replies, printed } = startAnswering('yes\nno\n', (reply) => {
+      if (typeof reply !== 'string' && reply.interaction_id === 'px_1_1')
+        throw new SluiceError('REPLY_NOT_EXPECTED', 'No reply to px_1_1 is expected.');
+    });
+    answerer.onEvent(createQuestion('px_1_1'));
+    answerer.onEvent(createQuestion('px_1_2'));
+    await expect.poll(() => replies).toEqual([{ interaction_id: 'px_1_2', option_id: 'no' }]);
+    expect(printed.stderr).toContain('No reply to px_1_1 is expected.');
+  });
+});
