@@ -24,10 +24,10 @@ const CACHE = join(PROJECT, 'node_modules/.cache/sluice');
  * that it shares with other programs.
  */
 export async function unpackChromium({ withSystemFonts = false }: Fonts): Promise<Chromium> {
-  const folder = join(CACHE, `chromium-${await packageVersion()}`);
+  const folder = join(CACHE, `chromium-${await readPackageVersion()}`);
   if (!existsSync(folder)) await unpack(folder);
   const fonts = join(folder, withSystemFonts ? 'fonts-and-system.conf' : 'fonts.conf');
-  await writeFile(fonts, fontSettings(folder, withSystemFonts));
+  await writeFile(fonts, renderFontSettings(folder, withSystemFonts));
   return {
     executablePath: join(folder, 'chromium'),
     // Its own libraries and fonts, so that those of the machine have no effect.
@@ -51,7 +51,7 @@ async function unpack(folder: string): Promise<void> {
   }
 }
 
-async function packageVersion(): Promise<string> {
+async function readPackageVersion(): Promise<string> {
   const manifest: unknown = JSON.parse(
     await readFile(join(PROJECT, 'node_modules/@sparticuz/chromium/package.json'), 'utf8'),
   );
@@ -59,20 +59,20 @@ async function packageVersion(): Promise<string> {
 }
 
 /** Without a configuration, every font family is the first font that is found. */
-function fontSettings(folder: string, withSystemFonts: boolean): string {
+function renderFontSettings(folder: string, withSystemFonts: boolean): string {
   const folders = [join(folder, 'fonts'), ...(withSystemFonts ? ['/usr/share/fonts'] : [])];
   return [
     '<?xml version="1.0"?>',
     '<!DOCTYPE fontconfig SYSTEM "fonts.dtd">',
     '<fontconfig>',
     ...folders.map((dir) => `  <dir>${dir}</dir>`),
-    ...(withSystemFonts ? [alias('sans-serif', 'Open Sans'), alias('monospace', 'DejaVu Sans Mono')] : []),
+    ...(withSystemFonts ? [renderAlias('sans-serif', 'Open Sans'), renderAlias('monospace', 'DejaVu Sans Mono')] : []),
     `  <cachedir>${join(folder, 'fonts-cache')}</cachedir>`,
     '</fontconfig>',
     '',
   ].join('\n');
 }
 
-function alias(family: string, font: string): string {
+function renderAlias(family: string, font: string): string {
   return `  <alias binding="strong"><family>${family}</family><prefer><family>${font}</family></prefer></alias>`;
 }

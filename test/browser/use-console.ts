@@ -8,7 +8,7 @@ import { watchPage } from './watch-page.js';
 import type { PageRecord } from './watch-page.js';
 
 /** Options for opening a page in a test. */
-export interface Look {
+export interface PageOptions {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
@@ -54,25 +54,25 @@ export function useConsole<Seeds>(
 
   return {
     get site(): Site {
-      return started(site);
+      return requireStarted(site);
     },
     get seeds(): Seeds {
-      return started(seeds);
+      return requireStarted(seeds);
     },
-    async open(path: string, look: Look = {}): Promise<OpenPage> {
-      const { theme = 'light', width = WIDTH, height = HEIGHT, url = started(site).url } = look;
-      const context = await started(browser).newContext({
+    async open(path: string, pageOptions: PageOptions = {}): Promise<OpenPage> {
+      const { theme = 'light', width = WIDTH, height = HEIGHT, url = requireStarted(site).url } = pageOptions;
+      const context = await requireStarted(browser).newContext({
         locale: 'en-US',
         baseURL: url,
         colorScheme: theme,
         viewport: { width, height },
         reducedMotion: 'reduce',
       });
-      const { cookie } = started(site);
-      if (cookie !== undefined && look.isSignedOut !== true) await context.addCookies([{ ...cookie, url }]);
+      const { cookie } = requireStarted(site);
+      if (cookie !== undefined && pageOptions.isSignedOut !== true) await context.addCookies([{ ...cookie, url }]);
       const page = await context.newPage();
       page.setDefaultTimeout(15_000);
-      const record = await watchPage(page, new URL(url).origin, look.mayFail);
+      const record = await watchPage(page, new URL(url).origin, pageOptions.mayFail);
       onTestFinished(async () => {
         await context.close();
         const { errors, foreignRequests, violations, dialogs } = record;
@@ -89,7 +89,7 @@ export function useConsole<Seeds>(
   };
 }
 
-function started<T>(value: T | undefined): T {
+function requireStarted<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('the console is not started yet');
   return value;
 }

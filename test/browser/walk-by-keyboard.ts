@@ -22,7 +22,7 @@ export async function walkByKeyboard(page: Page): Promise<Walk> {
   let stops = 0;
   for (; stops < MAX_STOPS; stops++) {
     await page.keyboard.press('Tab');
-    const stop = await page.evaluate(lookAtStop);
+    const stop = await page.evaluate(examineStop);
     if (stop.isOver) break;
     if (!stop.isVisible) unseen.push(stop.what);
   }
@@ -37,7 +37,7 @@ function prepareWalk(): void {
 }
 
 /** Returns the focused element, and whether its focus is visible. Runs in the page. */
-function lookAtStop(): { readonly isOver: boolean; readonly isVisible: boolean; readonly what: string } {
+function examineStop(): { readonly isOver: boolean; readonly isVisible: boolean; readonly what: string } {
   const element = document.activeElement;
   // A date field has several stops.
   const isStill = element?.getAttribute('data-walked') === 'now';

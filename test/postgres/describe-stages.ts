@@ -53,11 +53,11 @@ export async function describeStages(
       const [first, last] = [known.get(start), known.get(end)];
       return first === undefined || last === undefined ? [] : [last - first];
     });
-    return `${name} ${findMiddle(times).toFixed(1)}`;
+    return `${name} ${findMedian(times).toFixed(1)}`;
   });
   return spans.join(', ');
 }
 
-function findMiddle(times: readonly number[]): number {
+function findMedian(times: readonly number[]): number {
   return times.toSorted((one, other) => one - other)[times.length >> 1] ?? Number.NaN;
 }

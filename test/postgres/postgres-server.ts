@@ -60,7 +60,7 @@ export async function createPostgresServer(folder: string, settings: readonly st
     const pids = signal === 'SIGKILL' ? [ending.pid, ...(await listChildren(ending.pid))] : [ending.pid];
     for (const pid of pids) endProcess(pid, signal);
     await exited;
-    while ((await Promise.all(pids.map(isAtWork))).includes(true)) await setTimeout(5);
+    while ((await Promise.all(pids.map(isAlive))).includes(true)) await setTimeout(5);
   }
 
   return {
@@ -88,7 +88,7 @@ async function listChildren(pid: number): Promise<number[]> {
 }
 
 /** Returns false for a zombie process too, since it uses no resources any more. */
-async function isAtWork(pid: number): Promise<boolean> {
+async function isAlive(pid: number): Promise<boolean> {
   try {
     return !/^State:\s+Z/m.test(await readFile(`/proc/${pid}/status`, 'utf8'));
   } catch {
