@@ -71,6 +71,7 @@ it.each([
   [{ done: 1500, ms: 1000, unit: 'bytes' }, '1.5 kB, 1.5 kB/s'],
   [{ done: 1, total: 7201, ms: 1000, unit: 'rows' }, '1 of 7,201 rows, 1/s, 2 h 0 min left'],
   [{ done: 0, total: 10, ms: 0, unit: 'rows' }, '0 of 10 rows, 0/s'],
+  [{ done: 10, total: 1207, ms: 1000, unit: 'rows' }, '10 of 1,207 rows, 10/s, 2 min 0 s left'],
 ])('describes %j as %s', (progress, line) => {
   expect(describeProgress(progress)).toBe(line);
 });

@@ -66,7 +66,7 @@ const serverSchema = object(
     env: names,
     /** Whether requests may use `permissions: bypass`. */
     allow_bypass: flag,
-    /** The time for running work to finish when the server shuts down. */
+    /** How long running work may take to finish when the server shuts down. */
     grace_s: { type: 'number', minimum: 0 },
     log_level: oneOf(['debug', 'info', 'warn', 'error']),
     /** Runs with at least this many unknown types and fields are logged. */
@@ -164,7 +164,7 @@ const triggerSchema = object(
     request: requestPart,
   },
   {
-    /** Users whose labels start work. */
+    /** Users who may start work with the label; by default everyone who may set it. */
     senders: names,
     per_minute: { type: 'integer', minimum: 1 },
   },

@@ -112,11 +112,11 @@ describe('settings', () => {
   });
 
   it.each([
-    ['no words', { codex: [] }],
-    ['no program', { codex: '' }],
-    ['the name of none', { command: 'codex' }],
-    ['something else', { codex: 1 }],
-  ])('may not start an engine with %s', async (_, programs) => {
+    ['an empty list', { codex: [] }],
+    ['an empty string', { codex: '' }],
+    ['set for the engine command', { command: 'codex' }],
+    ['a number', { codex: 1 }],
+  ])('is rejected if a program is %s', async (_, programs) => {
     await write('sluice.config.json', JSON.stringify({ programs }));
     await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(/^Invalid configuration in .*: programs\b/);
   });

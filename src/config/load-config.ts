@@ -62,7 +62,7 @@ export async function loadConfig({ cwd, env, flags = {}, confirmTrust }: ConfigS
   const { path: data, warning } =
     chosen === undefined ? findProjectData(cwd, env) : { path: resolve(cwd, chosen), warning: undefined };
   const database = ignoreEmpty(flags.database) ?? ignoreEmpty(env['SLUICE_DATABASE']) ?? resolved.database;
-  const warnings = [...(warning === undefined ? [] : [warning]), ...listReplacedEngines(resolved.agents)];
+  const warnings = [...(warning === undefined ? [] : [warning]), ...describeReplacedEngines(resolved.agents)];
   return { ...resolved, data, warnings, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
 }
 
@@ -239,8 +239,8 @@ function resolveAgents(base: string, agents: Agents): Readonly<Record<string, Ag
   return Object.fromEntries(Object.entries(agents).map(([engine, agent]) => [engine, resolveAgent(base, agent)]));
 }
 
-/** An agent may replace a built-in engine, but the user should know that the name then starts another program. */
-function listReplacedEngines(agents: Readonly<Record<string, AgentSettings>> = {}): string[] {
+/** Returns a warning for each agent that replaces a built-in engine: its name then starts another program. */
+function describeReplacedEngines(agents: Readonly<Record<string, AgentSettings>> = {}): string[] {
   const known = listLaunchers();
   return Object.keys(agents)
     .filter((engine) => Object.hasOwn(known, engine))

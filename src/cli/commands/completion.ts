@@ -16,7 +16,7 @@ export function addCompletionCommand(program: Command, io: CommandIo, end: (code
   program
     .command('completion')
     .description('print a completion script for a shell')
-    .addArgument(new Argument('<shell>', 'shell').choices(Object.keys(SHELLS)))
+    .addArgument(new Argument('<shell>', 'shell to create the script for').choices(Object.keys(SHELLS)))
     .action(async (shell: keyof typeof SHELLS) => {
       await io.stdout.write(SHELLS[shell](readProgramShape(program)));
       end(EXIT.success);

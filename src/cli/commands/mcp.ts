@@ -37,15 +37,16 @@ async function runMcp(flags: McpFlags, io: CommandIo): Promise<ExitCode> {
   const { signal } = interruption;
   try {
     const createLogger = await loadLogger(io);
-    if (flags.url !== undefined) await serveRemoteServer(flags.url, { logger: createRemoteLogger(io), io, signal });
-    else await withContext(flags, io, async (context) => serveStore(context, flags, io, signal), { createLogger });
+    if (flags.url !== undefined) await forwardToServer(flags.url, { logger: createRemoteLogger(io), io, signal });
+    else await withContext(flags, io, async (context) => forwardToStore(context, flags, io, signal), { createLogger });
     return signal.aborted ? EXIT.canceled : EXIT.success;
   } finally {
     interruption.stopListening();
   }
 }
 
-async function serveRemoteServer(url: string, connection: Connection): Promise<void> {
+/** Forwards the tool calls to a running server. */
+async function forwardToServer(url: string, connection: Connection): Promise<void> {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw new MisuseError(`"${url}" is not a valid server address. Use one such as http://127.0.0.1:7171.`);
   }
@@ -55,8 +56,8 @@ async function serveRemoteServer(url: string, connection: Connection): Promise<v
   await serve(createClient({ url }), mayDecide, connection);
 }
 
-/** Serves the store of this process, with the endpoints of the server but without a port. */
-async function serveStore(context: CommandContext, flags: McpFlags, io: CommandIo, signal: AbortSignal): Promise<void> {
+/** Forwards the tool calls to a server inside this process, without a port. */
+async function forwardToStore(context: CommandContext, flags: McpFlags, io: CommandIo, signal: AbortSignal): Promise<void> {
   const [{ createServer, readServerSettings }, { createClient }, { startWorker }] = await Promise.all([
     import('../../server/index.js'),
     import('../../client/index.js'),

@@ -16,7 +16,7 @@ export function addOrderCommand(program: Command, io: CommandIo, end: (code: Exi
   withContextOptions(program.command('order'))
     .description('execute an order, deliver its comment and print the decision')
     .argument('<file>', 'work request as JSON, or - for standard input')
-    .option('--json', 'print JSON, even at a terminal')
+    .option('--json', 'accepted for consistency; the output is always JSON')
     .addHelpText(
       'after',
       '\nExit codes: 0 the issue advances to review, 1 it does not, 2 usage error, 130 interrupted (the order goes to the inbox).',

@@ -74,7 +74,7 @@ async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<R
 async function loadTrusted(flags: ReplayFlags, io: CommandIo): Promise<Config | undefined> {
   return loadCommandConfig(flags, io).catch(async (error: unknown) => {
     if (!isSluiceError(error) || error.code !== 'CONFIG_NOT_TRUSTED') throw error;
-    await io.stderr.write(formatLine(`${error.message} The bytes were not compared with the database.`));
+    await io.stderr.write(formatLine(`The bytes are not compared with the database. ${error.message}`));
     return undefined;
   });
 }

@@ -31,7 +31,7 @@ export function addResolveCommand(program: Command, io: CommandIo, end: (code: E
     .option('--who <name>', 'who decides (default: your login name)')
     .option('--result <file>', 'for edit: the corrected work result, as JSON')
     .option('--comments <file>', 'comments on lines of the change, as JSON: [{ path, line, side, text }]')
-    .option('--json', 'print JSON, even at a terminal')
+    .option('--json', 'accepted for consistency; the output is always JSON')
     .addHelpText(
       'after',
       '\nExit codes: 0 decided, 2 refused (already decided, another run is active, nothing to accept).',
