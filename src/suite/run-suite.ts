@@ -95,15 +95,20 @@ function withoutReason({ decision: { action, code } }: Assessment): object {
   return { action, code };
 }
 
-/** Replaces the expectations of changed cases with the results of this version; returns the reports of these cases. */
+/**
+ * Replaces the expectations of changed cases with the results of this version; returns the reports of these cases. If a case
+ * cannot be read, nothing is replaced.
+ */
 export async function acceptCases(options: SuiteOptions): Promise<readonly CaseReport[]> {
-  const accepted: CaseReport[] = [];
-  for (const report of await runSuite(options)) {
-    if (report.status === 'broken') throw new SuiteError('CASE_INVALID', `${report.name}: ${report.problem ?? ''}`);
-    if (report.status === 'same') continue;
-    const opened = await openCase(options.suite, report.name);
-    await writeExpected(opened, await assessCase(opened));
-    accepted.push(report);
+  const reports = await runSuite(options);
+  const broken = reports.find(({ status }) => status === 'broken');
+  if (broken !== undefined) {
+    throw new SuiteError('CASE_INVALID', `No case was accepted, because "${broken.name}" cannot be read: ${broken.problem ?? ''}`);
   }
-  return accepted;
+  const changed = reports.filter(({ status }) => status === 'changed');
+  for (const { name } of changed) {
+    const opened = await openCase(options.suite, name);
+    await writeExpected(opened, await assessCase(opened));
+  }
+  return changed;
 }

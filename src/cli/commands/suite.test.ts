@@ -271,6 +271,21 @@ describe('a suite that cannot be used', () => {
     expect(xml).toContain('<testsuite name="sluice-suite" tests="2" failures="0" errors="1">');
   });
 
+  it('is not accepted in part if one of its cases cannot be read', async () => {
+    await writeFile(join(folder, 'answer.txt'), '{"line": 3}');
+    const answer = ['--answer', join(folder, 'answer.txt')];
+    for (const name of ['a-changed', 'b-broken'])
+      await sluice('suite', 'add', ...answer, '--name', name, ...suiteArgs(), ...locationArgs());
+    await edit('a-changed/answer.txt', () => '{"line": 4}');
+    await edit('b-broken/case.json', () => '{');
+    expect(await sluice('suite', 'accept', '--all', ...suiteArgs())).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('No case was accepted, because "b-broken" cannot be read: CASE_INVALID: '),
+    });
+    const expected = await readFile(join(folder, 'suite', 'a-changed', 'expected.json'), 'utf8');
+    expect(JSON.parse(expected)).toMatchObject({ reading: { value: { line: 3 } } });
+  });
+
   it.each(['../outside', '.hidden', ''])('refuses the name %j', async (name) => {
     await mkdir(join(folder, 'suite'));
     await writeFile(join(folder, 'answer.txt'), '{}');
