@@ -20,7 +20,7 @@ const Call = z.object({ model: z.string(), stream: z.literal(true) });
 
 /** The maximum length of a call, in bytes. */
 const MAX_CALL_LENGTH = 64 * 1024;
-/** How long a model waits for the client to disconnect; a client that does not gets the rest. */
+/** How long a model waits for the client to disconnect; one that stays connected gets the rest. */
 const DISCONNECT_TIMEOUT_MS = 20_000;
 
 /** The server's report on a call. */

@@ -116,7 +116,7 @@ describe('settings', () => {
     ['an empty string', { codex: '' }],
     ['set for the engine command', { command: 'codex' }],
     ['a number', { codex: 1 }],
-  ])('is rejected if a program is %s', async (_, programs) => {
+  ])('are refused if a program is %s', async (_, programs) => {
     await write('sluice.config.json', JSON.stringify({ programs }));
     await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(/^Invalid configuration in .*: programs\b/);
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PROJECT } from '../../scripts/run-tool.js';
 
-/** Where the browser is, and what it needs to start. */
+/** The path of the browser, and the environment variables it needs. */
 export interface Chromium {
   readonly executablePath: string;
   readonly env: Readonly<Record<string, string>>;
