@@ -60,7 +60,12 @@ async function timePaced(folder: string, log: string): Promise<{ readonly target
       measured: formatRatio(ratio),
       met: ratio <= MAX_RATIO,
     },
-    row: ['32 MiB, paced at 10 MiB/s', `${median(bare).toFixed(2)} s`, `${median(own).toFixed(2)} s`, formatRatio(ratio)],
+    row: [
+      '32 MiB, paced at 10 MiB/s',
+      `${median(bare).toFixed(2)} s`,
+      `${median(own).toFixed(2)} s`,
+      formatRatio(ratio),
+    ],
   };
 }
 
@@ -126,7 +131,10 @@ async function follow(folder: string, env: Readonly<Record<string, string>>): Pr
   return isComplete ? last : 0;
 }
 
-async function drainBare(env: Readonly<Record<string, string>>, onChunk: (chunk: Uint8Array) => unknown): Promise<void> {
+async function drainBare(
+  env: Readonly<Record<string, string>>,
+  onChunk: (chunk: Uint8Array) => unknown,
+): Promise<void> {
   const child = spawn(PRODUCER, [], { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } });
   for await (const chunk of child.stdout) onChunk(chunk as Uint8Array);
 }

@@ -61,12 +61,7 @@ export async function runSse(): Promise<PartResult> {
         columns: ['', 'median', 'p99', 'events × readers'],
         rows: [
           ['Sluice, from SQLite', formatMs(sluice.p50), formatMs(sluice.p99), formatDelivered(sluice)],
-          [
-            'bare `node:http`, writes grouped for 50 ms',
-            formatMs(bare.p50),
-            formatMs(bare.p99),
-            formatDelivered(bare),
-          ],
+          ['bare `node:http`, writes grouped for 50 ms', formatMs(bare.p50), formatMs(bare.p99), formatDelivered(bare)],
         ],
       },
       {

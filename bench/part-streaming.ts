@@ -3,7 +3,15 @@ import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { ParseResult } from '../src/json/index.js';
 import { compare, type Subject } from './measure.js';
-import { atMost, formatMs, formatRatio, type BarGroup, type PartResult, type Table, type Target } from './part-result.js';
+import {
+  atMost,
+  formatMs,
+  formatRatio,
+  type BarGroup,
+  type PartResult,
+  type Table,
+  type Target,
+} from './part-result.js';
 import { createJsonStream } from './product.js';
 import { loadStreamPeers, TimeLimitReached, type StreamPeer } from './stream-peers.js';
 import { cutText, STREAM_TEXTS, type StreamShape, type StreamText } from './stream-texts.js';

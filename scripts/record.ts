@@ -21,7 +21,8 @@ const { values, positionals } = readArguments(
 );
 
 for (const name of positionals)
-  if (!Object.hasOwn(REAL_ENGINES, name)) exitWithUsageError(`Unknown engine "${name}". Use: ${Object.keys(REAL_ENGINES).join(', ')}.`);
+  if (!Object.hasOwn(REAL_ENGINES, name))
+    exitWithUsageError(`Unknown engine "${name}". Use: ${Object.keys(REAL_ENGINES).join(', ')}.`);
 const engines = Object.values(REAL_ENGINES).filter(
   ({ engine }) => positionals.length === 0 || positionals.includes(engine),
 );
@@ -37,7 +38,10 @@ async function record(real: RealEngine, scenario: Scenario): Promise<string> {
   const { stage } = await runScenario(real, scenario);
   try {
     const label = { scenario: scenario.name, format: real.format };
-    const folder = join(getFolder(real.engine, readInstalledVersion(real.package)), `${label.scenario}.${label.format}`);
+    const folder = join(
+      getFolder(real.engine, readInstalledVersion(real.package)),
+      `${label.scenario}.${label.format}`,
+    );
     writeRecording(stage.runDir, folder, label, listPlaceholders(stage));
     return folder;
   } finally {

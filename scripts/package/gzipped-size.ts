@@ -16,7 +16,10 @@ interface SizeOptions {
 const HOST_PACKAGES = ['react', '@langchain/core', '@langchain/core/*'];
 
 /** Measures a module with its imports, minified and gzipped, in bytes. Names inside `src/json` are shortened as in the build. */
-export async function measureGzippedSize(entry: string, { names, isForPages = true }: SizeOptions = {}): Promise<number> {
+export async function measureGzippedSize(
+  entry: string,
+  { names, isForPages = true }: SizeOptions = {},
+): Promise<number> {
   const { outputFiles } = await build({
     ...(names === undefined
       ? { entryPoints: [entry] }

@@ -147,7 +147,8 @@ function listTrials(project: string): Trial[] {
     { name: 'Node.js, ES modules', commands: [[node, 'program.mjs']] },
     { name: 'Node.js, CommonJS', commands: [[node, 'program.cjs']] },
     ...['5.4', '5.9', '6', '7'].flatMap((version) => {
-      const tsc: [string, ...string[]] = version === '7' ? [getProjectToolPath('tsc')] : [node, getToolPath(`typescript-${version}/bin/tsc`)];
+      const tsc: [string, ...string[]] =
+        version === '7' ? [getProjectToolPath('tsc')] : [node, getToolPath(`typescript-${version}/bin/tsc`)];
       return ['node16', 'nodenext', 'bundler'].map((resolution) => ({
         name: `TypeScript ${version}, ${resolution}`,
         silent: true,
@@ -201,7 +202,10 @@ function listTrials(project: string): Trial[] {
     },
     {
       name: 'workerd',
-      commands: [page, [getToolPath(`@cloudflare/workerd-linux-${ARM ? 'arm64' : '64'}/bin/workerd`), 'test', 'worker.capnp']],
+      commands: [
+        page,
+        [getToolPath(`@cloudflare/workerd-linux-${ARM ? 'arm64' : '64'}/bin/workerd`), 'test', 'worker.capnp'],
+      ],
     },
     { name: 'Edge Runtime', commands: [page, [node, 'edge.cjs']] },
   ];

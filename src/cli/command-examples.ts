@@ -72,7 +72,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
   reply: [
     {
       line: 'sluice reply RUN --allow --why "the diff is what I asked for"',
-      description: 'allow the tool that the agent asks for',
+      description: 'allow the tool call that the agent asks for',
     },
   ],
   resolve: [

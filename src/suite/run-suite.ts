@@ -103,7 +103,10 @@ export async function acceptCases(options: SuiteOptions): Promise<readonly CaseR
   const reports = await runSuite(options);
   const broken = reports.find(({ status }) => status === 'broken');
   if (broken !== undefined) {
-    throw new SuiteError('CASE_INVALID', `No case was accepted, because "${broken.name}" cannot be read: ${broken.problem ?? ''}`);
+    throw new SuiteError(
+      'CASE_INVALID',
+      `No case was accepted, because "${broken.name}" cannot be read: ${broken.problem ?? ''}`,
+    );
   }
   const changed = reports.filter(({ status }) => status === 'changed');
   for (const { name } of changed) {

@@ -57,7 +57,12 @@ async function forwardToServer(url: string, connection: Connection): Promise<voi
 }
 
 /** Forwards the tool calls to a server inside this process, without a port. */
-async function forwardToStore(context: CommandContext, flags: McpFlags, io: CommandIo, signal: AbortSignal): Promise<void> {
+async function forwardToStore(
+  context: CommandContext,
+  flags: McpFlags,
+  io: CommandIo,
+  signal: AbortSignal,
+): Promise<void> {
   const [{ createServer, readServerSettings }, { createClient }, { startWorker }] = await Promise.all([
     import('../../server/index.js'),
     import('../../client/index.js'),

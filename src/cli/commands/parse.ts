@@ -29,10 +29,13 @@ export function addParseCommand(program: Command, io: CommandIo, end: (code: Exi
     .option('--align', 'convert near misses to match the schema')
     .addOption(new Option('--prefer <which>', 'which candidate to use if several are valid').choices(['first', 'last']))
     .addOption(
-      new Option('--ambiguous <what>', 'what to do if several different values are valid').choices(['warn', 'fail']),
+      new Option('--ambiguous <what>', 'what to do if several different values are valid (default: warn)').choices([
+        'warn',
+        'fail',
+      ]),
     )
     .addOption(
-      new Option('--numbers <how>', 'how to return numbers that a double cannot represent').choices([
+      new Option('--numbers <how>', 'how to return numbers that a double cannot represent (default: double)').choices([
         'double',
         'bigint',
         'raw',

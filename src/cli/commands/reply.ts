@@ -29,11 +29,14 @@ export function addReplyCommand(program: Command, io: CommandIo, end: (code: Exi
     .argument('<run>', 'id of the run')
     .addOption(new Option('--allow', 'allow the tool call, if possible only this once').conflicts(['deny', 'text']))
     .addOption(new Option('--deny', 'deny the tool call').conflicts(['allow', 'text']))
-    .option('--text <text>', 'answer to an open question')
+    .option('--text <text>', 'answer to a question that is not a permission request')
     .option('--question <id>', 'id of the permission request, if there are several, such as px_1_2')
     .option('--why <text>', 'reason, for the record')
     .option('--who <name>', 'who decides (default: your login name)')
-    .addHelpText('after', '\nExit codes: 0 the run has received the reply, 2 usage error, or the run has not received the reply.')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 the run has received the reply, 2 usage error, or the run has not received the reply.',
+    )
     .action(async (run: string, flags: ReplyFlags) => {
       end(await runReply(run, flags, io));
     });

@@ -32,9 +32,14 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
     .option('--allow-partial', 'accept a truncated value')
     .option('--align', 'convert near misses to match the schema')
-    .addOption(new Option('--mode <mode>', 'interactive lets the agent ask questions').choices(['auto', 'interactive']))
     .addOption(
-      new Option('--permissions <which>', 'what the agent may do without asking').choices([
+      new Option('--mode <mode>', 'interactive lets the agent ask questions (default: auto)').choices([
+        'auto',
+        'interactive',
+      ]),
+    )
+    .addOption(
+      new Option('--permissions <which>', 'what the agent may do without asking (default: safe)').choices([
         'safe',
         'workspace',
         'bypass',
@@ -53,7 +58,7 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
       'network access in the sandbox: host (unrestricted), none, or host names (default: host)',
     )
     .option('--model <name>', 'model for the agent to use')
-    .addOption(new Option('--max-retries <n>', 'retries after an invalid answer').argParser(parseRetries))
+    .addOption(new Option('--max-retries <n>', 'retries after an invalid answer (default: 0)').argParser(parseRetries))
     .addOption(new Option('--timeout <seconds>', 'stop the run after this time').argParser(parseSeconds))
     .addOption(
       new Option('--idle-timeout <seconds>', 'stop the run after this time without output').argParser(parseSeconds),
