@@ -45,7 +45,7 @@ describe('questions of a run', () => {
 
   it.each([0, 1, 2, 3, 4, 5, 6])('answers a question that arrives %i turns after the last reply', async (turns) => {
     const askAgain = async (): Promise<void> => {
-      for (let turn = 0; turn < turns; turn += 1) await null;
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
       answerer.onEvent(createQuestion('px_1_2'));
     };
     const { answerer, replies } = startAnswering('yes\nno\n', () => {
