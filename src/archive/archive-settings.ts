@@ -28,8 +28,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const DEFAULT_REGION = 'us-east-1';
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/u;
 const OPTIONS = ['endpoint', 'region', 'keep_local', 'copy_every_s', 'copy_part_kib'] as const;
-const COPY_EVERY_S = 30;
-const COPY_PART_KIB = 1024;
+const DEFAULT_COPY_EVERY_S = 30;
+const DEFAULT_COPY_PART_KIB = 1024;
 
 /**
  * Reads the address of an archive. The credentials come from the environment variables that other S3 clients use, and so do
@@ -56,7 +56,7 @@ export function readArchiveSettings(address: string, env: Environment): ArchiveS
       'needs credentials. Set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
     );
   }
-  const copyEveryS = readNumber(url, 'copy_every_s', { min: 0, max: 86_400, fallback: COPY_EVERY_S });
+  const copyEveryS = readNumber(url, 'copy_every_s', { min: 0, max: 86_400, fallback: DEFAULT_COPY_EVERY_S });
   const sessionToken = env['AWS_SESSION_TOKEN'];
   return {
     location: `s3://${url.host}${prefix === '' ? '' : `/${prefix}`}`,
@@ -71,7 +71,8 @@ export function readArchiveSettings(address: string, env: Environment): ArchiveS
     },
     keepsLocal: readFlag(url.searchParams.get('keep_local')),
     copyEveryMs: copyEveryS === 0 ? undefined : copyEveryS * 1000,
-    growingPartBytes: 1024 * readNumber(url, 'copy_part_kib', { min: 64, max: 16_384, fallback: COPY_PART_KIB }),
+    growingPartBytes:
+      1024 * readNumber(url, 'copy_part_kib', { min: 64, max: 16_384, fallback: DEFAULT_COPY_PART_KIB }),
   };
 }
 

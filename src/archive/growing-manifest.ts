@@ -3,7 +3,7 @@ import { parseJson } from '../files/index.js';
 
 /** The parts of a growing run in the archive, and the bytes of each file that they contain. */
 export interface GrowingManifest {
-  /** When it was written, in milliseconds since 1970. */
+  /** When the manifest was written, in milliseconds since 1970. */
   readonly copiedAt: number;
   /** The number of the next part. Numbers are never reused, so a part never changes once a manifest lists it. */
   readonly next: number;
@@ -171,7 +171,7 @@ function readFile(value: unknown): CopiedFile | undefined {
   const { path, id } = value;
   const spans = readList(value['spans'], MAX_PARTS + 1, readSpan);
   if (typeof path !== 'string' || typeof id !== 'string' || spans === undefined) return undefined;
-  // It is used as the name of a file when the run is exported.
+  // The path becomes a file name when the run is exported.
   return /^\.audit\/[\w.-]{1,200}$/u.test(path) ? { path, id, spans } : undefined;
 }
 

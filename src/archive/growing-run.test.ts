@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { appendFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bundleProgram } from '../../test/bundle-program.js';
@@ -152,6 +152,46 @@ describe('a growing run', () => {
       expect(await readStdout(archive)).toBe(expected);
     },
   );
+
+  it('leaves no replaced part behind if deleting it failed', async () => {
+    const site = await openS3Server();
+    const { folder, stdout } = await makeRun();
+    const archive = await site.open({ address: ADDRESS });
+    const copy = archive.growing(RUN);
+    await update(archive, folder, copy);
+    await appendFile(stdout, LINE);
+    site.fault = ({ method }) => (method === 'DELETE' ? 'unavailable' : undefined);
+    await expect(update(archive, folder, copy)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
+    expect(await listObjects(site)).toEqual(['1', '2', 'manifest']);
+    site.fault = () => undefined;
+    await appendFile(stdout, LINE);
+    await update(archive, folder, copy);
+    expect(await listObjects(site)).toEqual(['3', 'manifest']);
+  });
+
+  it('is removed completely even if its manifest is damaged', async () => {
+    const site = await openS3Server();
+    const { folder, stdout } = await makeRun();
+    const archive = await site.open({ address: ADDRESS });
+    const copy = archive.growing(RUN);
+    for (let step = 0; step < 3; step += 1) {
+      await appendFile(stdout, LINE.repeat(1000));
+      await update(archive, folder, copy);
+    }
+    expect((await listObjects(site)).length).toBeGreaterThan(3);
+    // More parts than one list of the store returns.
+    const files = await readdir(site.directory, { recursive: true });
+    const part = files.filter((path) => /\/1\._S3rver_/u.test(path));
+    for (let number = 1000; number < 1110; number += 1) {
+      for (const path of part) {
+        await copyFile(join(site.directory, path), join(site.directory, path.replace('/1._', `/${number}._`)));
+      }
+    }
+    expect((await listObjects(site)).length).toBeGreaterThan(110);
+    site.fault = ({ method, url }) => (method === 'GET' && url.endsWith('/manifest') ? 'corrupt' : undefined);
+    await archive.remove(RUN);
+    expect(await listObjects(site)).toEqual([]);
+  });
 
   it('is refused if a byte of a part was changed', async () => {
     const site = await openS3Server();

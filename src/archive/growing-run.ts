@@ -45,7 +45,7 @@ export function createGrowingCopy(
 ): GrowingCopy {
   let manifest: GrowingManifest | undefined;
 
-  /** Continues the copy of an earlier process. */
+  /** Loads the manifest of an earlier update or process, and deletes the parts that it left behind. */
   async function load(): Promise<GrowingManifest> {
     if (manifest !== undefined) return manifest;
     const found = await fetchManifest(client, runId);
@@ -61,6 +61,8 @@ export function createGrowingCopy(
     hasParts: async () => (await load()).parts.length > 0,
     async update(files, shouldStop = () => false) {
       let current = await load();
+      // Loaded again after a failure: the archive may have the new manifest or not, and may still have the replaced part.
+      manifest = undefined;
       let uploaded = 0;
       for (
         let plan = planPart(current, files, partBytes);
@@ -71,25 +73,41 @@ export function createGrowingCopy(
         await putObject(client, { key: getPartKey(runId, plan.number), body, type: 'application/octet-stream' });
         current = plan.finish({ bytes: body.length, sha256: hash(body) }, clock());
         await putObject(client, { key: getManifestKey(runId), body: formatManifest(current), type: 'text/plain' });
-        manifest = current;
         uploaded += 1;
         if (plan.replaces !== undefined) await deletePart(client, runId, plan.replaces);
         if (shouldStop()) break;
       }
+      manifest = current;
       return uploaded;
     },
   };
 }
 
-/** Removes the parts of a run; harmless if there are none. Without a readable manifest, only part 1 is known. */
+/** Removes the parts of a run and its manifest; harmless if there are none. */
 export async function removeGrowingRun(client: S3Client, runId: string): Promise<void> {
   const manifest = await fetchManifest(client, runId).catch((error: unknown) => {
-    if (error instanceof ArchiveError && error.code === 'ARCHIVE_DAMAGED') return EMPTY_MANIFEST;
+    if (error instanceof ArchiveError && error.code === 'ARCHIVE_DAMAGED') return 'damaged' as const;
     throw error;
   });
-  for (const number of listPartNumbers(manifest ?? EMPTY_MANIFEST)) await deletePart(client, runId, number);
+  if (manifest === 'damaged') await deleteListedParts(client, runId);
+  else for (const number of listPartNumbers(manifest ?? EMPTY_MANIFEST)) await deletePart(client, runId, number);
   // Deleted last, so that after a crash the next process still finds the remaining parts.
   if (manifest !== undefined) await client.send({ method: 'DELETE', key: getManifestKey(runId) });
+}
+
+/** Deletes the parts that the store lists, page by page, until it lists no others. */
+async function deleteListedParts(client: S3Client, runId: string): Promise<void> {
+  const deleted = new Set<number>();
+  for (;;) {
+    const names = await client.listNames(getRunKey(runId));
+    const numbers = names.filter((name) => /^\d{1,15}$/u.test(name)).map(Number);
+    const remaining = numbers.filter((number) => !deleted.has(number));
+    if (remaining.length === 0) return;
+    for (const number of remaining) {
+      await deletePart(client, runId, number);
+      deleted.add(number);
+    }
+  }
 }
 
 /** Opens the copied part of a run that is still growing; undefined if nothing was copied yet. */

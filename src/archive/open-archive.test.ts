@@ -216,6 +216,16 @@ describe('an archive that cannot be used is a typed error', () => {
 });
 
 describe('an object that differs from the upload is a typed error', () => {
+  it('removed while it is read', async () => {
+    const site = await openS3Server();
+    const archive = await site.open();
+    await upload(archive, (await makePacked(noise(2_000_000))).path);
+    const file = await (await archive.openRun(RUN))?.openAttempt('stdout', 1);
+    await archive.remove(RUN);
+    const read = file?.read(Buffer.alloc(9), 0, 9, 1_000_000);
+    await expect(read).rejects.toThrow('it was removed or replaced while it was being read. Read it again.');
+  });
+
   it.each([
     ['cut short', async (path: string, bytes: Buffer) => truncate(path, bytes.length - 1000)],
     ['empty', async (path: string) => truncate(path, 0)],

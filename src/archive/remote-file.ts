@@ -31,6 +31,8 @@ export async function openRemoteFile(client: S3Client, key: string): Promise<Rea
       headers: { range: `bytes=${start}-${start + wanted - 1}`, ...(etag === null ? {} : { 'if-match': etag }) },
       maxBytes: wanted,
     });
+    if (response.status === 404 || response.status === 412)
+      throw createDamagedError(client, key, 'it was removed or replaced while it was being read', 'Read it again.');
     const isFullObject = response.status === 200 && wanted === size;
     if ((response.status !== 206 && !isFullObject) || response.body.length !== wanted) {
       throw createDamagedError(client, key, `the store returned ${response.body.length} of ${wanted} bytes`);

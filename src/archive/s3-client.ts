@@ -30,6 +30,8 @@ export interface S3Client {
   readonly location: string;
   /** Returns the response, including 404, 412 and 416; throws an `ArchiveError` for any other failure. */
   send(request: S3Request): Promise<S3Response>;
+  /** Lists the last part of the keys below a folder, at most {@link MAX_LISTED} of them. */
+  listNames(folder: string): Promise<readonly string[]>;
 }
 
 /** The number of attempts per request, the pause after the first one, and the timeout of each. */
@@ -44,6 +46,8 @@ const DEFAULT_RETRY: S3RetryOptions = { maxAttempts: 4, firstPauseMs: 250, timeo
 const BYTES_PER_MS = 100;
 /** Error documents and lists are small. */
 const RESPONSE_BYTES = 1024 * 1024;
+/** A list of this many keys, which have at most 1,024 bytes each, fits into {@link RESPONSE_BYTES}. */
+const MAX_LISTED = 100;
 
 /**
  * Creates a client for S3-compatible stores. Failures that may be temporary (connections, timeouts, 429, 5xx) are retried with
@@ -89,24 +93,37 @@ export async function createS3Client(
     return { status: response.status, headers: response.headers, body: bytes, code };
   }
 
+  async function send(request: S3Request): Promise<S3Response> {
+    let last = '';
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const response = await sendOnce(request);
+        if (!isTransient(response)) return checkResponse(response, settings);
+        last = `it responded with ${response.status} ${response.code ?? ''}`.trimEnd();
+      } catch (error) {
+        if (error instanceof ArchiveError) throw error;
+        last = describeFailure(error);
+      }
+      if (attempt >= maxAttempts) break;
+      await pause(firstPauseMs * 2 ** (attempt - 1) * (0.5 + Math.random()));
+    }
+    const message = `The archive ${location} is unavailable: ${last}. Check the endpoint and the network. Nothing is lost: Sluice will try again.`;
+    throw new ArchiveError('ARCHIVE_UNAVAILABLE', message);
+  }
+
   return {
     location,
-    async send(request) {
-      let last = '';
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          const response = await sendOnce(request);
-          if (!isTransient(response)) return checkResponse(response, settings);
-          last = `it responded with ${response.status} ${response.code ?? ''}`.trimEnd();
-        } catch (error) {
-          if (error instanceof ArchiveError) throw error;
-          last = describeFailure(error);
-        }
-        if (attempt >= maxAttempts) break;
-        await pause(firstPauseMs * 2 ** (attempt - 1) * (0.5 + Math.random()));
+    send,
+    async listNames(folder) {
+      const prefix = `${settings.prefix === '' ? '' : `${settings.prefix}/`}${folder}/`;
+      const query = { prefix, 'max-keys': String(MAX_LISTED) };
+      const { status, body } = await send({ method: 'GET', query });
+      const text = Buffer.from(body).toString('utf8');
+      if (status !== 200 || !text.includes('<ListBucketResult')) {
+        const message = `Cannot list "${folder}" in the archive ${location}: the store did not return a list. Check that the store supports ListObjects.`;
+        throw new ArchiveError('ARCHIVE_DAMAGED', message);
       }
-      const message = `The archive ${location} is unavailable: ${last}. Check the endpoint and the network. Nothing is lost: Sluice will try again.`;
-      throw new ArchiveError('ARCHIVE_UNAVAILABLE', message);
+      return [...text.matchAll(/<Key>[^<]*\/([^<>&/]+)<\/Key>/gu)].flatMap(([, name]) => name ?? []);
     },
   };
 }
@@ -123,10 +140,11 @@ function formatUrl({ bucket, prefix, endpoint, region }: ArchiveSettings, { key,
   const url = new URL(base);
   url.pathname = `${base.pathname.replace(/\/+$/u, '')}/${path}`;
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  // Stores expect a space as %20, as in the signature; a plus sign in a value is already encoded.
+  url.search = url.search.replaceAll('+', '%20');
   return url.href;
 }
 
-/** Whether a failure is transient. */
 function isTransient({ status, code }: S3Response): boolean {
   return status === 429 || status >= 500 || status === 408 || code === 'RequestTimeout' || code === 'SlowDown';
 }
