@@ -11,6 +11,7 @@ import {
   sampleSettlement,
   sampleSubmission,
 } from './fixtures/order-samples.js';
+import { readAllPages } from './fixtures/read-all-pages.js';
 import { sampleFcmp, sampleRasp, createRunResult, sampleSpec } from './fixtures/run-samples.js';
 
 const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW };
@@ -154,6 +155,24 @@ export function describeForgetting(makeSite: MakeSite): void {
       expect(await store.findOrder('local#1', record.order.run_id)).toMatchObject({ state: 'settled' });
       const { counts } = { counts: await store.listRunSlots({ since: 0, until: NOW * 2, stepMs: 86_400_000 }) };
       expect(sumCounts(counts.map((slot) => slot.counts)).outcomes.success).toBeGreaterThanOrEqual(1);
+    });
+
+    it('leave lists complete: rows that are added later are neither skipped nor repeated', async () => {
+      const store = await openSite(await makeSite());
+      const { record, item } = await askPerson(store, 'local#1', 'asked');
+      await store.resolveItem(sampleResolution(item, record, 'accept'));
+      for (const run of ['b', 'c']) {
+        await store.submitOrder({ ...sampleSubmission({ issue_ref: `local#${run}` }), run });
+      }
+      await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'next' });
+      await store.forgetRuns(STEP);
+      await countAll(store);
+      expect(await store.forgetRecords(ALL)).toMatchObject({ deleted: 1 });
+      await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#last' }), run: 'last' });
+      const runs = await readAllPages(async (page) => store.listRuns({ limit: 1, ...page }));
+      expect(runs.flat().map(({ id }) => id)).toEqual(['last', 'next', 'c', 'b']);
+      const orders = await readAllPages(async (page) => store.listOrders({ limit: 1, ...page }));
+      expect(orders.flat().map(({ run }) => run)).toEqual(['last', 'next', 'c', 'b']);
     });
 
     it('are examined in bounded steps', async () => {

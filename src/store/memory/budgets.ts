@@ -1,4 +1,4 @@
-import { BUDGET_ROWS_MS, MAX_COUNTED_WAITS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
+import { BUDGET_ROW_TTL_MS, MAX_COUNTED_WAITS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
 import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import { checkOpen, type BudgetRow, type Tables } from './tables.js';
 
@@ -44,7 +44,7 @@ export function createBudgets(tables: Tables): Budgets {
     },
     async reserveBudget({ run, issueRef, now, limits }) {
       checkOpen(tables);
-      for (const [old, { at }] of budgets) if (at < now - BUDGET_ROWS_MS) budgets.delete(old);
+      for (const [old, { at }] of budgets) if (at < now - BUDGET_ROW_TTL_MS) budgets.delete(old);
       const share = shareBudgets(limits, measureAll(limits, run));
       const before = budgets.get(run) ?? { ...EMPTY, issueRef };
       if ('exhausted' in share) {

@@ -29,7 +29,7 @@ type ClaimRun = Pick<
   | 'listExpiredRuns'
 >;
 
-/** Claims runs, and lets the holder of a claim start, renew, release and end them. */
+/** Creates the commands that claim runs, and those with which the holder of a claim starts, renews, releases and ends them. */
 export function createClaimRun(tables: Tables): ClaimRun {
   const { runs } = tables;
   return {

@@ -1,4 +1,4 @@
-import { deriveWorkerState, KEPT_AFTER_MS, MAX_WORKERS } from '../fleet.js';
+import { deriveWorkerState, GONE_WORKER_TTL_MS, MAX_WORKERS } from '../fleet.js';
 import type { Fleet } from '../fleet.js';
 import { hasExpired } from './claim-run.js';
 import { checkOpen, type Tables } from './tables.js';
@@ -10,7 +10,7 @@ export function createFleet(tables: Tables): Fleet {
     async reportWorker(report) {
       checkOpen(tables);
       for (const { id, aliveUntil } of workers.values()) {
-        if (aliveUntil <= report.now - KEPT_AFTER_MS) workers.delete(id);
+        if (aliveUntil <= report.now - GONE_WORKER_TTL_MS) workers.delete(id);
       }
       workers.set(report.id, structuredClone(report));
       return { hasExpiredRuns: hasExpired(tables, report.now, report.host) };
@@ -22,7 +22,7 @@ export function createFleet(tables: Tables): Fleet {
     async listWorkers(now) {
       checkOpen(tables);
       return [...workers.values()]
-        .filter(({ aliveUntil }) => aliveUntil > now - KEPT_AFTER_MS)
+        .filter(({ aliveUntil }) => aliveUntil > now - GONE_WORKER_TTL_MS)
         .toSorted((a, b) => b.now - a.now || (a.id < b.id ? -1 : 1))
         .slice(0, MAX_WORKERS)
         .map((report) => {

@@ -21,7 +21,16 @@ import { createOrderNotFoundError } from '../store-error.js';
 import { QUEUE, formatRequestsKey } from '../wakers.js';
 import { createOrderLists } from './lists.js';
 import { addRun } from './runs.js';
-import { checkOpen, closeOrder, copyValue, endRow, listOpenItems, formatOrderKey, readOrder } from './tables.js';
+import {
+  checkOpen,
+  closeOrder,
+  copyValue,
+  endRow,
+  formatOrderKey,
+  listOpenItems,
+  nextSequence,
+  readOrder,
+} from './tables.js';
 import type { OrderRow, Row, Tables } from './tables.js';
 
 /** Creates the part of the store with issues, orders, the inbox and the executions. */
@@ -69,7 +78,7 @@ function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueSta
   const at = new Date(now).toISOString();
 
   tables.issues.set(issueRef, {
-    sequence: issue?.sequence ?? tables.issues.size + 1,
+    sequence: issue?.sequence ?? nextSequence(tables, 'issues'),
     record: {
       issue_ref: issueRef,
       state,
@@ -125,7 +134,7 @@ function addOrder(
     result: null,
     ...(group === null ? {} : { group }),
   };
-  const row = { sequence: tables.orders.size + 1, record, entry: null };
+  const row = { sequence: nextSequence(tables, 'orders'), record, entry: null };
   tables.orders.set(key, row);
   tables.openOrders.add(row);
   if (request.request_id !== undefined) tables.orderKeysByRequest.set(request.request_id, key);
@@ -214,13 +223,13 @@ function concludeRace(
 /** Adds an execution; an existing row stays unchanged. */
 function addExecution(tables: Tables, execution: ExecutionRecord): void {
   if (tables.executions.has(execution.id)) return;
-  tables.executions.set(execution.id, { sequence: tables.executions.size + 1, record: copyValue(execution) });
+  tables.executions.set(execution.id, { sequence: nextSequence(tables, 'executions'), record: copyValue(execution) });
 }
 
 /** Adds an item to the inbox; an existing one stays unchanged. */
 function addItem(tables: Tables, item: InboxItem): void {
   if (tables.inbox.has(item.id)) return;
-  tables.inbox.set(item.id, { sequence: tables.inbox.size + 1, record: copyValue(item) });
+  tables.inbox.set(item.id, { sequence: nextSequence(tables, 'inbox'), record: copyValue(item) });
 }
 
 /** Queues messages; an existing one with the same sink, issue and trigger stays unchanged. */

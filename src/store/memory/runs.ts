@@ -2,7 +2,7 @@ import type { RunStore } from '../../runs/index.js';
 import {
   CANCELED_IN_QUEUE,
   queuePlainRun,
-  readFolder,
+  resolveFolder,
   type QueuedRun,
   checkSameRun,
   storeSpec,
@@ -12,7 +12,7 @@ import { readRunSearch } from '../search.js';
 import { QUEUE, formatRequestsKey } from '../wakers.js';
 import { createClaimRun } from './claim-run.js';
 import { listRows, searchRuns } from './lists.js';
-import { checkOpen, copyValue, endRow, readRun, type RunRow, type Tables } from './tables.js';
+import { checkOpen, copyValue, endRow, nextSequence, readRun, type RunRow, type Tables } from './tables.js';
 
 /** Creates the part of the store with the queue of runs. */
 export function createRuns(tables: Tables, searchWindow: number): RunStore {
@@ -113,11 +113,11 @@ export function addRun(tables: Tables, run: QueuedRun, now: number): RunRow {
     result: null,
   } as const;
   const row: RunRow = {
-    sequence: tables.runs.size + 1,
+    sequence: nextSequence(tables, 'runs'),
     record: copyValue(record),
     reply: null,
     searchText: buildSearchText(record),
-    folder: readFolder(spec),
+    folder: resolveFolder(spec),
     isExclusive,
     workerType,
     priority,

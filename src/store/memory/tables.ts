@@ -14,7 +14,7 @@ import { createClosedError } from '../store-error.js';
 import { explainWaiting } from '../waiting-for.js';
 import { createWakers, type Wakers } from '../wakers.js';
 
-/** A record and its number in the order of insertion; the record is replaced, never changed. */
+/** A record and its number in the order of insertion, by {@link nextSequence}; the record is replaced, never changed. */
 export interface Row<T> {
   readonly sequence: number;
   record: T;
@@ -84,8 +84,13 @@ export interface Tables {
   /** Usage and shares of budgets, by run. */
   readonly budgets: Map<string, BudgetRow>;
   readonly wakers: Wakers;
+  /** The last sequence number of each table. */
+  readonly lastSequences: Map<SequencedTable, number>;
   isClosed: boolean;
 }
+
+/** A table whose rows are numbered. */
+type SequencedTable = 'issues' | 'orders' | 'executions' | 'inbox' | 'runs';
 
 /** The usage and shares of one run. */
 export interface BudgetRow {
@@ -94,6 +99,7 @@ export interface BudgetRow {
   readonly at: number;
   readonly tokens: number;
   readonly cost: number;
+  /** The reserved share. Unlike in `BudgetUse`, usage is not included. */
   readonly heldTokens: number;
   readonly heldCost: number;
   readonly waitsFor: string | null;
@@ -120,6 +126,7 @@ export function createTables(): Tables {
     duties: new Map(),
     budgets: new Map(),
     wakers: createWakers(),
+    lastSequences: new Map(),
     isClosed: false,
   };
 }
@@ -127,6 +134,13 @@ export function createTables(): Tables {
 /** Refuses a command after the store was closed. Commands here never await, so each is a transaction. */
 export function checkOpen(tables: Tables): void {
   if (tables.isClosed) throw createClosedError();
+}
+
+/** Returns the number of the next row of a table. The numbers of deleted rows are not used again: cursors contain them. */
+export function nextSequence({ lastSequences }: Tables, table: SequencedTable): number {
+  const sequence = (lastSequences.get(table) ?? 0) + 1;
+  lastSequences.set(table, sequence);
+  return sequence;
 }
 
 /** Formats issue and run id, which together identify an order, as a key. */
