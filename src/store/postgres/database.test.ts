@@ -110,6 +110,19 @@ describe('a database', () => {
     expect(await catchCode(database.query('SELECT pg_sleep(10)'))).toBe('STORE_BUSY');
   });
 
+  it('does not time out in a long transaction, on the server or in the client', { timeout: 30_000 }, async () => {
+    const database = await openFresh({ statementTimeoutMs: 50 });
+    // The client gives up five seconds after the statement timeout.
+    const slept = database.transaction(
+      async (transaction) => {
+        await transaction.query('SET LOCAL statement_timeout = 0');
+        return transaction.query(`SELECT 'awake' AS state FROM pg_sleep(5.5)`);
+      },
+      { isLong: true },
+    );
+    expect((await slept).rows).toEqual([{ state: 'awake' }]);
+  });
+
   it('fails when a lock is not released within the timeout', async () => {
     const database = await openFresh({ lockTimeoutMs: 50 });
     await database.transaction(async (transaction) => {

@@ -22,18 +22,27 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs?: number;
 }
 
+/** Options of a transaction. */
+export interface TransactionOptions {
+  /** Whether its statements may take any time: the client does not time out. It must disable the timeouts of the server itself. */
+  readonly isLong?: boolean;
+}
+
 /** A database with a bounded connection pool. A lost connection fails the call that uses it; the next call connects again. */
 export interface Database extends Queryable {
   /** The maximum number of connections. */
   readonly connections: number;
   /** Runs a transaction. Like a single statement, it is retried a few times after a serialization failure or deadlock. */
-  transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(work: (transaction: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Throws if the database is closed. */
   checkOpen(): void;
   /** Creates a connection outside the pool, not yet connected. */
   createClient(): DriverClient;
   close(): Promise<void>;
 }
+
+/** The longest timeout that a timer supports, about 25 days: the driver takes 0 for its default. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** After more failures in a row, the cause is not a conflict. */
 const MAX_TRIES = 5;
@@ -44,7 +53,7 @@ const MAX_PAUSE_MS = 20;
 /** How long a statement waits for an open connection before another one is opened. */
 const OPEN_AFTER_MS = 2;
 
-/** How long it takes to open a connection. */
+/** About how long it takes to open a connection. */
 const OPENING_MS = 10;
 
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
@@ -85,11 +94,17 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   pool.on('error', () => undefined);
   pool.on('connect', (connection) => connection.on('error', () => undefined));
 
-  async function runTransaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
+  async function runTransaction<T>(
+    work: (transaction: Queryable) => Promise<T>,
+    { isLong = false }: TransactionOptions,
+  ): Promise<T> {
     const connection = await pool.connect();
+    const timeout = isLong ? { query_timeout: NO_TIMEOUT_MS } : {};
     try {
       await connection.query('BEGIN');
-      const value = await work({ query: async (text, values) => connection.query(toQuery(text, values)) });
+      const value = await work({
+        query: async (text, values) => connection.query({ ...toQuery(text, values), ...timeout }),
+      });
       await connection.query('COMMIT');
       connection.release();
       return value;
@@ -125,7 +140,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
       if (isReadOnly(text) && values?.some(containsNul) === true) return { rows: [] };
       return retryConflicts(() => pool.query(toQuery(text, values)));
     },
-    transaction: (work) => retryConflicts(() => runTransaction(work)),
+    transaction: (work, transactionOptions = {}) => retryConflicts(() => runTransaction(work, transactionOptions)),
     checkOpen,
     // The listening connection must not keep the process alive.
     createClient: () => new pg.Client({ ...settings, stream: () => new Socket().unref() }),

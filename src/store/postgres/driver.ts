@@ -14,6 +14,8 @@ export interface DriverQuery {
   readonly text: string;
   readonly values?: unknown[];
   readonly name?: string;
+  /** Overrides the client's timeout for this statement. */
+  readonly query_timeout?: number;
 }
 
 /** The part of a `pg` pool that this store uses. */

@@ -87,14 +87,17 @@ async function withMigrationLock(
   database: Database,
   change: (transaction: Queryable) => Promise<unknown>,
 ): Promise<void> {
-  await database.transaction(async (transaction) => {
-    // Another process may be running a long step, so there is no timeout.
-    await transaction.query(`SET LOCAL lock_timeout = 0`);
-    await transaction.query(`SET LOCAL statement_timeout = 0`);
-    await transaction.query(`SET LOCAL idle_in_transaction_session_timeout = 0`);
-    await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [ADVISORY_LOCKS.migration]);
-    await change(transaction);
-  });
+  await database.transaction(
+    async (transaction) => {
+      // A step may take long, in this process or in another one that holds the lock, so there is no timeout.
+      await transaction.query(`SET LOCAL lock_timeout = 0`);
+      await transaction.query(`SET LOCAL statement_timeout = 0`);
+      await transaction.query(`SET LOCAL idle_in_transaction_session_timeout = 0`);
+      await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [ADVISORY_LOCKS.migration]);
+      await change(transaction);
+    },
+    { isLong: true },
+  );
 }
 
 async function readVersion(queryable: Queryable): Promise<number> {

@@ -8,8 +8,8 @@ import type { Queryable, Row } from './driver.js';
 import { migrate } from './migrate.js';
 import { readColumns } from './rows.js';
 
-/** Columns whose names differ from those of the other database. */
-const NAMES: Readonly<Record<string, string>> = {
+/** The names that both databases have in common, for columns whose local name differs. */
+const COMMON_NAMES: Readonly<Record<string, string>> = {
   owner_host: 'host',
   owner_pid: 'pid',
   owner_pid_started: 'pid_started',
@@ -20,8 +20,7 @@ export async function openPostgresSource<T>(url: string, work: (source: Source) 
   const database = await openDatabase(url, { connections: 2 });
   try {
     await migrate(database);
-    return await database.transaction(async (transaction) => {
-      await disableTimeouts(transaction);
+    return await transactWithoutTimeouts(database, async (transaction) => {
       const tables = await listNames(transaction);
       await transaction.query(
         `LOCK TABLE ${tables.map((name) => `sluice.${name}`).join(', ')} IN SHARE ROW EXCLUSIVE MODE`,
@@ -51,10 +50,19 @@ export async function openPostgresTarget<T>(url: string, work: (target: Target) 
   }
 }
 
-/** Disables timeouts: copying is bounded by pages, not by time. */
-async function disableTimeouts(transaction: Queryable): Promise<void> {
-  await transaction.query(`SET LOCAL statement_timeout = 0`);
-  await transaction.query(`SET LOCAL idle_in_transaction_session_timeout = 0`);
+/** Runs a transaction without timeouts: copying is bounded by pages, not by time. */
+async function transactWithoutTimeouts<T>(
+  database: Database,
+  work: (transaction: Queryable) => Promise<T>,
+): Promise<T> {
+  return database.transaction(
+    async (transaction) => {
+      await transaction.query(`SET LOCAL statement_timeout = 0`);
+      await transaction.query(`SET LOCAL idle_in_transaction_session_timeout = 0`);
+      return work(transaction);
+    },
+    { isLong: true },
+  );
 }
 
 function createSide(queryable: Queryable): Side {
@@ -92,32 +100,32 @@ async function listTables(queryable: Queryable): Promise<readonly LocalTable[]> 
      WHERE contype = 'f' AND connamespace = 'sluice'::regnamespace`,
   );
   return (await listNames(queryable)).map((name) => {
-    const tableColumns = select(columns, name).map(readColumn);
+    const tableColumns = filterByTable(columns, name).map(readColumn);
     // Tables with a sequence are copied in the order in which their rows were written.
     const key = tableColumns.some((column) => column.name === 'seq')
       ? ['seq']
-      : select(keys, name).map((row) => rename(row));
+      : filterByTable(keys, name).map((row) => readCommonName(row));
     return {
       name,
       columns: tableColumns,
       key,
-      references: select(references, name).map((row) => String(row['name']).replace(/^sluice\./, '')),
+      references: filterByTable(references, name).map((row) => String(row['name']).replace(/^sluice\./, '')),
     };
   });
 }
 
-function select(rows: readonly Row[], table: string): Row[] {
+function filterByTable(rows: readonly Row[], table: string): Row[] {
   return rows.filter((row) => String(row['table']).replace(/^sluice\./, '') === table);
 }
 
 function readColumn(row: Row): Column {
   const { text } = readColumns(row);
-  return { name: rename(row), local: text('name'), type: text('type') };
+  return { name: readCommonName(row), local: text('name'), type: text('type') };
 }
 
-function rename(row: Row): string {
+function readCommonName(row: Row): string {
   const local = readColumns(row).text('name');
-  return NAMES[local] ?? local;
+  return COMMON_NAMES[local] ?? local;
 }
 
 async function readPage(
@@ -162,8 +170,7 @@ function readValue(row: Row, { local, type }: Column): Value {
 
 function createTarget(database: Database): Target {
   const transact = async (work: (transaction: Queryable) => Promise<void>): Promise<void> =>
-    database.transaction(async (transaction) => {
-      await disableTimeouts(transaction);
+    transactWithoutTimeouts(database, async (transaction) => {
       await transaction.query(`SET LOCAL sluice.form = ${TRANSFER_SCHEMA_VERSION}`);
       await work(transaction);
     });
