@@ -9,11 +9,11 @@ import type { Database } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
 import { createNotifications, type Notifications } from './notifications.js';
 
-/** Longer than any test, so that every wake-up is caused by a notification. */
-const NO_NET = 3_600_000;
+/** An interval longer than any test, so that every wake-up is caused by a notification. */
+const NO_FALLBACK_MS = 3_600_000;
 
-function listenTo(database: Database, netMs = NO_NET): Notifications {
-  const notifications = createNotifications(database, netMs);
+function listenTo(database: Database, fallbackMs = NO_FALLBACK_MS): Notifications {
+  const notifications = createNotifications(database, fallbackMs);
   onTestFinished(async () => notifications.close());
   return notifications;
 }
@@ -40,7 +40,7 @@ async function notify(database: Database, key: string): Promise<void> {
 }
 
 /** Waits until the only running listener has registered. */
-async function settleAgain(database: Database): Promise<void> {
+async function waitForListener(database: Database): Promise<void> {
   await eventually(async () => {
     const { rows } = await database.query(
       `SELECT FROM sluice.followers WHERE NOT pg_try_advisory_xact_lock_shared(listener)`,
@@ -50,7 +50,7 @@ async function settleAgain(database: Database): Promise<void> {
 }
 
 /** Waits until this many runs are registered as followed. */
-async function settle(database: Database, count: number): Promise<void> {
+async function waitForFollowed(database: Database, count: number): Promise<void> {
   await eventually(async () => expect((await database.query(`SELECT FROM sluice.followers`)).rows).toHaveLength(count));
 }
 
@@ -60,7 +60,7 @@ describe('notifications', () => {
     const notifications = listenTo(database);
     const [one, two] = [vi.fn<() => void>(), vi.fn<() => void>()];
     const stops = [notifications.follow('one', one), notifications.follow('two', two)];
-    await settle(database, 2);
+    await waitForFollowed(database, 2);
     // Every follower is called when listening begins, when it is registered, and again, for earlier writes.
     await eventually(() => expect([one.mock.calls.length, two.mock.calls.length]).toEqual([3, 3]));
     await notify(database, 'two');
@@ -77,7 +77,7 @@ describe('notifications', () => {
     listenTo(database).follow('run', wake);
     for (let round = 0; round < 3; round++) {
       await eventually(async () => expect(await countListeners(database)).toBe(1));
-      await settleAgain(database);
+      await waitForListener(database);
       await eventually(() => expect(wake).toHaveBeenCalled());
       wake.mockClear();
       await notify(database, 'run');
@@ -94,6 +94,33 @@ describe('notifications', () => {
     const wake = vi.fn<() => void>();
     listenTo(database, 20).follow('run', wake);
     await eventually(() => expect(wake.mock.calls.length).toBeGreaterThan(5));
+  });
+
+  it('reach a run that is followed again after its registration was removed and the next statement failed', async () => {
+    const database = await openPlain(await makeSite());
+    let isFailing = false;
+    const query: Database['query'] = async (text, values) => {
+      if (isFailing && text.includes('INTO sluice.queue_watchers')) throw new Error('no connection');
+      return database.query(text, values);
+    };
+    const notifications = listenTo({ ...database, query });
+    const stop = notifications.follow('one', () => undefined);
+    notifications.follow('two', () => undefined);
+    await waitForFollowed(database, 2);
+    isFailing = true;
+    // While the third run is being registered, so that both changes are in the next update.
+    notifications.follow('three', () => undefined);
+    stop();
+    notifications.watchQueue({ worker: 'w1' }, () => undefined);
+    await eventually(async () =>
+      expect((await database.query(`SELECT run_id FROM sluice.followers ORDER BY run_id`)).rows).toEqual([
+        { run_id: 'three' },
+        { run_id: 'two' },
+      ]),
+    );
+    isFailing = false;
+    notifications.follow('one', () => undefined);
+    await waitForFollowed(database, 3);
   });
 
   it('wait for an unreachable server without an error', async () => {
@@ -114,7 +141,7 @@ describe('a run that is followed', () => {
     const here = listenTo(other);
     onTestFinished(here.follow('r1', followed));
     onTestFinished(here.follow('elsewhere', unfollowed));
-    await settle(other, 2);
+    await waitForFollowed(other, 2);
     await eventually(() => expect(unfollowed.mock.calls.length).toBeGreaterThan(2));
     const quiet = [followed.mock.calls.length, unfollowed.mock.calls.length];
     await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
@@ -130,10 +157,10 @@ describe('a run that is followed', () => {
   it('is no longer followed when the connection is gone', async () => {
     const url = await makeSite();
     const [database, crashed] = [await openPlain(url), await openPlain(url)];
-    const gone = createNotifications(crashed, NO_NET);
+    const gone = createNotifications(crashed, NO_FALLBACK_MS);
     gone.follow('run', () => undefined);
     gone.watchQueue({ worker: 'w1' }, () => undefined);
-    await settle(database, 1);
+    await waitForFollowed(database, 1);
     await cutListeners(database);
     await gone.close();
     const here = listenTo(database);

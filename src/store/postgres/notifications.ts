@@ -60,8 +60,10 @@ export function createNotifications(
   let client: DriverClient | undefined;
   /** The number of the current connection, once it listens. */
   let listener: string | undefined;
+  /** The runs and the watchers that are registered in the tables. */
   let followed = new Set<string>();
   let watching = new Set<string>();
+  /** Whether the tables must be updated. */
   let isStale = false;
   /** Whether the rows of closed connections have been removed. */
   let isCleanedUp = false;
@@ -165,24 +167,34 @@ export function createNotifications(
     const addedWatchers = [...watchers.values()].filter(({ watcher }) => !watching.has(watcher.worker));
     if (!isCleanedUp && added.length + addedWatchers.length > 0) await database.query(FORGET_GONE);
     isCleanedUp ||= added.length + addedWatchers.length > 0;
-    if (added.length + removed.length > 0) await database.query(FOLLOW, [number, removed, added]);
-    if (removedWatchers.length > 0) await database.query(LEAVE, [number, removedWatchers]);
-    for (const { watcher } of addedWatchers) {
-      const { worker, workerTypes, takes = ['orders', 'runs'] } = watcher;
+    // The sets change after each statement: if a later one fails, they still match the tables.
+    if (added.length + removed.length > 0) {
+      await database.query(FOLLOW, [number, removed, added]);
+      if (listener !== number) return;
+      followed = wanted;
+      wakeTwice(() => {
+        for (const key of added) followers.wake(key);
+      });
+    }
+    if (removedWatchers.length > 0) {
+      await database.query(LEAVE, [number, removedWatchers]);
+      if (listener !== number) return;
+      for (const worker of removedWatchers) watching.delete(worker);
+    }
+    for (const entry of addedWatchers) {
+      const { worker, workerTypes, takes = ['orders', 'runs'] } = entry.watcher;
       const values = [number, worker, workerTypes ?? null, takes.includes('orders'), takes.includes('runs')];
       await database.query(WATCH, values);
+      if (listener !== number) return;
+      watching.add(worker);
+      wakeTwice(() => wakeWatchers(undefined, [entry]));
     }
-    if (listener !== number) return;
-    followed = wanted;
-    for (const worker of removedWatchers) watching.delete(worker);
-    for (const { watcher } of addedWatchers) watching.add(watcher.worker);
-    // Earlier writes sent no notification.
-    const wakeAdded = (): void => {
-      for (const key of added) followers.wake(key);
-      wakeWatchers(undefined, addedWatchers);
-    };
-    wakeAdded();
-    if (added.length + addedWatchers.length > 0) setTimeout(wakeAdded, SECOND_WAKE_MS).unref();
+  }
+
+  /** Wakes new listeners, because earlier writes sent them no notification. */
+  function wakeTwice(wake: () => void): void {
+    wake();
+    setTimeout(wake, SECOND_WAKE_MS).unref();
   }
 
   function wakeAgain(): void {
