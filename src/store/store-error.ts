@@ -28,7 +28,8 @@ export const STORE_ERROR_CODES = [
 export type StoreErrorCode = (typeof STORE_ERROR_CODES)[number];
 
 /**
- * A command that the store refuses, or an environment in which it cannot work. Nothing was written.
+ * A command that the store refuses, or an environment in which it cannot work. Nothing was written; only after
+ * `STORE_UNAVAILABLE` the command may have taken effect, if the connection or the disk failed before it was acknowledged.
  *
  * @example
  * if (error instanceof StoreError) console.error(error.code, error.message)
