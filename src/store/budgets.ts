@@ -75,7 +75,7 @@ const SHARES = 20;
 export const MAX_COUNTED_WAITS = 5000;
 
 /** Rows older than this no longer count against any budget. */
-export const BUDGET_ROWS_MS = 366 * 86_400_000;
+export const BUDGET_ROW_TTL_MS = 366 * 86_400_000;
 
 /** Returns a name of a budget for people. */
 export function describeBudget({ scope, name }: Pick<BudgetLimit, 'scope' | 'name'>): string {

@@ -108,7 +108,7 @@ function decodeBody(
   return { events, size: lines.length };
 }
 
-/** A row contains one large event or many small ones. */
+/** A row that inflates to more is corrupted. The limit is high, because a single event can be large. */
 const MAX_BODY_BYTES = 512 * 1024 * 1024;
 
 function inflate(body: Uint8Array): Uint8Array {
@@ -121,7 +121,7 @@ export const ROWS_PER_PAGE = 256;
 export const CHARACTERS_PER_PAGE = 4 * 1024 * 1024;
 
 /** Reads the events of a page from stored rows. The rows are read one by one, so that no more are read than needed. */
-export function readPage(
+export function readEventPage(
   bodies: Iterable<unknown>,
   protocol: Emitted['protocol'],
   { after, to, limit }: { readonly after: LogPosition; readonly to: LogPosition; readonly limit: number },

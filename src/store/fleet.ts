@@ -20,8 +20,8 @@ export interface WorkerReport extends Omit<WorkerRecord, 'seen_at' | 'state'> {
   readonly aliveUntil: number;
 }
 
-/** How long a worker that is gone stays listed. */
-export const KEPT_AFTER_MS = 24 * 60 * 60 * 1000;
+/** How long a worker stays listed after it is gone. */
+export const GONE_WORKER_TTL_MS = 24 * 60 * 60 * 1000;
 export const MAX_WORKERS = 1000;
 
 /** Returns the state of a worker at a time. */

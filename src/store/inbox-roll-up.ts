@@ -19,7 +19,7 @@ export interface CauseCount {
 
 /** Counts of items at a time, in milliseconds since 1970. */
 export interface InboxSlot {
-  /** A time within the step of the span to which it belongs, or after the span. */
+  /** Any time within the step of the span in which the items are counted, or a time after the span. */
   readonly at: number;
   readonly counts: InboxCounts;
 }
@@ -73,7 +73,10 @@ export function listUncounted({ item, isOpeningCounted }: StoredItem): InboxSlot
   return [...(isOpeningCounted ? [] : [countOpened(figure)]), ...countResolved(figure)];
 }
 
-/** A part of a history, as a store reads it. An item that is not counted in its slots yet is `new`. */
+/**
+ * A part of a history, as a store reads it. A `new` item has changes that are not counted in slots yet. An `opened` or `resolved` item
+ * changed in the minute in which the span ends, whose slot is not read.
+ */
 export type HistoryPart =
   | ({ readonly part: 'slot' } & InboxSlot)
   | ({ readonly part: 'open' } & Pick<InboxHistory, 'open' | 'oldest'>)

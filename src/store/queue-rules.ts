@@ -66,8 +66,8 @@ export function queueOrder({ request, workerType, run, runId, spec, isolation }:
 /** The entry of a run of a race, and the rows to write if another run replaces the race. */
 export type StoredEntry = Pick<OrderSettlement, 'stale'> & { readonly entry: RaceEntry };
 
-/** Returns the folder that a run occupies. Links are not resolved here: the lock on the folder itself uses its real path. */
-export function readFolder({ workdir }: Pick<StoredRunSpec, 'workdir'>): string {
+/** Returns the path of the folder that a run occupies. Links are not followed: the lock on the folder itself uses its real path. */
+export function resolveFolder({ workdir }: Pick<StoredRunSpec, 'workdir'>): string {
   return resolve(workdir);
 }
 

@@ -1,6 +1,6 @@
 import type { RunDigest, RunUsage } from './run-digest.js';
 
-/** The figures of a run that has ended. Times are milliseconds since 1970. */
+/** The digest of an ended run, with its engine and its times in milliseconds since 1970. */
 export interface RunFigure extends RunDigest {
   readonly engine: string;
   readonly started_at: number | null;
@@ -19,21 +19,21 @@ export interface RunCounts {
   readonly drift: readonly VersionDrift[];
 }
 
-/** Usage of one model; null if it is unknown. */
+/** Usage of one model; `model` is null if it is unknown. */
 export interface ModelUsage extends Omit<RunUsage, 'cost'> {
   readonly runs: number;
   /** In US dollars, of the runs whose engine reports it. */
   readonly cost: number;
 }
 
-/** Unknown types and fields of one version of an engine; null if it is unknown. */
+/** Unknown types and fields of one version of an engine; `engine_version` is null if it is unknown. */
 export interface VersionDrift extends Pick<RunDigest, 'engine_version' | 'unknown_types' | 'unknown_fields'> {
   readonly runs: number;
 }
 
 /** Counts of one engine at a time. */
 export interface RunSlot {
-  /** A time within the step of the span to which it belongs. */
+  /** Any time within the step of the span in which the runs are counted. */
   readonly at: number;
   readonly engine: string;
   readonly counts: RunCounts;

@@ -1,7 +1,7 @@
 import type { RunRecord, RunResult } from '../records/index.js';
 
 /**
- * The figures of a run that has ended. Specs and results may have any size, so statistics of thousands of runs read only this.
+ * The countable fields of an ended run. Specs and results may have any size, so statistics of thousands of runs read only these.
  */
 export interface RunDigest {
   readonly outcome: RunResult['status'];

@@ -15,7 +15,7 @@ export interface RunSearch {
   readonly repairLevel: string | null;
   readonly since: number;
   readonly until: number;
-  /** Null if the end does not matter; a run that has not ended has no end time. */
+  /** Null for no bound. With a bound, a run that has not ended does not match. */
   readonly endedSince: number | null;
   readonly endedUntil: number | null;
   readonly model: string | null;
@@ -29,7 +29,7 @@ export interface SearchFloor {
 }
 
 /** Clocks differ between machines, so runs are not exactly in the order of their times. This is the largest difference assumed. */
-const DAY_MS = 24 * 60 * 60 * 1000;
+const MAX_CLOCK_SKEW_MS = 24 * 60 * 60 * 1000;
 
 /** Reads a search; undefined for a plain list, for which an index has the right order. */
 export function readRunSearch(filter: RunFilter): RunSearch | undefined {
@@ -56,7 +56,7 @@ export function readRunSearch(filter: RunFilter): RunSearch | undefined {
 
 /** Returns where the next page begins; undefined if all remaining rows are older than requested. */
 export function chooseFloor({ since }: RunSearch, floor: SearchFloor | undefined): number | undefined {
-  return floor === undefined || floor.createdAt < since - DAY_MS ? undefined : floor.sequence;
+  return floor === undefined || floor.createdAt < since - MAX_CLOCK_SKEW_MS ? undefined : floor.sequence;
 }
 
 /** A search for issues with defaults filled in. References are ASCII. */

@@ -41,7 +41,7 @@ export type QueueWork = 'runs' | 'messages';
 
 /** A watcher and the runs it accepts, so that one worker is woken for a run and not all of them. */
 export interface QueueWatcher extends Pick<RunClaim, 'takes' | 'workerTypes'> {
-  /** The `watcher` of its claims. */
+  /** The name that its claims pass as `watcher`. */
   readonly worker?: string;
 }
 

@@ -9,16 +9,16 @@ import { readEverything } from './fixtures/golden-store.js';
 import { NOW, sampleClaim, sampleHold, sampleSettlement } from './fixtures/order-samples.js';
 import { createRunResult } from './fixtures/run-samples.js';
 
-/** Lists the forms for which this folder has a golden store, made by `scripts/golden-store.ts`. */
-export function listGoldenForms(fixtures: URL): number[] {
+/** Lists the schema versions for which this folder has a golden store, made by `scripts/golden-store.ts`. */
+export function listGoldenVersions(fixtures: URL): number[] {
   return readdirSync(fixtures)
     .flatMap((name) => /^store-form-(\d+)\.json\.gz$/.exec(name)?.[1] ?? [])
     .map(Number);
 }
 
 /** Unpacks a file of a golden store: the store itself, or the content that was read from it when it was made. */
-export async function unpackGolden(fixtures: URL, form: number, kind: 'db' | 'sql' | 'json'): Promise<Buffer> {
-  return gunzipSync(await readFile(new URL(`store-form-${form}.${kind}.gz`, fixtures)));
+export async function unpackGolden(fixtures: URL, version: number, kind: 'db' | 'sql' | 'json'): Promise<Buffer> {
+  return gunzipSync(await readFile(new URL(`store-form-${version}.${kind}.gz`, fixtures)));
 }
 
 /** Asserts that a migrated golden store is complete: everything can be read, and work continues. */

@@ -64,7 +64,7 @@ export async function expectMigrated(store: Store): Promise<void> {
 }
 
 /**
- * Asserts the content of a migrated store with one event per row, the last form before events were packed: orders and runs in
+ * Asserts the content of a migrated store with one event per row, the last schema version before events were packed: orders and runs in
  * each state, and the events of two attempts. The store is in `fixtures/store-form-*`.
  */
 export async function expectUnpackedMigrated(store: Store): Promise<void> {

@@ -1,5 +1,5 @@
 import { ADVISORY_LOCKS } from './advisory-locks.js';
-import { BUDGET_ROWS_MS, MAX_COUNTED_WAITS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
+import { BUDGET_ROW_TTL_MS, MAX_COUNTED_WAITS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
 import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import type { Context } from './context.js';
 import type { Queryable, Row } from './driver.js';
@@ -27,17 +27,17 @@ export function createBudgets({ database }: Context): Budgets {
         // A separate statement, so that the next one sees the changes of the previous lock holder.
         await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [ADVISORY_LOCKS.budgets]);
         const share = shareBudgets(limits, await measureAll(transaction, limits, run));
-        const isHeld = !('exhausted' in share);
-        await transaction.query(HOLD, [
+        const isReserved = !('exhausted' in share);
+        await transaction.query(RESERVE, [
           run,
           issueRef,
           now,
-          isHeld ? share.tokens : 0,
-          isHeld ? share.cost : 0,
-          isHeld ? null : describeBudget(share.exhausted),
-          now - BUDGET_ROWS_MS,
+          isReserved ? share.tokens : 0,
+          isReserved ? share.cost : 0,
+          isReserved ? null : describeBudget(share.exhausted),
+          now - BUDGET_ROW_TTL_MS,
         ]);
-        return isHeld ? undefined : share.exhausted;
+        return isReserved ? undefined : share.exhausted;
       }),
     async spendBudget(spending) {
       const { run, tokens, cost, limits } = spending;
@@ -73,7 +73,7 @@ export function createBudgets({ database }: Context): Budgets {
 }
 
 /** Also deletes entries that no longer count for any budget. */
-const HOLD = `
+const RESERVE = `
   WITH forgotten AS (
     DELETE FROM sluice.budget_entries WHERE at < $7 AND run <> $1
   ), forgotten_totals AS (

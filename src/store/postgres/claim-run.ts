@@ -20,7 +20,7 @@ type ClaimRun = Pick<
   | 'listExpiredRuns'
 >;
 
-/** Claims runs, and lets the holder of a claim start, renew, release and end them. */
+/** Creates the commands that claim runs, and those with which the holder of a claim starts, renews, releases and ends them. */
 export function createClaimRun({ database, notifications }: Context): ClaimRun {
   return {
     async claimRun({ worker, leaseMs, now, takes, concurrency = {}, workerTypes, watcher, isLast = false }) {

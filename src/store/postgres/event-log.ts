@@ -5,7 +5,7 @@ import {
   CHARACTERS_PER_PAGE,
   encodeBody,
   joinRows,
-  readPage,
+  readEventPage,
   ROWS_PER_PAGE,
   MIN_SENT_COMPRESSED_LENGTH,
   subtractStored,
@@ -50,7 +50,7 @@ export function createEventLog({ database, notifications }: Context): WatchableE
         to.seq,
         limit,
       ]);
-      return readPage(
+      return readEventPage(
         rows.map((row) => row['body']),
         protocol,
         range,

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { WorkerRecord } from '../../records/index.js';
-import { deriveWorkerState, KEPT_AFTER_MS, MAX_WORKERS } from '../fleet.js';
+import { deriveWorkerState, GONE_WORKER_TTL_MS, MAX_WORKERS } from '../fleet.js';
 import type { Fleet } from '../fleet.js';
 import { DATABASE_NOW } from './clock.js';
 import type { Context } from './context.js';
@@ -23,7 +23,7 @@ export function createFleet({ database, clock }: Context): Fleet {
         isStopping,
         now,
         aliveUntil,
-        now - KEPT_AFTER_MS,
+        now - GONE_WORKER_TTL_MS,
       ]);
       const { number, flag } = readColumns(rows[0] ?? {});
       clock.set(number('now'), queriedAt);
@@ -35,7 +35,7 @@ export function createFleet({ database, clock }: Context): Fleet {
     async listWorkers(now) {
       const { rows } = await database.query(
         'SELECT * FROM sluice.workers WHERE alive_until > $1 ORDER BY seen_at DESC, id LIMIT $2',
-        [now - KEPT_AFTER_MS, MAX_WORKERS],
+        [now - GONE_WORKER_TTL_MS, MAX_WORKERS],
       );
       return rows.map((row) => readWorker(row, now));
     },

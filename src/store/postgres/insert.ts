@@ -1,7 +1,7 @@
 import type { ExecutionRecord, InboxItem, NewOutboxMessage } from '../../records/index.js';
 
 /**
- * Builds an insert of a row that is never changed. Its values are the parameters from number `first` on. It runs once for each
+ * Builds an insert of an execution. Its values are the parameters from number `first` on. It runs once for each
  * row of `source` and leaves an existing row unchanged.
  */
 export function buildExecutionInsert(first: number, source: string): string {

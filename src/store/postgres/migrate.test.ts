@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
-import { expectGolden, listGoldenForms, unpackGolden } from '../contract/golden.contract.js';
+import { expectGolden, listGoldenVersions, unpackGolden } from '../contract/golden.contract.js';
 import { expectMigrated, expectUnpackedMigrated } from '../contract/migrated.contract.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleClaim, sampleSubmission } from '../contract/fixtures/order-samples.js';
@@ -15,10 +15,10 @@ import { MIGRATIONS } from './migrations.js';
 const FIXTURES = new URL('./fixtures/', import.meta.url);
 
 /** An empty database with the tables of an earlier schema version. */
-async function createForm(form: number) {
+async function createAtVersion(version: number) {
   const url = await createDatabase();
   const database = await openPlain(url);
-  for (const [index, step] of MIGRATIONS.slice(0, form).entries()) {
+  for (const [index, step] of MIGRATIONS.slice(0, version).entries()) {
     await database.query(step);
     await database.query('INSERT INTO sluice.migrations (version) VALUES ($1)', [index + 1]);
   }
@@ -46,23 +46,26 @@ describe('opening a store on PostgreSQL', () => {
   });
 
   it('migrates a store of version 0.1.0, including unfinished work', async () => {
-    const { url, database } = await createForm(5);
+    const { url, database } = await createAtVersion(5);
     await database.query(await readFile(new URL('./fixtures/store-0.1.0.sql', import.meta.url), 'utf8'));
     await expectMigrated(await openSite(url));
   });
 
   it('migrates a store with one event per row', async () => {
-    const { url, database } = await createForm(8);
+    const { url, database } = await createAtVersion(8);
     const rows = gunzipSync(await readFile(new URL('./fixtures/store-form-8.sql.gz', import.meta.url))).toString();
     await database.query(rows);
     await expectUnpackedMigrated(await openSite(url));
   });
 
-  it.each(listGoldenForms(FIXTURES))('migrates a store of schema version %i without losing data', async (form) => {
-    const { url, database } = await createForm(form);
-    await database.query((await unpackGolden(FIXTURES, form, 'sql')).toString());
-    await expectGolden(await openSite(url), await unpackGolden(FIXTURES, form, 'json'));
-  });
+  it.each(listGoldenVersions(FIXTURES))(
+    'migrates a store of schema version %i without losing data',
+    async (version) => {
+      const { url, database } = await createAtVersion(version);
+      await database.query((await unpackGolden(FIXTURES, version, 'sql')).toString());
+      await expectGolden(await openSite(url), await unpackGolden(FIXTURES, version, 'json'));
+    },
+  );
 
   it('leaves a database of a newer version unchanged', async () => {
     const url = await createDatabase();
@@ -110,7 +113,7 @@ describe('opening a store on PostgreSQL', () => {
   });
 
   it('does not migrate a database further that other migration steps created', async () => {
-    const { url, database } = await createForm(MIGRATIONS.length - 1);
+    const { url, database } = await createAtVersion(MIGRATIONS.length - 1);
     await database.query(`UPDATE sluice.migrations SET checksum = 'x' WHERE version = 7`);
     expect(await catchCode(openSite(url))).toBe('STORE_DAMAGED');
     const { rows } = await database.query('SELECT max(version) AS version FROM sluice.migrations');

@@ -149,7 +149,7 @@ describe('a run that can be claimed', () => {
     expect(await one.claimRun(sampleClaim('w1'))).toBeUndefined();
   });
 
-  it('may be the comment of a decision, which wakes a worker, also a full one', async () => {
+  it('is not the only reason to wake a worker: a comment to be delivered wakes one, even if it is full', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     const { record } = await store.submitOrder(sampleSubmission());

@@ -116,7 +116,7 @@ function readWaitingFor(row: Row): RunRecord['waiting_for'] {
 }
 
 /**
- * Builds the query `counted`, which writes the digests of runs in `source` that have just ended and records that they are to be
+ * Builds the query `counted`, which writes the digests of runs in `source` that have just ended and records that they must be
  * counted; an existing digest stays unchanged.
  */
 export function buildDigestUpdate(first: number, source: string): string {

@@ -1,9 +1,9 @@
-import type { StoredRunSpec } from '../../records/index.js';
+import type { RunRecord, StoredRunSpec } from '../../records/index.js';
 import type { RunStore } from '../../runs/index.js';
 import {
   CANCELED_IN_QUEUE,
   queuePlainRun,
-  readFolder,
+  resolveFolder,
   type QueuedRun,
   checkSameRun,
   storeSpec,
@@ -20,6 +20,12 @@ import { buildDigestUpdate, listDigestValues, readRun } from './rows.js';
 /** Creates the part of the store with the queue of runs. */
 export function createRuns(context: Context, searchWindow: number): RunStore {
   const { database, notifications } = context;
+
+  async function findRun(id: string): Promise<RunRecord | undefined> {
+    const { rows } = await database.query(`SELECT * FROM sluice.run_records WHERE id = $1`, [id]);
+    return rows[0] === undefined ? undefined : readRun(rows[0]);
+  }
+
   return {
     ...createClaimRun(context),
 
@@ -40,14 +46,14 @@ export function createRuns(context: Context, searchWindow: number): RunStore {
     },
 
     async requestCancel(id, now) {
-      const isOver = `state = 'queued' AND order_run_id IS NULL`;
+      const endsNow = `state = 'queued' AND order_run_id IS NULL`;
       await database.query(
         `WITH canceled AS (
            UPDATE sluice.runs SET
              cancel_requested = cancel_requested OR state <> 'ended',
-             ended_at = CASE WHEN ${isOver} THEN $2 ELSE ended_at END,
-             result = CASE WHEN ${isOver} THEN $3 ELSE result END,
-             state = CASE WHEN ${isOver} THEN 'ended' ELSE state END
+             ended_at = CASE WHEN ${endsNow} THEN $2 ELSE ended_at END,
+             result = CASE WHEN ${endsNow} THEN $3 ELSE result END,
+             state = CASE WHEN ${endsNow} THEN 'ended' ELSE state END
            WHERE id = $1
            RETURNING seq, state, started_at, ended_at, ${buildRequestNotification('id')}
          ), counted AS (
@@ -56,7 +62,7 @@ export function createRuns(context: Context, searchWindow: number): RunStore {
          SELECT true AS done FROM canceled`,
         [id, now, JSON.stringify(CANCELED_IN_QUEUE), ...listDigestValues(CANCELED_IN_QUEUE)],
       );
-      return this.findRun(id);
+      return findRun(id);
     },
 
     async postReply(id, text) {
@@ -75,10 +81,7 @@ export function createRuns(context: Context, searchWindow: number): RunStore {
       return notifications.watchRequests(id, wake);
     },
 
-    async findRun(id) {
-      const { rows } = await database.query(`SELECT * FROM sluice.run_records WHERE id = $1`, [id]);
-      return rows[0] === undefined ? undefined : readRun(rows[0]);
-    },
+    findRun,
 
     async listRuns(filter) {
       const search = readRunSearch(filter);
@@ -121,7 +124,7 @@ export async function addRun(
       order?.run_id ?? null,
       now,
       requestId,
-      readFolder(spec),
+      resolveFolder(spec),
       isExclusive,
       priority,
       workerType,

@@ -152,7 +152,7 @@ describe('a migration', () => {
     await expect(used).rejects.toThrow('1 worker uses the source');
   });
 
-  it('lets nothing write to the source meanwhile', async () => {
+  it('lets no other process write to the source', async () => {
     const [file, url] = [await makeLargeFile(), await createDatabase()];
     let refused = '';
     await migrateStore(`sqlite:${file}`, url, {

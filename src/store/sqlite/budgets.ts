@@ -1,4 +1,4 @@
-import { BUDGET_ROWS_MS, MAX_COUNTED_WAITS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
+import { BUDGET_ROW_TTL_MS, MAX_COUNTED_WAITS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
 import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import type { Database } from './database.js';
 import { readInteger, readText } from './rows.js';
@@ -8,7 +8,7 @@ export function createBudgets(database: Database): Budgets {
   const note = database.prepare(`
     INSERT INTO budget_entries (run, caller, issue_ref, at) VALUES (?, ?, ?, ?) ON CONFLICT (run) DO NOTHING`);
   const find = database.prepare('SELECT caller, issue_ref FROM budget_entries WHERE run = ?');
-  const hold = database.prepare(`
+  const reserve = database.prepare(`
     INSERT INTO budget_entries (run, issue_ref, at, held_tokens, held_cost, waits_for) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
     ON CONFLICT (run) DO UPDATE SET at = excluded.at, held_tokens = excluded.held_tokens, held_cost = excluded.held_cost,
       waits_for = excluded.waits_for`);
@@ -52,14 +52,14 @@ export function createBudgets(database: Database): Budgets {
       }),
     reserveBudget: async ({ run, issueRef, now, limits }) =>
       database.write(() => {
-        forget.run(now - BUDGET_ROWS_MS);
-        forgetTotals.run(now - BUDGET_ROWS_MS);
+        forget.run(now - BUDGET_ROW_TTL_MS);
+        forgetTotals.run(now - BUDGET_ROW_TTL_MS);
         const share = shareBudgets(limits, measureAll(limits, run));
         if ('exhausted' in share) {
-          hold.run(run, issueRef, now, 0, 0, describeBudget(share.exhausted));
+          reserve.run(run, issueRef, now, 0, 0, describeBudget(share.exhausted));
           return share.exhausted;
         }
-        hold.run(run, issueRef, now, share.tokens, share.cost, null);
+        reserve.run(run, issueRef, now, share.tokens, share.cost, null);
         return undefined;
       }),
     spendBudget: async (spending) =>

@@ -24,7 +24,7 @@ type ClaimRun = Pick<
   | 'listExpiredRuns'
 >;
 
-/** Claims runs, and lets the holder of a claim start, renew, release and end them. */
+/** Creates the commands that claim runs, and those with which the holder of a claim starts, renews, releases and ends them. */
 export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   const digests = createRunDigests(database);
   const queue = createQueue(database);
@@ -44,7 +44,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   const forgetStarts = database.prepare(`
     DELETE FROM repository_starts WHERE run IN (
       SELECT run FROM repository_starts JOIN runs ON runs.id = run WHERE runs.state = 'ended')`);
-  const keepStart = database.prepare('INSERT OR REPLACE INTO repository_starts (run, start) VALUES (?, ?)');
+  const saveStart = database.prepare('INSERT OR REPLACE INTO repository_starts (run, start) VALUES (?, ?)');
   const findStart = database.prepare('SELECT start FROM repository_starts WHERE run = ?');
   const release = database.prepare(`UPDATE runs SET ${UNCLAIMED}, not_before = ? WHERE id = ?`);
   const renew = database.prepare('UPDATE runs SET state = ?, lease_until = ?, reply = NULL WHERE id = ?');
@@ -103,7 +103,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
         if (baseCommit !== undefined) setBase.run(baseCommit, hold.id);
         if (repositoryStart !== undefined) {
           forgetStarts.run();
-          keepStart.run(hold.id, repositoryStart);
+          saveStart.run(hold.id, repositoryStart);
         }
         return 'started';
       }),

@@ -1,18 +1,19 @@
 import { getErrorCode, getErrorMessage, isSluiceError } from '../../base/index.js';
 import { StoreError } from '../store-error.js';
 
-const FAILED = 1;
+/** SQLite's primary result codes, without the prefix SQLITE_. */
+const ERROR = 1;
 const BUSY = 5;
 const LOCKED = 6;
-const READ_ONLY = 8;
-const BROKEN_DISK = 10;
-const MALFORMED = 11;
+const READONLY = 8;
+const IOERR = 10;
+const CORRUPT = 11;
 const FULL = 13;
-const CANNOT_OPEN = 14;
-const NO_DATABASE = 26;
+const CANTOPEN = 14;
+const NOTADB = 26;
 
-const UNAVAILABLE: readonly number[] = [READ_ONLY, BROKEN_DISK, FULL, CANNOT_OPEN];
-const DAMAGED: readonly number[] = [MALFORMED, NO_DATABASE];
+const UNAVAILABLE: readonly number[] = [READONLY, IOERR, FULL, CANTOPEN];
+const DAMAGED: readonly number[] = [CORRUPT, NOTADB];
 
 /** Whether another process has locked the file: nothing was done, and a retry may succeed. */
 export function isBusy(error: unknown): boolean {
@@ -81,25 +82,25 @@ export function createBusyError(file: string, cause: unknown): StoreError {
   );
 }
 
-/** Returns the first byte of SQLite's result code; the other bytes are variants of the same error. */
+/** Returns the primary result code of SQLite, which is the lowest byte; the other bytes distinguish variants of the same error. */
 function readResultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
   // If a statement fails while its rows are read, the driver reports SQLite's message without the code.
   if (getErrorCode(error) !== 'ERR_SQLITE_ERROR') return undefined;
-  return CODES_BY_MESSAGE[error.message] ?? FAILED;
+  return CODES_BY_MESSAGE[error.message] ?? ERROR;
 }
 
 /** SQLite's own message for each code that is distinguished here. */
 const CODES_BY_MESSAGE: Readonly<Record<string, number>> = {
   'database is locked': BUSY,
   'database table is locked': LOCKED,
-  'attempt to write a readonly database': READ_ONLY,
-  'disk I/O error': BROKEN_DISK,
-  'database disk image is malformed': MALFORMED,
+  'attempt to write a readonly database': READONLY,
+  'disk I/O error': IOERR,
+  'database disk image is malformed': CORRUPT,
   'database or disk is full': FULL,
-  'unable to open database file': CANNOT_OPEN,
-  'file is not a database': NO_DATABASE,
+  'unable to open database file': CANTOPEN,
+  'file is not a database': NOTADB,
 };
 
 function isSystemError(error: unknown): boolean {

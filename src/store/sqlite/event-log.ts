@@ -4,7 +4,7 @@ import type { WatchableEventLog } from '../../runs/index.js';
 import {
   encodeBody,
   joinRows,
-  readPage,
+  readEventPage,
   ROWS_PER_PAGE,
   subtractStored,
   toRows,
@@ -84,7 +84,7 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
       return database.read(() => {
         const bounds = [after.attempt, after.seq, to.attempt, to.seq] as const;
         const rows = selectRows.all(runId, protocol, ...bounds, ROWS_PER_PAGE);
-        return readPage(loadBodies(rows.map((row) => readInteger(row, 'rowid'))), protocol, range);
+        return readEventPage(loadBodies(rows.map((row) => readInteger(row, 'rowid'))), protocol, range);
       });
     },
 

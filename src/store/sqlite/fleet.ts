@@ -1,5 +1,5 @@
 import type { WorkerRecord } from '../../records/index.js';
-import { deriveWorkerState, KEPT_AFTER_MS, MAX_WORKERS } from '../fleet.js';
+import { deriveWorkerState, GONE_WORKER_TTL_MS, MAX_WORKERS } from '../fleet.js';
 import type { Fleet } from '../fleet.js';
 import { FIND_ANY_EXPIRED } from './claim-run.js';
 import type { Database } from './database.js';
@@ -18,7 +18,7 @@ export function createFleet(database: Database): Fleet {
   return {
     async reportWorker({ id, host, version, engines, capacity, busy, isStopping, now, aliveUntil }) {
       return database.write(() => {
-        forget.run(now - KEPT_AFTER_MS);
+        forget.run(now - GONE_WORKER_TTL_MS);
         report.run(id, host, version, JSON.stringify(engines), capacity, busy, isStopping ? 1 : 0, now, aliveUntil);
         return { hasExpiredRuns: findAnyExpired.get(now, host) !== undefined };
       });
@@ -27,7 +27,7 @@ export function createFleet(database: Database): Fleet {
       await database.write(() => remove.run(id));
     },
     listWorkers: async (now) =>
-      database.read(() => list.all(now - KEPT_AFTER_MS, MAX_WORKERS).map((row) => readWorker(row, now))),
+      database.read(() => list.all(now - GONE_WORKER_TTL_MS, MAX_WORKERS).map((row) => readWorker(row, now))),
   };
 }
 

@@ -16,17 +16,17 @@ export function createForgetting(database: Database): Forgetting {
   const dropBySequence = DROP_BY_SEQUENCE.map((sql) => database.prepare(sql));
   const dropDelivered = database.prepare(DROP_DELIVERED);
   const dropResults = database.prepare(DROP_RESULTS);
-  const anyDelivered = database.prepare(ANY_DELIVERED);
-  const anyResult = database.prepare(ANY_RESULT);
+  const findOldestDelivered = database.prepare(FIND_OLDEST_DELIVERED);
+  const findOldestResult = database.prepare(FIND_OLDEST_RESULT);
 
-  /** Writes only if the oldest row is old enough. */
+  /** Deletes rows; writes only if the oldest row is old enough. */
   const drop = async (
-    oldest: Statement,
-    statement: Statement,
+    findOldest: Statement,
+    deleteOldest: Statement,
     { before, limit }: { readonly before: number; readonly limit: number },
   ): Promise<number> => {
-    const isOld = await database.read(() => Number(oldest.get()?.['at'] ?? Number.POSITIVE_INFINITY) < before);
-    return isOld ? database.write(() => Number(statement.run(limit, before).changes)) : 0;
+    const isOld = await database.read(() => Number(findOldest.get()?.['at'] ?? Number.POSITIVE_INFINITY) < before);
+    return isOld ? database.write(() => Number(deleteOldest.run(limit, before).changes)) : 0;
   };
 
   return {
@@ -75,8 +75,8 @@ export function createForgetting(database: Database): Forgetting {
       });
     },
 
-    forgetDelivered: async (step) => drop(anyDelivered, dropDelivered, step),
-    forgetResults: async (step) => drop(anyResult, dropResults, step),
+    forgetDelivered: async (step) => drop(findOldestDelivered, dropDelivered, step),
+    forgetResults: async (step) => drop(findOldestResult, dropResults, step),
   };
 }
 
@@ -140,8 +140,8 @@ const DROP_RECORDS = [
 const DROP_BY_ID = ['DELETE FROM event_packs WHERE run_id = ?', 'DELETE FROM repository_starts WHERE run = ?'];
 const DROP_BY_SEQUENCE = ['DELETE FROM run_digests WHERE sequence = ?', 'DELETE FROM runs WHERE sequence = ?'];
 
-const ANY_DELIVERED = `SELECT created_at AS at FROM outbox WHERE state = 'delivered' ORDER BY sequence LIMIT 1`;
-const ANY_RESULT = 'SELECT kept_at AS at FROM results ORDER BY sequence LIMIT 1';
+const FIND_OLDEST_DELIVERED = `SELECT created_at AS at FROM outbox WHERE state = 'delivered' ORDER BY sequence LIMIT 1`;
+const FIND_OLDEST_RESULT = 'SELECT kept_at AS at FROM results ORDER BY sequence LIMIT 1';
 
 /** Only the oldest rows are read: if they are too recent, so are all others. */
 const DROP_DELIVERED = `
@@ -159,8 +159,8 @@ export const FORGETTING_STATEMENTS = {
   DROP_EVENTS,
   LIST_FORGOTTEN,
   LIST_RECORDS,
-  ANY_DELIVERED,
-  ANY_RESULT,
+  FIND_OLDEST_DELIVERED,
+  FIND_OLDEST_RESULT,
   DROP_DELIVERED,
   DROP_RESULTS,
 } as const;

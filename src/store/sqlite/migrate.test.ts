@@ -8,7 +8,7 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleSubmission } from '../contract/fixtures/order-samples.js';
 import { sampleFcmp } from '../contract/fixtures/run-samples.js';
-import { expectGolden, listGoldenForms, unpackGolden } from '../contract/golden.contract.js';
+import { expectGolden, listGoldenVersions, unpackGolden } from '../contract/golden.contract.js';
 import { expectMigrated, expectUnpackedMigrated } from '../contract/migrated.contract.js';
 import { openStore } from '../open-store.js';
 import { MIGRATIONS } from './migrations.js';
@@ -57,10 +57,10 @@ describe('a file', () => {
     await expectUnpackedMigrated(await openSite(`sqlite:${file}`));
   });
 
-  it.each(listGoldenForms(FIXTURES))('of schema version %i is migrated without losing data', async (form) => {
+  it.each(listGoldenVersions(FIXTURES))('of schema version %i is migrated without losing data', async (version) => {
     const file = join(await makeFolder({}), 'sluice.db');
-    await writeFile(file, await unpackGolden(FIXTURES, form, 'db'));
-    await expectGolden(await openSite(`sqlite:${file}`), await unpackGolden(FIXTURES, form, 'json'));
+    await writeFile(file, await unpackGolden(FIXTURES, version, 'db'));
+    await expectGolden(await openSite(`sqlite:${file}`), await unpackGolden(FIXTURES, version, 'json'));
   });
 
   it('of a newer version is refused and left unchanged', async () => {
@@ -94,8 +94,8 @@ describe('a file', () => {
 
   it('that other migration steps created is not migrated further', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
-    const form = Math.max(...listGoldenForms(FIXTURES));
-    await writeFile(file, await unpackGolden(FIXTURES, form, 'db'));
+    const version = Math.max(...listGoldenVersions(FIXTURES));
+    await writeFile(file, await unpackGolden(FIXTURES, version, 'db'));
     // Its last step has to run again.
     executeSql(file, `UPDATE migrations SET checksum = 'x' WHERE version = 7; PRAGMA user_version = 0`);
     await expect(openStore(`sqlite:${file}`)).rejects.toThrow(

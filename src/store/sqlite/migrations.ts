@@ -82,7 +82,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE orders ADD COLUMN base_commit TEXT;
   `,
-  // Without row ids, every search through the events copies the large ones on its way: two lines of 5 MB made all runs slow.
+  // In a table without row ids, a search copies every large event that it passes: two lines of 5 MB made all runs slow.
   `
   ALTER TABLE events RENAME TO events_without_row_ids;
   CREATE TABLE events (

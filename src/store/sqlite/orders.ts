@@ -86,7 +86,7 @@ function createReplaceRun(
   database: Database,
   wakers: Wakers,
 ): (submission: OrderSubmission, state: IssueState) => [OrderRecord, ...OrderRecord[]] {
-  const countRuns = database.prepare(`
+  const reserveRunNumbers = database.prepare(`
     INSERT INTO issues (issue_ref, state, last_run_number, updated_at) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (issue_ref) DO UPDATE
       SET last_run_number = last_run_number + ?3, state = ?2, updated_at = ?4
@@ -128,8 +128,8 @@ function createReplaceRun(
     const { baseCommit = null, now } = submission;
     const issueRef = submission.request.issue_ref;
     const count = 1 + (submission.rivals ?? []).length;
-    const counted = countRuns.get(issueRef, state, count, now) ?? {};
-    const { orders, group } = nameOrders(submission, readInteger(counted, 'last_run_number') - count + 1);
+    const reserved = reserveRunNumbers.get(issueRef, state, count, now) ?? {};
+    const { orders, group } = nameOrders(submission, readInteger(reserved, 'last_run_number') - count + 1);
     const [first, ...rivals] = orders;
     activate.run(group === null ? first.runId : null, group, issueRef);
     stopOthers(issueRef, now);
@@ -235,15 +235,15 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
   };
 }
 
-/** The first statement: only the active run changes its issue's state, and only a person changes `needs-human`. */
+/** The first statement of a settlement: only the active run changes its issue's state, and only a person changes `needs-human`. */
 export const GUARD_ACTIVE_RUN = `
   UPDATE issues SET state = CASE state WHEN 'needs-human' THEN state ELSE ? END, updated_at = ?
   WHERE issue_ref = ? AND active_run_id = ?`;
 
-/** The first statement in a race: only the active group changes its issue. */
+/** The first statement of a settlement in a race: only the active group changes its issue. */
 const GUARD_RACE = `UPDATE issues SET updated_at = ? WHERE issue_ref = ? AND active_group = ?`;
 
-/** The second statement: a run of a race enters once. */
+/** The second statement of a settlement in a race: a run enters once. */
 const ENTER_RACE = `
   UPDATE orders SET entry = ? WHERE issue_ref = ? AND run_id = ? AND entry IS NULL AND decision IS NULL`;
 
@@ -282,11 +282,11 @@ function createDecisionRows(database: Database): {
     message.run(id, sink, issueRef, trigger, JSON.stringify(body), now, now);
   }
   return {
-    decide({ issueRef, runId, now }, { decision, result, execution: executed, item: asked = null, outbox = [] }) {
+    decide({ issueRef, runId, now }, { decision, result, execution: added, item: opened = null, outbox = [] }) {
       const stored = result === null ? null : JSON.stringify(result);
       if (Number(settle.run(JSON.stringify(decision), stored, now, issueRef, runId).changes) === 0) return false;
-      addExecution(executed);
-      if (asked !== null) item.run(asked.id, asked.issue_ref, asked.run_id, JSON.stringify(asked));
+      addExecution(added);
+      if (opened !== null) item.run(opened.id, opened.issue_ref, opened.run_id, JSON.stringify(opened));
       for (const each of outbox) addMessage(each, now);
       return true;
     },
@@ -305,7 +305,7 @@ function createResolveItem(database: Database, wakers: Wakers): Pick<OrderStore,
   const choose = database.prepare('UPDATE issues SET active_run_id = ?, active_group = NULL WHERE issue_ref = ?');
   const resolveOne = database.prepare('UPDATE inbox SET resolution = ? WHERE id = ?');
   const resolveOpen = database.prepare('UPDATE inbox SET resolution = ? WHERE issue_ref = ? AND resolution IS NULL');
-  const move = database.prepare(`
+  const updateIssue = database.prepare(`
     UPDATE issues SET updated_at = ?, state = CASE
       WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.issue_ref = issues.issue_ref AND resolution IS NULL)
       THEN 'needs-human' ELSE ? END
@@ -332,7 +332,7 @@ function createResolveItem(database: Database, wakers: Wakers): Pick<OrderStore,
         choose.run(item.run_id, item.issue_ref);
         resolveOpen.run(JSON.stringify(createSupersededByChoice(item.run_id, resolution)), item.issue_ref);
       }
-      move.run(now, state, item.issue_ref);
+      updateIssue.run(now, state, item.issue_ref);
       return { status: 'resolved', item: { ...item, resolution } };
     }
     const [order] = replaceRun({ ...retry, now }, state);

@@ -75,9 +75,9 @@ const FORGETTING_INDEXES: Readonly<Record<keyof typeof FORGETTING_STATEMENTS, Re
   DROP_EVENTS: /SEARCH event_packs USING COVERING INDEX event_packs_by_position/,
   LIST_FORGOTTEN: /SEARCH runs USING INDEX runs_forgotten/,
   LIST_RECORDS: /SEARCH runs USING INDEX runs_forgotten/,
-  ANY_DELIVERED: /INDEX outbox_by_state/,
+  FIND_OLDEST_DELIVERED: /INDEX outbox_by_state/,
   // Without a condition, the oldest rows of a table are found by scanning it from its beginning.
-  ANY_RESULT: /^SCAN results$/m,
+  FIND_OLDEST_RESULT: /^SCAN results$/m,
   DROP_DELIVERED: /INDEX outbox_by_state/,
   DROP_RESULTS: /^SCAN results$/m,
 };

@@ -2,7 +2,7 @@ import type { RunStore } from '../../runs/index.js';
 import {
   CANCELED_IN_QUEUE,
   queuePlainRun,
-  readFolder,
+  resolveFolder,
   type QueuedRun,
   checkSameRun,
   storeSpec,
@@ -116,7 +116,7 @@ export function createAddRun(database: Database): (run: QueuedRun, now: number) 
       order?.issue_ref ?? null,
       order?.run_id ?? null,
       now,
-      readFolder(spec),
+      resolveFolder(spec),
       isExclusive ? 1 : 0,
       priority,
       workerType,

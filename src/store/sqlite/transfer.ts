@@ -15,8 +15,8 @@ import { readInteger, readText } from './rows.js';
 /** How long to wait for a lock of another process. */
 const TIMEOUT_MS = 30_000;
 
-/** Columns whose names differ from those of the other database. */
-const NAMES: Readonly<Record<string, string>> = { sequence: 'seq', trigger_key: 'trigger' };
+/** The names that both databases have in common, for columns whose local name differs. */
+const COMMON_NAMES: Readonly<Record<string, string>> = { sequence: 'seq', trigger_key: 'trigger' };
 
 /** Opens a file to copy from; writers of other processes wait until it is closed. */
 export async function openSqliteSource<T>(file: string, work: (source: Source) => Promise<T>): Promise<T> {
@@ -95,7 +95,7 @@ function listNames(connection: Connection): readonly string[] {
 
 function readColumn(row: SqlRow): Column {
   const local = readText(row, 'name');
-  return { name: NAMES[local] ?? local, local, type: readText(row, 'type') };
+  return { name: COMMON_NAMES[local] ?? local, local, type: readText(row, 'type') };
 }
 
 /** Reads a page of rows. Sizes are read first, because a page of large rows might not fit into memory. */
