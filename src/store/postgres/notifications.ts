@@ -191,12 +191,6 @@ export function createNotifications(
     }
   }
 
-  /** Wakes new listeners, because earlier writes sent them no notification. */
-  function wakeTwice(wake: () => void): void {
-    wake();
-    setTimeout(wake, SECOND_WAKE_MS).unref();
-  }
-
   function wakeAgain(): void {
     rounds += 1;
     const hasFollowers = followers.keys().length > 0;
@@ -258,6 +252,12 @@ export function createNotifications(
       await last?.end().catch(() => undefined);
     },
   };
+}
+
+/** Wakes new listeners, because earlier writes sent them no notification. */
+function wakeTwice(wake: () => void): void {
+  wake();
+  setTimeout(wake, SECOND_WAKE_MS).unref();
 }
 
 /** Connections that have ended no longer hold their lock. */
