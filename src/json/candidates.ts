@@ -75,10 +75,8 @@ export function* findCandidates(
 
 /** The text itself without the thinking: if the schema expects a word or a number, this may be the entire answer. */
 export function findWords(text: string): readonly FoundCandidate[] {
-  return surveyText(text).regions.map((region) =>
-    createCandidate({ ...region, finder: 'whole', untouched: false }, () =>
-      createReading(text.slice(region.start, region.end).trim(), region.end),
-    ),
+  return surveyText(text).regions.map(({ start, end }) =>
+    createCandidate(createSpan('whole', start, end), () => createReading(text.slice(start, end).trim(), end)),
   );
 }
 
@@ -155,7 +153,7 @@ function* findInEnvelopes(
     const { start, end, level } = envelope.candidate;
     if (level >= MAX_ENVELOPE_DEPTH) continue;
     const createContent = (readInside: () => Reading): FoundCandidate =>
-      createCandidate({ finder: 'envelope', start, end, untouched: false }, readInside, level + 1);
+      createCandidate(createSpan('envelope', start, end), readInside, level + 1);
     for (const content of listEnvelopeContents(envelope.value)) {
       if (typeof content !== 'string') yield createContent(() => createReading(content, end));
       else for (const inner of findInText(content)) yield createContent(() => moveReading(inner.read(), start, end));

@@ -1,27 +1,25 @@
 import { BracketWalker } from './bracket-walker.js';
 import { createSpan, type Span } from './spans.js';
 
-const FENCED = /```([^]*?)```/g;
-/** The language after an opening fence. Not part of `FENCED`, which would then not take linear time. */
-const LANGUAGE = /^[ \t]*[\w+.-]*[ \t]*\n?/;
-const CLOSED_THINK = /<think>[^]*?<\/think>/g;
+/** A fence with its language. The language is matched in a look-ahead, which never backtracks, so that the time is linear. */
+const FENCED = /```(?=([ \t]*[\w+.-]*[ \t]*\n?))\1[^]*?```/g;
+/** A think block. The first one without a closing tag extends to the end, so that no text is searched twice. */
+const THINK = /<think>[^]*?(<\/think>|$)/g;
 const UP_TO_FIRST_FENCE = /^[^]*?```[ \t]*(?:json)?/i;
 
 /** Profile `generic`: the text unchanged, then without its fence, then its first object. */
 export function* findGenericSpans(text: string): Generator<Span> {
   yield createSpan('whole', 0, text.length, true);
   for (const match of text.matchAll(FENCED)) {
-    const end = match.index + match[0].length - 3;
-    yield createSpan('fence', end - (match[1] ?? '').replace(LANGUAGE, '').length, end);
+    const start = match.index + 3 + (match[1]?.length ?? 0);
+    yield createSpan('fence', start, match.index + match[0].length - 3);
   }
   yield* findFirstObject(text, 0, text.length);
 }
 
 /** Profile `unified`: closed `<think>` blocks are replaced by blanks, which keeps all offsets valid. */
 export function blankThinking(text: string): string {
-  // Without the text after the last closing tag, through which every unclosed tag would be searched.
-  const end = text.lastIndexOf('</think>') + 8;
-  return text.slice(0, end).replace(CLOSED_THINK, (thinking) => ' '.repeat(thinking.length)) + text.slice(end);
+  return text.replace(THINK, (thinking, close: string) => (close === '' ? thinking : ' '.repeat(thinking.length)));
 }
 
 /**

@@ -92,12 +92,12 @@ export function surveyText(text: string, hidesThinking = true): Survey {
   for (const match of hasLandmarks ? text.matchAll(new RegExp(LANDMARK, 'gi')) : []) {
     const { index, 2: tag = '' } = match;
     const name = tag.toLowerCase();
-    const isUncommonTag = tag !== '' && name !== 'json' && !THINKING_TAG.test(name);
+    const isJsonTag = name === 'json';
+    const isUncommonTag = tag !== '' && !isJsonTag && !THINKING_TAG.test(name);
     if (isUncommonTag && match[1] === '' && !tracker.hidden) isPaired &&= text.includes(`</${tag}`, index);
-    if ((isUncommonTag && !isPaired) || (!hidesThinking && name !== 'json')) continue;
+    if ((isUncommonTag && !isPaired) || (!hidesThinking && !isJsonTag)) continue;
     const end = index + match[0].length;
     const last = blocks.at(-1);
-    const isJsonTag = name === 'json';
     if (!tracker.hidden && walker.isInString(index)) {
       // The string may have been cut off there: the tag counts if no other tag closes the block.
       if (isJsonTag && match[1] === '/' && last?.isClosed === false) last.lastClose = Math.min(last.lastClose, index);
