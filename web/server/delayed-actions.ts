@@ -58,8 +58,7 @@ export function delayAction({
   timers.set(id, { send: () => void send(), timer });
   const entryIds = parts.map((part) => part.id);
   const dueAt = performance.now() + DELAY_MS;
-  delayedActions.value = [...delayedActions.value, { id, title, entryIds, state: 'waiting', dueAt, failures: [] }];
-  if (timers.size === 1) addEventListener('beforeunload', confirmLeaving);
+  setActions([...delayedActions.value, { id, title, entryIds, state: 'waiting', dueAt, failures: [] }]);
 }
 
 /** Undoes an action that is not sent yet, or removes one that failed. */
@@ -76,18 +75,23 @@ export function sendNow(id: number): void {
 function clearTimer(id: number): void {
   clearTimeout(timers.get(id)?.timer);
   timers.delete(id);
-  if (timers.size === 0) removeEventListener('beforeunload', confirmLeaving);
 }
 
 function change(id: number, changes: Partial<DelayedAction>): void {
-  delayedActions.value = delayedActions.value.map((action) => (action.id === id ? { ...action, ...changes } : action));
+  setActions(delayedActions.value.map((action) => (action.id === id ? { ...action, ...changes } : action)));
 }
 
 function remove(id: number): void {
-  delayedActions.value = delayedActions.value.filter((action) => action.id !== id);
+  setActions(delayedActions.value.filter((action) => action.id !== id));
 }
 
-/** Makes the browser ask for confirmation before the tab is closed: a closed tab could not send the pending actions. */
+function setActions(actions: readonly DelayedAction[]): void {
+  delayedActions.value = actions;
+  if (actions.some(({ state }) => state !== 'failed')) addEventListener('beforeunload', confirmLeaving);
+  else removeEventListener('beforeunload', confirmLeaving);
+}
+
+/** Makes the browser ask for confirmation before the tab is closed: a closed tab could not send the rest of the actions. */
 function confirmLeaving(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }
