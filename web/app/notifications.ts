@@ -46,12 +46,22 @@ const TITLES: Readonly<Record<WaitingEntry['kind'], string>> = {
 
 /** Shows a notification. Several tabs show it only once, because notifications with the same tag replace each other. */
 function show(title: string, body: string, tag: string, path: string): void {
-  const shown = new Notification(title, { body, tag: `sluice ${tag}` });
-  shown.addEventListener('click', () => {
+  const shown = createNotification(title, { body, tag: `sluice ${tag}` });
+  shown?.addEventListener('click', () => {
     window.focus();
     navigate(path);
     shown.close();
   });
+}
+
+/** Creates a notification. Browsers on Android have the class and grant the permission, but throw: then notifications are turned off. */
+function createNotification(title: string, options: NotificationOptions): Notification | null {
+  try {
+    return new Notification(title, options);
+  } catch {
+    isNotifying.value = false;
+    return null;
+  }
 }
 
 function readChoice(): boolean {
