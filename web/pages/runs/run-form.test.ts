@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, mergeKept } from './run-form.js';
+import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, addOtherFields } from './run-form.js';
 import type { RunForm } from './run-form.js';
 
 const form = (changes: Partial<RunForm>): RunForm => ({
@@ -121,22 +121,22 @@ test('a form filled from a run builds the same request', () => {
     sandbox: 'required',
     network: ['api.example.org', '*.example.net:8443'],
   } as const;
-  const { form: filled, kept } = fillRunForm(spec);
+  const { form: filled, otherFields } = fillRunForm(spec);
   const { request, errors } = checkRunForm(filled);
   expect(errors).toEqual({});
-  expect(mergeKept(request, kept)).toEqual(spec);
+  expect(addOtherFields(request, otherFields)).toEqual(spec);
 });
 
-test('a command has no permissions, model or mode to send', () => {
+test('a command has no permissions, model, mode or answer limit to send', () => {
   const { form: filled } = fillRunForm({
     engine: 'command',
     command: ['make', '-j', '2'],
     workdir: '/srv',
     permissions: 'workspace',
   });
-  expect(checkRunForm({ ...filled, model: 'x', mode: 'interactive' }).request).toEqual({
-    engine: 'command',
-    command: ['make', '-j', '2'],
-    workdir: '/srv',
+  // These fields are hidden for a command, so an error in them could not be corrected.
+  expect(checkRunForm({ ...filled, model: 'x', mode: 'interactive', waitS: 'soon' })).toEqual({
+    request: { engine: 'command', command: ['make', '-j', '2'], workdir: '/srv' },
+    errors: {},
   });
 });

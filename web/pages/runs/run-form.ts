@@ -111,7 +111,7 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
   const limits = omitUnset({
     time_s: number('timeS'),
     idle_s: number('idleS'),
-    wait_s: form.mode === 'interactive' ? number('waitS') : undefined,
+    wait_s: form.mode === 'interactive' && !isCommand ? number('waitS') : undefined,
     tokens: number('tokens'),
     cost: number('cost'),
   });
@@ -150,7 +150,7 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
 }
 
 /** The fields of a spec that are not in the form. They stay unchanged when a run is edited and started again. */
-export type KeptSpec = Pick<RunRequest, 'terminal' | 'reads' | 'session' | 'approvals' | 'resume'> & {
+export type OtherFields = Pick<RunRequest, 'terminal' | 'reads' | 'session' | 'approvals' | 'resume'> & {
   readonly limits: Pick<
     NonNullable<RunRequest['limits']>,
     'hold_s' | 'output_bytes' | 'line_bytes' | 'events' | 'stored_bytes'
@@ -158,7 +158,7 @@ export type KeptSpec = Pick<RunRequest, 'terminal' | 'reads' | 'session' | 'appr
 };
 
 /** Fills the form with the spec of an earlier run. */
-export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; readonly kept: KeptSpec } {
+export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; readonly otherFields: OtherFields } {
   const { contract = {}, limits = {}, command = [] } = spec;
   const { hold_s, output_bytes, line_bytes, events, stored_bytes } = limits;
   const { terminal, reads, session, approvals, resume, network = 'host' } = spec;
@@ -190,7 +190,7 @@ export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; re
       inputFiles: (spec.input_files ?? []).join('\n'),
       requestId: '',
     },
-    kept: {
+    otherFields: {
       ...omitUnset({ terminal, reads, session, approvals, resume }),
       limits: omitUnset({ hold_s, output_bytes, line_bytes, events, stored_bytes }),
     },
@@ -198,9 +198,9 @@ export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; re
 }
 
 /** Adds the fields that the form does not have to its request. */
-export function mergeKept(request: RunRequest, { limits, ...kept }: KeptSpec): RunRequest {
+export function addOtherFields(request: RunRequest, { limits, ...otherFields }: OtherFields): RunRequest {
   const all = { ...limits, ...request.limits };
-  return { ...request, ...kept, ...(Object.keys(all).length === 0 ? {} : { limits: all }) };
+  return { ...request, ...otherFields, ...(Object.keys(all).length === 0 ? {} : { limits: all }) };
 }
 
 function splitWords(text: string): readonly string[] {
@@ -242,9 +242,9 @@ function readSchema(text: string): Readonly<Record<string, unknown>> | undefined
 
 /** Omits the fields that are not set. */
 function omitUnset<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
-  const kept = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   // Every key keeps its type, without undefined.
-  return Object.fromEntries(kept) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
+  return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }
 
 function formatNumber(value: number | undefined): string {

@@ -8,14 +8,14 @@ import { FailureNotice, Loading, Notice, ChoicesFailure } from '../../ui/notice.
 import { useDraft } from '../../ui/use-draft.js';
 import { ContractFields, LimitFields } from './contract-fields.js';
 import { PermissionFields, SandboxFields, TaskFields } from './run-fields.js';
-import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, mergeKept, RUN_FIELD_MAP } from './run-form.js';
-import type { KeptSpec, RunForm } from './run-form.js';
+import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, addOtherFields, RUN_FIELD_MAP } from './run-form.js';
+import type { OtherFields, RunForm } from './run-form.js';
 
 /** The form that starts a run: empty, or with the values of an earlier run. Input is kept until it is sent. */
 export function StartRunForm() {
   const from = query.value.get('from');
   return from === null ? (
-    <RunFields draft="run" initial={EMPTY_RUN_FORM} kept={NO_OTHER_FIELDS} />
+    <RunFields draft="run" initial={EMPTY_RUN_FORM} otherFields={NO_OTHER_FIELDS} />
   ) : (
     <FromRun id={from} />
   );
@@ -28,18 +28,18 @@ function FromRun({ id }: { readonly id: string }) {
     if (run.failure === null) return <Loading />;
     return <FailureNotice title="Cannot load the run" failure={run.failure} reload={run.reload} />;
   }
-  const { form, kept } = fillRunForm(run.value.spec);
-  return <RunFields draft={`run from ${id}`} initial={form} kept={kept} />;
+  const { form, otherFields } = fillRunForm(run.value.spec);
+  return <RunFields draft={`run from ${id}`} initial={form} otherFields={otherFields} />;
 }
 
 function RunFields({
   draft,
   initial,
-  kept,
+  otherFields,
 }: {
   readonly draft: string;
   readonly initial: RunForm;
-  readonly kept: KeptSpec;
+  readonly otherFields: OtherFields;
 }) {
   const { fields: storedDraft, change, discard } = useDraft(draft, initial);
   const choices = useResource('engines', async (signal) => client.listEngines({ signal }));
@@ -55,7 +55,7 @@ function RunFields({
     // The request id is stored before sending, so that submitting the same form again, even after a reload, returns the same run.
     const requestId = fields.requestId || newRequestId();
     change({ ...fields, requestId });
-    const { id } = await client.startRun({ body: { ...mergeKept(request, kept), request_id: requestId } });
+    const { id } = await client.startRun({ body: { ...addOtherFields(request, otherFields), request_id: requestId } });
     discard();
     navigate(toPath({ page: 'run', id }));
   });
@@ -117,4 +117,4 @@ const NO_CHOICES: Pick<FormChoices, 'engines' | 'commands' | 'roots' | 'permissi
   env: [],
 };
 type FormChoices = Awaited<ReturnType<typeof client.listEngines>>;
-const NO_OTHER_FIELDS: KeptSpec = { limits: {} };
+const NO_OTHER_FIELDS: OtherFields = { limits: {} };

@@ -18,7 +18,7 @@ export function locatePath(text: string, from: number, path: Path): Span | null 
   for (const step of path) {
     if (!walker.enter(step)) return null;
   }
-  return walker.takeValue();
+  return walker.readValue();
 }
 
 class TokenWalker {
@@ -43,13 +43,13 @@ class TokenWalker {
       const next = this.#text[this.#at];
       if (next === undefined || next === '}' || next === ']') break;
       if (open === '{') {
-        const key = this.#takeKey();
+        const key = this.#readKey();
         if (key === null) return false;
         if (key === String(step)) found = this.#at;
       } else if (index === Number(step)) {
         return true;
       }
-      if (this.takeValue() === null) break;
+      if (this.readValue() === null) break;
     }
     if (found === null) return false;
     this.#at = found;
@@ -57,7 +57,7 @@ class TokenWalker {
   }
 
   /** Skips the value that begins here and returns its span; an unclosed container extends to the end of the text. */
-  takeValue(): Span | null {
+  readValue(): Span | null {
     this.#skip(FILLER);
     const start = this.#at;
     let depth = 0;
@@ -79,14 +79,14 @@ class TokenWalker {
     return { start, end: this.#at };
   }
 
-  #takeKey(): string | null {
+  #readKey(): string | null {
     const start = this.#at;
     if (!this.#skip(STRING) && !this.#skip(BARE)) return null;
     const written = this.#text.slice(start, this.#at);
     this.#skip(FILLER);
     if (this.#text[this.#at] !== ':') return null;
     this.#at += 1;
-    return readKey(written);
+    return unquoteKey(written);
   }
 
   #skip(pattern: RegExp): boolean {
@@ -97,7 +97,7 @@ class TokenWalker {
   }
 }
 
-function readKey(written: string): string {
+function unquoteKey(written: string): string {
   if (!written.startsWith('"')) return written.replace(/^'([^]*)'$/, '$1');
   try {
     return String(JSON.parse(written));
