@@ -245,6 +245,17 @@ describe('a tool call', () => {
     ]);
   });
 
+  it('is forgotten if thousands are opened after it, and has a derived start if it ends after all', () => {
+    const open = (id: number): Line => update({ sessionUpdate: 'tool_call', toolCallId: `c${id}`, kind: 'read' });
+    const { of } = converse([
+      ...START,
+      ...Array.from({ length: 4097 }, (_, id) => open(id)),
+      update({ sessionUpdate: 'tool_call_update', toolCallId: 'c0', status: 'completed' }),
+      END,
+    ]);
+    expect(of('diagnostic.warning')).not.toContainEqual(expect.objectContaining({ code: 'TOOL_CALL_START_MISSING' }));
+  });
+
   it('that failed has the reason', () => {
     const content = [{ type: 'content', content: { type: 'text', text: 'no such file' } }];
     const { of } = converse([

@@ -7,8 +7,8 @@ import type { Report } from '../report.js';
 import { readCall, readExitCode, readFailure, readOutput } from './acp-tool-call.js';
 import { readUsage } from './acp-usage.js';
 
-/** Limit on ended calls that are remembered, since an agent may repeat them. */
-const MAX_ENDED = 4096;
+/** Limit on open calls, and on ended calls, since an agent may repeat them; beyond it the oldest is forgotten. */
+const MAX_CALLS = 4096;
 
 /** A message or thought of the agent that is being streamed. */
 interface OpenText {
@@ -158,24 +158,28 @@ export class AcpUpdates {
       else report.toolFailed({ ...ended, error: readFailure(update) });
       return;
     }
-    this.#open.add(id);
+    addBounded(this.#open, id);
     report.toolStarted(call);
   }
 
   /** Marks a call as open, because a permission was requested for it. */
   open(callId: string): void {
     this.#ended.delete(callId);
-    this.#open.add(callId);
+    addBounded(this.#open, callId);
   }
 
   #end(id: string): void {
     this.#open.delete(id);
     this.#denied.delete(id);
-    this.#ended.add(id);
-    if (this.#ended.size <= MAX_ENDED) return;
-    const [oldest] = this.#ended;
-    if (oldest !== undefined) this.#ended.delete(oldest);
+    addBounded(this.#ended, id);
   }
+}
+
+function addBounded(calls: Set<string>, id: string): void {
+  calls.add(id);
+  if (calls.size <= MAX_CALLS) return;
+  const [oldest] = calls;
+  if (oldest !== undefined) calls.delete(oldest);
 }
 
 /** Whether a chunk continues the open text: chunks belong together until the agent names another message. */
