@@ -68,8 +68,11 @@ async function storeToken(file: string, value: string, env: Environment): Promis
   const temporary = `${file}.${randomBytes(6).toString('hex')}`;
   const handle = await openNew(temporary, 0o600);
   try {
-    await handle.writeFile(`${value}\n`);
-    await handle.close();
+    try {
+      await handle.writeFile(`${value}\n`);
+    } finally {
+      await handle.close();
+    }
     await link(temporary, file).catch(async (error: unknown) => {
       if (getErrorCode(error) !== 'EEXIST') throw error;
       // Replace a file that other users could have read. Otherwise another process created it first: use its token.

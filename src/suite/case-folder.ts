@@ -144,12 +144,14 @@ async function openSuite(suite: string): Promise<Dir | undefined> {
 const detailsSchema = fromRecordSchema<SuiteCase>(suiteCaseSchema);
 const expectedSchema = fromRecordSchema<Assessment>(assessmentSchema);
 
-/** Opens a case; throws `CASE_NOT_FOUND`, or `CASE_INVALID` if one of its files cannot be read. */
+/** Opens a case; throws `CASE_NOT_FOUND`, `SUITE_UNREADABLE`, or `CASE_INVALID` if one of its files cannot be read. */
 export async function openCase(suite: string, name: string): Promise<OpenCase> {
   checkCaseName(name);
   const folder = join(suite, name);
   const details = await readJson(folder, CASE_FILES.details);
   if (details === undefined) {
+    // Throws if the suite itself cannot be read.
+    await (await openSuite(suite))?.close();
     throw new SuiteError(
       'CASE_NOT_FOUND',
       `Case "${name}" not found in "${suite}". List all cases with: sluice suite list`,

@@ -66,8 +66,8 @@ async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<Ca
     const status = changes.length === 0 ? 'same' : 'changed';
     return { name, status, ms: clock() - startedAt, changes, decision: found.decision };
   } catch (error) {
-    // An error in one case does not stop the others, but a missing case that the caller named does.
-    if (isSluiceError(error) && error.code === 'CASE_NOT_FOUND') throw error;
+    // An error in one case does not stop the others, but a missing case that the caller named or an unreadable suite does.
+    if (isSluiceError(error) && (error.code === 'CASE_NOT_FOUND' || error.code === 'SUITE_UNREADABLE')) throw error;
     const problem = isSluiceError(error) ? `${error.code}: ${error.message}` : getErrorMessage(error);
     return { name, status: 'broken', ms: clock() - startedAt, changes: [], problem };
   }

@@ -226,7 +226,7 @@ describe('a suite that cannot be used', () => {
 
   it('is not reported as empty if its folder cannot be read', async () => {
     const file = join(folder, 'schema.json');
-    for (const command of [['run'], ['list'], ['accept', '--all']]) {
+    for (const command of [['run'], ['run', 'name'], ['list'], ['accept', '--all']]) {
       expect(await sluice('suite', ...command, '--suite', file)).toMatchObject({
         exitCode: 2,
         stderr: expect.stringContaining(`SUITE_UNREADABLE: Cannot read the suite "${file}": ENOTDIR`),
