@@ -80,6 +80,19 @@ describe('streamToolCalls', () => {
     expect(snapshots.filter(({ result }) => result !== undefined)).toHaveLength(2);
   });
 
+  it('separates calls that a server sends with the same index', async () => {
+    const snapshots = await collect([
+      chat(0, { id: 'c1', function: { name: 'search', arguments: '{"query": "tea", "limit": 1}' } }),
+      chat(0, { id: 'c2', function: { name: 'search', arguments: '{"query": "milk", ' } }),
+      chat(0, { id: 'c2', function: { name: 'search', arguments: '"limit"' } }),
+      chat(0, { id: '', function: { name: 'search', arguments: ': 2}' } }),
+    ]);
+    expect(snapshots.flatMap(({ id, result }) => (result?.ok === true ? [[id, result.value]] : []))).toEqual([
+      ['c1', { query: 'tea', limit: 1 }],
+      ['c2', { query: 'milk', limit: 2 }],
+    ]);
+  });
+
   it('reads a call in a chunk that also has text', async () => {
     const called = { tool_calls: [{ index: 0, id: 'c1', function: { name: 'other', arguments: '{"a": 1}' } }] };
     const snapshots = await collect([{ choices: [{ index: 0, delta: { content: 'Let me look.', ...called } }] }]);

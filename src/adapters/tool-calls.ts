@@ -40,12 +40,19 @@ export async function* streamToolCalls(
 ): AsyncGenerator<ToolCallSnapshot, void, undefined> {
   const { schemas = {}, ...streaming } = options;
   const calls = new Map<string | number, OpenCall>();
+  let count = 0;
   for await (const chunk of source) {
     for (const part of readCallParts(chunk)) {
       let call = calls.get(part.key);
+      // Some servers, such as that of Gemini, send all calls with the same index: another id with a name starts the next call.
+      if (call !== undefined && part.name !== undefined && (part.id ?? call.id) !== call.id) {
+        yield* endCall(call);
+        call = undefined;
+      }
       if (call === undefined) {
         if (part.name === undefined) continue;
-        if (calls.size >= MAX_CALLS)
+        count += 1;
+        if (count > MAX_CALLS)
           throw new SluiceError(
             'LIMIT_EXCEEDED',
             `The answer has more than ${MAX_CALLS} tool calls, which is the limit. Ask for fewer calls in one answer.`,
@@ -124,8 +131,8 @@ function readCallParts(chunk: ModelChunk): readonly CallPart[] {
     const calls = event.choices.find(({ index = 0 }) => index === 0)?.delta?.tool_calls ?? [];
     return calls.map(({ index = 0, id, function: fn }) => ({
       key: index,
-      id,
-      // Only the first part has a name; some servers send an empty one with the others.
+      // Only the first part has an id and a name; some servers send empty ones with the others.
+      id: id === '' ? undefined : id,
       name: fn?.name === '' ? undefined : fn?.name,
       text: fn?.arguments ?? '',
     }));
