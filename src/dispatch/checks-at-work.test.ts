@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { codex } from '../events/contract/translate-lines.contract.js';
@@ -75,6 +75,21 @@ describe('a check', { timeout: 60_000 }, () => {
     expect(proven).toMatchObject({ action: 'needs-human', evidence: { verdict: 'unchecked' } });
     expect(proven.evidence?.detail).toMatch(detail);
     expect((await judge(check, 'reported')).action).toBe('advance');
+  });
+
+  it('that cannot run because of the file system proves nothing, and the order is settled', async () => {
+    const { start, order, settled, data } = await openChecked({ unit: { command: ['true'] } });
+    // A file in the place of the folder in which checks run.
+    await writeFile(join(data, 'checks'), 'x');
+    start();
+    const record = await settled(await order());
+    expect(record?.decision?.evidence).toContainEqual(
+      expect.objectContaining({
+        claim: 'tests',
+        verdict: 'unchecked',
+        detail: expect.stringMatching(/not run: ENOTDIR/),
+      }),
+    );
   });
 
   it('is prepared before it runs, in the same checkout', async () => {

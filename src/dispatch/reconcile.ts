@@ -1,7 +1,7 @@
-import { realpath, rm } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
-import { chooseDataFolder, isPresent } from '../files/index.js';
+import { chooseDataFolder, isPresent, removeFolder } from '../files/index.js';
 import { STREAM_BYTES } from '../orders/index.js';
 import type { Lead } from '../orders/index.js';
 import type { InboxItem, RunRecord } from '../records/index.js';
@@ -199,7 +199,8 @@ async function settleOrphan(
   });
   const worktree = getWorktree(data, record.order, run, lead.filters);
   const note = (await isPresent(worktree.folder)) ? await removeWorktree(worktree) : {};
-  await rm(getCheckFolder(data, run), { recursive: true, force: true });
+  // A folder that cannot be removed must not keep the order from being settled.
+  await removeFolder(getCheckFolder(data, run)).catch(() => undefined);
   // An exit code in the folder is ignored: the exit was not observed, and the agent could have written the file.
   const end = { ...EXIT_UNKNOWN, stdout, stderr, command, workerVersion: version, runResult: ORPHANED };
   await lead.settle({ issueRef, runId, ...end, ...note });

@@ -1,6 +1,7 @@
 export { VERSION } from './package-version.js';
 export { chooseDataFolder, findDataFolder, findProjectData, findUserFolder } from './data-folder.js';
 export { makeFolder } from './make-folder.js';
+export { removeFolder } from './remove-folder.js';
 export { prepareDataFolder } from './prepare-data-folder.js';
 export { replaceFile, beginReplacement, syncFolder, type Replacement } from './replace-file.js';
 export { openForReading, openForAppending, readSmallFile, openNew } from './safe-file.js';

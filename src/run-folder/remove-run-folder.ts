@@ -1,7 +1,7 @@
-import { lstat, rm } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { getErrorCode } from '../base/index.js';
-import { withFolder } from '../files/index.js';
+import { removeFolder, withFolder } from '../files/index.js';
 import { getRunFolderPath } from './run-place.js';
 
 /**
@@ -16,7 +16,7 @@ export async function removeRunFolder(data: string, runId: string): Promise<bool
   const work = async (place: string): Promise<boolean> => {
     const path = join(place, basename(folder));
     if (!(await lstat(path)).isDirectory()) return false;
-    await rm(path, { recursive: true, force: true });
+    await removeFolder(path);
     return true;
   };
   try {

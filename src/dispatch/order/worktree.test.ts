@@ -231,6 +231,17 @@ describe('a worktree', () => {
     expect(git('rev-parse', worktree.branch).trim()).toBe(commit);
   });
 
+  it('that cannot be removed is reported, and not as changed', async () => {
+    const { worktree, git } = await makeRepository();
+    await createWorktree(worktree);
+    git('worktree', 'lock', worktree.folder);
+    expect(await removeWorktree(worktree)).toEqual({
+      note: `Its worktree "${worktree.folder}" could not be removed.`,
+    });
+    git('worktree', 'unlock', worktree.folder);
+    expect(await removeWorktree(worktree)).toEqual({});
+  });
+
   it('with only ignored files is removed, and so is its branch without commits', async () => {
     const { worktree, git, repoDir } = await makeRepository();
     await appendFile(join(repoDir, '.git', 'info', 'exclude'), 'cache/\n');

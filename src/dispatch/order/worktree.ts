@@ -93,13 +93,16 @@ function describeFailure(repoDir: string, { code, stderr }: GitResult): string {
  * Removes a worktree, unless it contains uncommitted changes. Commits stay in the repository, on the branch; a branch without
  * new commits is removed too.
  */
-async function removeIfUnchanged(worktree: Worktree, isCommitted: boolean): Promise<'removed' | 'kept'> {
+async function removeIfUnchanged(
+  worktree: Worktree,
+  isCommitted: boolean,
+): Promise<'removed' | 'changed' | 'not_removable'> {
   const { repoDir, folder, branch } = worktree;
   if (!(await isPresent(folder))) return 'removed';
-  if (!isCommitted && (await hasChanges(worktree))) return 'kept';
+  if (!isCommitted && (await hasChanges(worktree))) return 'changed';
   // With force, because git would otherwise look for changes itself, through the filters that the repository configures.
   const removed = await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
-  if (removed.code !== 0) return 'kept';
+  if (removed.code !== 0) return 'not_removable';
   // Without force, so that git refuses if the branch has commits that no other branch has; it always has one after Sluice committed.
   if (!isCommitted) await runGit(repoDir, ['branch', '--quiet', '--delete', '--', branch]);
   return 'removed';
@@ -139,8 +142,10 @@ export async function removeWorktree(
   worktree: Worktree | undefined,
   { isCommitted = false }: { readonly isCommitted?: boolean } = {},
 ): Promise<{ readonly note?: string }> {
-  if (worktree === undefined || (await removeIfUnchanged(worktree, isCommitted)) === 'removed') return {};
-  return { note: `Its worktree "${worktree.folder}" has uncommitted changes.` };
+  const outcome = worktree === undefined ? 'removed' : await removeIfUnchanged(worktree, isCommitted);
+  if (worktree === undefined || outcome === 'removed') return {};
+  const why = outcome === 'changed' ? 'has uncommitted changes' : 'could not be removed';
+  return { note: `Its worktree "${worktree.folder}" ${why}.` };
 }
 
 export type CallGit = (args: readonly string[], options?: GitOptions) => Promise<GitResult>;

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../../../files/index.js';
+import { makeFolder, removeFolder } from '../../../files/index.js';
 import { adaptGitFilters, runGit } from '../../../orders/index.js';
 import type { GitFilters, GitOptions } from '../../../orders/index.js';
 import type { RepositoryStart } from './repository.js';
@@ -18,7 +18,7 @@ export async function checkOut(
   folder: string,
   filters: GitFilters,
 ): Promise<{ readonly error?: string }> {
-  await rm(folder, { recursive: true, force: true });
+  await removeFolder(folder);
   await makeFolder(folder);
   const gitDir = join(folder, '.git');
   const created = await runGit(folder, ['init', '--quiet', '--template=', `--object-format=${format}`, '.']);

@@ -1,7 +1,6 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createUlids, omitUndefined } from '../../../base/index.js';
-import { makeFolder } from '../../../files/index.js';
+import { createUlids, getErrorMessage, omitUndefined } from '../../../base/index.js';
+import { makeFolder, removeFolder } from '../../../files/index.js';
 import { didPass, wasStopped } from '../../../orders/index.js';
 import type { CheckOutcome, CheckTry, NamedCheck } from '../../../orders/index.js';
 import type { RunSpec } from '../../../records/index.js';
@@ -54,7 +53,9 @@ export async function runChecks(
       outcomes.push({ check, tries });
     }
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeFolder(folder).catch((error: unknown) =>
+      context.logger.warn('cannot remove the folder of the checks', { folder, error: getErrorMessage(error) }),
+    );
   }
   return outcomes;
 }
@@ -69,10 +70,15 @@ async function tryCheck(
   if (claim.stop.aborted) return { problem: 'not run: the order was stopped' };
   const work = join(folder, 'work');
   const home = join(folder, 'home');
-  await rm(home, { recursive: true, force: true });
-  await makeFolder(home);
-  const { error } = await checkOut(start, commit, work, context.lead.filters);
-  if (error !== undefined) return { problem: `not run: ${error}` };
+  try {
+    await removeFolder(home);
+    await makeFolder(home);
+    const { error } = await checkOut(start, commit, work, context.lead.filters);
+    if (error !== undefined) return { problem: `not run: ${error}` };
+  } catch (error) {
+    // The file system failed. A check that cannot run must not keep the order from being settled.
+    return { problem: `not run: ${getErrorMessage(error)}` };
+  }
   const environment = cleanEnvironment(context.runs.environment ?? process.env, home);
   const { sandbox: configured } = context.runs;
   // The checkout reads the history from the objects of the agent's repository.
