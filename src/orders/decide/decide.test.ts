@@ -211,6 +211,14 @@ describe('row 6: the result lacks evidence', () => {
     });
   });
 
+  test('a commit that was not pushed: the message of the error ends with one full stop', () => {
+    const message = 'Cannot push the branch "x": refused. Check the token.';
+    const problems = [{ code: 'COMMIT_NOT_PUSHED', message, path: 'changes.commit' }];
+    expect(decideWith({ reading: { ...createReading(), problems } }).reason).toBe(
+      `The agent reports ok, but changes.commit: ${message} Its process exited with code 0.`,
+    );
+  });
+
   test('a notice changes nothing', () => {
     const notices = [{ code: 'RESULT_SHADOWED', message: 'both are there' }];
     expect(decideWith({ reading: { ...createReading(), notices } }).action).toBe('advance');

@@ -60,7 +60,7 @@ function formatDuration(milliseconds: number): string {
 export function listProblems(problems: readonly Problem[]): string {
   return problems
     .slice(0, 3)
-    .map(({ path, message }) => showLine(path === undefined ? message : `${path}: ${message}`, 200))
+    .map(({ path, message }) => dropFullStop(showLine(path === undefined ? message : `${path}: ${message}`, 200)))
     .join('; ');
 }
 
