@@ -44,7 +44,7 @@ describe('the mirror of a repository', () => {
     expect(await fetchMirror(data, repo)).toBe(mirror);
   });
 
-  it('stays while an order works there, or a process fetches into it', async () => {
+  it('is kept while an order works there, or a process fetches into it', async () => {
     const { data, mirror, sweep } = await openMirror();
     const folder = join(data, 'worktrees', 'one');
     expect(await createWorktree({ repoDir: mirror, folder, branch: 'sluice/one' })).toEqual({});
@@ -56,7 +56,7 @@ describe('the mirror of a repository', () => {
     expect(await sweep(31)).toBe(1);
   });
 
-  it('stays while it has a commit that was not pushed', async () => {
+  it('is kept while it has a commit that was not pushed', async () => {
     const { data, repo, mirror, sweep, bare } = await openMirror();
     const tree = git(mirror, 'rev-parse', 'HEAD^{tree}');
     const commit = git(mirror, 'commit-tree', '-p', 'HEAD', '-m', 'Work', tree);

@@ -218,7 +218,7 @@ Cannot use the agent's result: no result file found. Its process exited with cod
     expect(comment).toContain('## Next\nCheck the output, then enter the result by hand or retry.\n');
   });
 
-  test('shows nothing of a result that names another run', () => {
+  test('does not show a result that names another run', () => {
     const comment = renderReading(createReading({ run_id: '2026-11-15-backend-0009', summary: 'Not mine.' }));
     expect(comment).toContain('ResultCode: stale_run');
     expect(comment).toContain('- PR: none\n- Commit: none\n');
@@ -303,7 +303,7 @@ describe('text of a hostile agent', () => {
     expect(comment).toContain(' a < b ');
   });
 
-  test('does not reach the terminal or turn the text around', () => {
+  test('contains no characters that control a terminal or reverse the text', () => {
     const comment = renderReading(
       createReading({ summary: 'a\u001B]0;x\u0007\u202Eb', changes: { pr: '#1\u001B[2J' } }),
     );

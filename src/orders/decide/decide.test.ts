@@ -428,7 +428,7 @@ describe('for every case', () => {
     { requiredKeys: ['order', 'reading', 'activeRunId', 'exitCode', 'signal'] },
   );
 
-  test('nothing advances but the active run’s own ok with evidence, explicit tests and exit code 0', () => {
+  test('only an ok of the active run with evidence, explicit tests and exit code 0 advances', () => {
     let advanced = 0;
     fc.assert(
       fc.property(someCase, (given) => {

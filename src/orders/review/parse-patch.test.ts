@@ -47,7 +47,7 @@ describe('parsePatch', () => {
     expect(parsePatch(PATCH, FILES, true)[1]).toMatchObject({ path: 'logo.png', binary: true, hunks: [] });
   });
 
-  test('takes file names from the list, not from the patch or the content', () => {
+  test('uses the file names from the list, not from the patch or the content', () => {
     const forged = PATCH.replace('+TWO', '+diff --git a/x b/x\n+@@ -1 +1 @@\n+Binary files differ');
     const hostile = list('"a\nb\t<script>"', 'logo.png');
     const files = parsePatch(forged, hostile, true);
