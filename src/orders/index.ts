@@ -57,7 +57,7 @@ export { SINK_ERROR_CODES, SinkError, type SinkErrorCode } from './sinks/sink.js
 export { isSignedWebhook, signWebhook } from './sinks/webhook-sink.js';
 export { createSignedPost, createWebhookSink, type SignedPost, type WebhookOptions } from './sinks/webhook-sink.js';
 export { GIT_FILTERS_SCHEMA, adaptGitFilters, readGitFilters } from './evidence/git-filters.js';
-export { runGit, type GitResult, type GitFilters, type GitOptions } from './evidence/run-git.js';
+export { describeGitFailure, runGit, type GitResult, type GitFilters, type GitOptions } from './evidence/run-git.js';
 export { RESULT_FILES } from './reading/result-file.js';
 export { STREAM_BYTES } from './reading/read-work-result.js';
 export { findRepo, getRepositoryFolder, readRepos, REPO_SCHEMA } from './repos/repos.js';

@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { isPresent, makeFolder, readSmallFile } from '../../files/index.js';
-import { getRepositoryFolder, runGit } from '../../orders/index.js';
+import { describeGitFailure, getRepositoryFolder, runGit } from '../../orders/index.js';
 import { makeGitDir } from './git-dir.js';
 import { explainMissingContent } from './git-lfs.js';
 import type { GitResult, GitFilters, GitOptions } from '../../orders/index.js';
@@ -79,14 +79,15 @@ async function replaceWorktree(worktree: Worktree, commit: string): Promise<stri
   return added.code === 0 ? undefined : describeFailure(repoDir, added);
 }
 
-function describeFailure(repoDir: string, { code, stderr }: GitResult): string {
+function describeFailure(repoDir: string, failed: GitResult): string {
+  const { code, stderr } = failed;
   if (code === 'no_git') return 'isolation "worktree" needs git, which is not installed';
   if (stderr.includes('not a git repository')) {
     return `isolation "worktree" needs a git repository, and "${repoDir}" is not one`;
   }
   const missing = explainMissingContent(stderr, repoDir);
   if (missing !== undefined) return missing;
-  return `git cannot create a worktree of "${repoDir}": ${stderr.trim().slice(-300)}`;
+  return `git cannot create a worktree of "${repoDir}": ${describeGitFailure(failed)}`;
 }
 
 /**

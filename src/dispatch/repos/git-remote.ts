@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runGit } from '../../orders/index.js';
+import { describeGitFailure, runGit } from '../../orders/index.js';
 import type { GitResult, GitOptions, Repo } from '../../orders/index.js';
 
 /** How long a call to another machine may take. */
@@ -34,7 +34,7 @@ export async function withRemote<T>(
       '.',
     ]);
     if (created.code !== 0)
-      throw new Error(`cannot initialize a temporary git repository: ${created.stderr.trim().slice(-200)}`);
+      throw new Error(`cannot initialize a temporary git repository: ${describeGitFailure(created)}`);
     const refs = await listRefs(mirror.folder);
     if (refs.size > 0) {
       const lines = [...refs].map(([name, hash]) => `${hash} ${name}\n`);
@@ -96,8 +96,7 @@ export async function listRefs(gitDir: string): Promise<ReadonlyMap<string, stri
     maxBytes: MAX_LISTING,
     timeLimitMs: 60_000,
   });
-  if (listed.code !== 0)
-    throw new Error(`git cannot list the references of a mirror: ${listed.stderr.trim().slice(-200)}`);
+  if (listed.code !== 0) throw new Error(`git cannot list the references of a mirror: ${describeGitFailure(listed)}`);
   const lines = listed.stdout.split('\n').filter(Boolean);
   return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]));
 }

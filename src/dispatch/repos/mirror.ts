@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getErrorMessage, SluiceError } from '../../base/index.js';
 import { isPresent, makeFolder } from '../../files/index.js';
-import { dropFullStop, getRepositoryFolder, runGit } from '../../orders/index.js';
+import { describeGitFailure, dropFullStop, getRepositoryFolder, runGit } from '../../orders/index.js';
 import type { GitResult, Repo } from '../../orders/index.js';
 import { lockFolder } from '../../runs/index.js';
 import { callRemote, listRefs, measureFolder, watchSize, withRemote } from './git-remote.js';
@@ -175,7 +175,7 @@ async function createMirror(folder: string, format: string, repo: Repo): Promise
   await rm(part, { recursive: true, force: true });
   await makeFolder(part);
   const created = await runGit(part, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '.']);
-  if (created.code !== 0) throw new Error(`git could not create a mirror: ${created.stderr.trim().slice(-200)}`);
+  if (created.code !== 0) throw new Error(`git could not create a mirror: ${describeGitFailure(created)}`);
   await rename(part, folder);
 }
 
@@ -252,7 +252,7 @@ async function copyRefs(folder: string, call: CallRemote, repo: Repo): Promise<v
     input,
     timeLimitMs: 120_000,
   });
-  if (updated.code !== 0) throw new Error(`git cannot update a mirror: ${updated.stderr.trim().slice(-200)}`);
+  if (updated.code !== 0) throw new Error(`git cannot update a mirror: ${describeGitFailure(updated)}`);
 }
 
 /** Combines packs if there are many. A failure is ignored: it costs only time. */

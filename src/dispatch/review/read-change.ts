@@ -2,7 +2,7 @@ import { lstat, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
-import { dropFullStop, parseChanges, parsePatch, runGit } from '../../orders/index.js';
+import { describeGitFailure, dropFullStop, parseChanges, parsePatch, runGit } from '../../orders/index.js';
 import type { FileChange, GitResult, GitFilters, GitOptions, ListedFile, Repo } from '../../orders/index.js';
 import type { Change, OrderRecord } from '../../records/index.js';
 import { fetchMirror } from '../repos/mirror.js';
@@ -157,7 +157,7 @@ async function compare(
   [command = '', ...compared]: readonly string[],
 ): Promise<Pick<Change, 'files' | 'truncated'>> {
   const listing = await call([command, ...PLAIN, '--raw', '-z', '--no-abbrev', ...compared], { maxBytes: MAX_LISTING });
-  if (typeof listing.code === 'number' && listing.code !== 0) throw new Error(listing.stderr.trim().slice(-200));
+  if (typeof listing.code === 'number' && listing.code !== 0) throw new Error(describeGitFailure(listing));
   const changes = parseChanges(listing.stdout);
   const listed = changes.slice(0, FILES_SHOWN).map(toListedFile);
   const patch = await call([command, ...PLAIN, '--patch', ...compared], { maxBytes: MAX_PATCH });

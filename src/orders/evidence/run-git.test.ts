@@ -4,7 +4,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { runGit } from './run-git.js';
+import { describeGitFailure, runGit } from './run-git.js';
 
 /** A repository with a file that a filter writes; `filter` is a shell command that has `$PID` to note a process in. */
 async function makeFiltered(filter: string) {
@@ -28,6 +28,15 @@ async function makeFiltered(filter: string) {
 }
 
 const HANG = 'sleep 1000 & echo $! > $PID; wait';
+
+it.each([
+  [{ code: 128, stderr: 'fatal: bad revision.\n' }, 'fatal: bad revision'],
+  [{ code: 1, stderr: '' }, 'git exited with code 1'],
+  [{ code: 'failed', stderr: ' \n' }, 'git did not finish, or printed too much'],
+  [{ code: 'no_git', stderr: '' }, 'git is not installed'],
+] as const)('describes the failure %j', (failed, words) => {
+  expect(describeGitFailure({ stdout: '', ...failed })).toBe(words);
+});
 
 it('ends all processes of git when its time is over', async () => {
   const { checkOut, isRunning } = await makeFiltered(HANG);

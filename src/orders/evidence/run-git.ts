@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { parse } from 'node:path';
 import type { Readable } from 'node:stream';
 import { getErrorCode } from '../../base/index.js';
+import { dropFullStop } from '../plain-text.js';
 
 const TIME_LIMIT_MS = 10_000;
 
@@ -62,6 +63,21 @@ export async function runGit(folder: string, args: readonly string[], options: G
   const config = { ...SAFE_CONFIG, ...safeFolders, ...filters, ...remoteConfig };
   return callGit(['--no-pager', '-C', folder, ...args], createEnvironment(config, options), options);
 }
+
+/**
+ * Describes why a call failed, as a part of a sentence: the end of what git printed, or that it printed nothing.
+ *
+ * @example
+ * describeGitFailure({ code: 'failed', stdout: '', stderr: '' }) // 'git did not finish, or printed too much'
+ */
+export function describeGitFailure({ code, stderr }: GitResult): string {
+  const printed = dropFullStop(stderr).slice(-FAILURE_LENGTH).trimStart();
+  if (printed !== '') return printed;
+  if (code === 'no_git') return 'git is not installed';
+  return typeof code === 'number' ? `git exited with code ${code}` : 'git did not finish, or printed too much';
+}
+
+const FAILURE_LENGTH = 300;
 
 /** These settings override those of the repository. */
 const SAFE_CONFIG = {

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, removeFolder } from '../../../files/index.js';
-import { adaptGitFilters, runGit } from '../../../orders/index.js';
+import { adaptGitFilters, describeGitFailure, runGit } from '../../../orders/index.js';
 import type { GitFilters, GitOptions } from '../../../orders/index.js';
 import type { RepositoryStart } from './repository.js';
 import { copyObjects } from './copy-objects.js';
@@ -32,7 +32,7 @@ export async function checkOut(
     read.code === 0
       ? await runGit(folder, ['checkout-index', '--all', '--force', '--quiet', '--index'], options)
       : read;
-  if (filled.code !== 0) return { error: `the commit could not be checked out: ${filled.stderr.trim().slice(-200)}` };
+  if (filled.code !== 0) return { error: `the commit could not be checked out: ${describeGitFailure(filled)}` };
   const forged = Object.keys(filters).length === 0 ? undefined : await findForged(folder, commit, options);
   if (forged !== undefined)
     return { error: `"${forged.slice(0, 200)}" differs from the commit, according to its filter` };

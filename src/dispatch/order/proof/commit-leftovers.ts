@@ -2,7 +2,7 @@ import { lstat, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeFolder } from '../../../files/index.js';
-import { listSubmodules, adaptGitFilters, runGit } from '../../../orders/index.js';
+import { adaptGitFilters, describeGitFailure, listSubmodules, runGit } from '../../../orders/index.js';
 import type { WorkOrder, WorkResult } from '../../../records/index.js';
 import { findNestedRepositories } from '../worktree.js';
 import type { Worktree } from '../worktree.js';
@@ -80,7 +80,7 @@ async function makeCommit(
   if (read.code !== 0) return refuse('its branch could not be read');
   if (nested !== undefined) return refuse(`it contains another repository: ${nested.slice(0, 200)}`);
   const added = await call([...exclude, 'add', '--all', '--', '.'], { filters });
-  if (added.code !== 0) return refuse(`git could not read its files: ${added.stderr.trim().slice(-200)}`);
+  if (added.code !== 0) return refuse(`git could not read its files: ${describeGitFailure(added)}`);
   const tree = (await call(['write-tree'])).stdout.trim();
   if (tree === '') return refuse('its files could not be written as a tree');
   if (tree === before || (known.code === 0 && tree === known.stdout.trim())) return { state: 'clean' };

@@ -1,7 +1,7 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../../files/index.js';
-import { runGit } from '../../../orders/index.js';
+import { describeGitFailure, runGit } from '../../../orders/index.js';
 import type { GitResult, GitOptions } from '../../../orders/index.js';
 
 const LONG = { timeLimitMs: 300_000 };
@@ -63,14 +63,14 @@ async function packObjects(
   await makeFolder(folder);
   const input = `${names.join('\n')}\n`;
   const packed = await call(['pack-objects', '--quiet', '--window=0', join(folder, 'copied')], { input });
-  if (packed.code !== 0) return { error: `its objects could not be read: ${packed.stderr.trim().slice(-200)}` };
+  if (packed.code !== 0) return { error: `its objects could not be read: ${describeGitFailure(packed)}` };
   await rm(alternates, { force: true });
   const files = await readdir(folder);
   // The index was made from the names in the agent's repository, so it is made again from the content.
   for (const file of files.filter((each) => !each.endsWith('.pack'))) await rm(join(folder, file), { force: true });
   for (const file of files.filter((each) => each.endsWith('.pack'))) {
     const indexed = await call(['index-pack', join(folder, file)]);
-    if (indexed.code !== 0) return { error: `its objects are damaged: ${indexed.stderr.trim().slice(-200)}` };
+    if (indexed.code !== 0) return { error: `its objects are damaged: ${describeGitFailure(indexed)}` };
   }
   const found = await call(['cat-file', '--batch-check=%(objectname)'], { input });
   const missing = found.stdout.split('\n').find((line) => line.endsWith(' missing'));
