@@ -112,7 +112,7 @@ describe('a database', () => {
 
   it('does not time out in a long transaction, on the server or in the client', { timeout: 30_000 }, async () => {
     const database = await openFresh({ statementTimeoutMs: 50 });
-    // The client gives up five seconds after the statement timeout.
+    // The client times out five seconds after the statement timeout.
     const slept = database.transaction(
       async (transaction) => {
         await transaction.query('SET LOCAL statement_timeout = 0');
