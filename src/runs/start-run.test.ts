@@ -200,7 +200,11 @@ describe('a program that fails', () => {
 describe('a run that cannot be started', () => {
   it.each([
     ['a program that does not exist', { command: ['no-such-program-here'] }, /Cannot launch "no-such-program-here"/],
-    ['a folder that is not there', { workdir: '/no/such/folder' }, /working folder "\/no\/such\/folder" does not exist/],
+    [
+      'a folder that is not there',
+      { workdir: '/no/such/folder' },
+      /working folder "\/no\/such\/folder" does not exist/,
+    ],
   ])('fails in result and events: %s', async (_, change, message) => {
     const site = await makeSite([]);
     const { result, types, meta } = await runToEnd(commandSpec(site, change), site);
