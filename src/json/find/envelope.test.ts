@@ -38,7 +38,7 @@ describe('listEnvelopeContents', () => {
     [{ type: 'item.completed', item: { type: 'agent_message', text: 'x' } }],
     [{ type: 'text', part: { type: 'text', text: 'x' } }],
     [{ tool_calls: [{ function: { arguments: 'x' } }] }],
-  ])('ways that lead to a text: %j', (value) => {
+  ])('finds the text in %j', (value) => {
     expect(listEnvelopeContents(value)).toContain('x');
   });
 

@@ -88,7 +88,7 @@ describe('in parse', () => {
     'takes linear time for many marks in a row: %j',
     (mark) => {
       // Eight times the text takes eight times as long, and 64 times if the time is quadratic. Only this process counts, and a pause of
-      // the garbage collector is no failure: the best of a few measurements decides.
+      // the garbage collector must not fail the test: the best of a few measurements decides.
       const growth = Array.from({ length: 5 }, () => measureParse(mark, 40_000) / measureParse(mark, 5000));
       expect(Math.min(...growth)).toBeLessThan(24);
     },

@@ -81,7 +81,7 @@ describe('findFencedSpans', () => {
     ).toEqual(['{2}']);
   });
 
-  test('any number of fences', () => {
+  test('finds any number of fences', () => {
     expect(starts('```'.repeat(100_000))).toEqual([]);
     expect(starts('```\n{'.repeat(20_000))).toHaveLength(20_000);
   });

@@ -89,7 +89,7 @@ describe('createJsonStream', () => {
     ['{"a"', {}, {}],
     ['{"a":', { keys: true }, { a: null }],
     ['["a", "b', { strings: false }, ['a']],
-  ])('shows of %s with partial %j: %j', (text, partial, expected) => {
+  ])('a snapshot of %s with partial %j is %j', (text, partial, expected) => {
     expect(states([text], { partial: partial ?? {} }).at(-1)).toEqual(expected);
   });
 
@@ -110,7 +110,7 @@ describe('createJsonStream', () => {
     expect(result.ok && result.value).toEqual({ a: 'é😀' });
   });
 
-  it('calls subscribers once for every finished value that fits', () => {
+  it('calls subscribers once for every finished value whose path matches', () => {
     const stream = createJsonStream();
     const seen: [unknown, Path][] = [];
     stream.on('items.*', (value, path) => seen.push([structuredClone(value), path]));

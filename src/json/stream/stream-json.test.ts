@@ -37,7 +37,7 @@ describe('streamJson', () => {
     expect(results).toEqual([{ items: [1, 2] }]);
   });
 
-  it('ends the source when the value is complete and nothing else is wanted', async () => {
+  it('ends the source when the value is complete, if configured to stop there', async () => {
     let closed = false;
     async function* source(): AsyncGenerator<string> {
       try {
@@ -102,7 +102,7 @@ describe('createJsonTransform', () => {
     expect(snapshots.at(-1)).toMatchObject({ complete: true, result: { ok: true, value: { items: [1, 2] } } });
   });
 
-  it('ends when the value is complete and nothing else is wanted', async () => {
+  it('ends when the value is complete, if configured to stop there', async () => {
     const snapshots = await read(['{"items": [1]}', ' {"items": [2]}'], schema, { stopWhenComplete: true });
     expect(snapshots.map(({ result }) => result?.ok === true && result.value)).toEqual([false, { items: [1] }]);
   });
