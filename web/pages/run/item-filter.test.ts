@@ -184,7 +184,7 @@ describe('the change of a file', () => {
   });
 
   test.each([undefined, null, 'text', {}, { path: 1 }, { file_path: 'a', content: 'x'.repeat(300_000) }])(
-    'is not invented for input %#',
+    'is not read from input %#',
     (input) => {
       expect(readFileChanges(input)).toEqual([]);
     },

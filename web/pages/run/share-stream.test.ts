@@ -109,7 +109,7 @@ test('a tab that takes over the stream reaches the tabs that already listened', 
   expect(heard).toEqual([7]);
 });
 
-test('tabs that cannot find each other have a stream each', async () => {
+test('tabs that cannot find each other have separate streams', async () => {
   const [one, other] = [createStreamShare('run', undefined), createStreamShare('run', undefined)];
   expect(await one.tryLead()).not.toBeNull();
   expect(await other.tryLead()).not.toBeNull();

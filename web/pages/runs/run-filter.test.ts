@@ -33,7 +33,7 @@ test.each([
   expect(readBound(word, now, daysLater)).toBe(expected.toISOString());
 });
 
-test('other words are not a bound, and a date field shows the day of a bound', () => {
+test('other texts are not a bound, and a date field shows the day of a bound', () => {
   const now = new Date(2026, 10, 1, 12).getTime();
   for (const word of ['', 'x', '2026-11', '2026-99-99T99:99:99Z', "'); DROP"])
     expect(readBound(word, now, 0)).toBeNull();

@@ -82,7 +82,7 @@ describe('the candidates of a text', () => {
   });
 });
 
-describe('values a schema rejects', () => {
+describe('a value that the schema rejects', () => {
   it('is shown at its location in the value and in the text', () => {
     const text = 'Here: {"name": "Ada", "age": "old"}';
     const { notes, value } = look(text, person);
