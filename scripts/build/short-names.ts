@@ -8,7 +8,7 @@ import type { BuildOptions } from 'esbuild';
  */
 const NAMES_BY_KIND = `
   cursor token policy structure measureBare readBareText readBare endCutString startToken createStructure
-  cursor builder state role plausible isComplete refuse advance rootMustEnd due goTo insideCall endValue leaveValueOut rereads rootCommaSeen rootEnd stepAfter stepClose awaitsValue finish doublesQuotes isSuperfluous placeKey placeScalar startNextRoot enterCall passSeparator
+  cursor builder state role plausible isComplete refuse advance rootMustEnd due goTo insideCall endValue skipValue rereads rootCommaSeen rootEnd stepAfter stepClose awaitsValue finish doublesQuotes isSuperfluous placeKey placeScalar startNextRoot enterCall passSeparator
   char matchHere repair failure final base allowed fail formulas repairEnd endHere
   last place openDepth otherAbove inArray duplicates reopenLast setKey placeItems removeLast show root
   container step contents openDepth otherAbove shown isList
@@ -21,7 +21,7 @@ const NAMES_BY_KIND = `
   blocks regions
   untouched lastClose isClosed
   settings failed seen rejected
-  reading found objection
+  reading found rejection
   hasSchema repairsInProse needsOwnReader
   reading span seen
   hidden pass insideTag

@@ -5,11 +5,11 @@ import type { Mutation } from '../run-mutation.js';
 export const PARSER: readonly Mutation[] = [
   ...inFile(
     'src/json/find/strict-spans.ts',
-    ['Step 2: `<think>` blocks are stripped.', 'return text.replace(CLOSED_THINK', 'return text.replace(/never/'],
+    ['Step 2: `<think>` blocks are stripped.', 'return text.replace(THINK', 'return text.replace(/never/'],
     [
       'Step 3: from the first fence to the last, without the language.',
       "text.lastIndexOf('```')",
-      "text.indexOf('```', (OUTER_FENCES.exec(text)?.[0].length ?? 0))",
+      "text.indexOf('```', (UP_TO_FIRST_FENCE.exec(text)?.[0].length ?? 0))",
     ],
     ['Step 3: the language `json` is removed.', '```[ \\t]*(?:json)?/i;', '```[ \\t]*/i;'],
     [
@@ -120,24 +120,24 @@ export const PARSER: readonly Mutation[] = [
     ],
     [
       'Step 9: the schema validates.',
-      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
+      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
     [
       'The order is fixed: 7 before 8.',
-      "    objection = { code: 'ROOT_NOT_OBJECT', message: 'The root must be an object.' };\n",
-      "    for (const normalizer of normalizers) value = normalizer(value);\n    objection = { code: 'ROOT_NOT_OBJECT', message: 'The root must be an object.' };\n",
+      "    rejection = { code: 'ROOT_NOT_OBJECT', message: 'The root must be an object.' };\n",
+      "    for (const normalizer of normalizers) value = normalizer(value);\n    rejection = { code: 'ROOT_NOT_OBJECT', message: 'The root must be an object.' };\n",
     ],
     [
       'The order is fixed: 8 before 9.',
-      '  return { found, reading, value, changes, objection };\n',
-      '  return { found, reading, value: aligned, changes, objection };\n',
+      '  return { found, reading, value, changes, rejection };\n',
+      '  return { found, reading, value: aligned, changes, rejection };\n',
     ],
     ['A normalizer gets the parsed object and returns one.', 'value = normalizer(value);', 'value = normalizer({});'],
     [
       'A normalizer that throws is not hidden: the error has its input.',
-      "objection = { code: 'NORMALIZER_FAILED',",
-      "objection = undefined as never; void { code: 'NORMALIZER_FAILED',",
+      "rejection = { code: 'NORMALIZER_FAILED',",
+      "rejection = undefined as never; void { code: 'NORMALIZER_FAILED',",
     ],
   ),
   ...inFile('src/json/candidates.ts', [

@@ -5,7 +5,7 @@ import type { Mutation } from '../run-mutation.js';
 export const REPAIR: readonly Mutation[] = [
   ...inFile(
     'src/json/find/strict-spans.ts',
-    ['Step 3a: code fences are removed.', "yield createSpan('fence', end - (match[1]?.length ?? 0), end);", ''],
+    ['Step 3a: code fences are removed.', "yield createSpan('fence', start, match.index + match[0].length - 3);", ''],
     [
       'Step 3c: extracts the first JSON object from the text around it.',
       '  yield* findFirstObject(text, 0, text.length);\n',
@@ -41,18 +41,18 @@ export const REPAIR: readonly Mutation[] = [
     ],
     [
       'Success means that the schema passes, and nothing else.',
-      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
+      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
     [
       'Only syntax and structure are repaired; no field is filled in.',
-      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
+      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
       'return { ...attempted, value: { provenance: {}, warnings: [], error: null, ...(attempted.value as object) } };',
     ],
     [
       'Step 4: the value that was read is validated against the schema.',
-      'if (attempted.objection !== undefined || !settings.hasSchema) return attempted;',
-      'if (attempted.objection !== undefined || settings.hasSchema) return attempted;',
+      'if (attempted.rejection !== undefined || !settings.hasSchema) return attempted;',
+      'if (attempted.rejection !== undefined || settings.hasSchema) return attempted;',
     ],
     [
       'A repaired value that passes the schema is a success.',
@@ -61,12 +61,12 @@ export const REPAIR: readonly Mutation[] = [
     ],
     [
       'A repaired value that does not pass is a failure.',
-      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
+      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
     [
       'A run whose output does not pass ends as failed.',
-      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
+      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
   ),
@@ -97,8 +97,8 @@ export const REPAIR: readonly Mutation[] = [
     ],
     [
       'The same for an envelope.',
-      "createCandidate({ finder: 'envelope', start, end, untouched: false }",
-      "createCandidate({ finder: 'envelope', start, end, untouched: true }",
+      "createCandidate(createSpan('envelope', start, end)",
+      "createCandidate(createSpan('envelope', start, end, true)",
     ],
   ),
   ...inFile('src/runs/cache/cached-result.ts', [

@@ -91,22 +91,22 @@ export const TAGS: readonly Mutation[] = [
     ],
     [
       'Every issue has a file.',
-      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
+      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
     [
       'Its line is at least 1.',
-      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
+      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
     [
       'Its severity is critical, high, medium or low.',
-      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
+      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
     [
       'It has a message.',
-      "return { ...attempted, objection: describeMismatch('The value', checked.issues) };",
+      "return { ...attempted, rejection: describeMismatch('The value', checked.issues) };",
       'return attempted;',
     ],
   ),
