@@ -4,7 +4,7 @@ import type { Config } from '../config/index.js';
 import { getErrorMessage } from '../base/index.js';
 import type { Logger } from '../base/index.js';
 import { readTokenSettings } from '../server/index.js';
-import type { ServerSettings } from '../server/index.js';
+import type { TokenSettings } from '../server/index.js';
 
 /** How often the files are checked. */
 const EVERY_MS = 1000;
@@ -16,7 +16,7 @@ interface TokenWatch {
   readonly load: () => Promise<Pick<Config, 'tokens'>>;
   /** Whether the server accepts the token of this user. */
   readonly isLocal: boolean;
-  readonly replace: (tokens: ServerSettings['tokens']) => void;
+  readonly replace: (settings: TokenSettings) => void;
   readonly logger: Logger;
   readonly everyMs?: number;
 }
@@ -31,10 +31,10 @@ export function watchTokens({ config, env, load, isLocal, replace, logger, ...op
   const reload = async (): Promise<void> => {
     try {
       const localToken = isLocal ? await readLocalToken(env) : undefined;
-      const { tokens } = readTokenSettings(await load(), { env, localToken });
-      if (tokens.length === 0) throw new Error('no tokens are configured any more');
-      replace(tokens);
-      logger.info('tokens reloaded', { tokens: tokens.map(({ name }) => name) });
+      const settings = readTokenSettings(await load(), { env, localToken });
+      if (settings.tokens.length === 0) throw new Error('no tokens are configured any more');
+      replace(settings);
+      logger.info('tokens reloaded', { tokens: settings.tokens.map(({ name }) => name) });
     } catch (error) {
       logger.warn('cannot reload the tokens; the old ones stay valid', { error: getErrorMessage(error) });
     }

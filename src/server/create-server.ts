@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { SluiceError, createUlids, silentLogger, omitUndefined } from '../base/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
-import type { Token } from '../config/index.js';
 import { compileSecrets, listSensitiveValues } from '../runs/index.js';
 import type { Secrets } from '../runs/index.js';
 import type { Archive } from '../archive/index.js';
@@ -18,7 +17,7 @@ import { createGuard } from './security/guard.js';
 import type { ServerContext, ServerMeter } from './server-context.js';
 import { createMetrics } from './metrics/create-metrics.js';
 import { DEFAULT_SETTINGS } from './server-settings.js';
-import type { ServerSettings } from './server-settings.js';
+import type { ServerSettings, TokenSettings } from './server-settings.js';
 
 /** Options for a server. */
 export interface ServerOptions {
@@ -50,8 +49,8 @@ export interface SluiceServer extends App {
   readonly context: ServerContext;
   /** Refuses new work and reports not ready; reading still works. */
   readonly drain: () => void;
-  /** Replaces the accepted tokens. Sessions of removed tokens end. */
-  readonly replaceTokens: (tokens: readonly Token[]) => void;
+  /** Replaces the accepted tokens, and whether reading needs one. Sessions of removed tokens end. */
+  readonly replaceTokens: (settings: TokenSettings) => void;
   /** Closes every stream. */
   readonly end: () => void;
 }
@@ -110,7 +109,7 @@ export function createServer(options: ServerOptions): SluiceServer {
   return {
     ...createApp(context),
     context,
-    replaceTokens: (tokens) => context.guard.replaceTokens(tokens),
+    replaceTokens: (replacement) => context.guard.replaceTokens(replacement),
     drain() {
       isDraining = true;
     },

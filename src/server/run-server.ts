@@ -44,7 +44,9 @@ export interface RunServerOptions extends ServerOptions {
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { host = DEFAULT_HOST, port, worker } = options;
   const server = createServer({ web: CONSOLE_FOLDER, hasWorker: worker !== undefined, ...options });
-  const listening: Listening = await listen(server, { host, port });
+  // A request that the server still works on neither sends nor accepts anything.
+  const stallMs = Math.max(STALL_MS, server.context.settings.limits.requestMs + STALL_MARGIN_MS);
+  const listening: Listening = await listen(server, { host, port, stallMs });
   const { store, logger, ending } = server.context;
   const consoleUrl = options.notify?.consoleUrl ?? listening.url;
   const notifier =
@@ -79,12 +81,13 @@ const REQUEST_MS = 60_000;
 const IDLE_MS = 5_000;
 /** A connection that sends and accepts nothing for this long is closed; streams send a heartbeat more often. */
 const STALL_MS = 60_000;
+const STALL_MARGIN_MS = 10_000;
 const CLOSE_GRACE_MS = 2_000;
 
 /** Opens the port. Throws `ADDRESS_UNAVAILABLE` if it is in use or not permitted. */
 export async function listen(
   { app, directRoutes }: Pick<SluiceServer, 'app' | 'directRoutes'>,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port, stallMs = STALL_MS }: { readonly host: string; readonly port: number; readonly stallMs?: number },
 ): Promise<Listening> {
   const handleByHono = getRequestListener(app.fetch);
   const server = createHttpServer(
@@ -99,7 +102,7 @@ export async function listen(
   );
   const limit = await chooseConnectionLimit();
   server.maxConnections = limit;
-  server.setTimeout(STALL_MS);
+  server.setTimeout(stallMs);
   const connections = createGate(limit);
   server.on('connection', (socket) => {
     const leave = connections.enter(groupAddress(socket.remoteAddress));

@@ -5,12 +5,16 @@ import type { BudgetSettings } from '../dispatch/index.js';
 import type { TriggerType } from './triggers/read-issue-event.js';
 import type { AgentSettings } from '../runs/index.js';
 
-/** The settings of a server. */
-export interface ServerSettings {
+/** Who may use a server. It can be replaced while the server is running. */
+export interface TokenSettings {
   /** The tokens and their scopes. Without tokens, every caller may do everything, so access must be restricted elsewhere. */
   readonly tokens: readonly Token[];
   /** Whether scope `read` needs no token; on loopback only. */
   readonly openRead?: boolean;
+}
+
+/** The settings of a server. */
+export interface ServerSettings extends TokenSettings {
   /** Folders that requests may use, including everything in them. */
   readonly roots: readonly string[];
   /** Programs that engine `command` may start over HTTP. */
@@ -140,7 +144,7 @@ interface SettingsSources {
 export function readTokenSettings(
   config: Pick<Config, 'tokens'>,
   { env, localToken }: Omit<SettingsSources, 'cwd'>,
-): Pick<ServerSettings, 'tokens' | 'openRead'> {
+): TokenSettings {
   const tokens = readTokens(config, env);
   if (tokens.length > 0 || localToken === undefined) return { tokens };
   return { tokens: [{ name: 'local', scopes: ['read', 'run', 'decide'], value: localToken }], openRead: true };

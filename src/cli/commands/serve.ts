@@ -109,9 +109,9 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
       env: process.env,
       load: async () => loadCommandConfig(flags, { ...io, ask: undefined }),
       isLocal: localToken !== undefined,
-      replace: (tokens) => {
-        knownSecrets.add(tokens.map(({ value }) => value));
-        running.server.replaceTokens(tokens);
+      replace: (replacement) => {
+        knownSecrets.add(replacement.tokens.map(({ value }) => value));
+        running.server.replaceTokens(replacement);
       },
       logger,
     });

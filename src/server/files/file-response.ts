@@ -17,7 +17,10 @@ interface FileResponse {
 /** Sends an open file, or the requested part of it, and closes it. */
 export async function createFileResponse(context: RequestContext, file: FileResponse): Promise<Response> {
   const { handle, type, maxBytes = Number.POSITIVE_INFINITY, requestId } = file;
-  const { size } = await handle.stat();
+  const { size } = await handle.stat().catch(async (error: unknown) => {
+    await handle.close();
+    throw error;
+  });
   const range = parseByteRange(context.req.header('range'), size);
   if (range === 'unsatisfiable' || context.req.method === 'HEAD') await handle.close();
   if (range === 'unsatisfiable') return createRangeProblem(size, requestId);

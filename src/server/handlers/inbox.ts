@@ -17,7 +17,7 @@ const SETTLED = { open: false, order: 'newest' } as const;
 
 /** Creates the handlers of the inbox: list, read, preview, resolve. */
 export function createInboxHandlers(server: ServerContext): InboxHandlers {
-  const { store, lead, settings, logger } = server;
+  const { store, lead, guard, logger } = server;
 
   async function findItem(id: string): Promise<InboxItem> {
     const item = await store.findItem(id);
@@ -27,8 +27,7 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
 
   /** Adds the author of the decision. With tokens, it is the name of the token; without tokens, the request may name any author. */
   function readResolveRequest(id: string, { who, ...resolution }: Resolution, caller: Caller): ResolveRequest {
-    const hasNamedTokens = settings.tokens.length > 0 && settings.openRead !== true;
-    if (hasNamedTokens && who !== undefined && who !== caller.name) {
+    if (guard.hasConfiguredTokens() && who !== undefined && who !== caller.name) {
       throw new RequestError(
         'INVALID_BODY',
         `"who" must be the name of your token, "${caller.name}". Use that name, or omit "who".`,

@@ -36,9 +36,7 @@ interface McpRoute {
  * the same scopes, limits, folders and names in records apply as for any other caller.
  */
 export function createMcpRoute(server: ServerContext, { app, gate, bodies }: McpRoute) {
-  const { settings, logger, ending } = server;
-  // The token that a server creates for its user is for people. Agents need a configured token to decide.
-  const hasConfiguredTokens = settings.tokens.length > 0 && settings.openRead !== true;
+  const { guard, logger, ending } = server;
 
   async function handler({ body, caller, context }: CheckedRequest<Endpoint>): Promise<Response> {
     const { handleMcpRequest } = await import('../../mcp/index.js');
@@ -49,7 +47,8 @@ export function createMcpRoute(server: ServerContext, { app, gate, bodies }: Mcp
       return await handleMcpRequest(
         {
           client: createLocalClient(app, context),
-          mayDecide: hasConfiguredTokens && caller.scopes.has('decide'),
+          // The token that a server creates for its user is for people. Agents need a configured token to decide.
+          mayDecide: guard.hasConfiguredTokens() && caller.scopes.has('decide'),
           logger,
         },
         { headers: pickHeaders(context, PROTOCOL_HEADERS), body, signal },

@@ -59,12 +59,22 @@ describe('on loopback with the token of the user', () => {
   it('is replaced without a restart: the old token and its sessions become invalid', async () => {
     const { get, post, replaceTokens } = await openLocal();
     const cookie = (await post('/v1/session', { token: value })).headers.get('set-cookie')?.split(';')[0] ?? '';
-    replaceTokens([{ name: 'local', scopes: all, value: 'another-token-of-this-user' }]);
+    replaceTokens({ tokens: [{ name: 'local', scopes: all, value: 'another-token-of-this-user' }], openRead: true });
     expect((await get('/v1/session', bearer(value))).status).toBe(401);
     expect(await readJson(get('/v1/session', { cookie }))).toMatchObject({ name: 'anonymous' });
     expect(await readJson(get('/v1/session', bearer('another-token-of-this-user')))).toMatchObject({ name: 'local' });
-    replaceTokens([]);
+    replaceTokens({ tokens: [] });
     expect((await post('/v1/inbox/1/resolve', rejection)).status).toBe(401);
+  });
+
+  it('ends open reading, and free choice of the name, once tokens are configured', async () => {
+    const { get, post, replaceTokens } = await openLocal();
+    const ada = { name: 'ada', scopes: all, value: 'the-configured-token-of-ada' };
+    replaceTokens({ tokens: [ada] });
+    expect(await problem(await get('/v1/runs'))).toEqual({ status: 401, code: 'TOKEN_REFUSED' });
+    expect((await get('/v1/runs', bearer(ada.value))).status).toBe(200);
+    const named = await post('/v1/inbox/1/resolve', { ...rejection, who: 'Eve' }, bearer(ada.value));
+    expect(await problem(named)).toMatchObject({ status: 400, code: 'INVALID_BODY' });
   });
 });
 

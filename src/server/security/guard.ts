@@ -4,7 +4,7 @@ import { readHeader, readIncomingMessage } from '../http/read-request.js';
 import type { RequestContext } from '../http/read-request.js';
 import { RequestError } from '../http/problem.js';
 import type { Token } from '../../config/index.js';
-import type { ServerSettings } from '../server-settings.js';
+import type { ServerSettings, TokenSettings } from '../server-settings.js';
 import { groupAddress, isLoopback, readHostName, isCrossSite } from './origin.js';
 import { createRateLimit } from './rate-limit.js';
 import { createSessions } from './sessions.js';
@@ -27,8 +27,10 @@ export interface Guard {
   openSession(context: RequestContext, token: string): { readonly caller: Caller; readonly cookie: string };
   /** Returns the `Set-Cookie` header that ends a session. */
   closeSession(): string;
-  /** Replaces the accepted tokens. Sessions of removed tokens end. */
-  replaceTokens(tokens: readonly Token[]): void;
+  /** Replaces the accepted tokens, and whether reading needs one. Sessions of removed tokens end. */
+  replaceTokens(settings: TokenSettings): void;
+  /** Whether tokens are configured. The token that a server creates for its user does not count. */
+  hasConfiguredTokens(): boolean;
 }
 
 interface GuardOptions {
@@ -40,14 +42,15 @@ interface GuardOptions {
 
 /** Creates the guard of a server. */
 export function createGuard({ settings, host, clock }: GuardOptions): Guard {
-  const { hosts, origins, https, limits, openRead = false } = settings;
-  const indexTokens = (tokens: readonly Token[]) => ({
+  const { hosts, origins, https, limits } = settings;
+  const indexTokens = ({ tokens, openRead = false }: TokenSettings) => ({
     isEmpty: tokens.length === 0,
+    openRead,
+    anonymous: openRead ? READER : ANONYMOUS,
     find: createTokenCheck(tokens),
     sessions: createSessions(tokens, { https, clock }),
   });
-  let tokenIndex = indexTokens(settings.tokens);
-  const anonymous = openRead ? READER : ANONYMOUS;
+  let tokenIndex = indexTokens(settings);
   const requests = createRateLimit({ perMinute: limits.requestsPerMinute, clock });
   const anonymousRequests = createRateLimit({ perMinute: limits.requestsPerMinute, clock });
   const refusals = createRateLimit({ perMinute: limits.refusalsPerMinute, clock });
@@ -91,7 +94,7 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
       return { caller: toCaller(checkToken(context, sent)), isAmbient: false };
     }
     const caller = tokenIndex.sessions.read(readHeader(context, 'cookie') ?? '');
-    return { caller: caller ?? anonymous, isAmbient: true };
+    return { caller: caller ?? tokenIndex.anonymous, isAmbient: true };
   }
 
   function refuseCrossSite(context: RequestContext): void {
@@ -113,6 +116,7 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
     admit(context, { method, scope, checksOrigin = false }) {
       checkHost(context);
       const { caller, isAmbient } = identify(context);
+      const { anonymous, openRead } = tokenIndex;
       // Without an explicit token, the request may come from a page of another site.
       if (checksOrigin || (isAmbient && (method !== 'GET' || scope !== 'none'))) refuseCrossSite(context);
       const isAllowed =
@@ -136,10 +140,11 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
       return { caller: toCaller(token), cookie: tokenIndex.sessions.open(token) };
     },
     closeSession: () => tokenIndex.sessions.close(),
-    replaceTokens(tokens) {
+    replaceTokens(replacement) {
       // An empty list would admit everyone, so it is ignored.
-      if (tokens.length > 0) tokenIndex = indexTokens(tokens);
+      if (replacement.tokens.length > 0) tokenIndex = indexTokens(replacement);
     },
+    hasConfiguredTokens: () => !tokenIndex.isEmpty && !tokenIndex.openRead,
   };
 }
 
