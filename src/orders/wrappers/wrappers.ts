@@ -132,7 +132,7 @@ export function findWrapper(name: string, configured: Wrappers): Wrapper {
   const names = [...new Set([...Object.keys(configured), ...agents])].join(', ');
   throw new OrdersError(
     'UNKNOWN_WORKER',
-    `Unknown worker ${JSON.stringify(name.slice(0, 100))}. Use one of ${names}, or add it to wrappers in the configuration.`,
+    `Unknown wrapper ${JSON.stringify(name.slice(0, 100))}. Use one of ${names}, or add it to wrappers in the configuration.`,
   );
 }
 
