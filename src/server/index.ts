@@ -7,4 +7,4 @@ export { exportRunFolder } from './export/export-run-folder.js';
 export { runServer } from './run-server.js';
 export { DEFAULT_HOST, createServer } from './create-server.js';
 export { isLoopback } from './security/origin.js';
-export { readTokenSettings, readServerSettings, type ServerSettings, type TokenSettings } from './server-settings.js';
+export { readTokenSettings, readServerSettings, type TokenSettings } from './server-settings.js';
