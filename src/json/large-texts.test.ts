@@ -32,6 +32,10 @@ describe('large texts get an answer or a typed error', () => {
     expect(isAnswered(parse(before + part.repeat(8 * MEGABYTE)))).toBe(true);
   });
 
+  test('a megabyte of line breaks in a string without its end quote', () => {
+    expect(expectError(parse(`{"a": "${'\n'.repeat(MEGABYTE)}:x}`)).code).toBe('TRUNCATED');
+  });
+
   test('10 MB of an unclosed string', () => {
     const text = `{"a": "${'text '.repeat(2 * MEGABYTE)}`;
     expect(expectError(parse(text)).code).toBe('TRUNCATED');

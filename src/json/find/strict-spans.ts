@@ -10,10 +10,8 @@ const UP_TO_FIRST_FENCE = /^[^]*?```[ \t]*(?:json)?/i;
 /** Profile `generic`: the text unchanged, then without its fence, then its first object. */
 export function* findGenericSpans(text: string): Generator<Span> {
   yield createSpan('whole', 0, text.length, true);
-  for (const match of text.matchAll(FENCED)) {
-    const start = match.index + 3 + (match[1]?.length ?? 0);
-    yield createSpan('fence', start, match.index + match[0].length - 3);
-  }
+  for (const { index, 0: fence, 1: language = '' } of text.matchAll(FENCED))
+    yield createSpan('fence', index + 3 + language.length, index + fence.length - 3);
   yield* findFirstObject(text, 0, text.length);
 }
 

@@ -245,7 +245,7 @@ export class StringToken {
       .slice(0, -length)
       .trimEnd()
       .replace(/^([^'"]*)['"]$/, '$1');
-    this.#endSeen ||= /\n\s*["'}\]]/.test(content);
+    this.#endSeen ||= /\n[^\S\n]*["'}\]]/.test(content);
     this.#content = new GrowingText();
     this.#content.append(content);
   }
