@@ -51,25 +51,36 @@ function readUsers(): string {
 
 /** Creating a sandbox normally takes milliseconds. */
 const PROBE_MS = 10_000;
+/** How long a probe that timed out is not repeated. */
+const RETRY_MS = 60_000;
 const MIN_VERSION = [0, 7];
 
 const probes = new Map<string, Promise<SandboxSupport>>();
 
 /**
  * Checks whether bubblewrap works on this machine by creating a sandbox with every required feature. Checks once per process
- * and program.
+ * and program; only a probe that timed out, because the machine was busy, is repeated after a minute.
  *
  * @example
  * const support = await probeSandbox();
  * if (!support.works) console.log(support.reason); // 'bubblewrap is not installed; …'
  */
-export async function probeSandbox(program = 'bwrap'): Promise<SandboxSupport> {
-  const probe = probes.get(program) ?? tryProgram(program);
+export async function probeSandbox(
+  program = 'bwrap',
+  { probeMs = PROBE_MS, retryMs = RETRY_MS }: { readonly probeMs?: number; readonly retryMs?: number } = {},
+): Promise<SandboxSupport> {
+  const forgetLater = (): void => void setTimeout(() => probes.delete(program), retryMs).unref();
+  const probe = probes.get(program) ?? tryProgram(program, { probeMs, onTimeout: forgetLater });
   probes.set(program, probe);
   return probe;
 }
 
-async function tryProgram(name: string): Promise<SandboxSupport> {
+interface ProbeLimits {
+  readonly probeMs: number;
+  readonly onTimeout: () => void;
+}
+
+async function tryProgram(name: string, limits: ProbeLimits): Promise<SandboxSupport> {
   if (process.platform !== 'linux') return createFailure('bubblewrap needs Linux');
   const program = await findProgram(name, { path: process.env['PATH'] ?? '', cwd: '/' });
   if (program === undefined) {
@@ -77,16 +88,16 @@ async function tryProgram(name: string): Promise<SandboxSupport> {
       'bubblewrap is not installed; install it (apt-get install bubblewrap, dnf install bubblewrap)',
     );
   }
-  const printed = await run(program, ['--version']);
+  const printed = await run(program, ['--version'], limits);
   const version = /\d+(?:\.\d+)+/.exec(printed.stdout)?.[0];
-  if (version === undefined) return createFailure(`${program} does not print its version`);
+  if (version === undefined) return createFailure(`${program} does not print its version: ${printed.problem}`);
   if (isOlder(version))
     return createFailure(`bubblewrap ${version} is too old; install ${MIN_VERSION.join('.')} or later`);
   const words = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--size', '65536', '--tmpfs', '/tmp'];
   const trial = [...NAMESPACES, ...words, '--remount-ro', '/', '--', process.execPath, '--version'];
-  const closed = await run(program, ['--unshare-net', ...trial]);
+  const closed = await run(program, ['--unshare-net', ...trial], limits);
   if (closed.succeeded) return { works: true, program, version, canIsolateNetwork: true };
-  const open = await run(program, trial);
+  const open = await run(program, trial, limits);
   if (open.succeeded) return { works: true, program, version, canIsolateNetwork: false };
   return createFailure(`bubblewrap cannot create a sandbox here: ${open.problem}`);
 }
@@ -107,16 +118,20 @@ interface Trial {
   readonly problem: string;
 }
 
-async function run(program: string, args: readonly string[]): Promise<Trial> {
+async function run(program: string, args: readonly string[], { probeMs, onTimeout }: ProbeLimits): Promise<Trial> {
   try {
     const { stdout } = await promisify(execFile)(program, args, {
       env: { PATH: '/usr/bin:/bin' },
-      timeout: PROBE_MS,
+      timeout: probeMs,
       killSignal: 'SIGKILL',
       maxBuffer: 1024 * 1024,
     });
     return { succeeded: true, stdout, problem: '' };
   } catch (error) {
+    if (error instanceof Error && 'killed' in error && error.killed === true) {
+      onTimeout();
+      return { succeeded: false, stdout: '', problem: `it did not respond within ${probeMs / 1000} s` };
+    }
     const stderr: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'stderr') : undefined;
     const firstLine =
       typeof stderr === 'string'

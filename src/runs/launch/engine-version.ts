@@ -8,6 +8,9 @@ import { RUN_MARKER } from '../process/process-record.js';
 /** A program that takes longer to print its version is used without a known version. */
 const TIMEOUT_MS = 15_000;
 
+/** How long a version that could not be read is not looked up again: the machine may only have been busy. */
+const RETRY_MS = 60_000;
+
 /** Limit on cached versions; the oldest is dropped first. */
 const MAX_PROGRAMS = 64;
 
@@ -26,6 +29,7 @@ export async function findEngineVersion(
   const version = readVersion(launcher, words, env);
   versions.set(key, version);
   if (versions.size > MAX_PROGRAMS) versions.delete(versions.keys().next().value ?? key);
+  if ((await version) === undefined) setTimeout(() => versions.delete(key), RETRY_MS).unref();
   return version;
 }
 
