@@ -125,7 +125,7 @@ export function startWorker(options: WorkerOptions): Worker {
     if (retryAt !== undefined) deliveryWaker.wakeAt(performance.now() + retryAt - clock());
   }
 
-  /** Reports this worker to the fleet and learns whether runs of this host have expired. A worker that misses two leases is gone. */
+  /** Reports to the store that this worker is alive, and learns whether runs of this host have expired. A worker that misses two leases is gone. */
   const report = async () => {
     const now = clock();
     const { hasExpiredRuns } = await store.reportWorker({

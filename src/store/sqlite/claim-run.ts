@@ -166,7 +166,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
 }
 
 const IS_HELD = `state IN ('running', 'waiting')`;
-/** Also queried each time a worker reports to the fleet. */
+/** Also queried each time a worker reports that it is alive. */
 export const FIND_ANY_EXPIRED = `
   SELECT 1 FROM runs INDEXED BY runs_busy WHERE ${IS_HELD} AND lease_until <= ?1 AND (?2 IS NULL OR host = ?2) LIMIT 1`;
 const UNCLAIMED = `state = 'queued', parked = 0, lease_until = NULL, worker_id = NULL, host = NULL, pid = NULL, pid_started = NULL`;
