@@ -88,7 +88,7 @@ describe('docs/errors.md', () => {
     expect(sections.size).toBe(22);
   });
 
-  it('would notice a code that is missing from the page', () => {
+  it('is read section by section, so that a missing code fails the comparison', () => {
     const page = '## Warnings\n\n| code | meaning |\n| --- | --- |\n| `PLANTED` | x |\n';
     expect(readSections(page)).toEqual(new Map([['Warnings', ['PLANTED']]]));
   });

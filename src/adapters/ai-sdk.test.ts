@@ -209,7 +209,7 @@ describe('jsonMiddleware', () => {
     expect((await toolCalls).map(({ input }) => input)).toEqual([DOSE]);
   });
 
-  it('writes text that grows to the value, for any value split anywhere', async () => {
+  it('streams text that adds up to the value, for any JSON split at any position', async () => {
     await fc.assert(
       fc.asyncProperty(fc.json({ noUnicodeString: false }), fc.integer({ min: 1, max: 9 }), async (json, size) => {
         const { stream } = await streamingModel(textParts(cut(json, size))).doStream({

@@ -57,7 +57,7 @@ describe('progress on a terminal', () => {
   });
 });
 
-it('is not written into a pipe', async () => {
+it('progress is not written to a pipe', async () => {
   const { written, clock, io, options } = openTerminal(false);
   await withProgress(io, options, async (set) => {
     clock.now = 5000;

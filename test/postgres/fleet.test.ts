@@ -111,7 +111,7 @@ async function retryWhileAway<T>(work: () => Promise<T>): Promise<T> {
 
 describe('a fleet of workers', () => {
   it(
-    'uses little while idle, settles orders soon, and executes each once despite kills and a restart of the database',
+    'needs few connections and transactions while idle, settles orders soon, and executes each once despite kills and a restart of the database',
     { timeout: 300_000 + WARM_UP_S * 2000 + IDLE_S * 2000 + MAX_S * 1000 },
     async () => {
       const server = await startServer();

@@ -70,7 +70,10 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
       if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') throw error;
       // Packed in the meantime: the packed file is uploaded.
       if (getErrorCode(error) === 'RUN_FOLDER_NOT_FOUND') return false;
-      logger.warn('cannot copy a running run, trying again', { run_id: id, error: getErrorMessage(error) });
+      logger.warn('cannot copy a running run to the archive, trying again later', {
+        run_id: id,
+        error: getErrorMessage(error),
+      });
       return false;
     }
   }

@@ -119,7 +119,7 @@ describe('a mirror', () => {
     expect(git(folder, 'rev-parse', 'HEAD')).toBe(one.first);
   });
 
-  it('of a dead URL is an error with a code, after a few tries', async () => {
+  it('fails with a code, after a few attempts, if its URL cannot be fetched', async () => {
     const { root } = await makeRepository();
     const server = await serveRepositories(root);
     await server.stop();

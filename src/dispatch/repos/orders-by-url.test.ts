@@ -64,7 +64,7 @@ async function openFleet(settings: readonly unknown[], env: Readonly<Record<stri
   return { root, store, lead, repos, execute, start };
 }
 
-describe('an order of a repository with a URL', { timeout: 120_000 }, () => {
+describe('an order for a repository with a URL', { timeout: 120_000 }, () => {
   it('is executed on any machine, each with its own mirror, and its commit is pushed on its own branch', async () => {
     const { url, bare, first } = await makeRepository({ 'work.txt': 'begin\n' });
     const { root, lead, repos, execute } = await openFleet([url]);

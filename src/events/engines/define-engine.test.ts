@@ -49,7 +49,7 @@ describe('defineEngine', () => {
     expect(rasp('lifecycle.completion.state')).toMatchObject([{ evidence: { end_signal: 'PARROT_NESTED' } }]);
   });
 
-  it('is included in detection', () => {
+  it('creates an engine that detection can choose', () => {
     const { fcmp } = translateLines({ engine: 'auto', engines: [defineEngine(PARROT)], stdout: LINES });
     expect(fcmp[0]?.engine).toBe('parrot');
     const other = translateLines({ engine: 'auto', engines: [defineEngine(PARROT)], stdout: [codex.thread()] });

@@ -113,7 +113,7 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
     expect(result.error).toMatchObject({ code: 'PROCESS_NOT_STARTED', message: expect.stringContaining('not found') });
   });
 
-  it('lets its program finish when it is canceled', async () => {
+  it('lets its program clean up when it is canceled', async () => {
     const { site, ports } = await makeSandboxed();
     const script = 'trap "echo tidied > tidied.txt; exit 3" TERM; echo ready; while :; do sleep 0.1; done';
     const spec = {

@@ -128,9 +128,9 @@ function Figures({ chart }: { readonly chart: ChartModel }) {
   );
   return (
     <details>
-      <summary>Figures</summary>
-      <CopyButton label="Copy figures" read={() => toFiguresText(chart)} />
-      <div class="table-scroll figures" tabIndex={0} role="region" aria-label={`Figures of ${title}`}>
+      <summary>Data</summary>
+      <CopyButton label="Copy data" read={() => toFiguresText(chart)} />
+      <div class="table-scroll figures" tabIndex={0} role="region" aria-label={`Data of ${title}`}>
         <table>
           <caption class="visually-hidden">{title}; empty periods are omitted</caption>
           <thead>

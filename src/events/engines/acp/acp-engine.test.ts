@@ -245,7 +245,7 @@ describe('a tool call', () => {
     ]);
   });
 
-  it('is forgotten if thousands are opened after it, and has a derived start if it ends after all', () => {
+  it('is forgotten after thousands of later calls; a late end then gets a derived start, without a warning', () => {
     const open = (id: number): Line => update({ sessionUpdate: 'tool_call', toolCallId: `c${id}`, kind: 'read' });
     const { of } = converse([
       ...START,

@@ -343,14 +343,14 @@ describe('sub-agents', () => {
   });
 });
 
-describe('records of others', () => {
+describe('a record that the agent did not write', () => {
   it.each([
     ['a prompt', user(DONE)],
     ['an echo of a prompt', { ...user(DONE), isReplay: true }],
     ['text the program put in', { ...user([text(DONE)]), isSynthetic: true }],
     ['the output of a tool', user([toolResult('t1', DONE)])],
     ['a replayed message', { ...assistant([text(DONE)]), isReplay: true }],
-  ])('is not the agent’s: %s', (_, record) => {
+  ])('is not a message of the agent: %s', (_, record) => {
     const translated = read(init(), assistant([toolUse('t1')]), record, result({ result: '' }));
     expect(translated.types).not.toContain('assistant.message.final');
     expect(translated.types).not.toContain('conversation.completed');

@@ -98,7 +98,7 @@ describe('a failed request of qwen', () => {
     expect(translated.rasp('diagnostic.engine.error')).toHaveLength(1);
   });
 
-  it('is the agent’s message, if it used tokens', () => {
+  it('is read as the agent’s message if tokens were used', () => {
     const quoted = { ...spoken, message: { ...spoken.message, usage: { input_tokens: 9, output_tokens: 9 } } };
     const translated = read(init(), quoted, result({ result: error, usage: { input_tokens: 9, output_tokens: 9 } }));
     expect(finals(translated)).toEqual([error]);
