@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { formatMs, type PartResult } from './part-result.js';
-import { openSseReader, type SseHabit, type SseReader } from './sse-reader.js';
+import { openSseReader, type SseBehaviour, type SseReader } from './sse-reader.js';
 import type { SseCommand, SseReport } from './sse-server.js';
 
 const READERS = Number(process.env['SSE_READERS'] ?? 1000);
@@ -18,11 +18,8 @@ const SLOW_PAUSE_MS = SECONDS * 450;
 const CATCH_UP_MS = 60_000;
 /** One reader out of this many is timed. */
 const TIMED = 20;
-/**
- * Memory that the server may use in addition to that with all readers connected: uncollected garbage and data for
- * slow readers.
- */
-const BOUND = 128_000_000;
+/** How much the server's memory may grow after the first third of the run: garbage not yet collected, and data for slow readers. */
+const MAX_GROWTH = 128_000_000;
 
 interface Outcome {
   readonly emitted: number;
@@ -34,9 +31,9 @@ interface Outcome {
 
 /** Measures one run with a thousand readers: some reconnect, some are slow, one is stuck. */
 export async function runSse(): Promise<PartResult> {
-  const sluice = await measure('sluice', pickHabit);
+  const sluice = await measure('sluice', pickBehaviour);
   const bare = await measure('bare', () => 'steady');
-  const live = sluice.readers.filter(({ habit }) => habit !== 'stuck');
+  const live = sluice.readers.filter(({ behaviour }) => behaviour !== 'stuck');
   const complete = live.filter(({ last, mistakes }) => last === sluice.emitted && mistakes === 0).length;
   const sum = (get: (reader: SseReader) => number): number => live.reduce((total, reader) => total + get(reader), 0);
   return {
@@ -49,10 +46,10 @@ export async function runSse(): Promise<PartResult> {
         met: complete === live.length && sluice.emitted > 0,
       },
       {
-        what: 'memory of the server meanwhile',
-        limit: `≤ ${BOUND / 1e6} MB more`,
+        what: 'growth of server memory meanwhile',
+        limit: `≤ ${MAX_GROWTH / 1e6} MB`,
         measured: `${Math.round(sluice.grown / 1e6)} MB`,
-        met: sluice.grown <= BOUND,
+        met: sluice.grown <= MAX_GROWTH,
       },
     ],
     tables: [
@@ -75,13 +72,13 @@ export async function runSse(): Promise<PartResult> {
 }
 
 /** A tenth reconnects at random, a fiftieth is slow, one is stuck. */
-function pickHabit(index: number): SseHabit {
+function pickBehaviour(index: number): SseBehaviour {
   if (index === 0) return 'stuck';
   if (index % 10 === 1) return 'reconnecting';
   return index % 50 === 2 ? 'slow' : 'steady';
 }
 
-async function measure(kind: SseCommand['kind'], habit: (index: number) => SseHabit): Promise<Outcome> {
+async function measure(kind: SseCommand['kind'], choose: (index: number) => SseBehaviour): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const server = fork(fileURLToPath(new URL('./sse-server.js', import.meta.url)));
   const readers: SseReader[] = [];
@@ -95,9 +92,9 @@ async function measure(kind: SseCommand['kind'], habit: (index: number) => SseHa
     server.send({ kind, folder, rate: RATE } satisfies SseCommand);
     const { url } = await waitForReport(server, (report) => ('url' in report ? report : undefined));
     for (let index = 0; index < READERS; index++) {
-      const own = habit(index);
-      const isTimed = own === 'steady' && index % TIMED === 5;
-      readers.push(openSseReader(url, { habit: own, isTimed, pauseMs: SLOW_PAUSE_MS }));
+      const behaviour = choose(index);
+      const isTimed = behaviour === 'steady' && index % TIMED === 5;
+      readers.push(openSseReader(url, { behaviour, isTimed, pauseMs: SLOW_PAUSE_MS }));
       if (index % 50 === 49) await wait(50);
     }
     await wait(1000);
@@ -125,8 +122,8 @@ async function untilAllEnded(readers: readonly SseReader[]): Promise<void> {
   while (readers.some(isOpen) && performance.now() < until) await wait(100);
 }
 
-function isOpen({ habit, hasEnded }: SseReader): boolean {
-  return habit !== 'stuck' && !hasEnded;
+function isOpen({ behaviour, hasEnded }: SseReader): boolean {
+  return behaviour !== 'stuck' && !hasEnded;
 }
 
 async function waitForReport<T>(server: ChildProcess, find: (report: SseReport) => T | undefined): Promise<T> {

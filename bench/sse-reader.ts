@@ -2,11 +2,11 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
 /** The behaviour of a reader. */
-export type SseHabit = 'steady' | 'reconnecting' | 'slow' | 'stuck';
+export type SseBehaviour = 'steady' | 'reconnecting' | 'slow' | 'stuck';
 
 /** One reader and its outcome. */
 export interface SseReader {
-  readonly habit: SseHabit;
+  readonly behaviour: SseBehaviour;
   /** The number of the last event, if all events before it arrived once and in order. */
   readonly last: number;
   readonly mistakes: number;
@@ -28,7 +28,11 @@ const TIMED = 5;
 /** Follows a stream with as little work as possible: a thousand of these share one processor with the server. */
 export function openSseReader(
   url: string,
-  { habit, isTimed, pauseMs }: { readonly habit: SseHabit; readonly isTimed: boolean; readonly pauseMs: number },
+  {
+    behaviour,
+    isTimed,
+    pauseMs,
+  }: { readonly behaviour: SseBehaviour; readonly isTimed: boolean; readonly pauseMs: number },
 ): SseReader {
   const { hostname, port, pathname } = new URL(url);
   const delays: number[] = [];
@@ -91,8 +95,8 @@ export function openSseReader(
 
   function behave(current: Socket): void {
     clearTimeout(timer);
-    if (habit === 'stuck') current.pause();
-    if (habit === 'reconnecting') {
+    if (behaviour === 'stuck') current.pause();
+    if (behaviour === 'reconnecting') {
       timer = setTimeout(
         () => {
           socket = undefined;
@@ -102,7 +106,7 @@ export function openSseReader(
         RECONNECT_MS * (0.25 + Math.random()),
       );
     }
-    if (habit === 'slow') pause(current);
+    if (behaviour === 'slow') pause(current);
   }
 
   function pause(current: Socket): void {
@@ -115,7 +119,7 @@ export function openSseReader(
 
   open();
   return {
-    habit,
+    behaviour,
     delays,
     get last() {
       return last;

@@ -11,7 +11,7 @@ export interface StreamText {
 const CHUNK = 20;
 const LEVELS = 900;
 
-/** The shapes that are streamed, by name, each with about this many bytes. */
+/** Functions that make a text of about `bytes` bytes to stream, by the name of its shape. */
 export const STREAM_TEXTS = {
   records: (bytes) => plain(JSON.stringify(makeFindings(bytes, 1, JSON.stringify))),
   'wide array': (bytes) => plain(wideArray(bytes)),

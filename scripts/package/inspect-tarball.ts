@@ -4,7 +4,8 @@ import type { Tarball } from './pack.js';
 /** Lists all problems of a packed package: its manifest, its types, its contents. */
 export async function inspectTarball({ path, files }: Tarball, folder: string): Promise<string[]> {
   const manifest = await runTool('publint', ['run', path, '--strict'], folder);
-  // Entries that need Node.js exist as ES modules only, which this profile allows; the matrix requires the others.
+  // Entries that need Node.js are published as ES modules only, so attw must not require CommonJS. `matrix.ts` checks that the
+  // other entries can be loaded with `require`.
   const types = await runTool('attw', [path, '--profile', 'esm-only', '--no-color', '--format', 'ascii'], folder);
   const strays = files.filter((file) => /\.(test|contract)\.|(^|\/)fixtures\//.test(file));
   return [

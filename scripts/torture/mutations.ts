@@ -5,5 +5,5 @@ import { REPAIR } from './mutations/repair.js';
 import { TAGS } from './mutations/tags.js';
 import type { Mutation } from './run-mutation.js';
 
-/** Mutations that break clauses of `docs/requirements.md` in the sources. The tests that the row names must fail. */
+/** Mutations of the sources, each of which breaks a clause of `docs/requirements.md`: the tests in its row must then fail. */
 export const MUTATIONS: readonly Mutation[] = [...REPAIR, ...TAGS, ...EVENTS, ...PARSER, ...ORDERS];

@@ -41,7 +41,7 @@ interface Session {
   active: { readonly run: string; isCanceled: boolean } | null;
 }
 
-/** The sessions of one client. Each prompt is a run, and all of them continue one session of the engine. */
+/** The sessions of one client. Each prompt is a run; the prompts of a session continue the same session of the engine. */
 export class AcpSessions {
   readonly #context: WorkContext;
   readonly #spec: TurnSpec;

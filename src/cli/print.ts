@@ -21,7 +21,7 @@ interface Column<Row> {
 /** Longer cells are shortened; `--json` prints them completely. */
 const MAX_WIDTH = 60;
 
-/** Prints rows: a table at a terminal, otherwise or with `--json` a JSON array. */
+/** Prints rows as a table, or as a JSON array with `--json` or when the output is not a terminal. */
 export async function printRows<Row extends object>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],

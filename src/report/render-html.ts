@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatInvisible, INVISIBLE_CHARACTERS } from '../base/index.js';
 import type { FcmpEvent } from '../events/index.js';
+import type { Evidence } from '../records/index.js';
 import type { RunReport } from './gather-report.js';
 
 /** Maximum length of a page; the rest is omitted, with a note. */
@@ -93,13 +94,13 @@ function addOrder(page: Page, { order, items }: RunReport): void {
     page.rows([
       ['Issue', order.order.issue_ref],
       ['Run', order.order.run_id],
-      ['Worker', order.order.worker],
+      ['Wrapper', order.order.worker],
       ['Decision', decision && `${decision.action} (${decision.result_code})`],
       ['Reason', decision?.reason],
       ['Next', decision?.next],
       ...(decision?.evidence ?? []).map(({ claim, verdict, by, detail }): Row => [
         `Evidence: ${claim}`,
-        `${verdict} by ${by}: ${detail}`,
+        `${describeVerdict(verdict, by)}: ${detail}`,
       ]),
       ...items.map(({ resolution, reason }): Row =>
         resolution === null
@@ -109,6 +110,12 @@ function addOrder(page: Page, { order, items }: RunReport): void {
     ]);
     if (order.result !== null) page.json(order.result);
   });
+}
+
+/** A claim that only the agent made is distinguished from a fact that Sluice could not check. */
+function describeVerdict(verdict: Evidence['verdict'], by: Evidence['by']): string {
+  if (by === 'sluice') return `${verdict} by Sluice`;
+  return verdict === 'unchecked' ? 'reported by the agent, not verified' : `${verdict} by the agent`;
 }
 
 function addResult(page: Page, { record }: RunReport): void {

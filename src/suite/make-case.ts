@@ -78,7 +78,7 @@ export async function makeFolderCase(
   const last = (await folder.attempts()).at(-1);
   const meta = last === undefined ? {} : await folder.meta(last);
   if (options.contract === undefined && meta.verdict !== undefined && NEEDS_CONTRACT.has(meta.verdict)) {
-    const message = `The answer of this run was validated, but its contract is not in the run folder. Pass its schema with --schema.`;
+    const message = `The answer of this run was checked against a contract that is not in the run folder. Pass its schema with --schema.`;
     throw new SuiteError('CASE_INVALID', message);
   }
   return buildCase(options, {

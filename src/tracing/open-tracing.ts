@@ -26,7 +26,7 @@ interface TracedRequest {
 /** Options for tracing. */
 export interface TracingOptions {
   readonly logger: Pick<Logger, 'debug' | 'warn'>;
-  /** Whether prompts, answers, and arguments and results of tools are recorded, shortened. They may contain secrets. */
+  /** Whether to record prompts, answers, tool arguments and tool results, shortened. They may contain secrets. */
   readonly content?: boolean | undefined;
   /** The console's URL, for links to runs. */
   readonly consoleUrl?: string | undefined;

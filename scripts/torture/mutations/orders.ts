@@ -1,7 +1,7 @@
 import { inFile } from '../run-mutation.js';
 import type { Mutation } from '../run-mutation.js';
 
-/** Clauses of 004: workers and their results, each broken where it is written. */
+/** Mutations for section 004 of `docs/requirements.md` (workers and their results): each breaks a clause in the file that implements it. */
 export const ORDERS: readonly Mutation[] = [
   ...inFile(
     'src/orders/decide/decide.ts',

@@ -1,7 +1,7 @@
 import { inFile } from '../run-mutation.js';
 import type { Mutation } from '../run-mutation.js';
 
-/** Clauses of 003: one parser, normalizers, retry, each broken where it is written. */
+/** Mutations for section 003 of `docs/requirements.md` (one parser, normalizers, retry): each breaks a clause in the file that implements it. */
 export const PARSER: readonly Mutation[] = [
   ...inFile(
     'src/json/find/strict-spans.ts',

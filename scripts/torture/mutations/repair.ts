@@ -1,7 +1,7 @@
 import { inFile } from '../run-mutation.js';
 import type { Mutation } from '../run-mutation.js';
 
-/** Clauses of 000: deterministic repair, each broken where it is written. */
+/** Mutations for section 000 of `docs/requirements.md` (deterministic repair): each breaks a clause in the file that implements it. */
 export const REPAIR: readonly Mutation[] = [
   ...inFile(
     'src/json/find/strict-spans.ts',
@@ -17,7 +17,7 @@ export const REPAIR: readonly Mutation[] = [
       "  yield createSpan('whole', 0, text.length);\n",
     ],
     [
-      'The same for an object in a text.',
+      '`repair_level` is `deterministic_generic`, with the warning `OUTPUT_REPAIRED_GENERIC`, after a repair: object in a text.',
       "if (end !== -1) yield createSpan('prose', start, end);",
       "if (end !== -1) yield createSpan('prose', start, end, true);",
     ],
@@ -96,7 +96,7 @@ export const REPAIR: readonly Mutation[] = [
       "yield* findInEnvelopes(rejected, (inner) => readSpans(inner, [createSpan('whole', 0, inner.length)], settings));",
     ],
     [
-      'The same for an envelope.',
+      '`repair_level` is `deterministic_generic`, with the warning `OUTPUT_REPAIRED_GENERIC`, after a repair: envelope.',
       "createCandidate(createSpan('envelope', start, end)",
       "createCandidate(createSpan('envelope', start, end, true)",
     ],

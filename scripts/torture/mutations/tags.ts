@@ -1,7 +1,7 @@
 import { inFile } from '../run-mutation.js';
 import type { Mutation } from '../run-mutation.js';
 
-/** Clauses of 001: `<json>` tags, each broken where it is written. */
+/** Mutations for section 001 of `docs/requirements.md` (`<json>` tags): each breaks a clause in the file that implements it. */
 export const TAGS: readonly Mutation[] = [
   ...inFile(
     'src/json/find/spans.ts',
@@ -116,7 +116,7 @@ export const TAGS: readonly Mutation[] = [
     'bytes: 1_048_576,',
   ]),
   ...inFile('src/orders/comment/render-comment.ts', [
-    "The same for an order: the agent's answer is sent as a comment.",
+    "Without a tag, the agent's answer to an order is sent as a comment.",
     "result?.summary ?? reading.answer ?? ''",
     "result?.summary ?? ''",
   ]),
@@ -126,7 +126,7 @@ export const TAGS: readonly Mutation[] = [
     '',
   ]),
   ...inFile('src/runs/result/build-result.ts', [
-    'The same for a run: it ends as a comment.',
+    'Without a tag, a run ends as a comment.',
     "return { status: 'comment', comment: judged.comment, repair_level: 'none' };",
     "return { status: 'success', repair_level: 'none' };",
   ]),

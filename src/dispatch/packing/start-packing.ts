@@ -103,8 +103,8 @@ export function startPacking(options: PackingOptions): Packing {
     try {
       const record = uploads === undefined ? undefined : await store.findRun(id);
       const outcome = await packRunFolder(data, id, {
-        ...(record === undefined ? {} : { more: () => listArtifactFiles(record) }),
-        ...(uploads === undefined ? {} : { beforeName: async () => uploads.add(id) }),
+        ...(record === undefined ? {} : { extraFiles: () => listArtifactFiles(record) }),
+        ...(uploads === undefined ? {} : { beforeNaming: async () => uploads.add(id) }),
       });
       if (outcome !== 'too_large') return outcome === 'packed';
       logger.warn('run folder is too large to be packed, it stays a folder', { run_id: id });

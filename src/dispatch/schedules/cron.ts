@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/index.js';
 
-/** Returns whether a schedule is due in the minute of a time, in milliseconds since 1970, UTC. */
+/** Returns whether a schedule is due in the minute that contains `time`, in milliseconds since 1970, UTC. */
 export type CronMatch = (time: number) => boolean;
 
 const FIELDS = [

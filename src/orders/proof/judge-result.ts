@@ -79,8 +79,8 @@ export function findContradicted(evidence: readonly Evidence[]): readonly Eviden
 }
 
 /**
- * Judges whether a result belongs to this run: it names the order, and the exit of its process is known. A copy of an
- * earlier run's result names that run.
+ * Judges whether a result belongs to this run: it names the order, and the exit of its process is known. A result copied
+ * from an earlier run names that earlier run, and is contradicted.
  *
  * @example
  * judgeReading(reading, order, { exitCode: 0 }) // [{ claim: 'result', verdict: 'confirmed', … }]

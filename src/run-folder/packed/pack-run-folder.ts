@@ -31,9 +31,9 @@ export interface PackOptions {
   /** Called before each step, for tests. */
   readonly onStep?: (step: PackStep) => void;
   /** Files in addition to those in the folder; one with the same path as a file in the folder is left out. */
-  readonly more?: () => AsyncIterable<RunFile>;
+  readonly extraFiles?: () => AsyncIterable<RunFile>;
   /** Called when the packed file is complete, before it gets its name. */
-  readonly beforeName?: () => Promise<void>;
+  readonly beforeNaming?: () => Promise<void>;
 }
 
 /** The steps of packing, in order. After `name` the packed file is used, and the folder is obsolete. */
@@ -78,7 +78,7 @@ export async function packRunFolder(data: string, runId: string, options: PackOp
     try {
       onStep('write');
       await writePacked(temporary, runId, files, onStep);
-      await options.beforeName?.();
+      await options.beforeNaming?.();
       await nameOnce(temporary, packed, onStep);
       onStep('remove_temporary');
     } finally {
@@ -101,7 +101,11 @@ async function prepareTemporaryPath(data: string, runId: string): Promise<string
 }
 
 /** Lists the files of a run folder; undefined if they are too many or too large. */
-async function listFiles(data: string, folder: string, { more }: PackOptions): Promise<readonly RunFile[] | undefined> {
+async function listFiles(
+  data: string,
+  folder: string,
+  { extraFiles }: PackOptions,
+): Promise<readonly RunFile[] | undefined> {
   const files: RunFile[] = [];
   const paths = new Set<string>();
   let bytes = 0;
@@ -125,7 +129,7 @@ async function listFiles(data: string, folder: string, { more }: PackOptions): P
     }),
   );
   if (!fits) return undefined;
-  if (more !== undefined && !(await add(more()))) return undefined;
+  if (extraFiles !== undefined && !(await add(extraFiles()))) return undefined;
   return files;
 }
 

@@ -13,7 +13,7 @@ export interface AttemptSummary {
   readonly reply: string | null;
   /** The last message. */
   readonly lastText: string | null;
-  /** How the attempt ended, as a label or the code of a failure; null while it is running. */
+  /** How the attempt ended: its reason code, its error code, or a label for a question; null while it is running. */
   readonly end: string | null;
   readonly usage: Usage;
 }

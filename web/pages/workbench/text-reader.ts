@@ -29,11 +29,11 @@ export function createTextReader(now: () => number): TextReader {
 
   function read(number: number, input: InspectionInput): WorkerResponse {
     const { text, schemaText, options } = input;
-    const reading = readSchemaText(schemaText);
-    if (!reading.ok) return { kind: 'schema', problem: reading.problem };
+    const parsedSchema = readSchemaText(schemaText);
+    if (!parsedSchema.ok) return { kind: 'schema', problem: parsedSchema.problem };
     // Frees the memory of the last value before the next one is created.
     last = undefined;
-    const { schema } = reading;
+    const { schema } = parsedSchema;
     const startedAt = now();
     const { inspection, value, result } = inspect(text, schema, options);
     const tookMs = now() - startedAt;
