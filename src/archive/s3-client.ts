@@ -152,7 +152,7 @@ function isTransient({ status, code }: S3Response): boolean {
 function checkResponse(response: S3Response, { location, bucket }: ArchiveSettings): S3Response {
   const { status, code } = response;
   if (code === 'NoSuchBucket') {
-    const message = `The bucket "${bucket}" of the archive does not exist. Create it, or correct "archive".`;
+    const message = `The bucket "${bucket}" of the archive does not exist. Create it, or correct the setting "archive".`;
     throw new ArchiveError('ARCHIVE_BUCKET_MISSING', message);
   }
   if (status === 401 || status === 403) {

@@ -166,7 +166,7 @@ function requireFound(client: S3Client, { status }: S3Response): void {
   if (status !== 404) return;
   throw new ArchiveError(
     'ARCHIVE_BUCKET_MISSING',
-    `The archive ${client.location} does not exist. Create the bucket, or correct "archive".`,
+    `The archive ${client.location} does not exist. Create the bucket, or correct the setting "archive".`,
   );
 }
 

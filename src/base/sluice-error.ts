@@ -11,7 +11,7 @@ const MARK: unique symbol = Symbol.for('sluice.error');
 export class SluiceError<Code extends string = string> extends Error {
   override readonly name: string = 'SluiceError';
   readonly code: Code;
-  /** Recognised even if a program loads two copies of the package, unlike `instanceof`. */
+  /** Identifies the error even if a program loads two copies of the package; `instanceof` would not. */
   readonly [MARK] = true;
 
   constructor(code: Code, message: string, options?: { readonly cause?: unknown }) {

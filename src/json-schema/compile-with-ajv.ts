@@ -6,8 +6,8 @@ import { hasUniqueItems, isMultipleOf } from './json-values.js';
 import { toRegExp } from './patterns/pattern.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
-/** Returns only the verdict; the interpreter finds the issues of the few values that fail. */
-export type Verdict = (value: unknown) => boolean;
+/** Returns whether a value passes. The interpreter finds the issues of the few values that fail. */
+export type PassFunction = (value: unknown) => boolean;
 
 /** Set when the first attempt was refused, so that a page's policy is violated, and reported, only once. */
 let isForbidden = false;
@@ -16,7 +16,7 @@ let isForbidden = false;
  * Compiles a checked schema to a generated function; undefined if the page or process forbids generating code.
  * One Ajv instance per schema, so that equal `$id`s do not conflict and nothing is retained after the schema is released.
  */
-export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
+export function compileWithAjv(schema: SchemaNode): PassFunction | undefined {
   if (isForbidden) return undefined;
   const ajv = new Ajv2020({
     strict: false,

@@ -1,6 +1,6 @@
 import type { AlignableSchema } from '../json/index.js';
 import { compileWithAjv, needsInterpreter } from './compile-with-ajv.js';
-import type { Verdict } from './compile-with-ajv.js';
+import type { PassFunction } from './compile-with-ajv.js';
 import { compileSchema } from './interpreter/compile-schema.js';
 import { interpretJsonSchema } from './interpret-json-schema.js';
 import type { GivenOrInferred, Inferred } from './infer-json-schema.js';
@@ -37,9 +37,9 @@ export function fromJsonSchema<T = Inferred, const Schema extends JsonSchema = J
   if (!trusted) return interpretJsonSchema<T, Schema>(schema);
   const document = readDocument(schema, TRUSTED_BOUNDS);
   const checks = compileSchema(document, compileNativePattern);
-  const verdict = needsInterpreter(document.root.node) ? undefined : compileWithAjv(document.root.node);
+  const passes = needsInterpreter(document.root.node) ? undefined : compileWithAjv(document.root.node);
   const explain = createValidator(checks(document.root.node), Infinity);
-  const validate = verdict === undefined ? explain : createAjvValidator(verdict, explain);
+  const validate = passes === undefined ? explain : createAjvValidator(passes, explain);
   return toAlignableSchema<GivenOrInferred<T, Schema>>(
     { document, compilePattern: compileNativePattern },
     checks,
@@ -48,8 +48,8 @@ export function fromJsonSchema<T = Inferred, const Schema extends JsonSchema = J
   );
 }
 
-/** Ajv decides the verdict; the interpreter finds the issues of values that fail, in the same words as without Ajv. */
-function createAjvValidator(passes: Verdict, explain: SchemaValidator): SchemaValidator {
+/** Ajv decides whether a value passes; the interpreter finds the issues of values that fail, in the same words as without Ajv. */
+function createAjvValidator(passes: PassFunction, explain: SchemaValidator): SchemaValidator {
   return (value) => {
     try {
       if (passes(value)) return { value };

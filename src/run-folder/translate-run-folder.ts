@@ -65,12 +65,12 @@ export async function* translateFolder(folder: RunFolder, options: TranslateOpti
   await checkAttempt(folder, options);
   let handover: Handover = { fcmpSeq: 0, sessionId: null };
   let runId: string | undefined;
-  const count = await countBytes(folder, options);
+  const addProgress = await createProgressCounter(folder, options);
   let attempt = await findNextAttempt(folder, 0, options.follow);
   while (attempt !== undefined && attempt <= (options.attempt ?? Number.POSITIVE_INFINITY)) {
     const meta = await folder.meta(attempt, options.onWarning);
     runId ??= meta.run_id ?? folder.name;
-    for await (const events of translateAttempt(folder, { attempt, meta, runId, handover, count }, options)) {
+    for await (const events of translateAttempt(folder, { attempt, meta, runId, handover, addProgress }, options)) {
       handover = advanceHandover(handover, events);
       // Earlier attempts are read too: sequence numbers and the session continue from them.
       if (options.attempt === undefined || options.attempt === attempt) yield events;
@@ -87,7 +87,7 @@ async function* translateAttempt(
     readonly meta: AttemptMeta;
     readonly runId: string;
     readonly handover: Handover;
-    readonly count: (bytes: number) => void;
+    readonly addProgress: (bytes: number) => void;
   },
   options: TranslateOptions,
 ): AsyncGenerator<Emitted[]> {
@@ -120,7 +120,7 @@ async function* translateAttempt(
   for await (const { ms, stream, bytes } of chunks) {
     // The clock may have been set back between two chunks, but event times must never decrease.
     if (ms !== null) now = Math.max(now, startedAt + ms);
-    start.count(bytes.length);
+    start.addProgress(bytes.length);
     judge?.addBytes(stream, bytes);
     const events = translator.push(stream, bytes);
     judge?.addEvents(events);
@@ -152,7 +152,10 @@ async function* translateAttempt(
 }
 
 /** Returns a function that counts bytes and reports the progress. */
-async function countBytes(folder: RunFolder, { onProgress, follow }: TranslateOptions): Promise<(n: number) => void> {
+async function createProgressCounter(
+  folder: RunFolder,
+  { onProgress, follow }: TranslateOptions,
+): Promise<(bytes: number) => void> {
   if (onProgress === undefined || follow !== undefined) return ignore;
   let total = 0;
   for (const attempt of await folder.attempts()) {
@@ -181,7 +184,7 @@ function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: numbe
   const isKnown = (name: string | undefined): name is string =>
     isEngineName(name) || engines.some((engine) => engine.name === name);
   if (isKnown(meta.reads)) return meta.reads;
-  // The output of a plain program, which a run calls `command`, is read as text.
+  // The engine `command` is any program; its output is read as plain text.
   if (meta.engine === 'command' && meta.reads === undefined) return 'generic';
   if (meta.reads === undefined && isKnown(meta.engine)) return meta.engine;
   const named = meta.reads ?? meta.engine;

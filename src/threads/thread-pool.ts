@@ -151,6 +151,7 @@ function startThread(
   function becomeIdle(): void {
     job = undefined;
     worker.unref();
+    // No task is running, so no caller receives this error.
     timer = setTimeout(() => end(new ThreadError('timed_out', 'The thread was idle.')), IDLE_MS).unref();
   }
 

@@ -36,8 +36,8 @@ const LITERALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['False', false],
   ['None', null],
 ]);
-/** The end of text without quotes: a bracket that ends its object, or a key. */
-const LAST_CLOSE = /[}\]]\s*(?=[,}\])]|$)/g;
+/** The end of text without quotes: a bracket that ends its object, or the next key. */
+const END_BRACKET = /[}\]]\s*(?=[,}\])]|$)/g;
 const NEXT_KEY = /(?:,\s*|\n[^\S\n]*)["'“]?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["'”]?\s*:/gu;
 const CALL = /[\p{L}_][\p{L}\p{N}_.]*\(/uy;
 /** A string of Python with a prefix, `b'x'` or `f"x"`: read if it has no fields to fill in and no escapes. */
@@ -48,7 +48,7 @@ const NAMED_CALL = /[\p{L}_][\p{L}\p{N}_.]{0,80}\((?=\s*(?:\)|[\p{L}_]\w{0,60}\s
 
 /**
  * Reads JSON with brackets that are superfluous, premature, wrong or missing, with tuples and sets, with `Name(key=value)` and other
- * signs between key and value, and with text without quotes up to the next known key. Every character counts: undefined if anything is
+ * separators between key and value, and with text without quotes up to the next known key. Every character counts: undefined if anything is
  * left over, duplicated or truncated.
  */
 export function readLoosely(
@@ -60,16 +60,16 @@ export function readLoosely(
   const stack: Frame[] = [];
   let root: { readonly value: unknown; readonly frame: Frame } | undefined;
   let at = 0;
-  /** The next match of `LAST_CLOSE`, searched again only after it was passed. */
-  let lastClose = -1;
+  /** The offset of the next match of `END_BRACKET`, searched again only after it was passed. */
+  let endBracket = -1;
   for (;;) {
     consume(SPACE);
     if (at >= text.length) break;
     const isRead = stack.length === 0 && root !== undefined ? readRemainder(root.frame) : readNext(stack.at(-1));
     if (!isRead || stack.length > MAX_DEPTH) return undefined;
   }
-  const [last] = stack;
-  if (last !== undefined && !(stack.length === 1 && last.isReopened && close())) return undefined;
+  const [outermost] = stack;
+  if (outermost !== undefined && !(stack.length === 1 && outermost.isReopened && close())) return undefined;
   return root === undefined ? undefined : { value: root.value, kinds };
 
   function readNext(top: Frame | undefined): boolean {
@@ -171,16 +171,16 @@ export function readLoosely(
   }
 
   function findBareEnd(top: Frame): number {
-    if (lastClose < at) {
-      LAST_CLOSE.lastIndex = at;
-      lastClose = LAST_CLOSE.exec(text)?.index ?? text.length;
+    if (endBracket < at) {
+      END_BRACKET.lastIndex = at;
+      endBracket = END_BRACKET.exec(text)?.index ?? text.length;
     }
-    const rest = text.slice(at, lastClose);
+    const rest = text.slice(at, endBracket);
     if (top.members === undefined) return at + rest.search(/,|$/);
     // Before an unknown key the end of the text is unclear: nothing is read.
     NEXT_KEY.lastIndex = 0;
     const next = NEXT_KEY.exec(rest);
-    if (next === null) return lastClose;
+    if (next === null) return endBracket;
     return isKnownKey(next[1] ?? '') ? at + next.index : at;
   }
 
@@ -233,7 +233,7 @@ export function readLoosely(
   }
 }
 
-/** Scans the quoted string, number or literal at an offset that a comma or closing bracket follows; undefined if there is none. */
+/** Scans the quoted string, number or literal at an offset; undefined if there is none, or if text follows it without a comma or closing bracket. */
 export function scanScalar(text: string, at: number): { readonly value: unknown; readonly end: number } | undefined {
   STRING.lastIndex = LITERAL.lastIndex = at;
   const string = STRING.exec(text);

@@ -6,8 +6,8 @@ type NumberRule = 'number_text' | 'number_notation';
 
 /** The schema's hints about the expected number. */
 export interface NumberHints {
-  /** The number is a share between -1 and 1, so `85%` is 0.85 and not 85. */
-  readonly isShare: boolean;
+  /** The number is a fraction between -1 and 1, so `85%` is 0.85 and not 85. */
+  readonly isFraction: boolean;
   /** Words of the key and its description; a unit must be among them (`72 kg` for `weight_kg`). */
   readonly words: ReadonlySet<string>;
   /** Words of the key alone: other names of its unit count too (`20 minutes` for `duration_min`). */
@@ -113,7 +113,7 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
     rest = accounting === undefined ? amount : `-${amount}`;
   }
   const word = WORD_AFTER.exec(rest);
-  let shift = isPercent && hints.isShare ? -2 : 0;
+  let shift = isPercent && hints.isFraction ? -2 : 0;
   if (word !== null) {
     const [, number = '', name = ''] = word;
     const magnitude = MAGNITUDES.get(name) ?? (isMoney ? MONEY_MAGNITUDES.get(name) : undefined);

@@ -6,7 +6,7 @@ import { listNames } from '../text/choices.js';
 import type { Choice } from '../text/choices.js';
 import { foldCase } from '../text/spelling.js';
 
-/** Maximum number of schema objects in a view. A view only guides the rules; the complete schema decides the verdict. */
+/** Maximum number of schema objects in a view. A view only guides the alignment; the complete schema decides whether a value is valid. */
 export const MAX_PARTS = 64;
 
 /** Collects the schema objects that apply together: the given ones and those reached through references and `allOf`. */
@@ -25,14 +25,15 @@ export function collectParts(document: SchemaDocument, nodes: readonly SchemaNod
   return [...parts];
 }
 
-/** Many libraries write an enum as a list of constants; they must be merged to be matched together. */
+/** Turns each schema into an alternative, but all constants into one: many libraries write an enum as a list of constants. */
 export function toAlternatives(schemas: readonly SchemaNode[]): (readonly SchemaNode[])[] {
-  const members = schemas.filter(isMember);
-  if (members.length < 2) return schemas.map((node) => [node]);
-  return [members, ...schemas.filter((node) => !isMember(node)).map((node) => [node])];
+  const constants = schemas.filter(isConstant);
+  if (constants.length < 2) return schemas.map((node) => [node]);
+  return [constants, ...schemas.filter((node) => !isConstant(node)).map((node) => [node])];
 }
 
-function isMember(node: SchemaNode): boolean {
+/** Whether a schema only lists the allowed values. */
+function isConstant(node: SchemaNode): boolean {
   if (typeof node === 'boolean' || !('const' in node || 'enum' in node)) return false;
   return Object.keys(node).every(
     (keyword) => ['const', 'enum', 'type'].includes(keyword) || !KEYWORD_SHAPES.has(keyword),
@@ -55,8 +56,8 @@ export function readMembers(parts: readonly SchemaObject[]): readonly Choice[] |
 
 const FROM_0_TO_1 = /(?<![\d.])0(?:\.0+)?\s*(?:-|–|—|to|and|\.\.\.?|,)\s*1(?:\.0+)?(?![\d.%]*\d|\s*%)/i;
 
-/** Whether a number is between 0 and 1, by its bounds or its description. */
-export function isShareSchema(part: SchemaObject): boolean {
+/** Whether a number is a fraction such as 0.85, by its maximum or its description. */
+export function isFractionSchema(part: SchemaObject): boolean {
   if (typeof part['maximum'] === 'number') return part['maximum'] <= 1;
   return typeof part['description'] === 'string' && FROM_0_TO_1.test(part['description'].slice(0, 1000));
 }

@@ -13,8 +13,8 @@ import {
   collectParts,
   collectProperties,
   collectWords,
+  isFractionSchema,
   isSchema,
-  isShareSchema,
   MAX_PARTS,
   readMembers,
   readSchemaKeyword,
@@ -134,8 +134,8 @@ export interface AlignmentView {
   readonly prefix: readonly Conjunction[];
   readonly items: Conjunction;
   readonly format: string | undefined;
-  /** Whether a number is a share, between 0 and 1. */
-  readonly isShare: boolean;
+  /** Whether a number is a fraction, at most 1. */
+  readonly isFraction: boolean;
   /** The words of the key, and of titles and descriptions: units of numbers are looked up in them. */
   readonly words: ReadonlySet<string>;
   /** The words of the key alone. */
@@ -224,7 +224,7 @@ function createView(
     ),
     items: parts.flatMap((part) => readSchemaKeyword(part['items'])),
     format: parts.map((part) => part['format']).find((format) => typeof format === 'string'),
-    isShare: parts.some(isShareSchema),
+    isFraction: parts.some(isFractionSchema),
     choices: () => (choices ??= indexChoices(members ?? [])),
   };
   return { ...view, types: listExpectedTypes(parts, view) };

@@ -12,8 +12,8 @@ export interface StringSurroundings {
   doublesQuotes: boolean;
 }
 
-// The pieces of the patterns below. All repetitions except the digits of a decimal key are bounded, so that a verdict does not
-// depend on the length of the rest; `~` marks the end of the text.
+// The pieces of the patterns below. All repetitions except the digits of a decimal key are bounded, so that the cost of a verdict
+// does not grow with the text. `~` is a placeholder for the end of the text, which `createPatterns` replaces.
 export const SPACE = /[\s\u200b]{0,512}/.source;
 const NEW_LINE = /[^\S\n]{0,256}\n\s{0,256}/.source;
 const QUOTE = /["'`´‘’“”„＂＇]/.source;
@@ -42,9 +42,9 @@ const UNCLOSED_KEY = `"[\\w$-]{1,64}:${SPACE}["{[\\d]`;
 /** An unquoted item reaches its comma or bracket before any quote; the rest of a quoted sentence does not. */
 const BARE_ITEM = /[^,\]\n"“”]{0,256}(?:[,\]\n]|~)/.source;
 
-/** A key or literal may follow without a comma, and is still arriving. */
+/** The beginning of a key or literal that follows without a comma and whose rest has not arrived. */
 const CUT_FOLLOWER = new RegExp(`${SPACE}(?:${CUT_KEY}|[a-zA-Z]{1,9}~)`.replaceAll('~', '$'), 'y');
-/** A character on the line of a key that does not end it. */
+/** Any character except a line break and the quote that closes a key. */
 const NO_KEY_END = `(?:(?!${QUOTE}${SPACE}${COLON})[^\\n])`;
 
 /**
@@ -56,8 +56,8 @@ const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
 /**
  * Whether a quote ends its string, judged by what follows it; undefined if more text must come first. In valid JSON a closing
  * quote is followed by `:`, `,`, `}` or `]` and a matching continuation, so it is always judged an end; only text that is invalid
- * JSON anyway can make a quote part of the content. `inQuotation`: an odd number of quotes was judged content, so that this one
- * may close the quotation that the last one opened.
+ * JSON anyway can make a quote part of the content. `inQuotation`: an odd number of quotes was judged content, so this one may
+ * close the quotation that the last one opened.
  */
 export function judgeQuote(
   text: string,

@@ -28,10 +28,10 @@ export class RpcPeer {
   readonly #options: RpcPeerOptions;
   readonly #reader;
   readonly #sent = new Map<RpcId, (message: Extract<RpcMessage, { kind: 'result' | 'error' }>) => void>();
-  /** Requests of the agent without a response. */
-  readonly #agentRequests = new Set<RpcId>();
+  /** Requests of the agent that have no response yet. */
+  readonly #openAgentRequests = new Set<RpcId>();
   #nextId = 0;
-  #requests = 0;
+  #agentRequestCount = 0;
   #strayLines = 0;
   #hasResponded = false;
   #timer: NodeJS.Timeout | undefined;
@@ -83,13 +83,13 @@ export class RpcPeer {
 
   /** Responds to a request of the agent. */
   reply(id: RpcId, result: object): void {
-    this.#agentRequests.delete(id);
+    this.#openAgentRequests.delete(id);
     this.#send({ id, result });
   }
 
   /** Refuses a request of the agent. */
   refuse(id: RpcId, code: number, message: string): void {
-    this.#agentRequests.delete(id);
+    this.#openAgentRequests.delete(id);
     this.#send({ id, error: { code, message } });
   }
 
@@ -141,10 +141,10 @@ export class RpcPeer {
   }
 
   #readRequest(id: RpcId, method: string, params: object): void {
-    this.#requests += 1;
-    if (this.#requests > MAX_REQUESTS) return this.reportBroken(`it made more than ${MAX_REQUESTS} requests`);
-    if (this.#agentRequests.has(id)) return this.reportBroken(`it used the request id ${JSON.stringify(id)} twice`);
-    this.#agentRequests.add(id);
+    this.#agentRequestCount += 1;
+    if (this.#agentRequestCount > MAX_REQUESTS) return this.reportBroken(`it made more than ${MAX_REQUESTS} requests`);
+    if (this.#openAgentRequests.has(id)) return this.reportBroken(`it used the request id ${JSON.stringify(id)} twice`);
+    this.#openAgentRequests.add(id);
     this.#ports.onRequest(id, method, params);
   }
 }

@@ -20,7 +20,7 @@ export const findClaudeState: FindState = (env) => {
       folder,
       keep: ['projects/', '.credentials.json'],
       read: ['settings.json', 'CLAUDE.md', 'agents', 'commands', 'skills', 'plugins', 'rules', 'output-styles'],
-      // Contains the login, and the servers that are started for every project.
+      // This file contains the login, and the MCP servers that are started in every project.
       copy: configFolder === undefined ? [] : ['.claude.json'],
     },
     ...(configFolder === undefined ? [{ folder: findHome(env), keep: [], copy: ['.claude.json'] }] : []),

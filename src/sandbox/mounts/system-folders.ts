@@ -16,7 +16,7 @@ const FOLDERS = [
   '/nix/store',
   '/gnu/store',
 ];
-/** Never mounted, even if a program is directly inside one. */
+/** Folders that are never mounted as a whole, even if a program is directly inside one. */
 const BROAD = '/ /home /root /var /var/tmp /tmp /run /proc /sys /dev /mnt /media /srv'.split(' ');
 
 /** Limits of the search for files that only root may read. */
@@ -31,7 +31,7 @@ export async function findSystemFolders(): Promise<readonly Mount[]> {
   return known;
 }
 
-/** Whether a folder contains far more than one program. */
+/** Whether a folder is too broad to be mounted: one of {@link BROAD}, the home folder, or a parent of it. */
 export function isBroad(folder: string, home: string): boolean {
   return BROAD.includes(folder) || home === folder || home.startsWith(`${folder}/`);
 }

@@ -72,7 +72,7 @@ function parseUrl(url: string): StoreLocation {
   throw new StoreError('INVALID_STORE_URL', 'Invalid store URL. Use sqlite:FILE or postgres://….');
 }
 
-/** Names the source in the target, without a password. */
+/** Describes the source, without a password. The target stores this text until the migration is complete. */
 async function describeOrigin({ kind, location }: StoreLocation): Promise<string> {
   if (kind === 'sqlite') return `sqlite:${await realpath(location).catch(() => location)}`;
   try {
@@ -137,7 +137,7 @@ async function transfer(
   }
   let report = await copyAll(true);
   if (report === undefined) {
-    // The source has changed since the copy was interrupted: it starts over.
+    // The source has changed since the copy was interrupted, so the copy starts over.
     await target.clear(pairs.map((pair) => pair.target));
     report = await copyAll(true);
   }

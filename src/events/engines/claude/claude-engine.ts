@@ -103,7 +103,7 @@ function readErrorText(text: string, record: object): EngineErrorReport | null {
   };
 }
 
-/** Without records, Claude Code prints an error instead of its answer. */
+/** If it prints plain text instead of records, Claude Code prints an error in place of its answer. */
 function readLogError(text: string): EngineErrorReport | null {
   const error = API_ERROR.exec(text);
   if (error === null) return null;
