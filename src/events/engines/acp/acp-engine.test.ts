@@ -245,7 +245,7 @@ describe('a tool call', () => {
     ]);
   });
 
-  it('is forgotten after thousands of later calls; a late end then gets a derived start, without a warning', () => {
+  it('is forgotten after thousands of later calls; a late end then gets a derived start, without TOOL_CALL_START_MISSING', () => {
     const open = (id: number): Line => update({ sessionUpdate: 'tool_call', toolCallId: `c${id}`, kind: 'read' });
     const { of } = converse([
       ...START,
