@@ -2,7 +2,7 @@ import { lstat, mkdtemp, open, realpath, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { findGitFolders } from './mounts/git-folders.js';
+import { findGitFolders, releaseGitFolders } from './mounts/git-folders.js';
 import { isWithin, renderMounts } from './mounts/mount.js';
 import type { Mount } from './mounts/mount.js';
 import { findProgramFolders } from './mounts/program-folders.js';
@@ -97,6 +97,7 @@ export async function openSandbox(
   const close = async (): Promise<void> => {
     await Promise.allSettled(opened.files.map(async (file) => file.close()));
     await opened.proxy?.close();
+    await releaseGitFolders(workdir).catch(() => undefined);
     if (opened.folder !== undefined) await rm(opened.folder, { recursive: true, force: true });
   };
   try {

@@ -109,11 +109,14 @@ describe.runIf(canSandbox)('git: a program in a sandbox', () => {
     const text = await shell(`
       echo x > a.txt; git add a.txt; git -c user.name=x -c user.email=x@y.z commit --quiet --message=Work && echo committed
       git config core.fsmonitor ./evil; echo '#!/bin/sh' > .git/hooks/post-checkout; echo x >> .git/config
+      mkdir evil; cp .git/config evil/; echo ../evil > .git/commondir; rm -f .git/commondir; echo ../evil > .git/commondir
       mv .git/hooks .git/old; mv .git/config .git/c; mv .git .git2; rm -rf .git; mkdir -p .git/hooks; true`);
     expect(text).toContain('committed');
     expect(await readFile(join(workdir, '.git', 'config'), 'utf8')).toBe(before);
     expect(existsSync(join(workdir, '.git', 'hooks', 'post-checkout'))).toBe(false);
     expect(existsSync(join(workdir, '.git2'))).toBe(false);
+    // Git would read configuration and hooks from the folder that this file names.
+    expect(existsSync(join(workdir, '.git', 'commondir'))).toBe(false);
   });
 
   it('reads the git directory of its worktree and changes nothing in it', async () => {

@@ -1,4 +1,4 @@
-import { lstat, realpath } from 'node:fs/promises';
+import { lstat, realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { makeFolder, readSmallFile } from '../../files/index.js';
 import type { Mount } from './mount.js';
@@ -6,6 +6,12 @@ import { isWithin } from './mount.js';
 import { isBroad } from './system-folders.js';
 
 const LINE_BYTES = 16 * 1024;
+
+/**
+ * Git reads configuration and hooks from the directory that the file `commondir` names. It exists only in worktrees, so an agent
+ * could create it in a plain repository. This content names the git directory itself, which changes nothing.
+ */
+const SAME_FOLDER = '.\n';
 
 /**
  * Returns the mounts for the git directory of a working folder. That of a worktree is read-only. That of a plain repository is
@@ -32,12 +38,20 @@ async function guardRepository(git: string): Promise<Mount[]> {
   const mounts: Mount[] = [{ kind: 'write', at: git, from: git }];
   const hooks = join(git, 'hooks');
   if ((await lstat(hooks).catch(() => undefined)) === undefined) await makeFolder(hooks).catch(() => undefined);
-  for (const name of ['config', 'config.worktree', 'hooks', 'modules', 'worktrees']) {
+  await writeFile(join(git, 'commondir'), SAME_FOLDER, { flag: 'wx' }).catch(() => undefined);
+  for (const name of ['commondir', 'config', 'config.worktree', 'hooks', 'modules', 'worktrees']) {
     const path = join(git, name);
     const found = await lstat(path).catch(() => undefined);
     if (found?.isFile() === true || found?.isDirectory() === true) mounts.push(...mountReadOnly(path));
   }
   return mounts;
+}
+
+/** Removes what {@link findGitFolders} added to the git directory of a working folder. */
+export async function releaseGitFolders(workdir: string): Promise<void> {
+  const path = join(workdir, '.git', 'commondir');
+  const content = await readSmallFile(path, LINE_BYTES).catch(() => undefined);
+  if (content === SAME_FOLDER) await rm(path, { force: true });
 }
 
 /** Returns the common git directory of a worktree. */
