@@ -8,7 +8,7 @@ import type { RunResult, RunSpec } from '../records/index.js';
 import { ACCEPTS_TEXT_ONLY, findAcceptedInputs, listLaunchers } from '../runs/index.js';
 import type { AcceptedInputs, Launcher, McpServer } from '../runs/index.js';
 import { readPrompt } from './read-prompt.js';
-import type { PromptBlock, PromptContent } from './read-prompt.js';
+import type { PromptBlock } from './read-prompt.js';
 import { readServers } from './read-servers.js';
 import { createTurnUpdates, createId, runTurn } from './run-turn.js';
 import type { TurnClient } from './run-turn.js';
@@ -98,11 +98,7 @@ export class AcpSessions {
   /** Opens a stored session. */
   async load(id: string, { cwd, mcpServers }: SessionRequest): Promise<StoredSession> {
     const open = this.#open.get(id);
-    if (open !== undefined) {
-      open.servers = await this.#readServers(open.stored.engine, mcpServers);
-      return open.stored;
-    }
-    const stored = await this.#files.read(id);
+    const stored = open?.stored ?? (await this.#files.read(id));
     if (stored === undefined) throw createNotFoundError(id);
     await requireFolder(cwd);
     if (stored.cwd !== cwd) {
@@ -111,9 +107,13 @@ export class AcpSessions {
         `The session belongs to the folder "${stored.cwd}", not to "${cwd}". Open that folder.`,
       );
     }
+    const servers = await this.#readServers(stored.engine, mcpServers);
+    if (open !== undefined) {
+      open.servers = servers;
+      return open.stored;
+    }
     const { permissions } = stored;
     const isOffered = this.listModes(stored.engine).includes(permissions);
-    const servers = await this.#readServers(stored.engine, mcpServers);
     return this.#add({ ...stored, permissions: isOffered ? permissions : 'safe' }, servers);
   }
 
@@ -134,8 +134,6 @@ export class AcpSessions {
     client: TurnClient,
   ): Promise<{ run: string; result: RunResult }> {
     const session = this.#find(id);
-    const { engine } = session.stored;
-    const prompt = readPrompt(blocks, { name: engine, accepts: await this.findAcceptedInputs(engine) });
     if (session.active !== null)
       throw new SluiceError(
         'ACP_SESSION_BUSY',
@@ -145,7 +143,7 @@ export class AcpSessions {
       throw createLimitError(`Too many concurrent prompts: at most ${MAX_TURNS}. Wait until one has ended.`);
     const run = createId();
     session.active = { run, isCanceled: false };
-    const turn = this.#runPrompt(session, run, prompt, client).finally(() => {
+    const turn = this.#runPrompt(session, run, blocks, client).finally(() => {
       session.active = null;
       this.#turns.delete(turn);
     });
@@ -198,9 +196,12 @@ export class AcpSessions {
     }
   }
 
-  async #runPrompt(session: Session, run: string, { text: prompt, attachments }: PromptContent, client: TurnClient) {
+  async #runPrompt(session: Session, run: string, blocks: readonly PromptBlock[], client: TurnClient) {
+    const { engine } = session.stored;
+    const accepts = await this.findAcceptedInputs(engine);
+    const { text: prompt, attachments } = readPrompt(blocks, { name: engine, accepts });
     const { stored, servers: mcpServers } = session;
-    const { engine, cwd, permissions, session_id } = stored;
+    const { cwd, permissions, session_id } = stored;
     const canResume = this.#findLauncher(engine)?.canResume === true;
     const number = stored.turns + 1;
     const spec: RunSpec = {

@@ -14,7 +14,7 @@ export interface PromptBlock {
 }
 
 /** A prompt: its text and attachments. */
-export interface PromptContent {
+interface PromptContent {
   readonly text: string;
   readonly attachments: readonly Attachment[];
 }

@@ -486,9 +486,11 @@ describe('a stored session', () => {
     expect(texts(second.updates, 'agent_message_chunk')).toBe('Two.Two.');
     const other = { sessionId, cwd: site.root, mcpServers: [] };
     const third = await connect(site, { ports: { agents } });
-    await expect(third.agent.request(methods.agent.session.resume, other)).rejects.toMatchObject({
-      data: { code: 'ACP_FOLDER_INVALID' },
-    });
+    for (const { agent } of [second, third]) {
+      await expect(agent.request(methods.agent.session.resume, other)).rejects.toMatchObject({
+        data: { code: 'ACP_FOLDER_INVALID' },
+      });
+    }
   });
 
   it.each(['01ARZ3NDEKTSV4RRFFQ69G5FAV', '../../etc/passwd', '', 'x'.repeat(300)])(
@@ -537,16 +539,16 @@ describe('a client that misbehaves', () => {
     const { agents } = await playFake(site, [[{ say: 'Working' }, { hang: true }]]);
     const { agent, updates } = await connect(site, { ports: { agents } });
     const sessionId = await open(agent, site);
-    const turn = sendPrompt(agent, sessionId, 'Do it.');
-    await expect.poll(() => texts(updates, 'agent_message_chunk'), { timeout: 30_000 }).toBe('Working');
-    await expect(sendPrompt(agent, sessionId, 'More.')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_BUSY' } });
-    await expect(sendPrompt(agent, 'none', 'Hi')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_NOT_FOUND' } });
     const image = { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' };
     for (const prompt of [[], [image]]) {
       await expect(agent.request(methods.agent.session.prompt, { sessionId, prompt })).rejects.toMatchObject({
         data: { code: 'ACP_PROMPT_UNSUPPORTED' },
       });
     }
+    const turn = sendPrompt(agent, sessionId, 'Do it.');
+    await expect.poll(() => texts(updates, 'agent_message_chunk'), { timeout: 30_000 }).toBe('Working');
+    await expect(sendPrompt(agent, sessionId, 'More.')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_BUSY' } });
+    await expect(sendPrompt(agent, 'none', 'Hi')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_NOT_FOUND' } });
     await agent.notify(methods.agent.session.cancel, { sessionId });
     expect(await turn).toMatchObject({ stopReason: 'cancelled' });
   });
