@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { expectError, expectSuccess } from './fixtures/outcome.js';
 import { withFields } from './fixtures/schemas.js';
-import { parse, PARSE_ERROR_CODES, ParseError, type ParseResult, repairJson } from './index.js';
+import { createJsonStream, parse, PARSE_ERROR_CODES, ParseError, type ParseResult, repairJson } from './index.js';
 
 // Megabytes of text may take long on a busy machine: these tests check the outcome, the benchmarks check the time.
 vi.setConfig({ testTimeout: 60_000 });
@@ -34,6 +34,15 @@ describe('large texts get an answer or a typed error', () => {
 
   test('a megabyte of line breaks in a string without its end quote', () => {
     expect(expectError(parse(`{"a": "${'\n'.repeat(MEGABYTE)}:x}`)).code).toBe('TRUNCATED');
+  });
+
+  test.each([
+    ['letters in a network path', `{"a": "\\\\${'a'.repeat(MEGABYTE / 8)}`],
+    ['spaces after an underscore', `{_${' '.repeat(MEGABYTE / 8)}`],
+  ])('a stream of %s in small pieces ends like the whole text', (_, text) => {
+    const stream = createJsonStream();
+    for (let at = 0; at < text.length; at += 8) stream.push(text.slice(at, at + 8));
+    expect(stream.end()).toEqual(parse(text));
   });
 
   test('10 MB of an unclosed string', () => {

@@ -5,7 +5,11 @@ import type { Mutation } from '../run-mutation.js';
 export const REPAIR: readonly Mutation[] = [
   ...inFile(
     'src/json/find/strict-spans.ts',
-    ['Step 3a: code fences are removed.', "yield createSpan('fence', start, match.index + match[0].length - 3);", ''],
+    [
+      'Step 3a: code fences are removed.',
+      "yield createSpan('fence', index + 3 + language.length, index + fence.length - 3);",
+      ';',
+    ],
     [
       'Step 3c: extracts the first JSON object from the text around it.',
       '  yield* findFirstObject(text, 0, text.length);\n',

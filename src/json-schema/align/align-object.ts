@@ -5,7 +5,7 @@ import type { AlignmentView } from '../views/schema-views.js';
 import { findItems, listValues } from './several-values.js';
 import type { AlignmentContext, ValueLocation, AlignmentRule, Outcome } from './rules.js';
 import { readJsonText, isNullText } from '../text/plain-values.js';
-import { isOtherCurrency } from '../text/numbers.js';
+import { isOtherCurrency, listNamedCurrencies } from '../text/numbers.js';
 import { findRepeatedKeys, matchKeys, mayContainAnswer } from '../text/key-spelling.js';
 import { createChange, combineOutcomes, RULE_COSTS, keepValue, UNKNOWN_KEY_COST } from './rules.js';
 
@@ -54,7 +54,8 @@ function alignFields(
     cost += field.cost;
     if (field.value !== undefined) setOwnValue(aligned, name, field.value);
   }
-  const words = Object.values(value).filter((word) => typeof word === 'string');
+  // A set of codes, because each amount is compared with all of them.
+  const words = new Set(listNamedCurrencies(Object.values(value).filter((word) => typeof word === 'string')));
   const isInDoubt = changes.some(
     ({ rule, from }) => rule === 'number_notation' && isOtherCurrency(String(from), words),
   );

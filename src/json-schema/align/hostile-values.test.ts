@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parse } from '../../json/index.js';
 import { interpretJsonSchema } from '../interpret-json-schema.js';
 
 const tree = {
@@ -53,6 +54,19 @@ describe('a hostile value', () => {
       expect(interpretJsonSchema({ type })['~sluice'].align(text).changes).toEqual([]);
     }
     expect(interpretJsonSchema({ enum: ['a', '1'] })['~sluice'].align(text).changes).toEqual([]);
+  });
+
+  test('may have ten thousand amounts', () => {
+    const amounts = Object.fromEntries(Array.from({ length: 10_000 }, (_item, index) => [`k${index}`, '$5']));
+    const { align } = interpretJsonSchema({ type: 'object', additionalProperties: { type: 'number' } })['~sluice'];
+    expect(align(amounts).changes).toHaveLength(10_000);
+    expect(align({ ...amounts, currency: 'EUR' }).changes).toEqual([]);
+  });
+
+  test('may come from a text that ends inside an escape', () => {
+    const schema = interpretJsonSchema({ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] });
+    const text = `{"a": 5, "b": "${String.raw`\"`.repeat(100_000)}\\`;
+    expect(parse(text, schema, { align: true, allowPartial: true })).toMatchObject({ ok: true, value: { a: '5' } });
   });
 
   test('cannot give an object another prototype', () => {

@@ -132,8 +132,13 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
 /** Whether an amount names a currency while the words about it name only others: `$50` next to `EUR`. */
 export function isOtherCurrency(amount: string, words: Iterable<string>): boolean {
   const currencies = listCurrencies(amount);
-  const named = [...words].filter((word) => /^\s*[\p{L}\p{Sc}]+\s*$/u.test(word)).flatMap(listCurrencies);
-  return currencies.length > 0 && named.length > 0 && !named.some((code) => currencies.includes(code));
+  const named = currencies.length > 0 ? listNamedCurrencies([...words]) : [];
+  return named.length > 0 && !named.some((code) => currencies.includes(code));
+}
+
+/** The codes of the currencies that words name. */
+export function listNamedCurrencies(words: readonly string[]): string[] {
+  return words.filter((word) => /^\s*[\p{L}\p{Sc}]+\s*$/u.test(word)).flatMap(listCurrencies);
 }
 
 function listCurrencies(text: string): string[] {

@@ -1,7 +1,7 @@
 /** Numbers in every notation that the readers accept. */
 const NUMBER = /(?<![\w.])[+-]?(?:0[xX][\da-fA-F]+|(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?![\w.])/g;
 /** An unclosed string extends to the end, so no text is scanned twice. */
-const STRING = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|$)|(?<=[[{,:]\s{0,40})'[^'\\]*(?:\\[^][^'\\]*)*(?:'|$)/g;
+const STRING = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|(?<=[[{,:]\s{0,40})'[^'\\]*(?:\\[^][^'\\]*)*(?:'|\\?$)/g;
 
 /** Texts longer than this are not searched for digits. */
 const MAX_LENGTH = 4_000_000;

@@ -83,7 +83,7 @@ export function findNdjsonLines(text: string, regions: readonly Region[], maxLin
   for (const region of regions.toReversed()) {
     let { end } = region;
     while (end > region.start && lines.length < maxLines) {
-      const start = Math.max(text.lastIndexOf('\n', end - 1) + 1, region.start);
+      const start = region.start + text.slice(region.start, end).lastIndexOf('\n') + 1;
       const line = text.slice(start, end);
       if (INSIDE_LINE.test(line)) return [];
       if (VALUE_LINE.test(line)) lines.push({ start, end });

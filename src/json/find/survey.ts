@@ -93,9 +93,7 @@ export function surveyText(text: string, hidesThinking = true): Survey {
     const { index, 2: tag = '' } = match;
     const name = tag.toLowerCase();
     const isJsonTag = name === 'json';
-    const isUncommonTag = tag !== '' && !isJsonTag && !THINKING_TAG.test(name);
-    if (isUncommonTag && match[1] === '' && !tracker.hidden) isPaired &&= text.includes(`</${tag}`, index);
-    if ((isUncommonTag && !isPaired) || (!hidesThinking && !isJsonTag)) continue;
+    if (!hidesThinking && !isJsonTag) continue;
     const end = index + match[0].length;
     const last = blocks.at(-1);
     if (!tracker.hidden && walker.isInString(index)) {
@@ -103,7 +101,14 @@ export function surveyText(text: string, hidesThinking = true): Survey {
       if (isJsonTag && match[1] === '/' && last?.isClosed === false) last.lastClose = Math.min(last.lastClose, index);
       continue;
     }
-    if (!isJsonTag) endRegion(index);
+    if (!isJsonTag) {
+      if (tag !== '' && !THINKING_TAG.test(name)) {
+        // Not for tags in strings: this one hides the text up to its closing tag, so that no text is searched twice.
+        if (match[1] === '' && !tracker.hidden) isPaired &&= text.includes(`</${tag}`, index);
+        if (!isPaired) continue;
+      }
+      endRegion(index);
+    }
     if (!tracker.hidden) hiddenFrom = end;
     const event = tracker.pass(match);
     if (event === 'restart') regions.length = blocks.length = 0;

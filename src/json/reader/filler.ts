@@ -15,8 +15,8 @@ interface FillerContext {
 const FOREIGN_SPACE = /\\[nrt]|[\s\u180e\u200b-\u200d\u2060]|\p{Cc}\[[\d;]{0,32}[A-Za-z]|(?<=\n|^)>/uy;
 const FENCE = /```[ \t]*[\w+-]*/y;
 /** Markdown around a key or a value. Two underscores count only if they cannot be part of a name. */
-const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s*(?:[:,}\]]|$))/y;
-const CUT_EMPHASIS = /_\w{0,9}\s*$/y;
+const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s{0,64}(?:[:,}\]]|$))/y;
+const CUT_EMPHASIS = /_\w{0,9}\s{0,64}$/y;
 
 /** Skips what is between tokens: white space, comments, Markdown fences. */
 export class Filler {

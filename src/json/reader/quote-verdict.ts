@@ -115,8 +115,9 @@ function writeFollowers(
         closing(BRACE, depth - 1),
         closingOther(BRACKET),
         `[,，、;]${SPACE}(?:~|[}｝,，.…${otherAbove ? '\\]{' : ''}]|${COMMENT}|${QUOTED_KEY}|${CUT_KEY}|${BARE_MEMBER}|${CUT_BARE_KEY}${inQuotation ? '' : `|${WORD_MEMBER}|${UNCLOSED_KEY}`})`,
-        `[,，、;]${NEW_LINE}${BARE_KEY}|(?<=\\n\\s{0,64})${COMMA}?${SPACE}${BARE_KEY}`,
-        `${QUOTED_KEY}|${NEW_LINE}${CUT_KEY}`,
+        // White space was matched before: matching it again here would take seconds for long runs of it.
+        `[,，、;]${NEW_LINE}${BARE_KEY}|(?=\\S)(?<=\\n${SPACE})(?:(?:${COMMA}${SPACE})?${BARE_KEY}|${CUT_KEY})`,
+        QUOTED_KEY,
         anywhere,
       ].join('|');
     case State.ITEM:

@@ -13,7 +13,7 @@ const CUT_ESCAPE = /\\(?:u[\da-f]{0,3}|x[\da-f]?|u\{[\da-f]{0,6})?$/iy;
 /** An escaped escape in a string whose quotes are escaped. */
 const ESCAPED_ESCAPE = /\\\\?(?=\\[^])/y;
 /** `\\server\share` without any escapes: one backslash after the name shows that the two before it are literal. */
-const NETWORK_PATH = /\\\\[\w.-]+(?:\\[\w$]|$)/y;
+const NETWORK_PATH = /\\\\[\w.-]{1,256}(?:\\[\w$]|$)/y;
 /** A backslash before a letter that is not a JSON escape. */
 const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?![bfnrt]|u[\da-fA-F]{4})[A-Za-z]/;
 /** LaTeX commands that begin like a JSON escape. */
