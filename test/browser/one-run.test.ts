@@ -125,7 +125,8 @@ describe('one run', () => {
 
   it('shows the change of a file as a diff, and hostile names and lines as text', async () => {
     const page = await openRun(app.seeds.busy);
-    await page.getByLabel('Find in run').last().fill('old_string');
+    await page.getByLabel('Find in run').last().fill('const b = 2');
+    await page.getByText('1 found', { exact: true }).waitFor();
     const change = lens(page, 'Conversation').locator('.file-change');
     await change.waitFor();
     await expect.poll(async () => change.innerText()).toContain('<img src=x onerror="window.pwned=1">.ts');

@@ -52,17 +52,15 @@ export class GenerousReader extends Reader {
 
   protected override measureBare(isKey: boolean): number {
     const { cursor, policy } = this;
-    const cutAtStop = (length: number, stop = this.#stop): string => {
-      const text = cursor.text.slice(cursor.at, cursor.at + length);
-      return stop !== '' && text.includes(stop) ? text.slice(0, text.indexOf(stop)) : text;
-    };
+    // The stop is part of the pattern: searching for it afterwards would not take linear time.
+    const measure = ({ source }: RegExp): number =>
+      measureBare(cursor, new RegExp(source.replace('[^', `[^${this.#stop}`), 'y'));
     const expression = isKey ? -1 : cursor.matchHere(REGULAR_EXPRESSION);
-    if (expression !== -1) return cutAtStop(expression).length;
-    const length = measureBare(cursor, isKey ? KEY : WORD);
+    if (expression !== -1) return expression;
+    const text = cursor.text.slice(cursor.at, cursor.at + measure(isKey ? KEY : WORD));
     // `[3, 4)`: a wrong bracket is not part of the number before it.
-    const word = cutAtStop(length, /^[^(]+\)$/.test(cutAtStop(length, '')) ? ')' : this.#stop);
-    if (isKey || readLiteralOrNumber(word, policy) !== undefined) return word.length;
-    return cutAtStop(measureBare(cursor, PHRASE)).length;
+    const token = /^[^(]+\)$/.test(text) ? text.slice(0, text.indexOf(')')) : text;
+    return isKey || readLiteralOrNumber(token, policy) !== undefined ? token.length : measure(PHRASE);
   }
 
   protected override readBareText(token: string, atEnd: boolean): BareReading {
