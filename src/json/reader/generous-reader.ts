@@ -53,8 +53,8 @@ export class GenerousReader extends Reader {
   protected override measureBare(isKey: boolean): number {
     const { cursor, policy } = this;
     // The stop is part of the pattern: searching for it afterwards would not take linear time.
-    const measure = ({ source }: RegExp): number =>
-      measureBare(cursor, new RegExp(source.replace('[^', `[^${this.#stop}`), 'y'));
+    const measure = (pattern: RegExp, stop = this.#stop): number =>
+      measureBare(cursor, stop === '' ? pattern : new RegExp(pattern.source.replace('[^', `[^${stop}`), 'y'));
     const expression = isKey ? -1 : cursor.matchHere(REGULAR_EXPRESSION);
     if (expression !== -1) return expression;
     const text = cursor.text.slice(cursor.at, cursor.at + measure(isKey ? KEY : WORD));
