@@ -1,7 +1,7 @@
 /** Bytes in which texts were replaced, with a function that converts old offsets. */
 export interface Scrubbed {
   readonly bytes: Buffer;
-  /** Converts an old offset to the new one; an offset inside of a replaced text becomes the end of the new text. */
+  /** Converts an old offset to the new one; an offset inside a replaced text becomes the end of the new text. */
   readonly moveOffset: (offset: number) => number;
 }
 
@@ -22,7 +22,7 @@ interface Replacement {
 export function scrub(bytes: Buffer, pairs: readonly (readonly [string, string])[]): Scrubbed {
   // One character per byte, so that offsets are those of the bytes.
   const text = bytes.toString('latin1');
-  const words = pairs.map(([from, to]) => [latin(from), latin(to)] as const);
+  const words = pairs.map(([from, to]) => [toLatin1(from), toLatin1(to)] as const);
   const pattern = new RegExp(words.map(([from]) => escape(from)).join('|'), 'g');
   const replacements: Replacement[] = [];
   let shift = 0;
@@ -41,7 +41,7 @@ export function scrub(bytes: Buffer, pairs: readonly (readonly [string, string])
   };
 }
 
-function latin(text: string): string {
+function toLatin1(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 

@@ -10,7 +10,7 @@ export interface RecordingLabel {
   readonly format: string;
 }
 
-/** Copies the attempts of a run folder into a folder of recordings, and replaces the first text of each pair by the second. */
+/** Copies the attempts of a run folder into a folder of recordings, and replaces the first text of each pair with the second. */
 export function writeRecording(
   runDir: string,
   folder: string,
