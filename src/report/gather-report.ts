@@ -4,7 +4,7 @@ import type { ReadableFile } from '../base/index.js';
 import type { FcmpEvent, LogPosition } from '../events/index.js';
 import { getPosition, LOG_START } from '../events/index.js';
 import type { InboxItem, OrderRecord, RunRecord } from '../records/index.js';
-import { openEventPages, openRunFolder } from '../run-folder/index.js';
+import { openEventPages } from '../run-folder/index.js';
 import type { AttemptMeta, RunFolder } from '../run-folder/index.js';
 
 /** The facts about a run that help to diagnose a problem; the size is limited. */
@@ -37,15 +37,30 @@ export interface ReportedStream {
 const EVENTS_AT_EACH_END = 500;
 const MAX_ATTEMPTS = 10;
 const MAX_STREAM_BYTES = 128 * 1024;
+
+/** Maximum length of a secret. */
+export const MAX_SECRET_LENGTH = 64 * 1024;
+
+/** How many events are read at once. */
 const PAGE_SIZE = 500;
 
-/** Completes a report with the content of the run folder; if it cannot be read, the report has only the data of the store. */
+/** The run folder, and the secrets that must not be in the report. */
+export interface ReportSource {
+  readonly openFolder: () => Promise<RunFolder>;
+  /** Replaces secrets without changing the number of bytes. */
+  readonly mask: (bytes: Uint8Array) => Uint8Array;
+}
+
+/**
+ * Completes a report with the content of the run folder. If the folder cannot be read, the report has only the data of the
+ * store. Only the streams are masked here; `renderHtml` masks everything.
+ */
 export async function gatherReport(
-  run: string | (() => Promise<RunFolder>),
+  { openFolder, mask }: ReportSource,
   stored: Pick<RunReport, 'id' | 'record' | 'order' | 'items'>,
 ): Promise<RunReport> {
   try {
-    const folder = typeof run === 'string' ? await openRunFolder(run) : await run();
+    const folder = await openFolder();
     const numbers = (await folder.attempts()).slice(-MAX_ATTEMPTS);
     const attempts = await Promise.all(
       numbers.map(async (attempt) => ({ attempt, meta: await folder.meta(attempt).catch(() => ({})) })),
@@ -53,8 +68,8 @@ export async function gatherReport(
     const streams: ReportedStream[] = [];
     for (const attempt of numbers) {
       for (const stream of ['stdin', 'stdout', 'stderr', 'pty'] as const) {
-        const read = await readEnd(await folder.openAttempt(stream, attempt));
-        if (read !== undefined) streams.push({ name: `${stream} of attempt ${attempt}`, ...read });
+        const end = await readEnd(await folder.openAttempt(stream, attempt), mask);
+        if (end !== undefined) streams.push({ name: `${stream} of attempt ${attempt}`, ...end });
       }
     }
     return { ...stored, attempts, ...(await readEvents(folder)), streams };
@@ -79,19 +94,24 @@ async function readEvents(folder: RunFolder): Promise<Pick<RunReport, 'events' |
     }
     omitted += Math.max(0, last.length - EVENTS_AT_EACH_END);
     last = last.slice(-EVENTS_AT_EACH_END);
-    const end = page.at(-1);
-    if (end === undefined) return { events: [...first, ...last], omittedEvents: omitted };
-    after = getPosition(end);
+    const lastOfPage = page.at(-1);
+    if (lastOfPage === undefined) return { events: [...first, ...last], omittedEvents: omitted };
+    after = getPosition(lastOfPage);
   }
 }
 
-async function readEnd(handle: ReadableFile | undefined): Promise<Omit<ReportedStream, 'name'> | undefined> {
+async function readEnd(
+  handle: ReadableFile | undefined,
+  mask: ReportSource['mask'],
+): Promise<Omit<ReportedStream, 'name'> | undefined> {
   if (handle === undefined) return undefined;
   try {
     const { size } = await handle.stat();
-    const length = Math.min(size, MAX_STREAM_BYTES);
-    const omittedBytes = size - length;
-    return { text: new TextDecoder().decode(await readSpan(handle, omittedBytes, length)), omittedBytes };
+    const omittedBytes = Math.max(0, size - MAX_STREAM_BYTES);
+    // A secret may begin before the reported part: masked after the cut, its second half would stay readable.
+    const start = Math.max(0, omittedBytes - MAX_SECRET_LENGTH);
+    const masked = mask(await readSpan(handle, start, size - start));
+    return { text: new TextDecoder().decode(masked.subarray(omittedBytes - start)), omittedBytes };
   } finally {
     await handle.close();
   }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
+import type { FcmpEvent } from '../events/index.js';
 import { gatherReport } from './gather-report.js';
 import type { RunReport } from './gather-report.js';
+import { openRunFolder } from '../run-folder/index.js';
 import { renderHtml } from './render-html.js';
 
 const HOSTILE = `</pre><script>alert(1)</script><img src=x onerror=alert(1)> "'&amp; \u202Egpj.exe \u0000`;
@@ -17,7 +19,7 @@ const REPORT: RunReport = {
 const render = (report: RunReport, maskText = (text: string) => text): string =>
   renderHtml(report, { version: '1.2.3', maskText });
 
-describe('a run as HTML', () => {
+describe('renderHtml', () => {
   it('shows hostile output as text', () => {
     const html = render(REPORT);
     expect(html).not.toMatch(/<script|<img|onerror=alert\(1\)>/i);
@@ -27,7 +29,7 @@ describe('a run as HTML', () => {
     expect(html).toContain('The first 3 bytes are omitted.');
   });
 
-  it('forbids everything except its style sheet', () => {
+  it('forbids the page to load anything but its style sheet', () => {
     const html = render(REPORT);
     const style = /<style>([^]*?)<\/style>/.exec(html)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
@@ -46,29 +48,45 @@ describe('a run as HTML', () => {
     expect(html).toContain('x***');
   });
 
-  it('stays below 9 MB, and notes that something is missing', () => {
-    const text = '<'.repeat(128 * 1024);
+  it.each([
+    ['escaped characters', '<'],
+    ['characters of three bytes', '好'],
+  ])('creates at most 9 MB of %s, with a note that something is missing', (_title, character) => {
+    const text = character.repeat(128 * 1024);
     const streams = Array.from({ length: 100 }, (_, index) => ({
       name: `stdout of attempt ${index}`,
       text,
       omittedBytes: 0,
     }));
     const html = render({ ...REPORT, streams });
-    expect(html.length).toBeLessThan(9_000_000);
-    expect(html).toContain('The page has reached its maximum length');
+    expect(Buffer.byteLength(html)).toBeLessThan(9_000_000);
+    expect(html).toContain('The page has reached its maximum size');
     expect(html.endsWith('</body></html>\n')).toBe(true);
   });
+
+  it('ends with the note if the page is full, without headers of further events', () => {
+    const events = Array.from({ length: 200 }, (_, index) => createEvent(index + 1, '好'.repeat(64 * 1024)));
+    const html = render({ ...REPORT, events });
+    const note = html.indexOf('The page has reached its maximum size');
+    expect(note).toBeGreaterThan(html.lastIndexOf('class="event"'));
+    expect(html).not.toContain('200 raw.stdout');
+  });
+});
+
+const open = (dir: string, mask = (bytes: Uint8Array) => bytes) => ({
+  openFolder: async () => openRunFolder(dir),
+  mask,
 });
 
 describe('gatherReport', () => {
   it('keeps the ends of long streams and the first and last events', async () => {
-    const events = Array.from({ length: 1200 }, (_, index) => fcmp(index + 1));
+    const events = Array.from({ length: 1200 }, (_, index) => createEvent(index + 1));
     const dir = await makeFolder({
       '.audit/meta.1.json': '{"engine":"codex"}',
       '.audit/stdout.1.log': `${'a'.repeat(200 * 1024)}end`,
       '.audit/fcmp.jsonl': events.map((event) => `${JSON.stringify(event)}\n`).join(''),
     });
-    const report = await gatherReport(dir, { id: '01RUN', items: [] });
+    const report = await gatherReport(open(dir), { id: '01RUN', items: [] });
     expect(report.events.map(({ seq }) => seq)).toEqual([
       ...Array.from({ length: 500 }, (_, index) => index + 1),
       ...Array.from({ length: 500 }, (_, index) => index + 701),
@@ -79,14 +97,24 @@ describe('gatherReport', () => {
     expect(stdout?.omittedBytes).toBe(200 * 1024 + 3 - 128 * 1024);
   });
 
+  it('masks a secret that begins before the reported part of a stream', async () => {
+    const stdout = `${'a'.repeat(1000)}secret${'b'.repeat(128 * 1024 - 3)}`;
+    const dir = await makeFolder({ '.audit/meta.1.json': '{}', '.audit/stdout.1.log': stdout });
+    const mask = (bytes: Uint8Array) => Buffer.from(Buffer.from(bytes).toString().replaceAll('secret', '******'));
+    const { streams } = await gatherReport(open(dir, mask), { id: '01RUN', items: [] });
+    expect(streams).toEqual([
+      { name: 'stdout of attempt 1', text: `***${'b'.repeat(128 * 1024 - 3)}`, omittedBytes: 1003 },
+    ]);
+  });
+
   it('reports why a folder could not be read', async () => {
-    const report = await gatherReport('/nowhere/at/all', { id: '01RUN', items: [] });
+    const report = await gatherReport(open('/nowhere/at/all'), { id: '01RUN', items: [] });
     expect(report).toMatchObject({ problem: expect.stringContaining('/nowhere/at/all'), events: [] });
     expect(render(report)).toContain('/nowhere/at/all');
   });
 });
 
-function fcmp(seq: number): object {
+function createEvent(seq: number, text = `line ${seq}`): FcmpEvent {
   return {
     protocol_version: 'fcmp/1.1',
     run_id: '01RUN',
@@ -94,7 +122,7 @@ function fcmp(seq: number): object {
     ts: '2026-11-16T00:00:00.000Z',
     engine: 'codex',
     type: 'raw.stdout',
-    data: { text: `line ${seq}` },
+    data: { text },
     correlation: { attempt: 1, session_id: null },
-  };
+  } as unknown as FcmpEvent;
 }

@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import { formatInvisible, INVISIBLE_CHARACTERS } from '../base/index.js';
 import type { FcmpEvent } from '../events/index.js';
 import type { Evidence } from '../records/index.js';
+import { MAX_SECRET_LENGTH } from './gather-report.js';
 import type { RunReport } from './gather-report.js';
 
-/** Maximum length of a page; the rest is omitted, with a note. */
-const PAGE_LENGTH = 8 * 1024 * 1024;
+/** Maximum size of a page; the rest is omitted, with a note. */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 /** Maximum length of a single text. */
-const TEXT_LENGTH = 128 * 1024;
-/** Maximum length of a secret. */
-const SECRET_LENGTH = 64 * 1024;
+const MAX_TEXT_LENGTH = 128 * 1024;
 
 const STYLE = `
 :root { color-scheme: light dark; }
@@ -31,7 +30,7 @@ const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
  * secrets are masked.
  *
  * @example
- * await writeFile('run.html', renderHtml(await gatherReport(folder, known), { version, maskText }))
+ * await writeFile('run.html', renderHtml(await gatherReport(source, stored), { version, maskText }))
  */
 export function renderHtml(
   report: RunReport,
@@ -147,11 +146,7 @@ function addEvents(page: Page, { events, omittedEvents }: RunReport): void {
     for (const event of events) {
       // The complete message follows its parts.
       if (event.type === 'assistant.message.delta') continue;
-      page.add(
-        `<div class="event"><b>${page.text(`${event.seq} ${event.type}`)}</b> <span class="note">${page.text(event.ts)}</span>`,
-      );
-      page.block(describeEvent(event));
-      page.add('</div>');
+      page.event(`${event.seq} ${event.type}`, event.ts, describeEvent(event));
     }
   });
 }
@@ -163,11 +158,11 @@ function describeEvent({ data }: FcmpEvent): string {
 
 type Row = readonly [string, string | number | null | undefined];
 
-/** A page that is written from top to bottom and has a maximum length. */
+/** A page that is written from top to bottom and has a maximum size. */
 class Page {
   readonly #maskText: (text: string) => string;
   readonly #parts: string[] = [];
-  #length = 0;
+  #bytes = 0;
   #isFull = false;
 
   constructor(maskText: (text: string) => string) {
@@ -177,7 +172,7 @@ class Page {
   /** Adds markup; every untrusted text in it must have been escaped with `text`. */
   add(...markup: readonly string[]): void {
     for (const part of markup) {
-      this.#length += part.length;
+      this.#bytes += Buffer.byteLength(part);
       this.#parts.push(part);
     }
   }
@@ -185,9 +180,9 @@ class Page {
   /** Escapes untrusted text, so that it adds no markup; invisible characters become visible. */
   text(text: string): string {
     // Masked before it is cut, so that no part of a secret remains.
-    const masked = this.#maskText(text.slice(0, TEXT_LENGTH + SECRET_LENGTH));
-    const omitted = text.length - TEXT_LENGTH;
-    const cut = omitted > 0 ? `${masked.slice(0, TEXT_LENGTH)}\n… (${omitted} more characters)` : masked;
+    const masked = this.#maskText(text.slice(0, MAX_TEXT_LENGTH + MAX_SECRET_LENGTH));
+    const omitted = text.length - MAX_TEXT_LENGTH;
+    const cut = omitted > 0 ? `${masked.slice(0, MAX_TEXT_LENGTH)}\n… (${omitted} more characters)` : masked;
     return cut
       .replaceAll('\r\n', '\n')
       .replaceAll(INVISIBLE_CHARACTERS, formatInvisible)
@@ -199,14 +194,24 @@ class Page {
   }
 
   block(text: string): void {
-    if (!this.#isFull) this.#addBounded(`<pre>${this.text(text)}</pre>\n`);
+    this.#addBounded(() => `<pre>${this.text(text)}</pre>\n`);
   }
 
-  #addBounded(markup: string): void {
-    if (this.#length + markup.length <= PAGE_LENGTH) return this.add(markup);
+  event(title: string, time: string, text: string): void {
+    this.#addBounded(
+      () =>
+        `<div class="event"><b>${this.text(title)}</b> <span class="note">${this.text(time)}</span><pre>${this.text(text)}</pre>\n</div>`,
+    );
+  }
+
+  /** Adds markup if the page has room for it. The first time it has not, the page is full, and a note says so. */
+  #addBounded(createMarkup: () => string): void {
+    if (this.#isFull) return;
+    const markup = createMarkup();
+    if (this.#bytes + Buffer.byteLength(markup) <= MAX_PAGE_BYTES) return this.add(markup);
     this.#isFull = true;
     this.note(
-      'The page has reached its maximum length: the rest is omitted. Use sluice export to copy the complete run.',
+      'The page has reached its maximum size: the rest is omitted. Use sluice export to copy the complete run.',
     );
   }
 
@@ -220,10 +225,12 @@ class Page {
 
   rows(rows: readonly Row[]): void {
     const known = rows.filter(([, value]) => value !== undefined && value !== null && value !== '');
-    const cells = known.map(
-      ([label, value]) => `<tr><th>${this.text(label)}</th><td>${this.text(String(value))}</td></tr>`,
-    );
-    this.#addBounded(`<table>${cells.join('\n')}</table>\n`);
+    this.#addBounded(() => {
+      const lines = known.map(
+        ([label, value]) => `<tr><th>${this.text(label)}</th><td>${this.text(String(value))}</td></tr>`,
+      );
+      return `<table>${lines.join('\n')}</table>\n`;
+    });
   }
 
   section(title: string, write: () => void): void {

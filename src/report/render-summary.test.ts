@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunResult } from '../records/index.js';
 import { renderSummary } from './render-summary.js';
 
@@ -15,35 +15,43 @@ const RESULT: RunResult = {
 const render = (result: Partial<RunResult>, link?: string): string =>
   renderSummary({ id: '01RUN', engine: 'codex', durationMs: 1500, link, result: { ...RESULT, ...result } });
 
-it('summarizes a success', () => {
-  const text = render({}, 'https://sluice.example/runs/01RUN');
-  expect(text).toContain('| Tokens | 10 in, 5 out |');
-  expect(text).toContain('| Cost | $0.2500 |');
-  expect(text).toContain('| Link | <https://sluice.example/runs/01RUN> |');
-  expect(text).toContain('```json\n{\n  "line": 3\n}\n```');
-});
-
-it('notes that an engine reports no cost', () => {
-  expect(render({ usage: { scope: 'total', input_tokens: 1, output_tokens: 1 } })).toContain('not reported');
-});
-
-it('shows hostile text only as code', () => {
-  const hostile =
-    '````\n# Heading\n![x](https://evil.example/pixel)\n<script>alert(1)</script> @everyone \u202E | a | b |';
-  const text = render({
-    value: undefined,
-    text: hostile,
-    model: hostile,
-    status: 'failed',
-    error: { category: 'output', code: 'NO_JSON', message: hostile },
-    warnings: [{ code: 'X', message: hostile }],
+describe('renderSummary', () => {
+  it('summarizes a success', () => {
+    const text = render({}, 'https://sluice.example/runs/01RUN');
+    expect(text).toContain('| Tokens | 10 in, 5 out |');
+    expect(text).toContain('| Cost | $0.2500 |');
+    expect(text).toContain('| Link | <https://sluice.example/runs/01RUN> |');
+    expect(text).toContain('```json\n{\n  "line": 3\n}\n```');
   });
-  expect(text).not.toContain('\u202E');
-  // Nothing of it is outside of code.
-  const outside = text.replaceAll(/^(`{3,})[^`]*\n[^]*?\n\1$/gm, '').replaceAll(/(`+)[^]*?[^`]\1(?!`)/g, '');
-  expect(outside).not.toMatch(/Heading|evil|script|everyone/);
-});
 
-it('shows a link that is not an address as text', () => {
-  expect(render({}, 'javascript:alert(1)')).toContain('| Link | `javascript:alert(1)` |');
+  it('notes that an engine reports no cost', () => {
+    expect(render({ usage: { scope: 'total', input_tokens: 1, output_tokens: 1 } })).toContain('not reported');
+  });
+
+  it('shows hostile text only as code', () => {
+    const hostile =
+      '````\n# Heading\n![x](https://evil.example/pixel)\n<script>alert(1)</script> @everyone \u202E | a | b |';
+    const text = render({
+      value: undefined,
+      text: hostile,
+      model: hostile,
+      status: 'failed',
+      error: { category: 'output', code: 'NO_JSON', message: hostile },
+      warnings: [{ code: 'X', message: hostile }],
+    });
+    expect(text).not.toContain('\u202E');
+    // Code is removed first: none of the text is outside of it.
+    const outside = text.replaceAll(/^(`{3,})[^`]*\n[^]*?\n\1$/gm, '').replaceAll(/(`+)[^]*?[^`]\1(?!`)/g, '');
+    expect(outside).not.toMatch(/Heading|evil|script|everyone/);
+  });
+
+  it('shows a link that is not an address as text', () => {
+    expect(render({}, 'javascript:alert(1)')).toContain('| Link | `javascript:alert(1)` |');
+  });
+
+  it('escapes a bar only in the table, where it would end a cell', () => {
+    const text = render({ model: 'a|b', warnings: [{ code: 'X', message: 'c|d' }] });
+    expect(text).toContain('| Model | `a\\|b` |');
+    expect(text).toContain('- `X` `c|d`');
+  });
 });

@@ -36,7 +36,10 @@ export function renderSummary({ id, engine, durationMs, link, result }: Summariz
     ['Exit code', exit && String(exit.exit_code ?? exit.signal ?? 'unknown')],
     ['Link', link === undefined ? undefined : renderLink(link)],
   ];
-  const table = rows.flatMap(([label, value]) => (value === undefined ? [] : [`| ${label} | ${value} |`]));
+  // In a table, `|` ends a cell even inside code.
+  const table = rows.flatMap(([label, value]) =>
+    value === undefined ? [] : [`| ${label} | ${value.replaceAll('|', '\\|')} |`],
+  );
   return [
     `### ${TITLES[result.status]}`,
     '',
@@ -64,8 +67,8 @@ const TITLES: Readonly<Record<RunResult['status'], string>> = {
 
 function formatList(title: string, lines: readonly string[]): string[] {
   if (lines.length === 0) return [];
-  const more = lines.length > MAX_LISTED ? [`- and ${lines.length - MAX_LISTED} more`] : [];
-  return [`**${title}**`, '', ...lines.slice(0, MAX_LISTED).map((line) => `- ${line}`), ...more, ''];
+  const omitted = lines.length > MAX_LISTED ? [`- and ${lines.length - MAX_LISTED} more`] : [];
+  return [`**${title}**`, '', ...lines.slice(0, MAX_LISTED).map((line) => `- ${line}`), ...omitted, ''];
 }
 
 /** Only a valid web address becomes a link; anything else is shown as code. */
@@ -73,12 +76,12 @@ function renderLink(link: string): string {
   return /^https?:\/\/[\w.:[\]-]+(?:\/[\w./~%#=&?-]*)?$/.test(link) ? `<${link}>` : formatCode(link);
 }
 
-/** Formats untrusted text as code on one line: with more backticks than it contains in a row, and safe in a table. */
+/** Formats untrusted text as code on one line: with more backticks than it contains in a row. */
 function formatCode(text: string): string {
   const line = text.slice(0, 1000).replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE_CHARACTERS, formatInvisible).trim();
   const ticks = '`'.repeat(measureLongestRun(line) + 1);
   const pad = line.startsWith('`') || line.endsWith('`') || line === '' ? ' ' : '';
-  return `${ticks}${pad}${line.replaceAll('|', '\\|')}${pad}${ticks}`;
+  return `${ticks}${pad}${line}${pad}${ticks}`;
 }
 
 /** Formats untrusted text as a code block, with a fence that is longer than any in the text. */

@@ -64,9 +64,13 @@ async function runHtmlExport(
     flags,
     io,
     async ({ store, config }) => {
-      const report = await gatherReport(async () => openRunById(config, run), await readReportRecords(store, run));
-      if (report.record === undefined && report.problem !== undefined) throw new MisuseError(report.problem);
       const secrets = await compileKnownSecrets(config);
+      const source = {
+        openFolder: async () => openRunById(config, run),
+        mask: (bytes: Uint8Array) => secrets.mask(bytes),
+      };
+      const report = await gatherReport(source, await readReportRecords(store, run));
+      if (report.record === undefined && report.problem !== undefined) throw new MisuseError(report.problem);
       return renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });
     },
     { isReadOnly: true, canLackDatabase: true },

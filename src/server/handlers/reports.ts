@@ -29,7 +29,8 @@ export function createReportHandlers(
     async reportRun({ params }) {
       const record = await findRun(store, params.id);
       const { id } = record;
-      const report = await gatherReport(async () => openFolder(record), await readReportRecords(store, id));
+      const source = { openFolder: async () => openFolder(record), mask: (bytes: Uint8Array) => secrets.mask(bytes) };
+      const report = await gatherReport(source, await readReportRecords(store, id));
       const html = renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });
       return createDownload(Buffer.from(html), 'text/html; charset=utf-8', `${id}.html`);
     },
