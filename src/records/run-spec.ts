@@ -40,9 +40,11 @@ export const runMode = oneOf(['auto', 'interactive']);
 export const runPermissions = oneOf(['safe', 'workspace', 'bypass', 'ask']);
 export const sandboxUse = oneOf(['auto', 'required', 'off']);
 
+/** A port: 1 to 65535. */
+const PORT_PATTERN = '(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
+
 /** A host name, `*.` and a name for all its subdomains, or an IP address. A port may follow; without one, ports 80 and 443 are meant. */
-const HOST_PATTERN =
-  '^(?:(?:\\*\\.)?[A-Za-z0-9][A-Za-z0-9_-]{0,62}(?:\\.[A-Za-z0-9_-]{1,63})*|\\[[0-9A-Fa-f:.]{2,45}\\])(?::[1-9][0-9]{0,4})?$';
+const HOST_PATTERN = `^(?:(?:\\*\\.)?[A-Za-z0-9][A-Za-z0-9_-]{0,62}(?:\\.[A-Za-z0-9_-]{1,63})*|\\[[0-9A-Fa-f:.]{2,45}\\])(?::${PORT_PATTERN})?$`;
 
 /** The network access of a sandboxed program. */
 export const sandboxNetwork = {
