@@ -158,6 +158,15 @@ describe('alignable', () => {
     });
   });
 
+  test('accepts an empty tuple of zod 3', () => {
+    const schema = alignable(z3.object({ pair: z3.tuple([]), line: z3.number() }));
+    expect(parse('{"pair": [], "line": "3"}', schema, { align: true })).toMatchObject({
+      ok: true,
+      value: { pair: [], line: 3 },
+    });
+    expect(parse('{"pair": [1], "line": 3}', schema, { align: true }).ok).toBe(false);
+  });
+
   test('aligns any schema to the JSON Schema passed with it', () => {
     const foreign: StandardSchema<unknown, { n: number }> = {
       '~standard': {

@@ -47,8 +47,11 @@ function write(schema: unknown, definitions: Definitions, depth: number): object
       return { type: 'array', items: inner('type') };
     case 'ZodSet':
       return {};
-    case 'ZodTuple':
-      return { type: 'array', prefixItems: list(definition['items']) };
+    case 'ZodTuple': {
+      const items = list(definition['items']);
+      // JSON Schema does not allow an empty `prefixItems`.
+      return { type: 'array', ...(items.length > 0 && { prefixItems: items }) };
+    }
     case 'ZodRecord':
       return { type: 'object', additionalProperties: inner('valueType') };
     case 'ZodObject':
