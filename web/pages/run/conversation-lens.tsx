@@ -30,9 +30,9 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
     const item = conversation.items[index];
     if (item === undefined) return null;
     const isHighlighted = highlight?.items.has(index) ?? false;
-    const isLast = item.events[0] === eventCount - 1;
+    const isOpen = conversation.findClosing(item.events[0] ?? 0) >= eventCount;
     const eventsSoFar = findFirstAbove(item.events, eventCount - 1);
-    return cache(position, [item, eventsSoFar, isLast, isHighlighted, isOver, start], () => {
+    return cache(position, [item, eventsSoFar, isOpen, isHighlighted, isOver, start], () => {
       const view = describeItem(conversation, item, eventCount);
       if (view === null) return null;
       return (

@@ -96,6 +96,29 @@ test('a question is open until another event follows', () => {
   expect(findOpenQuestion([])).toBeNull();
 });
 
+test('a permission request is open until it is answered, even if other events follow', () => {
+  const options = [{ id: 'yes', label: 'Allow', kind: 'allow_once' }];
+  const request = { interaction_id: 'px_1_1', tool_call_id: 'c', tool: 'edit', input: {}, options };
+  const answer = { interaction_id: 'px_1_1', decision: 'allow', option_id: 'yes', by: 'person' };
+  const conversation = readConversation(
+    fcmpEvent('permission.required', request, { seq: 1 }),
+    fcmpEvent('raw.stdout', { text: 'x' }, { seq: 2 }),
+    fcmpEvent('permission.replied', answer, { seq: 3 }),
+  );
+  const isOpenAfter = [1, 2, 3].map((eventCount) => view(conversation, 0, eventCount));
+  expect(isOpenAfter).toMatchObject([{ isOpen: true }, { isOpen: true }, { isOpen: false }]);
+});
+
+test.each([
+  ['the end of the conversation', fcmpEvent('conversation.completed', { reason_code: 'DONE' }, { seq: 2 })],
+  ['the next attempt', fcmpEvent('raw.stdout', { text: 'x' }, { seq: 2, attempt: 2 })],
+])('an unanswered permission request is closed by %s', (_, event) => {
+  const request = { interaction_id: 'px_1_1', tool_call_id: 'c', tool: 'edit', input: {}, options: [] };
+  const conversation = readConversation(fcmpEvent('permission.required', request, { seq: 1 }), event);
+  expect(view(conversation, 0, 1)).toMatchObject({ isOpen: true });
+  expect(view(conversation, 0, 2)).toMatchObject({ isOpen: false });
+});
+
 test('every event is in exactly one item, in order', () => {
   const event = fc.oneof(
     fc.nat(3).map((id) => fcmpEvent('assistant.message.delta', { message_id: `m${id}`, text: 'x' })),

@@ -23,6 +23,13 @@ export interface Conversation {
   readonly itemIndexes: readonly number[];
   readonly refs: RefIndex;
   readonly append: (event: FcmpEvent) => void;
+  /**
+   * Returns the index of the event that closed a question or a permission request; infinity while it is open. Any later event
+   * closes a question. Only the answer or the end of the attempt closes a permission request.
+   */
+  readonly findClosing: (question: number) => number;
+  /** Whether a question or a permission request was open after the first `eventCount` events. */
+  readonly hasOpenQuestion: (eventCount: number) => boolean;
   /** Returns how many items the first `eventCount` events have. */
   readonly itemsAt: (eventCount: number) => number;
   /** Finds the index of the event with a sequence number; null if it has not arrived. */
@@ -40,6 +47,9 @@ export function createConversation(): Conversation {
   const itemIndexes: number[] = [];
   const firstEvents: number[] = [];
   const open = new Map<string, number>();
+  /** The closing event of each question and permission request; infinity while it is open. */
+  const closings = new Map<number, number>();
+  const openQuestions = new Set<number>();
   const refs = createRefIndex();
 
   /** Finds the item that an event continues; undefined if it starts a new one. */
@@ -48,6 +58,17 @@ export function createConversation(): Conversation {
     const last = items.at(-1);
     const isContinued = isRaw(type) && last?.type === type && last.events.length < MAX_RAW_LINES;
     return isContinued ? items.length - 1 : undefined;
+  }
+
+  function updateQuestions(event: FcmpEvent, index: number): void {
+    for (const question of openQuestions) {
+      if (!closesQuestion(event, events[question])) continue;
+      closings.set(question, index);
+      openQuestions.delete(question);
+    }
+    if (event.type !== 'user.input.required' && event.type !== 'permission.required') return;
+    closings.set(index, Number.POSITIVE_INFINITY);
+    openQuestions.add(index);
   }
 
   return {
@@ -67,17 +88,28 @@ export function createConversation(): Conversation {
         if (key !== null) open.set(key, item);
       }
       items[item]?.events.push(index);
+      updateQuestions(event, index);
       events.push(event);
       times.push(Math.max(times.at(-1) ?? 0, Date.parse(event.ts)));
       itemIndexes.push(item);
       refs.add(event.raw_ref, index);
     },
+    findClosing: (question) => closings.get(question) ?? Number.POSITIVE_INFINITY,
+    hasOpenQuestion: (eventCount) =>
+      [...closings].some(([question, closing]) => question < eventCount && closing >= eventCount),
     itemsAt: (eventCount) => findFirstAbove(firstEvents, eventCount - 1),
     find(seq) {
       const index = findFirst(events.length, (at) => (events[at]?.seq ?? 0) >= seq);
       return events[index]?.seq === seq ? index : null;
     },
   };
+}
+
+/** Whether an event closes an open question or permission request. */
+function closesQuestion(event: FcmpEvent, question: FcmpEvent | undefined): boolean {
+  if (question?.type !== 'permission.required' || question.meta.attempt !== event.meta.attempt) return true;
+  if (event.type === 'conversation.completed' || event.type === 'conversation.failed') return true;
+  return event.type === 'permission.replied' && event.data.interaction_id === question.data.interaction_id;
 }
 
 function isRaw(type: FcmpEvent['type']): boolean {

@@ -47,7 +47,7 @@ type Usage = Extract<FcmpEvent, { type: 'conversation.completed' }>['data']['usa
 
 /** Describes an item at the time of the first `eventCount` events; null if none of them belongs to it. */
 export function describeItem(
-  { events, times }: Pick<Conversation, 'events' | 'times'>,
+  { events, times, findClosing }: Pick<Conversation, 'events' | 'times' | 'findClosing'>,
   item: Item,
   eventCount: number,
 ): ItemView | null {
@@ -87,8 +87,7 @@ export function describeItem(
     case 'assistant.tool_call':
       return { ...common, ...describeTool(events, times, item, eventCount) };
     case 'user.input.required':
-      // Any event after a question means that it was answered.
-      return { ...common, kind: 'question', prompt: first.data.prompt, isOpen: firstIndex === eventCount - 1 };
+      return { ...common, kind: 'question', prompt: first.data.prompt, isOpen: findClosing(firstIndex) >= eventCount };
     case 'user.input.replied':
       return { ...common, kind: 'reply', text: first.data.text };
     case 'permission.required':
@@ -96,7 +95,7 @@ export function describeItem(
         ...common,
         kind: 'question',
         prompt: `Allow ${first.data.tool}?`,
-        isOpen: firstIndex === eventCount - 1,
+        isOpen: findClosing(firstIndex) >= eventCount,
       };
     case 'permission.replied':
       return { ...common, kind: 'reply', text: first.data.decision === 'allow' ? 'Allowed' : 'Denied' };

@@ -5,7 +5,7 @@ import { createConversation } from './conversation.js';
 import { fcmpEvent } from './events.fixture.js';
 import { readFileChanges } from './file-changes.js';
 import { createItemFilter, findKind, findNextError } from './item-filter.js';
-import { addRoom, isLastOpen, listMarks, measureBar } from './timeline-bars.js';
+import { addRoom, hasOpenItem, listMarks, measureBar } from './timeline-bars.js';
 import { nameItem } from './timeline-lens.js';
 
 const START = Date.UTC(2026, 10, 15, 10);
@@ -147,8 +147,27 @@ describe('the items of a run', () => {
     const tool = conversation.items[2];
     const open = tool && measureBar(conversation, tool, 3, { start: START, end: START + 400 });
     expect(open).toEqual({ from: START + 200, to: START + 400, isOpen: true });
-    expect([isLastOpen(conversation, 3), isLastOpen(conversation, conversation.events.length)]).toEqual([true, false]);
+    expect([hasOpenItem(conversation, 3), hasOpenItem(conversation, conversation.events.length)]).toEqual([
+      true,
+      false,
+    ]);
     expect(conversation.items.map((item) => nameItem(conversation, item))).toContain('bash cat x');
+  });
+
+  test('include a permission request whose bar grows until it is answered', () => {
+    const conversation = createConversation();
+    const request = { interaction_id: 'px_1_1', tool_call_id: 'c', tool: 'edit', input: {}, options: [] };
+    const answer = { interaction_id: 'px_1_1', decision: 'allow', option_id: 'yes', by: 'person' };
+    conversation.append(fcmpEvent('conversation.started', { session_id: 's' }, { seq: 1, ms: 0 }));
+    conversation.append(fcmpEvent('permission.required', request, { seq: 2, ms: 100 }));
+    conversation.append(fcmpEvent('raw.stdout', { text: 'x' }, { seq: 3, ms: 200 }));
+    conversation.append(fcmpEvent('permission.replied', answer, { seq: 4, ms: 900 }));
+    const item = conversation.items[1] ?? { type: 'raw.stdout', events: [] };
+    const measure = (eventCount: number, end: number) =>
+      measureBar(conversation, item, eventCount, { start: START, end: START + end });
+    expect(measure(3, 500)).toEqual({ from: START + 100, to: START + 500, isOpen: true });
+    expect(measure(4, 1000)).toEqual({ from: START + 100, to: START + 900, isOpen: false });
+    expect([3, 4].map((eventCount) => hasOpenItem(conversation, eventCount))).toEqual([true, false]);
   });
 
   test('are compared attempt by attempt', () => {

@@ -9,12 +9,12 @@ export interface TimelineBar {
 }
 
 /**
- * Measures the start and end of an item. A tool lasts from its start to its end, and a question until the next event. A message
+ * Measures the start and end of an item. A tool lasts from its start to its end, and a question until it is answered. A message
  * begins with the previous event, because the model has worked on it since then. The first item begins with the run, so that its
  * length shows how long the program took to start.
  */
 export function measureBar(
-  { events, times }: Pick<Conversation, 'events' | 'times'>,
+  { events, times, findClosing }: Pick<Conversation, 'events' | 'times' | 'findClosing'>,
   item: Item,
   eventCount: number,
   { start, end: now }: { readonly start: number; readonly end: number },
@@ -31,19 +31,23 @@ export function measureBar(
     return { from, to: isOpen ? now : to, isOpen };
   }
   if (type === 'user.input.required' || type === 'permission.required') {
-    const isOpen = last + 1 >= eventCount;
-    return { from, to: isOpen ? now : (times[last + 1] ?? to), isOpen };
+    const closing = findClosing(first);
+    const isOpen = closing >= eventCount;
+    return { from, to: isOpen ? now : (times[closing] ?? to), isOpen };
   }
   const isModelOutput = type.startsWith('assistant.message.') || type === 'assistant.reasoning';
   if (!isModelOutput || !isSameAttempt(events, first)) return { from, to, isOpen: false };
   return { from: times[first - 1] ?? from, to, isOpen: false };
 }
 
-/** Whether the last event is the start of a tool, or a question without an answer. */
-export function isLastOpen({ events }: Pick<Conversation, 'events'>, eventCount: number): boolean {
+/** Whether the last of the first `eventCount` events started a tool, or a question was open at that time. */
+export function hasOpenItem(
+  { events, hasOpenQuestion }: Pick<Conversation, 'events' | 'hasOpenQuestion'>,
+  eventCount: number,
+): boolean {
   const event = events[eventCount - 1];
-  if (event?.type === 'assistant.tool_call') return event.data.status === 'started';
-  return event?.type === 'user.input.required' || event?.type === 'permission.required';
+  const isToolStart = event?.type === 'assistant.tool_call' && event.data.status === 'started';
+  return isToolStart || hasOpenQuestion(eventCount);
 }
 
 /** Returns the end of an axis with room for an open bar to grow: a quarter of its length, and at least five seconds. */

@@ -10,7 +10,7 @@ import type { ItemKind } from './item-filter.js';
 import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
 import { findFirstAbove } from './sorted-search.js';
-import { addRoom, isLastOpen, listMarks, measureBar } from './timeline-bars.js';
+import { addRoom, hasOpenItem, listMarks, measureBar } from './timeline-bars.js';
 
 /** How often an open bar grows. */
 const GROW_MS = 1000;
@@ -27,17 +27,17 @@ export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly 
   const shown = run.filter.shown(conversation.itemsAt(eventCount));
   const start = findStart(run);
   const isOver = moment === null && run.span.value.end !== null;
-  const hasOpenItem = moment === null && !isOver && isLastOpen(conversation, eventCount);
+  const isGrowing = moment === null && !isOver && hasOpenItem(conversation, eventCount);
   // The bar of an open question or tool ends at the current time. The axis has room for it to grow, so nothing else moves.
-  const latest = Math.max(start + 1, findEnd(run), hasOpenItem ? now.value || Date.now() : 0);
+  const latest = Math.max(start + 1, findEnd(run), isGrowing ? now.value || Date.now() : 0);
   const room = useRef(0);
-  if (hasOpenItem && latest > room.current) room.current = addRoom(start, latest);
-  const end = hasOpenItem ? room.current : latest;
+  if (isGrowing && latest > room.current) room.current = addRoom(start, latest);
+  const end = isGrowing ? room.current : latest;
   useEffect(() => {
-    if (!hasOpenItem) return;
+    if (!isGrowing) return;
     const timer = setInterval(() => (now.value = Date.now()), GROW_MS);
     return () => clearInterval(timer);
-  }, [hasOpenItem]);
+  }, [isGrowing]);
   const choose = (position: number): void => {
     const event = conversation.events[conversation.items[shown.itemAt(position)]?.events[0] ?? -1];
     if (event !== undefined) run.chosen.value = { lens: 'conversation', seq: event.seq };
@@ -48,8 +48,8 @@ export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly 
     if (item === undefined) return null;
     const isHighlighted = highlight?.items.has(index) ?? false;
     const eventsSoFar = findFirstAbove(item.events, eventCount - 1);
-    const isLast = (item.events[0] ?? 0) >= eventCount - 1;
-    return cache(position, [index, eventsSoFar, isLast, isHighlighted, isOver, start, end, latest], () => (
+    const isOpen = conversation.findClosing(item.events[0] ?? 0) >= eventCount;
+    return cache(position, [index, eventsSoFar, isOpen, isHighlighted, isOver, start, end, latest], () => (
       <TimelineRow
         conversation={conversation}
         item={item}
