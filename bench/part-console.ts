@@ -5,7 +5,7 @@ import { setup as buildProduct } from '../test/build-product.js';
 import { codex } from '../src/events/contract/translate-lines.contract.js';
 import { command, longSession, longSessionRecord, session } from '../test/browser/codex-lines.js';
 import { launchChromium } from '../test/browser/launch-chromium.js';
-import { settle } from '../test/browser/settle.js';
+import { waitUntilLoaded } from '../test/browser/wait-until-loaded.js';
 import { startSite } from '../test/browser/start-site.js';
 import type { Site } from '../test/browser/start-site.js';
 import { watchPage } from '../test/browser/watch-page.js';
@@ -108,7 +108,7 @@ async function measureFirstLoad(browser: Browser, site: Site): Promise<number> {
   const page = await openPage(browser, site);
   const { loaded } = await watchPage(page, site.url);
   await page.goto('/');
-  await settle(page);
+  await waitUntilLoaded(page);
   await page.close();
   const files = loaded.filter(({ path }) => !path.startsWith('/v1/'));
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -208,7 +208,7 @@ async function measureLiveRun(browser: Browser, site: Site) {
   const page = await openPage(browser, site);
   await page.addInitScript(recordKeys);
   await page.goto(`/runs/${run.id}`);
-  await settle(page);
+  await waitUntilLoaded(page);
   const total = RATE * SECONDS;
   const tasks = await traceTasks(browser, page, async () => {
     const printing = printSteadily(run.print, total);

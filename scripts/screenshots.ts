@@ -9,7 +9,7 @@ import { launchChromium } from '../test/browser/launch-chromium.js';
 import { setup } from '../test/build-product.js';
 import { seedHistory } from '../test/browser/seed-history.js';
 import { seedConsole } from '../test/browser/seed-console.js';
-import { settle } from '../test/browser/settle.js';
+import { waitUntilLoaded } from '../test/browser/wait-until-loaded.js';
 import { startSite } from '../test/browser/start-site.js';
 import { PROJECT } from './run-tool.js';
 
@@ -68,7 +68,7 @@ try {
     if (site.cookie !== undefined) await context.addCookies([{ ...site.cookie, url: site.url }]);
     const page = await context.newPage();
     await page.goto(path);
-    await settle(page);
+    await waitUntilLoaded(page);
     if (chosen !== undefined) await page.locator('.choose').filter({ hasText: chosen }).first().click();
     // Canvas drawings and rows that are measured one by one appear a moment after the rest.
     await page.waitForTimeout(1000);

@@ -6,7 +6,7 @@ import { openForReading } from '../../src/files/index.js';
 import { packRunFolder, getPackedRunPath } from '../../src/run-folder/index.js';
 import { findViolations } from './check-accessibility.js';
 import { command, session } from './codex-lines.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import { startSite } from './start-site.js';
 import { useConsole } from './use-console.js';
 
@@ -62,7 +62,7 @@ describe('raw bytes on another machine', () => {
     const { page } = await app.open(`/runs/${run.id}`, { mayFail: /404/ });
     const rows = page.locator('.raw-row');
     await findProblem(page).waitFor();
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect.poll(async () => rows.count()).toBeGreaterThan(3);
     await expect.poll(async () => findProblem(page).count()).toBe(1);
     expect(new Set(await rows.locator('.raw-text').allInnerTexts())).toEqual(new Set(['Not available']));

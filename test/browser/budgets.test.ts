@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { findViolations } from './check-accessibility.js';
 import { session } from './codex-lines.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import { until } from './start-site.js';
 import { useConsole } from './use-console.js';
 
@@ -30,6 +30,6 @@ it('a run that waits for a budget is marked in the list and on its page, and the
   const budgets = page.getByRole('region', { name: 'Budgets' });
   await budgets.getByText('of 1.0k').waitFor();
   await budgets.getByRole('link', { name: app.seeds }).waitFor();
-  await settle(page);
+  await waitUntilLoaded(page);
   expect(await findViolations(page)).toEqual([]);
 });

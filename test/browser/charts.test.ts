@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findCutOff } from './find-cut-off.js';
 import { seedHistory } from './seed-history.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
@@ -13,7 +13,7 @@ const app = useConsole(async (site: Site) => {
 describe('the charts', () => {
   it('draw outcomes, repairs, durations, drift and the inbox over time', async () => {
     const { page } = await app.open('/charts?range=week');
-    await settle(page);
+    await waitUntilLoaded(page);
     for (const name of [
       'Outcomes',
       'Repair levels',
@@ -33,7 +33,7 @@ describe('the charts', () => {
 
   it('fit a phone, however long a figure is', async () => {
     const { page } = await app.open('/charts?range=week', { width: 375 });
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.evaluate(() => {
       for (const sum of document.querySelectorAll('.strip-sum')) sum.textContent = '23 h 59 min 59 s';
     });
@@ -42,7 +42,7 @@ describe('the charts', () => {
 
   it('have a table with the same figures', async () => {
     const { page } = await app.open('/charts?range=week');
-    await settle(page);
+    await waitUntilLoaded(page);
     const chart = page.getByRole('region', { name: 'Outcomes', exact: true });
     await chart.locator('summary').click();
     const table = chart.getByRole('table');
@@ -58,13 +58,13 @@ describe('the charts', () => {
 
   it('open the runs of a bar, and of a figure', async () => {
     const { page } = await app.open('/charts?range=week');
-    await settle(page);
+    await waitUntilLoaded(page);
     const chart = page.getByRole('region', { name: 'Outcomes', exact: true });
     const bar = chart.locator('.strip.bad .strip-hit').first();
     const figure = Number(/: (\d+) Failed$/.exec((await bar.locator('title').textContent()) ?? '')?.[1]);
     await bar.click();
     await page.waitForURL('**/runs?outcome=failed&ended_since=*');
-    await settle(page);
+    await waitUntilLoaded(page);
     // As many runs as the bar represents, and the filter can be removed.
     await expect.poll(async () => page.getByRole('row').filter({ hasText: 'failed' }).count()).toBe(figure);
     await expect.poll(async () => page.getByLabel('Outcome').inputValue()).toBe('failed');
@@ -72,7 +72,7 @@ describe('the charts', () => {
     await page.waitForURL('**/runs?outcome=failed');
     await page.goBack();
     await page.goBack();
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.getByRole('region', { name: 'Cost', exact: true }).locator('summary').click();
     await page.getByRole('region', { name: 'Data of Cost' }).getByRole('link').first().click();
     await page.waitForURL('**/runs?engine=*&model=*&ended_since=*');
@@ -80,7 +80,7 @@ describe('the charts', () => {
 
   it('sum tokens and cost by engine and model', async () => {
     const { page } = await app.open('/charts?range=week&engine=claude');
-    await settle(page);
+    await waitUntilLoaded(page);
     const table = page.getByRole('region', { name: 'Tokens and cost' });
     const [, row = ''] = await table.getByRole('row').allInnerTexts();
     expect(row).toMatch(/claude\s+claude-opus-4-5\s+\d+\s+[\d,]+\s+[\d,]+\s+[\d,]+\s+\$\d+\.\d\d/);
@@ -94,24 +94,24 @@ describe('the charts', () => {
 
   it('keep range and engine in the address', async () => {
     const { page } = await app.open('/charts');
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.getByLabel('Period').selectOption('week');
     await page.getByLabel('Engine').selectOption('claude');
-    await settle(page);
+    await waitUntilLoaded(page);
     expect(new URL(page.url()).search).toBe('?range=week&engine=claude');
     await page.reload();
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect.poll(async () => page.getByLabel('Engine').inputValue()).toBe('claude');
     expect(await page.getByRole('region', { name: 'Duration', exact: true }).innerText()).not.toContain('codex');
   });
 
   it('are loaded when they are opened, not before', async () => {
     const { page, record } = await app.open('/runs');
-    await settle(page);
+    await waitUntilLoaded(page);
     const before = record.loaded.length;
     expect(record.loaded.filter(({ path }) => /chart/i.test(path))).toEqual([]);
     await page.getByRole('navigation').getByRole('link', { name: 'Charts' }).click();
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.locator('.strip-bar').first().waitFor();
     expect(record.loaded.slice(before).some(({ path }) => /chart/i.test(path))).toBe(true);
   });

@@ -3,7 +3,7 @@ import { findViolations } from './check-accessibility.js';
 import { findCutOff } from './find-cut-off.js';
 import { seedConsole } from './seed-console.js';
 import type { Seeds } from './seed-console.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import { useConsole } from './use-console.js';
 import { walkByKeyboard } from './walk-by-keyboard.js';
 
@@ -39,7 +39,7 @@ const app = useConsole(seedConsole);
 describe.each(PAGES)('%s', (_, getPath) => {
   it('passes axe in light, in dark and on a phone, where it does not scroll horizontally', async () => {
     const { page } = await app.open(getPath(app.seeds), LOOK);
-    await settle(page);
+    await waitUntilLoaded(page);
     expect(await findViolations(page), 'light').toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await findViolations(page, ['color-contrast']), 'dark').toEqual([]);
@@ -53,7 +53,7 @@ describe.each(PAGES)('%s', (_, getPath) => {
 
   it('has no layout shift, works with only the keyboard, and shows the focus', async () => {
     const { page, record } = await app.open(getPath(app.seeds), LOOK);
-    await settle(page);
+    await waitUntilLoaded(page);
     // Browsers report the shift of a page in thousandths; less than that counts as zero.
     const total = record.shifts.reduce((sum, { value }) => sum + value, 0);
     expect(total < 0.0005 ? [] : record.shifts).toEqual([]);

@@ -7,7 +7,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BUNDLED_MAIN } from '../command-stage.js';
 import { seedConsole } from './seed-console.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import { useConsole } from './use-console.js';
 
 const run = promisify(execFile);
@@ -35,7 +35,7 @@ async function runSuite(archive: string): Promise<string> {
 describe('a report', () => {
   it('of a run is one HTML file without scripts and links', async () => {
     const { page } = await app.open(`/runs/${app.seeds.reviewed}`);
-    await settle(page);
+    await waitUntilLoaded(page);
     const file = await download(page, page.getByRole('link', { name: 'Report' }));
     expect(file).toMatch(/\.html$/);
     const html = await readFile(file, 'utf8');
@@ -51,7 +51,7 @@ describe('a report', () => {
 
   it('of a result that waits is offered in the inbox', async () => {
     const { page } = await app.open(`/inbox/${app.seeds.item}`);
-    await settle(page);
+    await waitUntilLoaded(page);
     const html = await readFile(await download(page, page.getByRole('link', { name: 'Report' })), 'utf8');
     expect(html).toContain('acme/shop#9');
   });
@@ -63,7 +63,7 @@ describe('a test case', () => {
     ['the page of a run', () => `/runs/${app.seeds.reviewed}`],
   ])('of %s passes in a suite', async (_, getPath) => {
     const { page } = await app.open(getPath());
-    await settle(page);
+    await waitUntilLoaded(page);
     const file = await download(page, page.getByRole('link', { name: 'Test case' }));
     expect(JSON.parse(await runSuite(file))).toMatchObject({ cases: 1, failed: 0, reports: [{ status: 'same' }] });
   });

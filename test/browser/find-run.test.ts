@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openStore } from '../../src/store/open-store.js';
 import { findViolations } from './check-accessibility.js';
 import { seedHistory } from './seed-history.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
@@ -46,10 +46,10 @@ const app = useConsole(
 describe(`among ${RUNS} runs`, () => {
   it('finds yesterday’s failed run, reads why it failed, and runs it again', async () => {
     const { page } = await app.open('/runs');
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.getByRole('link', { name: 'Failed yesterday' }).click();
     await page.waitForURL('**/runs?outcome=failed&since=yesterday&until=yesterday');
-    await settle(page);
+    await waitUntilLoaded(page);
     // Many failed yesterday: words of the error narrow it down.
     await expect.poll(async () => page.getByRole('row').count()).toBeGreaterThan(10);
     await page.getByLabel('Search').fill('ledger LOCKED');
@@ -71,7 +71,7 @@ describe(`among ${RUNS} runs`, () => {
 
   it('saves a named view, shows the selected columns, and totals the listed rows', async () => {
     const { page } = await app.open('/runs?engine=claude&outcome=failed');
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect
       .poll(async () => page.locator('.list-sum').innerText())
       .toMatch(/^50 failed · [\d.]+M tokens · \$\d+\.\d\d$/);
@@ -82,7 +82,7 @@ describe(`among ${RUNS} runs`, () => {
     await page.getByRole('checkbox', { name: 'Folder' }).check();
     await page.getByRole('checkbox', { name: 'Repair' }).uncheck();
     await page.goto(new URL('/runs', page.url()).href);
-    await settle(page);
+    await waitUntilLoaded(page);
     const heads = await page.getByRole('columnheader').allInnerTexts();
     expect(heads).toEqual(['State', 'Prompt', 'Engine', 'Tokens', 'Cost', 'Folder', 'Created', 'Duration']);
     await page.getByRole('link', { name: 'Claude fails' }).click();
@@ -93,7 +93,7 @@ describe(`among ${RUNS} runs`, () => {
 
   it('narrows to a range of days', async () => {
     const { page } = await app.open('/runs');
-    await settle(page);
+    await waitUntilLoaded(page);
     const day = new Date(Date.now() - 3 * DAY_MS).toLocaleDateString('en-CA');
     await page.getByLabel('From').fill(day);
     await page.getByLabel('To').fill(day);

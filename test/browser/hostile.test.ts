@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { command, fileChange, reasoning, session } from './codex-lines.js';
 import { HOSTILE_KEYS, HOSTILE_TEXTS } from './hostile-texts.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
@@ -74,7 +74,7 @@ describe('agent output', () => {
     ['the charts', () => '/charts'],
   ])('is text and nothing else in %s, also when everything is unfolded', async (_, getPath) => {
     const { page } = await app.open(getPath());
-    await settle(page);
+    await waitUntilLoaded(page);
     await expectHarmless(page);
     await unfold(page);
     await expectHarmless(page);
@@ -83,14 +83,14 @@ describe('agent output', () => {
 
   it('is text in the workbench', async () => {
     const { page } = await app.open('/workbench');
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.getByRole('button', { name: 'Edit' }).click();
     await page
       .getByLabel('Model output')
       .getByRole('textbox')
       .fill(JSON.stringify({ text: EVERYTHING, ...HOSTILE_KEYS }));
     await expect.poll(async () => page.locator('main').innerText()).toContain('<iframe srcdoc');
-    await settle(page);
+    await waitUntilLoaded(page);
     const shown = await page.evaluate(() => ('pwned' in globalThis ? 'pwned' : 'safe'));
     expect(shown).toBe('safe');
   });
@@ -109,6 +109,6 @@ async function unfold(page: Page): Promise<void> {
         .catch(() => false);
       if (isClosed) await one.click({ timeout: 2000 }).catch(() => undefined);
     }
-    await settle(page);
+    await waitUntilLoaded(page);
   }
 }

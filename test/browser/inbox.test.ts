@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Change, InboxItem } from '../../src/api/index.js';
 import { findViolations } from './check-accessibility.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import { until } from './start-site.js';
 import type { Instructions, Site } from './start-site.js';
 import { useConsole } from './use-console.js';
@@ -61,7 +61,7 @@ const preview = async (page: Page): Promise<string | null> =>
 /** Opens an item, and waits until it is complete: an element that is clicked while a page is loading may move. */
 async function openItem(id: string): Promise<Page> {
   const { page } = await app.open(`/inbox/${id}`);
-  await settle(page);
+  await waitUntilLoaded(page);
   return page;
 }
 
@@ -93,7 +93,7 @@ describe('the inbox', () => {
     const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /Inbox/ });
     await expect.poll(async () => link.innerText()).toMatch(/[1-9]/);
     await link.click();
-    await settle(page);
+    await waitUntilLoaded(page);
     const rows = await page.getByRole('main').getByRole('listitem').allInnerTexts();
     const positions = [first, second].map(({ issue_ref }) => rows.findIndex((row) => row.includes(issue_ref)));
     expect(positions[0]).toBeGreaterThanOrEqual(0);
@@ -141,7 +141,7 @@ describe('the inbox', () => {
     const { page } = await app.open('/inbox');
     await page.route('**/diff?*', async (route) => route.fulfill({ json: makeChange(item) }));
     await page.goto(new URL(`/inbox/${item.id}`, page.url()).href);
-    await settle(page);
+    await waitUntilLoaded(page);
     const change = page.getByRole('region', { name: 'Change' });
     await expect.poll(async () => change.innerText()).toContain(`<img src=x onerror="window.pwned=1">.ts`);
     await expect
@@ -177,7 +177,7 @@ describe('the inbox', () => {
     await page.route('**/diff?*', async (route) => route.fulfill({ json: { ...large, files } }));
     record.shifts.length = 0;
     await page.goto(new URL(`/inbox/${first.id}`, page.url()).href);
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.locator('form.decide').waitFor();
     expect(record.shifts.reduce((sum, { value }) => sum + value, 0)).toBeLessThan(0.001);
   });

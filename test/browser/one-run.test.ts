@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { findViolations } from './check-accessibility.js';
 import { command, longSession, reasoning, session } from './codex-lines.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
@@ -63,7 +63,7 @@ const lens = (page: Page, name: string): Locator => page.locator(`.virtual[aria-
 async function openRun(id: string): Promise<Page> {
   const { page } = await app.open(`/runs/${id}`, { width: 1440, height: 900 });
   await page.getByText('Complete', { exact: true }).waitFor();
-  await settle(page);
+  await waitUntilLoaded(page);
   return page;
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { traceTasks } from '../../bench/page-tasks.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { command, fileChange, longSession, session } from './codex-lines.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
@@ -47,7 +47,7 @@ async function findLongestTask(page: Page, act: () => Promise<void>): Promise<nu
 describe('an operator', () => {
   it('finds a failed run, reads why it failed, and runs it again', async () => {
     const { page } = await app.open('/runs');
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.getByLabel('Outcome').selectOption('failed');
     await page.getByRole('row').filter({ hasText: 'PROCESS_EXIT_NON_ZERO' }).getByRole('link').first().click();
     await page.waitForURL(`**/runs/${app.seeds.failing}`);
@@ -80,7 +80,7 @@ describe('an operator', () => {
 
   it('undoes a filter with Back', async () => {
     const { page } = await app.open('/runs');
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.getByLabel('Outcome').selectOption('canceled');
     await page.getByText('No runs match').waitFor();
     await page.getByLabel('Search').fill('nothing like this');
@@ -99,7 +99,7 @@ describe('an operator', () => {
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await page.goto('/audit?decision=advance');
     await page.waitForURL('**/executions?decision=advance');
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe('Executions');
   });
 });
@@ -107,7 +107,7 @@ describe('an operator', () => {
 describe('keys', () => {
   it('open a list of all keys, and a palette that finds pages, runs and issues', async () => {
     const { page } = await app.open('/charts');
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Open the command palette').waitFor();
     await page.keyboard.press('Escape');
@@ -204,7 +204,7 @@ describe('a run', () => {
     // Proves that the measurement can fail: it detects a long task.
     const work = async (): Promise<void> => {
       await page.goto('/runs');
-      await settle(page);
+      await waitUntilLoaded(page);
       await page.evaluate(
         async (ms) => {
           await new Promise<void>((resolve) => {
@@ -225,7 +225,7 @@ describe('a run', () => {
 describe('a question', () => {
   it('is counted, is first in the inbox with its text, and is answered there', async () => {
     const { page } = await app.open('/inbox');
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect.poll(async () => page.locator('.navigation .count').innerText()).toContain('1');
     const question = page.getByRole('article', { name: `Question of run ${app.seeds.asking}` });
     await question.getByText('Which colour shall the shed have?').waitFor();

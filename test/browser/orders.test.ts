@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { loseResponse } from './lose-response.js';
+import { dropNextResponse } from './drop-response.js';
 import { labelState } from '../../web/ui/badge.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import { until } from './start-site.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
@@ -45,7 +45,7 @@ const app = useConsole(seedOrders, {
 describe('the outbox', () => {
   it('lists destination, attempts and error of each comment', async () => {
     const { page } = await app.open('/outbox?issue_ref=acme%2Fshop%231');
-    await settle(page);
+    await waitUntilLoaded(page);
     const rows = page.getByRole('row').filter({ hasText: 'acme/shop#1' });
     const failed = rows.filter({ hasText: 'failed' });
     await failed.waitFor();
@@ -88,9 +88,9 @@ describe('the outbox', () => {
 
   it('narrows by state', async () => {
     const { page } = await app.open('/outbox');
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.getByLabel('State').selectOption('dead');
-    await settle(page);
+    await waitUntilLoaded(page);
     const rows = page.getByRole('table').getByRole('row');
     await expect.poll(async () => rows.filter({ hasText: 'delivered' }).count()).toBe(0);
     await expect.poll(async () => rows.filter({ hasText: 'failed' }).count()).toBeGreaterThanOrEqual(3);
@@ -100,7 +100,7 @@ describe('the outbox', () => {
 describe('the executions', () => {
   it('has a row for every execution, with its details when opened', async () => {
     const { page } = await app.open('/executions?issue_ref=acme%2Fshop%232');
-    await settle(page);
+    await waitUntilLoaded(page);
     const row = page.getByRole('row').filter({ hasText: 'acme/shop#2' });
     await expect.poll(async () => row.first().innerText()).toContain('Blocked');
     await row.first().getByRole('button').click();
@@ -110,7 +110,7 @@ describe('the executions', () => {
 
   it('narrows by decision and wrapper, in the address', async () => {
     const { page } = await app.open('/executions');
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.getByLabel('Decision').selectOption('advance');
     const rows = page.getByRole('table').getByRole('row');
     await expect.poll(async () => rows.filter({ hasText: 'acme/shop' }).count()).toBe(1);
@@ -121,7 +121,7 @@ describe('the executions', () => {
 
   it('is exported with its filters, without formulas', async () => {
     const { page } = await app.open('/executions?decision=needs-human');
-    await settle(page);
+    await waitUntilLoaded(page);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: /CSV/ }).click(),
@@ -138,7 +138,7 @@ describe('the executions', () => {
 describe('the issues', () => {
   it('lists each with its state, the last changed first', async () => {
     const { page } = await app.open('/issues');
-    await settle(page);
+    await waitUntilLoaded(page);
     const { items } = await app.site.client.listIssues();
     const rows = await page.getByRole('table').getByRole('row').allInnerTexts();
     expect(rows.slice(1)).toEqual(
@@ -153,7 +153,7 @@ describe('the issues', () => {
 
   it('shows the history of one issue with links: orders, decisions, comments', async () => {
     const { page } = await app.open('/issues/acme%2Fshop%233');
-    await settle(page);
+    await waitUntilLoaded(page);
     const main = page.getByRole('main');
     await main.getByText(app.seeds.unclear.run_id).first().waitFor();
     await expect.poll(async () => main.innerText()).toContain('Needs a person');
@@ -169,13 +169,23 @@ describe('the form of an order', () => {
   const mayFail = /v1\/orders/;
   const countOrders = async (ref: string) => (await app.site.client.getIssue({ ref })).orders.length;
   /** Submits an order whose response is lost. Returns the button that was pressed. */
-  const giveUnanswered = async (page: Page) => {
-    await loseResponse(page, '/v1/orders');
-    const give = page.getByRole('button', { name: 'Submit order' });
-    await give.click();
+  const submitUnanswered = async (page: Page) => {
+    await dropNextResponse(page, '/v1/orders');
+    const submit = page.getByRole('button', { name: 'Submit order' });
+    await submit.click();
     await page.getByText('the order is submitted only once').waitFor();
-    return give;
+    return submit;
   };
+
+  it('keeps the repository empty once a person has emptied it', async () => {
+    const { page } = await app.open('/issues?order');
+    const repository = page.getByRole('combobox', { name: 'Repository' });
+    expect(await repository.inputValue()).not.toBe('');
+    await repository.fill('');
+    await page.getByRole('button', { name: 'Submit order' }).click();
+    await page.getByText('Enter the absolute path of a folder on the server').waitFor();
+    expect(await repository.inputValue()).toBe('');
+  });
 
   it('accepts a repository by its URL, and lists the configured ones at the field', async () => {
     const { page } = await app.open('/issues?order');
@@ -200,9 +210,9 @@ describe('the form of an order', () => {
   it('submits one order if the response was lost and the form is sent again, also after a reload', async () => {
     const { page } = await app.open('/issues/acme%2Fshop%231?order', { mayFail });
     const before = await countOrders('acme/shop#1');
-    const give = await giveUnanswered(page);
+    const submit = await submitUnanswered(page);
     await page.reload();
-    await give.click();
+    await submit.click();
     await page.waitForURL('**/issues/acme%2Fshop%231');
     expect(await countOrders('acme/shop#1')).toBe(before + 1);
   });
@@ -210,9 +220,9 @@ describe('the form of an order', () => {
   it('submits another order once something was changed', async () => {
     const { page } = await app.open('/issues/acme%2Fshop%232?order', { mayFail });
     const before = await countOrders('acme/shop#2');
-    const give = await giveUnanswered(page);
+    const submit = await submitUnanswered(page);
     await page.getByLabel('Instructions').fill('{"exit": 0}');
-    await give.click();
+    await submit.click();
     await page.waitForURL('**/issues/acme%2Fshop%232');
     expect(await countOrders('acme/shop#2')).toBe(before + 2);
   });

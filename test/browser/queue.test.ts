@@ -4,7 +4,7 @@ import type { WaitingEntry } from '../../src/api/index.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { findViolations } from './check-accessibility.js';
 import { session } from './codex-lines.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
@@ -101,7 +101,7 @@ async function openWith(
   await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items: entries, complete: true } }));
   await serveAsked(page);
   await page.goto(new URL(path, page.url()).href);
-  await settle(page);
+  await waitUntilLoaded(page);
   return page;
 }
 
@@ -110,7 +110,7 @@ describe('the queue', () => {
     const run = await ask(app.site, 'Which colour shall the *shed* have?');
     const item = await review(app.site);
     const { page } = await app.open('/inbox');
-    await settle(page);
+    await waitUntilLoaded(page);
     const rows = page.locator('.entry');
     await expect.poll(async () => rows.count()).toBeGreaterThanOrEqual(2);
     await expect.poll(async () => rows.first().innerText()).toContain('Which colour shall the *shed* have?');
@@ -151,14 +151,14 @@ describe('the queue', () => {
     await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items: [next], complete: true } }));
     await row.locator('button[type=submit]').evaluate((button) => (button as HTMLButtonElement).click());
     await row.getByText('Which size shall the gate have?').waitFor();
-    await settle(page);
+    await waitUntilLoaded(page);
     expect(replies).toBe(0);
   });
 
   it('answers a question within the list, also on a phone', async () => {
     const run = await ask(app.site, 'Which colour shall the door have?', 'Paint the door.');
     const { page } = await app.open('/inbox?search=door', { width: 390, height: 844 });
-    await settle(page);
+    await waitUntilLoaded(page);
     const row = page.locator('.entry').filter({ hasText: 'Paint the door.' });
     await row.getByLabel('Answer in one line').fill('Blue.');
     await row.getByRole('button', { name: 'Send answer' }).click();
@@ -170,7 +170,7 @@ describe('the queue', () => {
   it('searches in questions, reasons and codes', async () => {
     const run = await ask(app.site, 'Shall the fence be painted?', 'Paint the fence.');
     const { page } = await app.open('/inbox');
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.getByLabel('Search the inbox').fill('FENCE painted');
     await expect.poll(async () => page.locator('.entry').count()).toBe(1);
     await page.getByRole('article', { name: `Question of run ${run}` }).waitFor();
@@ -182,7 +182,7 @@ describe('the queue', () => {
   it('decides with keys: an action, a reason, the confirmation', async () => {
     const item = await review(app.site);
     const { page } = await app.open(`/inbox/${item}`);
-    await settle(page);
+    await waitUntilLoaded(page);
     const bar = page.getByRole('toolbar', { name: 'Decide' });
     await bar.waitFor();
     const box = await bar.boundingBox();
@@ -200,7 +200,7 @@ describe('the queue', () => {
   it('sends an action for several entries after a few seconds, in which it can be undone', async () => {
     const items = [await review(app.site), await review(app.site)];
     const { page } = await app.open('/inbox?search=acme/queue');
-    await settle(page);
+    await waitUntilLoaded(page);
     const mark = async (): Promise<void> => {
       for (const id of items) await page.locator(`[data-entry="${id}"] input.entry-mark`).check();
     };
@@ -300,7 +300,7 @@ describe('the queue', () => {
       Object.assign(window, { Notification: Fake, shown });
     });
     await page.goto(new URL('/inbox', page.url()).href);
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.getByRole('button', { name: 'Notify me' }).click();
     await page.getByRole('button', { name: 'Notifications on' }).waitFor();
     await page.evaluate(() => Object.defineProperty(document, 'hidden', { get: () => true }));

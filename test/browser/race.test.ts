@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findViolations } from './check-accessibility.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import { until } from './start-site.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
@@ -52,7 +52,7 @@ const app = useConsole(async (site) => {
 describe('a race without a winner', () => {
   it('is compared side by side: each run with its decision and its change', async () => {
     const { page } = await app.open(`/inbox/${app.seeds[0]?.id ?? ''}`);
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.getByRole('link', { name: 'Compare the changes of its runs' }).click();
     await page.waitForURL(`**/issues/${encodeURIComponent(ISSUE)}`);
     const race = page.getByRole('region', { name: 'Changes of the race, side by side' });
@@ -73,7 +73,7 @@ describe('a race without a winner', () => {
 
   it('is decided by accepting one of its results, which wins', async () => {
     const { page } = await app.open(`/issues/${encodeURIComponent(ISSUE)}`);
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.getByRole('link', { name: 'Decide on this result' }).first().click();
     await page.waitForURL('**/inbox/*');
     await page.getByRole('radio', { name: /^Accept/ }).check();

@@ -4,7 +4,7 @@ import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { command, longSession, longSessionRecord, session } from './codex-lines.js';
 import { openProxy } from './open-proxy.js';
 import { seedConsole } from './seed-console.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
@@ -24,7 +24,7 @@ const lit = (page: Page, name: Lens): Locator => lens(page, name).locator('.high
 async function openRun(id: string): Promise<Page> {
   const { page } = await app.open(`/runs/${id}`);
   await page.getByText('Complete', { exact: true }).waitFor();
-  await settle(page);
+  await waitUntilLoaded(page);
   return page;
 }
 
@@ -96,7 +96,7 @@ describe('the three lenses', () => {
     await expect.poll(async () => seen(page, 'Conversation')).toContain('Message 599:');
     await expect.poll(() => new URL(page.url()).searchParams.has('at')).toBe(true);
     await page.reload();
-    await settle(page);
+    await waitUntilLoaded(page);
     for (const name of ['Conversation', 'Events', 'Raw bytes'] as const)
       await expect.poll(async () => seen(page, name)).toContain('Message 599:');
   });

@@ -5,8 +5,8 @@ import { seedConsole } from './seed-console.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { RUN_ENGINES } from '../../src/records/run-engine.js';
 import { session } from './codex-lines.js';
-import { loseResponse } from './lose-response.js';
-import { settle } from './settle.js';
+import { dropNextResponse } from './drop-response.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import { useConsole } from './use-console.js';
 
 /** Finds a field of the form by its exact name, since others mention it in their help. */
@@ -29,7 +29,7 @@ describe('the list of runs', () => {
 
   it('shows a run that was started elsewhere, without a reload', async () => {
     const { page } = await app.open('/runs');
-    await settle(page);
+    await waitUntilLoaded(page);
     await app.site.runToEnd({ prompt: 'Come by yourself.', prints: session(codex.message('Here I am.')) });
     const row = page.getByRole('row').filter({ hasText: 'Come by yourself.' });
     await row.filter({ hasText: 'success' }).waitFor();
@@ -38,7 +38,7 @@ describe('the list of runs', () => {
 
   it('keeps the rows in place when new runs arrive', async () => {
     const { page } = await app.open('/runs');
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.getByRole('link', { name: 'Paint the shed.' }).focus();
     await app.site.runToEnd({ prompt: 'Do not push.', prints: session(codex.message('I wait.')) });
     await page.getByRole('button', { name: /^Show \d+ new$/ }).waitFor();
@@ -49,7 +49,7 @@ describe('the list of runs', () => {
 
   it('finds runs by words, keeps them in the address, and clears them', async () => {
     const { page } = await app.open('/runs');
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.keyboard.press('/');
     await page.keyboard.type('SHED paint');
     const rows = page.getByRole('table').getByRole('link');
@@ -63,7 +63,7 @@ describe('the list of runs', () => {
 
   it('also clears text typed a moment before', async () => {
     const { page } = await app.open('/runs?search=shed');
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.clock.install();
     await page.getByLabel('Search').fill('shed green');
     await page.getByRole('button', { name: 'Clear' }).click();
@@ -124,12 +124,23 @@ describe('the form that starts a run', () => {
     });
   });
 
+  it('keeps the working folder empty once a person has emptied it, until the form is reset', async () => {
+    const { page } = await app.open('/runs?start');
+    const folder = field(page, 'Working folder');
+    const suggested = await folder.inputValue();
+    expect(suggested).not.toBe('');
+    await folder.fill('');
+    await expect.poll(async () => folder.inputValue()).toBe('');
+    await page.getByRole('button', { name: 'Reset form' }).click();
+    await expect.poll(async () => folder.inputValue()).toBe(suggested);
+  });
+
   /** Starts a run whose response is lost. Returns the button that was pressed. */
   const startUnanswered = async (page: Page, words: string) => {
     await field(page, 'Engine').selectOption('command');
     await field(page, 'Program').selectOption(PROGRAM);
     await field(page, 'Arguments').fill(`-e\nconsole.log("${words}")`);
-    await loseResponse(page, '/v1/runs');
+    await dropNextResponse(page, '/v1/runs');
     const start = page.getByRole('button', { name: 'Start run' });
     await start.click();
     await page.getByText('the run starts only once').waitFor();

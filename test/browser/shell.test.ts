@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { session } from './codex-lines.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import { useConsole } from './use-console.js';
 
 const app = useConsole(async (site) => site.runToEnd({ prints: session(codex.message('Hello.')) }));
@@ -13,7 +13,7 @@ const FIRST_LOAD = 60_000;
 describe('the console', () => {
   it('opens with the runs, in a first load of at most 60 kB', async () => {
     const { page, record } = await app.open('/');
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect.poll(async () => page.title()).toBe('Runs · Sluice');
     const files = record.loaded.filter(({ path }) => !path.startsWith('/v1/'));
     expect(files.map(({ path }) => path.split('.').at(-1))).toContain('js');
@@ -22,7 +22,7 @@ describe('the console', () => {
 
   it('is sent compressed, so that the measured bytes are real', async () => {
     const { record, page } = await app.open('/');
-    await settle(page);
+    await waitUntilLoaded(page);
     for (const { path, bytes } of record.loaded.filter((file) => file.path.endsWith('.js'))) {
       const response = await fetch(`${app.site.url}${path}`, { headers: { 'accept-encoding': 'identity' } });
       expect(bytes).toBeLessThanOrEqual(gzipSync(Buffer.from(await response.arrayBuffer())).length + 200);
@@ -42,7 +42,7 @@ describe('the console', () => {
     const { page } = await app.open('/runs/no/where');
     await page.getByRole('navigation').getByRole('link', { name }).click();
     await page.waitForURL(`**${path}`);
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect.poll(async () => page.title()).toBe(`${name} · Sluice`);
     await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe(name);
     await page.goBack();
@@ -54,7 +54,7 @@ describe('the console', () => {
 
   it('skips to the page', async () => {
     const { page } = await app.open('/runs');
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => document.activeElement?.id === 'main');
@@ -63,7 +63,7 @@ describe('the console', () => {
 
   it('remembers the theme a person chose', async () => {
     const { page } = await app.open('/runs', { theme: 'light' });
-    await settle(page);
+    await waitUntilLoaded(page);
     const ink = async () => page.evaluate(() => getComputedStyle(document.body).color);
     const light = await ink();
     const button = page.getByRole('button', { name: /^Theme/ });
@@ -71,25 +71,25 @@ describe('the console', () => {
     const dark = await ink();
     expect(dark).not.toBe(light);
     await page.reload();
-    await settle(page);
+    await waitUntilLoaded(page);
     expect(await ink()).toBe(dark);
   });
 
   it('shows that a page does not exist', async () => {
     const { page } = await app.open('/runs/no/where');
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe('Page not found');
   });
 
   it('reports an unreachable server and recovers when it is back', async () => {
     const { page } = await app.open('/runs', { mayFail: /ERR_FAILED|Failed to load resource/ });
-    await settle(page);
+    await waitUntilLoaded(page);
     await page.route('**/v1/**', async (route) => route.abort());
     await page.goto('/inbox');
     await page.getByRole('button', { name: 'Try again' }).first().waitFor();
     await page.unroute('**/v1/**');
     await page.getByRole('button', { name: 'Try again' }).first().click();
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe('Inbox');
   });
 });

@@ -3,7 +3,7 @@ import { openLocalToken } from '../../src/config/local-token.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { findViolations } from './check-accessibility.js';
 import { session } from './codex-lines.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import { useConsole } from './use-console.js';
 
 const ADA = 'token-of-ada-0123456789';
@@ -36,7 +36,7 @@ describe('a server with tokens', () => {
     await expect.poll(async () => page.locator('#token-help').innerText()).toContain('Invalid token');
     await field.fill(ADA);
     await page.keyboard.press('Enter');
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe('Runs');
     await page.getByRole('button', { name: 'Sign out ada' }).waitFor();
   });
@@ -111,7 +111,7 @@ describe('a server with tokens', () => {
     await page.getByLabel('Token').fill(GUEST);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Sign out guest' }).waitFor();
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect.poll(async () => page.getByRole('link', { name: 'Start a run' }).count()).toBe(0);
   });
 });
@@ -124,7 +124,7 @@ describe('a server with the token of its user', () => {
   it('lets everyone on the machine read, and signs in the user who opens the printed address', async () => {
     const { page } = await local.open('/runs', { isSignedOut: true });
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect.poll(async () => page.getByRole('link', { name: 'Start a run' }).count()).toBe(0);
     const { value: token } = await openLocalToken(process.env);
     await page.goto('/docs');
@@ -141,7 +141,7 @@ describe('a server with the token of its user', () => {
     await page.getByLabel('Token').fill('not-a-token');
     await page.keyboard.press('Enter');
     await page.locator('[aria-invalid=true]').waitFor();
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect.poll(async () => page.locator('#token-help').innerText()).toContain('Invalid token');
   });
 });

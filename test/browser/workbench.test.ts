@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../src/json/index.js';
 import { findViolations } from './check-accessibility.js';
-import { settle } from './settle.js';
+import { waitUntilLoaded } from './wait-until-loaded.js';
 import { useConsole } from './use-console.js';
 
 const app = useConsole(async () => undefined);
@@ -13,7 +13,7 @@ async function bench(text: string, schema: object | string = '') {
   await page.getByRole('button', { name: 'Edit' }).click();
   await page.getByLabel('Model output').getByRole('textbox').fill(text);
   await page.getByLabel('JSON Schema').fill(typeof schema === 'string' ? schema : JSON.stringify(schema, null, 2));
-  await settle(page);
+  await waitUntilLoaded(page);
   return { page, record };
 }
 
@@ -81,7 +81,7 @@ describe('the workbench', () => {
     await page.getByLabel('Allow partial').check();
     await expect.poll(async () => outcome(page)).toContain('Success');
     await page.reload();
-    await settle(page);
+    await waitUntilLoaded(page);
     await expect.poll(async () => outcome(page)).toContain('Success');
     await expect
       .poll(async () => page.getByLabel('Model output').getByRole('textbox').inputValue())
@@ -122,12 +122,12 @@ describe('the workbench', () => {
 
   it('opens every example', async () => {
     const { page } = await app.open('/workbench');
-    await settle(page);
+    await waitUntilLoaded(page);
     const names = await page.getByLabel('Example', { exact: true }).locator('option').allInnerTexts();
     expect(names.length).toBeGreaterThan(5);
     for (const name of names.slice(1)) {
       await page.getByLabel('Example', { exact: true }).selectOption(name);
-      await settle(page);
+      await waitUntilLoaded(page);
       await expect.poll(async () => outcome(page)).toMatch(/Success|Failed|Comment/);
     }
   });
@@ -147,7 +147,7 @@ describe('the workbench', () => {
 
   it('accepts a text that is pasted outside of a field', async () => {
     const { page } = await app.open('/workbench');
-    await settle(page);
+    await waitUntilLoaded(page);
     await paste(page, '{"pasted": true}');
     await expect.poll(async () => value(page)).toContain('pasted');
   });
@@ -159,7 +159,7 @@ describe('the workbench', () => {
     it('are read in the page, which shows a part, and are not sent', async () => {
       expect(long.length).toBeGreaterThan(9_500_000);
       const { page, record } = await app.open('/workbench');
-      await settle(page);
+      await waitUntilLoaded(page);
       await page.getByLabel('JSON Schema').fill('');
       const buffer = Buffer.from(long);
       await page.locator('input[type=file]').setInputFiles({ name: 'output.json', mimeType: 'text/plain', buffer });
@@ -172,7 +172,7 @@ describe('the workbench', () => {
 
     it('stream as short texts do', async () => {
       const { page } = await app.open('/workbench');
-      await settle(page);
+      await waitUntilLoaded(page);
       await page.getByLabel('JSON Schema').fill('');
       await paste(page, long);
       await expect.poll(async () => value(page), { timeout: 40_000 }).toContain('as agents write them');
@@ -184,7 +184,7 @@ describe('the workbench', () => {
 
     it('are abandoned for the next text', async () => {
       const { page } = await app.open('/workbench');
-      await settle(page);
+      await waitUntilLoaded(page);
       await paste(page, long);
       await page.getByText('parsing …').waitFor();
       await paste(page, '{"next": true}');

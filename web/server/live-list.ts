@@ -19,7 +19,7 @@ export interface ShownList<Item> {
   readonly isLoadingMore: boolean;
   /** Whether there are more rows that the page can show. */
   readonly hasMore: boolean;
-  readonly more: () => void;
+  readonly loadMore: () => void;
   /** Reloads the list immediately and shows new rows. */
   readonly refresh: () => void;
 }
@@ -85,7 +85,7 @@ export function useLiveList<Item>(
     };
   }, [queryKey]);
 
-  const more = async (): Promise<void> => {
+  const loadMore = async (): Promise<void> => {
     const { signal } = currentControl.current;
     const cursor = loaded.peek()?.list.next;
     if (cursor === undefined || cursor === null || isLoadingMore.peek()) return;
@@ -111,7 +111,7 @@ export function useLiveList<Item>(
     isStale: current !== null && current.queryKey !== queryKey,
     isLoadingMore: isLoadingMore.value,
     hasMore: current !== null && current.list.next !== null && shown < MAX_SHOWN,
-    more: () => void more(),
+    loadMore: () => void loadMore(),
     refresh: () => reload.current(false),
   };
 }
@@ -161,9 +161,9 @@ export function mergeHead<Item>(
   }
   // With no overlap there may be rows between the two pages, so the older rows are dropped and loaded again.
   if (end === 0) return replaced;
-  const rest = list.items.slice(end).filter((item) => !headItems.has(getKey(item)));
-  if (rest.length === 0) return replaced;
-  return { items: [...page.items, ...rest], next: list.next, newCount: 0 };
+  const olderItems = list.items.slice(end).filter((item) => !headItems.has(getKey(item)));
+  if (olderItems.length === 0) return replaced;
+  return { items: [...page.items, ...olderItems], next: list.next, newCount: 0 };
 }
 
 /** Adds the page after the known rows. */

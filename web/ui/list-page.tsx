@@ -89,6 +89,7 @@ export function ListPage<Item, Filter extends object>({
         itemsName={itemsName}
         order="newest first"
         summarize={summarize}
+        limitHint={`There are too many ${itemsName} to list. Use the filters to find others.`}
         empty={
           isFiltered ? (
             <p>
@@ -113,6 +114,7 @@ export function ListFrame<Item>({
   order,
   empty,
   summarize,
+  limitHint,
   children,
 }: {
   readonly shown: ShownList<Item>;
@@ -125,9 +127,11 @@ export function ListFrame<Item>({
   readonly empty: ComponentChildren;
   /** Returns the totals of the rows. */
   readonly summarize?: ((items: readonly Item[]) => string) | undefined;
+  /** Shown below the rows if there are more than a page can list. */
+  readonly limitHint: string;
   readonly children: (items: readonly Item[]) => ComponentChildren;
 }) {
-  const { list, failure, isStale, hasMore, isLoadingMore, more, refresh } = shown;
+  const { list, failure, isStale, hasMore, isLoadingMore, loadMore, refresh } = shown;
   if (list === null) {
     if (failure === null) return <Loading space="list" />;
     return <FailureNotice title={`Cannot load the ${itemsName}`} failure={failure} reload={refresh} />;
@@ -155,11 +159,11 @@ export function ListFrame<Item>({
       {list.next === null ? null : (
         <p class="list-end">
           {hasMore ? (
-            <button type="button" disabled={isLoadingMore} onClick={more}>
+            <button type="button" disabled={isLoadingMore} onClick={loadMore}>
               {isLoadingMore ? 'Loading …' : `More ${itemsName}`}
             </button>
           ) : (
-            <span class="dim">There are too many {itemsName} to list. Use the filters to find others.</span>
+            <span class="dim">{limitHint}</span>
           )}
         </p>
       )}

@@ -25,6 +25,7 @@ export function InboxList({ chosen }: { readonly chosen: string | null }) {
       itemName="item"
       itemsName="items"
       order="last settled first"
+      limitHint="There are too many items to list. The page of an issue lists its own items."
       empty={<p>No settled items yet. Decisions by people are listed here.</p>}
     >
       {(shown) => (

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Client } from '../../../src/client/index.js';
 import type { InboxItem, OrderView, OutboxMessage } from '../../../src/api/index.js';
-import { groupHistory, NO_RUN } from './issue-history.js';
+import { groupHistory, loadIssue, NO_RUN } from './issue-history.js';
 
 const AT = '2026-11-15T09:00:00.000Z';
 const order = (run_id: string): OrderView => ({
@@ -54,6 +55,26 @@ const message = (id: string, trigger: string): OutboxMessage => ({
   created_at: AT,
 });
 
+test('loads the open items and the newest settled ones', async () => {
+  const open = item('open', 'r300');
+  // Like the server: all items are listed oldest first, settled ones newest first.
+  const settled = Array.from({ length: 250 }, (_, index) => ({
+    ...item(`i${index}`, `r${index}`),
+    resolution: { action: 'accept' },
+  }));
+  const client = {
+    getIssue: async () => ({ orders: [], inbox: [open] }),
+    listInbox: async ({ query }: { query: { settled?: string; limit: number } }) => ({
+      items: (query.settled === 'true' ? settled.toReversed() : [...settled, open]).slice(0, query.limit),
+    }),
+    listOutbox: async () => ({ items: [] }),
+  } as unknown as Pick<Client, 'getIssue' | 'listInbox' | 'listOutbox'>;
+  const { history } = await loadIssue(client, 'acme/shop#7', new AbortController().signal);
+  const ids = history.flatMap(({ items }) => items.map(({ id }) => id));
+  expect(ids).toEqual(expect.arrayContaining(['open', 'i249', 'i50']));
+  expect(ids).not.toContain('i49');
+});
+
 test('groups inbox items and comments under their order', () => {
   const history = groupHistory(
     [order('r2'), order('r1')],
@@ -68,7 +89,7 @@ test('groups inbox items and comments under their order', () => {
   ]);
 });
 
-test('entries of an older order, or of none, are not lost', () => {
+test('keeps items and comments of an unlisted order, or of no order', () => {
   const history = groupHistory(
     [order('r9')],
     [item('i1', 'r1')],

@@ -1,4 +1,5 @@
 import type { InboxItem, OrderView, OutboxMessage } from '../../../src/api/index.js';
+import type { Client } from '../../../src/client/index.js';
 import { readTrigger } from '../../ui/read-trigger.js';
 
 /** An order with its inbox items and comments. */
@@ -8,6 +9,26 @@ export interface OrderHistory {
   readonly order: OrderView | null;
   readonly items: readonly InboxItem[];
   readonly comments: readonly OutboxMessage[];
+}
+
+/** The maximum number of settled inbox items, and of comments. The list of executions has all decisions. */
+const MAX_LISTED = 200;
+
+/** Loads an issue and its history: the open inbox items, the newest settled ones and the newest comments. */
+export async function loadIssue(
+  client: Pick<Client, 'getIssue' | 'listInbox' | 'listOutbox'>,
+  issueRef: string,
+  signal: AbortSignal,
+) {
+  const [issue, settled, outbox] = await Promise.all([
+    client.getIssue({ ref: issueRef, signal }),
+    client.listInbox({ query: { issue_ref: issueRef, settled: 'true', limit: MAX_LISTED }, signal }),
+    client.listOutbox({ query: { issue_ref: issueRef, limit: MAX_LISTED }, signal }),
+  ]);
+  // An item may be settled between the two requests.
+  const settledIds = new Set(settled.items.map(({ id }) => id));
+  const open = issue.inbox.filter(({ id }) => !settledIds.has(id));
+  return { ...issue, history: groupHistory(issue.orders, [...open, ...settled.items], outbox.items) };
 }
 
 /**

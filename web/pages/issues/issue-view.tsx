@@ -5,24 +5,16 @@ import { useResource } from '../../server/use-resource.js';
 import { StateBadge } from '../../ui/badge.js';
 import { FailureNotice, Loading, Notice, UpToDate } from '../../ui/notice.js';
 import { Moment } from '../../ui/time.js';
-import { groupHistory } from './issue-history.js';
+import { loadIssue } from './issue-history.js';
 import { OrderCard } from './order-card.js';
 import { RaceView } from './race-view.js';
-
-/** The maximum number of inbox items, and of comments. The list of executions has all decisions. */
-const MAX_LISTED = 200;
 
 /** The state of an issue and its history. */
 export function IssueView({ issueRef }: { readonly issueRef: string }) {
   const detail = useResource(
     `issue ${issueRef}`,
     async (signal) => {
-      const [issue, inbox, outbox] = await Promise.all([
-        client.getIssue({ ref: issueRef, signal }),
-        client.listInbox({ query: { issue_ref: issueRef, open: 'false', limit: MAX_LISTED }, signal }),
-        client.listOutbox({ query: { issue_ref: issueRef, limit: MAX_LISTED }, signal }),
-      ]);
-      return { ...issue, history: groupHistory(issue.orders, inbox.items, outbox.items) };
+      return loadIssue(client, issueRef, signal);
     },
     { live: true },
   );

@@ -5,19 +5,20 @@ import { Facts } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration, Moment } from '../../ui/time.js';
 import { labelResolution } from '../inbox/decision-request.js';
+import { NO_RUN } from './issue-history.js';
 import type { OrderHistory } from './issue-history.js';
 
 /** One order: its wrapper, the decision, its inbox items and its comments. */
 export function OrderCard({ history, isActive }: { readonly history: OrderHistory; readonly isActive: boolean }) {
   const { runId, order, items, comments } = history;
   return (
-    <article class="card stack" aria-label={runId === '' ? 'Other comments' : runId}>
+    <article class="card stack" aria-label={runId === NO_RUN ? 'Other comments' : runId}>
       <div class="row">
         <h2>
           {order === null ? runId || 'Other comments' : <a href={toPath({ page: 'run', id: order.run })}>{runId}</a>}
         </h2>
         {isActive ? <Badge>Active run</Badge> : null}
-        {order === null ? <span class="dim">Older order</span> : <OrderState order={order} />}
+        {order !== null ? <OrderState order={order} /> : runId === NO_RUN ? null : <span class="dim">Older order</span>}
       </div>
       {order === null ? null : <OrderFacts order={order} />}
       {items.length === 0 ? null : (

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import { toPath } from '../../app/route.js';
 import { navigate } from '../../app/router.js';
 import { hasScope } from '../../app/session.js';
@@ -14,13 +15,15 @@ import type { OrderForm } from './order-form.js';
 function OrderFields({ name, initial }: { readonly name: string; readonly initial: OrderForm }) {
   const { fields: draft, change, discard } = useDraft(name, initial);
   const choices = useResource('engines', async (signal) => client.listEngines({ signal }));
+  // Once it was edited, the repository can also be empty.
+  const isRepositoryEdited = useSignal(false);
   const wrappers = choices.value?.workers ?? [];
   const roots = choices.value?.roots ?? [];
   const repos = choices.value?.repos ?? [];
   const fields = {
     ...draft,
     worker: draft.worker || (wrappers[0]?.name ?? ''),
-    repository: draft.repository || (roots[0] ?? ''),
+    repository: isRepositoryEdited.value ? draft.repository : draft.repository || (roots[0] ?? ''),
   };
   const { request, errors: localErrors } = checkOrderForm(fields, choices.value?.repos);
   const form = useForm(localErrors, ORDER_FIELD_MAP, async () => {
@@ -33,6 +36,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
   });
   const { errors } = form;
   const edit = (changes: Partial<OrderForm>): void => {
+    if (changes.repository !== undefined) isRepositoryEdited.value = true;
     change({ ...changes, requestId: '' });
     form.clearRefusal();
   };
@@ -191,10 +195,13 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
           <FormEnd
             form={form}
             failureTitle="The order was not submitted"
-            unansweredTitle="The server did not respond. Send again: the order is submitted only once"
+            unansweredTitle="The server did not respond. Submit again: the order is submitted only once"
             submitLabel="Submit order"
             sendingLabel="Submitting …"
-            onReset={discard}
+            onReset={() => {
+              isRepositoryEdited.value = false;
+              discard();
+            }}
             effect="The new run becomes the active run. A run that is still working on this issue is stopped."
           />
         </div>

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import { toPath } from '../../app/route.js';
 import { navigate, query } from '../../app/router.js';
 import { hasScope } from '../../app/session.js';
@@ -43,11 +44,13 @@ function RunFields({
 }) {
   const { fields: storedDraft, change, discard } = useDraft(draft, initial);
   const choices = useResource('engines', async (signal) => client.listEngines({ signal }));
+  // Once it was edited, the folder can also be empty.
+  const isFolderEdited = useSignal(false);
   const { engines, commands, roots, permissions, env } = choices.value ?? NO_CHOICES;
   const fields = {
     ...storedDraft,
     engine: storedDraft.engine || (engines[0]?.name ?? ''),
-    workdir: storedDraft.workdir || (roots[0] ?? ''),
+    workdir: isFolderEdited.value ? storedDraft.workdir : storedDraft.workdir || (roots[0] ?? ''),
     program: storedDraft.program || (commands[0] ?? ''),
   };
   const { request, errors: localErrors } = checkRunForm(fields);
@@ -60,6 +63,7 @@ function RunFields({
     navigate(toPath({ page: 'run', id }));
   });
   const edit = (changes: Partial<RunForm>): void => {
+    if (changes.workdir !== undefined) isFolderEdited.value = true;
     change({ ...changes, requestId: '' });
     form.clearRefusal();
   };
@@ -97,10 +101,13 @@ function RunFields({
           <FormEnd
             form={form}
             failureTitle="The run was not started"
-            unansweredTitle="The server did not respond. Send again: the run starts only once"
+            unansweredTitle="The server did not respond. Submit again: the run starts only once"
             submitLabel="Start run"
             sendingLabel="Starting …"
-            onReset={discard}
+            onReset={() => {
+              isFolderEdited.value = false;
+              discard();
+            }}
             effect="The run is queued immediately and can be canceled on its page."
           />
         </div>

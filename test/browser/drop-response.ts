@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
-/** Lets the next request to `path` reach the server, but drops the response. */
-export async function loseResponse(page: Page, path: string): Promise<void> {
+/** Drops the response to the next request to `path`, after the server has received the request. */
+export async function dropNextResponse(page: Page, path: string): Promise<void> {
   await page.route(
     `**${path}`,
     async (route) => {
