@@ -42,11 +42,11 @@ export const CASE_BYTES = 16 * 1024 * 1024;
 /** Maximum number of cases in a suite. */
 const MAX_CASES = 10_000;
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+const CASE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 /** Throws unless the name has only characters that are allowed in folder names on all systems, and is not hidden. */
 function checkCaseName(name: string): void {
-  if (NAME.test(name)) return;
+  if (CASE_NAME.test(name)) return;
   const message = `Invalid case name ${JSON.stringify(name.slice(0, 120))}. Use up to 100 letters, digits, dots, underscores and dashes; begin with a letter or a digit.`;
   throw new SuiteError('CASE_INVALID', message);
 }
@@ -83,7 +83,7 @@ export async function writeCase(suite: string, name: string, files: readonly Cas
   return folder;
 }
 
-/** Reads a regular file; undefined if it is missing. Links are not followed, because a repository may contain malicious ones. */
+/** Reads a regular file of at most `maxBytes`; undefined if it is missing. Links are not followed, because a repository may contain malicious ones. */
 export async function readCaseFile(
   path: string,
   maxBytes: number,
@@ -94,7 +94,8 @@ export async function readCaseFile(
   try {
     const { size } = await handle.stat();
     if (size > maxBytes) {
-      throw new SuiteError('CASE_TOO_LARGE', `"${path}" is larger than ${maxBytes} bytes. Add a smaller run.`);
+      const message = `The case would be larger than ${CASE_BYTES} bytes: "${path}" alone has ${size}. Add a shorter run.`;
+      throw new SuiteError('CASE_TOO_LARGE', message);
     }
     return await readSpan(handle, 0, size);
   } finally {
@@ -118,7 +119,7 @@ export async function listCases(suite: string): Promise<readonly string[]> {
   const folder = await openSuite(suite);
   if (folder === undefined) return names;
   for await (const entry of folder) {
-    if (!entry.isDirectory() || !NAME.test(entry.name)) continue;
+    if (!entry.isDirectory() || !CASE_NAME.test(entry.name)) continue;
     if (names.length === MAX_CASES) {
       throw new SuiteError(
         'CASE_TOO_LARGE',
@@ -164,9 +165,13 @@ export async function openCase(suite: string, name: string): Promise<OpenCase> {
   return {
     name,
     folder,
-    details: check(detailsSchema, details, join(folder, CASE_FILES.details)),
+    details: checkShape(detailsSchema, details, join(folder, CASE_FILES.details)),
     schema,
-    expected: check(expectedSchema, await readJson(folder, CASE_FILES.expected), join(folder, CASE_FILES.expected)),
+    expected: checkShape(
+      expectedSchema,
+      await readJson(folder, CASE_FILES.expected),
+      join(folder, CASE_FILES.expected),
+    ),
   };
 }
 
@@ -182,7 +187,7 @@ async function readJson(folder: string, file: string): Promise<unknown> {
   }
 }
 
-function check<T>(schema: StandardSchema<unknown, T>, value: unknown, path: string): T {
+function checkShape<T>(schema: StandardSchema<unknown, T>, value: unknown, path: string): T {
   const checked = schema['~standard'].validate(value);
   if (checked instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
   if (checked.issues === undefined) return checked.value;

@@ -27,7 +27,7 @@ export interface NewCase {
 /** Options for creating a case. */
 interface CaseOptions {
   /** Masks secrets, which must not be in a repository. */
-  readonly secrets: Pick<Secrets, 'mask' | 'maskText'>;
+  readonly secrets: Pick<Secrets, 'mask'>;
   readonly clock: () => number;
   readonly note?: string | undefined;
   readonly verdict?: CaseVerdict | undefined;
@@ -54,7 +54,7 @@ export async function makeRunCase(options: RunCaseOptions): Promise<NewCase> {
   return buildCase(
     { ...options, verdict },
     {
-      name: facts === undefined ? record.id : `${facts.issue_ref}-${facts.run_id}`.replaceAll(/[^A-Za-z0-9._-]+/g, '_'),
+      name: facts === undefined ? record.id : suggestName(`${facts.issue_ref}-${facts.run_id}`),
       details: {
         kind: facts === undefined ? 'run' : 'order',
         run: record.id,
@@ -82,7 +82,7 @@ export async function makeFolderCase(
     throw new SuiteError('CASE_INVALID', message);
   }
   return buildCase(options, {
-    name: folder.name,
+    name: suggestName(folder.name),
     details: { kind: 'run', run: folder.name, ...omitUndefined({ engine: meta.engine }) },
     contract: options.contract,
     files: await readAttemptFiles(folder),
@@ -137,7 +137,13 @@ async function buildCase(
   }
   const expected = await assessFiles(masked, record, schema);
   const allFiles = [...masked, { path: CASE_FILES.expected, bytes: secrets.mask(Buffer.from(formatJson(expected))) }];
-  return { name: name.slice(0, 100), files: allFiles, details: record, expected };
+  return { name, files: allFiles, details: record, expected };
+}
+
+/** Converts a text to a valid case name: an issue may begin with a dot (`.github`), and a folder name may have any characters. */
+function suggestName(text: string): string {
+  const name = text.replaceAll(/[^A-Za-z0-9._-]+/g, '_').replace(/^[._-]+/, '');
+  return name === '' ? 'case' : name.slice(0, 100);
 }
 
 function toFile(path: string, value: unknown): CaseFile {
@@ -190,13 +196,10 @@ async function readResultFiles(folder: RunFolder, order: OrderRecord | undefined
       ...(startedAt === null ? {} : { startedAt }),
     }),
   );
-  const files: CaseFile[] = [];
-  for (const path of RESULT_FILES) {
-    if (path !== reading.path) continue;
-    const bytes = await readCaseFile(path, CASE_BYTES, async () => folder.openWorkFile(path)).catch(() => undefined);
-    if (bytes !== undefined) files.push({ path, bytes });
-  }
-  return files;
+  const path = RESULT_FILES.find((name) => name === reading.path);
+  if (path === undefined) return [];
+  const bytes = await readCaseFile(path, CASE_BYTES, async () => folder.openWorkFile(path)).catch(() => undefined);
+  return bytes === undefined ? [] : [{ path, bytes }];
 }
 
 async function gatherFacts(

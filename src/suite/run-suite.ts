@@ -62,7 +62,7 @@ async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<Ca
   try {
     const opened = await openCase(suite, name);
     const found = await assessCase(opened);
-    const changes = compare(opened.expected, found);
+    const changes = findChanges(opened.expected, found);
     const status = changes.length === 0 ? 'same' : 'changed';
     return { name, status, ms: clock() - startedAt, changes, decision: found.decision };
   } catch (error) {
@@ -77,7 +77,7 @@ async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<Ca
  * Finds the first difference in the reading and in the decision. What was found is converted to JSON first, because the
  * expectations come from a JSON file.
  */
-function compare(expected: Assessment, found: Assessment): CaseChange[] {
+function findChanges(expected: Assessment, found: Assessment): CaseChange[] {
   const foundAsJson = JSON.parse(JSON.stringify(found)) as Assessment;
   const parts = [
     ['reading', expected.reading, foundAsJson.reading],
