@@ -43,7 +43,7 @@ interface Step {
 
 /** The agent, or one of its sub-agents. */
 interface TracedAgent {
-  /** The end of the last event that its model may have waited for. */
+  /** When the model could start its current step: after the last tool result or reply. */
   since: number;
   step: Step | undefined;
   readonly parent: Context;
@@ -71,31 +71,36 @@ export function startRunTrace(
     parent: api.trace.setSpan(api.ROOT_CONTEXT, span),
   };
   const subAgents = new Map<string, TracedAgent>();
-  const calls = new Map<string, Span>();
+  /** The spans of calls that have not ended; undefined for a call whose span was omitted. */
+  const calls = new Map<string, Span | undefined>();
   /** Records the first step later: if it turns out to be the only one, the usage of the run is its usage. */
   let recordFirstStep: ((usage: Usage | undefined, model: string | undefined) => void) | undefined;
-  let isFirst = true;
+  let isFirstStep = true;
   let spanCount = 0;
   let lastTime = mainAgent.since;
 
   /** Starts a span, unless there are too many. */
-  function startSpan(name: string, attributes: Attributes, at: { startTime: number; parent: Context; kind?: number }) {
+  function startSpan(
+    name: string,
+    attributes: Attributes,
+    { startTime, parent, kind }: { startTime: number; parent: Context; kind?: number },
+  ) {
     spanCount += 1;
     if (spanCount > MAX_SPANS) return undefined;
-    const { startTime, parent, kind } = at;
     return tracer.startSpan(name, { startTime, attributes, ...(kind === undefined ? {} : { kind }) }, parent);
   }
 
+  /** Finds the agent that an event comes from. */
   function findAgent(data: object, at: number): TracedAgent {
-    const call = 'parent_tool_call_id' in data ? String(data.parent_tool_call_id) : '';
-    const found = subAgents.get(call);
-    if (found !== undefined || call === '') return found ?? mainAgent;
-    const callSpan = calls.get(call);
+    const callId = 'parent_tool_call_id' in data ? String(data.parent_tool_call_id) : '';
+    const found = subAgents.get(callId);
+    if (found !== undefined || callId === '') return found ?? mainAgent;
+    const callSpan = calls.get(callId);
     // A sub-agent whose tool call has no span counts as the main agent, so that the number of sub-agents is limited too.
     if (callSpan === undefined) return mainAgent;
     const parent = api.trace.setSpan(api.ROOT_CONTEXT, callSpan);
     const agent: TracedAgent = { since: at, step: undefined, parent };
-    subAgents.set(call, agent);
+    subAgents.set(callId, agent);
     return agent;
   }
 
@@ -111,14 +116,14 @@ export function startRunTrace(
     agent.since = at;
     if (step === undefined) return;
     agent.step = undefined;
-    const record = (usage = step.usage, used = step.model): void => {
-      const model = used ?? spec.model;
+    const record = (usage = step.usage, usedModel = step.model): void => {
+      const model = usedModel ?? spec.model;
       const attributes: Attributes = {
         'gen_ai.operation.name': 'chat',
         'gen_ai.provider.name': provider,
         'sluice.run_id': id,
         ...(spec.model === undefined ? {} : { 'gen_ai.request.model': spec.model }),
-        ...(used === undefined ? {} : { 'gen_ai.response.model': used }),
+        ...(usedModel === undefined ? {} : { 'gen_ai.response.model': usedModel }),
         ...describeUsage(usage),
         ...(content && step.messages.length > 0
           ? { 'gen_ai.output.messages': describeMessage('assistant', step.messages.join('\n')) }
@@ -129,9 +134,9 @@ export function startRunTrace(
     };
     recordFirstStep?.(undefined, undefined);
     recordFirstStep = undefined;
-    if (isFirst && step.usage === undefined && agent === mainAgent) recordFirstStep = record;
+    if (isFirstStep && step.usage === undefined && agent === mainAgent) recordFirstStep = record;
     else record();
-    isFirst = false;
+    isFirstStep = false;
   }
 
   function recordTool(event: FcmpEvent<'assistant.tool_call'>, at: number): void {
@@ -149,8 +154,7 @@ export function startRunTrace(
         'sluice.run_id': id,
         ...(content && input !== undefined ? { 'gen_ai.tool.call.arguments': describeContent(input) } : {}),
       };
-      const call = startSpan(`execute_tool ${name}`, attributes, { startTime: at, parent: agent.parent });
-      if (call !== undefined) calls.set(tool_call_id, call);
+      calls.set(tool_call_id, startSpan(`execute_tool ${name}`, attributes, { startTime: at, parent: agent.parent }));
     }
     if (status === 'started') return;
     const call = calls.get(tool_call_id);
@@ -159,8 +163,8 @@ export function startRunTrace(
       if (typeof exit_code === 'number') call.setAttribute('process.exit.code', exit_code);
       if (status === 'failed') markFailed(call, 'tool_error', content ? error : undefined);
       call.end(at);
-      calls.delete(tool_call_id);
     }
+    calls.delete(tool_call_id);
     const subAgent = subAgents.get(tool_call_id);
     if (subAgent !== undefined) endStep(subAgent, at);
     subAgents.delete(tool_call_id);
@@ -191,6 +195,7 @@ export function startRunTrace(
     end(result) {
       for (const agent of [...subAgents.values(), mainAgent]) endStep(agent, lastTime);
       for (const call of calls.values()) {
+        if (call === undefined) continue;
         markFailed(call, 'not_finished', undefined);
         call.end(lastTime);
       }
