@@ -189,7 +189,7 @@ export const configFileSchema = object(
     checks: { type: 'object', additionalProperties: CHECK_SCHEMA },
     sinks: { type: 'array', items: sinkSchema },
     notify: notifySchema,
-    /** How many orders of a worker type may run at the same time. */
+    /** How many orders with the same type of wrapper may run at the same time. */
     concurrency: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },
     /** The program of an engine, if it is not the default one on the PATH. */
     programs: programsSchema,

@@ -25,10 +25,10 @@ describe('the sinks of a configuration', () => {
   });
 
   it.each<[string, SinkConfig[], string]>([
-    ['a secret that is not named', [{ type: 'github' }], 'token_env'],
-    ['a secret that is not there', [{ type: 'github', token_env: 'GONE' }], 'GONE'],
-    ['a webhook without an address', [{ type: 'webhook', secret_env: 'GONE' }], 'url'],
-    ['two of one name', [{ type: 'markdown' }, { type: 'markdown', dir: '/x' }], 'Rename one'],
+    ['a missing token_env', [{ type: 'github' }], 'token_env'],
+    ['an environment variable that is not set', [{ type: 'github', token_env: 'GONE' }], 'GONE'],
+    ['a webhook without a URL', [{ type: 'webhook', secret_env: 'GONE' }], 'url'],
+    ['two sinks of the same name', [{ type: 'markdown' }, { type: 'markdown', dir: '/x' }], 'Rename one'],
   ])('are refused for %s', (_, sinks, word) => {
     expect(() => listNames(sinks)).toThrow(
       expect.objectContaining({ code: 'INVALID_CONFIG', message: expect.stringContaining(word) }),

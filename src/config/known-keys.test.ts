@@ -23,7 +23,7 @@ describe('listKnownKeys', () => {
   });
 
   it.each([[['wrappers']], [['concurrency']], [['nowhere', 'at all']], [['constructor']], [['data', '0']]])(
-    'at %j are an empty list',
+    'returns an empty list at %j',
     (path) => {
       expect(listKnownKeys(path)).toEqual([]);
     },

@@ -84,7 +84,7 @@ describe('settings', () => {
     expect(database).toBe('postgres://db/x');
   });
 
-  it('with paths are relative to the file', async () => {
+  it('have paths that are relative to the file', async () => {
     await write('other.json', '{"data": "here", "database": "sqlite:here.db", "roots": ["work"]}');
     const config = await loadConfig({ cwd: '/', env: { SLUICE_CONFIG: join(cwd, 'other.json') } });
     expect(config.data).toBe(join(cwd, 'here'));
@@ -92,7 +92,7 @@ describe('settings', () => {
     expect(config.roots).toEqual([join(cwd, 'work')]);
   });
 
-  it('for programs and folders of sinks are also relative to the file', async () => {
+  it('have programs and folders of sinks that are relative to the file', async () => {
     const sinks = [
       { type: 'markdown', dir: 'comments' },
       { type: 'github', token_env: 'T' },
@@ -136,15 +136,15 @@ describe('settings', () => {
   });
 
   it.each([
-    ['no JSON', 'sluice.config.json', '{"data": '],
-    ['a key that is not known', 'sluice.config.json', '{"dta": "x"}'],
-    ['a command in place of the name of a git filter', 'sluice.config.json', '{"git": {"filters": ["a b"]}}'],
+    ['invalid JSON', 'sluice.config.json', '{"data": '],
+    ['an unknown key', 'sluice.config.json', '{"dta": "x"}'],
+    ['a command instead of the name of a git filter', 'sluice.config.json', '{"git": {"filters": ["a b"]}}'],
     ['too many git filters', 'sluice.config.json', `{"git": {"filters": [${'"a",'.repeat(16)}"a"]}}`],
-    ['a setting of git that is not known', 'sluice.config.json', '{"git": {"hooks": []}}'],
+    ['an unknown setting of git', 'sluice.config.json', '{"git": {"hooks": []}}'],
     ['a value of the wrong type', 'sluice.config.json', '{"wrappers": {"a": {"type": "script", "command": "rm -rf"}}}'],
     ['a module without a default', 'sluice.config.mjs', 'export const data = "x"'],
     ['a module that throws', 'sluice.config.mjs', 'throw new Error("no")'],
-  ])('are refused with the file and the reason for %s', async (_, name, text) => {
+  ])('are refused for %s, with the name of the file', async (_, name, text) => {
     await write(name, text);
     await expect(loadConfig({ cwd, env: {}, flags: { config: name } })).rejects.toMatchObject({
       code: 'INVALID_CONFIG',
@@ -153,10 +153,10 @@ describe('settings', () => {
   });
 
   it.each([
-    ['is not there', 'gone.json', 'no such file'],
+    ['does not exist', 'gone.json', 'no such file'],
     ['is a folder', '.', 'it is not a file'],
-    ['is a module that is not there', 'gone.mjs', 'no such file'],
-    ['lies below a file', 'x.json/y.json', 'ENOTDIR'],
+    ['is a module that does not exist', 'gone.mjs', 'no such file'],
+    ['has a file as its folder', 'x.json/y.json', 'ENOTDIR'],
   ])('are refused if the given file %s', async (_, config, why) => {
     await write('x.json', '{}');
     await expect(loadConfig({ cwd, env: {}, flags: { config } })).rejects.toMatchObject({
@@ -199,7 +199,7 @@ describe('settings', () => {
     ['{"agents": {"My Agent": {"acp": ["x"]}}}', 'agents'],
     ['{"programs": {"codx": "codex"}}', '(known keys: codex, gemini, iflow, opencode, claude, qwen, copilot)'],
     ['{"wrappers": {"mine": {"type": "script", "comand": ["x"]}}}', 'wrappers.mine.comand'],
-  ])('are refused for a misspelt key, with a list of the known keys: %s', async (text, words) => {
+  ])('are refused, with the location or the known keys: %s', async (text, words) => {
     await write('sluice.config.json', text);
     await expect(loadConfig({ cwd, env: {} })).rejects.toThrow(words);
   });

@@ -32,6 +32,6 @@ function listTokenValues(config: Pick<Config, 'tokens'>, env: Environment): read
     return readTokens(config, env).map(({ value }) => value);
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
-    return (config.tokens ?? []).map(({ value, value_env }) => value ?? env[value_env ?? ''] ?? '');
+    return (config.tokens ?? []).flatMap(({ value = '', value_env = '' }) => [value, env[value_env] ?? '']);
   }
 }

@@ -11,7 +11,7 @@ describe('the tokens of the server', () => {
     expect(readTokens({}, {})).toEqual([]);
   });
 
-  it('of the environment override those of the configuration', () => {
+  it('in the environment override those in the configuration', () => {
     const env = { SLUICE_TOKENS: JSON.stringify([ada]) };
     expect(readTokens({ tokens: [{ name: 'bob', scopes: [], value: 'x' }] }, env)).toEqual([ada]);
     expect(readTokens({ tokens: [ada] }, { SLUICE_TOKENS: ' ' })).toEqual([ada]);
@@ -19,7 +19,7 @@ describe('the tokens of the server', () => {
 
   it('come from a file that the environment names', async () => {
     const folder = await makeFolder({ tokens: JSON.stringify([ada]), long: 'x'.repeat(1024 * 1024 + 1) });
-    const read = (name: string, more = {}) => readTokens({}, { SLUICE_TOKENS_FILE: join(folder, name), ...more });
+    const read = (name: string, env = {}) => readTokens({}, { SLUICE_TOKENS_FILE: join(folder, name), ...env });
     expect(read('tokens')).toEqual([ada]);
     expect(() => read('missing')).toThrow(/SLUICE_TOKENS_FILE.*ENOENT/);
     expect(() => read('.')).toThrow('EISDIR');
@@ -39,12 +39,12 @@ describe('the tokens of the server', () => {
   });
 
   it.each([
-    ['no JSON', 'hush-hush', /not valid JSON/],
+    ['invalid JSON', 'hush-hush', /not valid JSON/],
     ['another shape', '[{"name":"ada","scopes":["fly"],"value":"hush-hush"}]', /0\.scopes\.0/],
-    ['no list', '{"hush-hush":1}', /is invalid/],
+    ['an object instead of a list', '{"hush-hush":1}', /is invalid/],
     ['no value', '[{"name":"ada","scopes":[]}]', /Set value_env/],
     ['a value that can be guessed', '[{"name":"ada","scopes":[],"value":"hush-hush"}]', /at least 16/],
-    ['one name twice', JSON.stringify([ada, ada]), /^Two tokens/],
+    ['two tokens of the same name', JSON.stringify([ada, ada]), /^Two tokens/],
   ])('are refused for %s, without repeating a secret', (_, variable, message) => {
     const read = () => readTokens({}, { SLUICE_TOKENS: variable });
     expect(read).toThrow(message);
