@@ -10,8 +10,8 @@ import { SYNTAX_PAIRS } from './fixtures/pairs/syntax.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
 /**
- * Answers with the value that a careful person expects without and with `align`, decided before they were run. With the rules at that
- * time, 133 of the first 146 were right, 4 refused and 9 wrong. Four of the wrong ones were valid JSON with backslashes, which is not
+ * Compares the result for an answer with the value that a careful person expects, which was decided before the answer was run. With the
+ * rules at that time, 133 of the first 146 were right, 4 refused and 9 wrong. Four of the wrong ones were valid JSON with backslashes, which is not
  * reinterpreted: those two answers were rewritten, and two more of their kind added. Of the second 66, written after the rules had changed,
  * 61 were right, none refused and 5 wrong.
  */
@@ -28,7 +28,7 @@ function judge(
 }
 
 describe.each(Object.entries({ ALIGNING_PAIRS, CHOOSING_PAIRS, FOUND_PAIRS, SECOND_PAIRS, SYNTAX_PAIRS }))(
-  '%s',
+  'the expected value of %s',
   (_, pairs) => {
     test.each(pairs.map((pair) => [pair.title, pair] as const))('%s, without align', (_title, pair) => {
       expect(judge(pair, pair.plain, { ...pair.options })).toBe('right');

@@ -24,26 +24,26 @@ describe.each(Object.entries({ ...ANSWERS, ...BOLD_ANSWERS, ...FURTHER_ANSWERS }
 describe('bolder readings', () => {
   const bold = Object.values(BOLD_ANSWERS).flat();
 
-  test('are not needed, or not tried, without align', () => {
+  test('never replace the value that is found without align', () => {
     for (const { text, schema, value } of bold) {
       const result = parse(text, fromJsonSchema(schema));
       expect(result.ok ? result.value : value).toEqual(value);
     }
   });
 
-  test('are recorded, and lead to the value', () => {
+  test('are recorded as changes that lead to the value', () => {
     for (const { text, schema } of bold) {
       const { value, changes } = fromJsonSchema(schema)['~sluice'].readText?.(text) ?? { value: text, changes: [] };
       expect(replayChanges(text, changes)).toEqual(value);
     }
   });
 
-  test('are not found if the schema requires nothing', () => {
+  test('are refused if the schema requires nothing', () => {
     const open = fromJsonSchema({ type: 'object', properties: { name: { type: 'string' }, note: { type: 'string' } } });
     expect(parse('name: Ann\nnote: fine', open, { align: true }).ok).toBe(false);
   });
 
-  test('are not found if two differ and both pass', () => {
+  test('are refused if two of them differ and both pass', () => {
     const inner = {
       type: 'object',
       properties: { tags: { type: 'array' }, n: { type: 'integer' } },
@@ -81,7 +81,7 @@ describe('bolder readings', () => {
     '```\n',
     ']\n',
     'a b ',
-  ])('end quickly on many of %j', (part) => {
+  ])('take little time for a text that repeats %j', (part) => {
     const schema = fromJsonSchema({
       type: 'object',
       properties: { name: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } },
@@ -99,7 +99,7 @@ describe('bolder readings', () => {
     ['{"name": x', '\n', '}'],
     ['[', 'a,', 'a]'],
     ['tags: ', 'x and ', 'x!'],
-  ])('end quickly on %j followed by many of %j', (before, part, after) => {
+  ])('take little time for %j and a repeated %j', (before, part, after) => {
     const schema = fromJsonSchema({
       type: 'object',
       properties: { name: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } },

@@ -60,7 +60,7 @@ export function compileWithAjv(schema: SchemaNode): PassFunction | undefined {
 }
 
 /**
- * Keywords that Ajv 8.20 handles incorrectly, found by comparing verdicts on random schemas: tracking evaluated keys can
+ * Keywords that Ajv 8.20 handles incorrectly, found by comparing both validators on random schemas: tracking evaluated keys can
  * throw; `contains` with a reference to `true` accepts an empty list; a property named `__proto__` is not checked. Dynamic
  * references are included because the interpreter follows them like plain ones, and Ajv does not.
  */

@@ -28,9 +28,9 @@ test('a bundle that only uses interpretJsonSchema does not contain Ajv', async (
   const program = "import { interpretJsonSchema } from './index.js'; console.log(interpretJsonSchema({}))";
   const { metafile } = await bundle(program, 'interpret.mjs');
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
-  const held = inputs.filter(([, input]) => input.bytesInOutput > 0).map(([name]) => name);
-  expect(held.some((name) => name.includes('interpreter/'))).toBe(true);
-  expect(held.filter((name) => name.includes('node_modules'))).toEqual([]);
+  const bundled = inputs.filter(([, input]) => input.bytesInOutput > 0).map(([name]) => name);
+  expect(bundled.some((name) => name.includes('interpreter/'))).toBe(true);
+  expect(bundled.filter((name) => name.includes('node_modules'))).toEqual([]);
 });
 
 test('fromJsonSchema works if code generation is forbidden', async () => {

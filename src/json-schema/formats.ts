@@ -39,8 +39,8 @@ function isDate(text: string): boolean {
 /** Whether a day exists in the Gregorian calendar. */
 export function isDayOfCalendar(year: number, month: number, day: number): boolean {
   if (month < 1 || month > 12 || day < 1) return false;
-  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  const days = month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
+  const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const days = month === 2 ? (isLeapYear ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
   return day <= days;
 }
 
@@ -83,10 +83,10 @@ function isIpv6(text: string): boolean {
   if (halves.length > 2) return false;
   const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
   const last = groups.at(-1);
-  const embedded = last !== undefined && last.includes('.') && !text.endsWith('::');
-  if (embedded && !isIpv4(last)) return false;
-  const plain = embedded ? groups.slice(0, -1) : groups;
+  const endsWithIpv4 = last !== undefined && last.includes('.') && !text.endsWith('::');
+  if (endsWithIpv4 && !isIpv4(last)) return false;
+  const plain = endsWithIpv4 ? groups.slice(0, -1) : groups;
   if (!plain.every((group) => /^[\da-f]{1,4}$/i.test(group))) return false;
-  const count = plain.length + (embedded ? 2 : 0);
+  const count = plain.length + (endsWithIpv4 ? 2 : 0);
   return halves.length === 2 ? count <= 7 : count === 8;
 }

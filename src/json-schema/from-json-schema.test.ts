@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonSchema } from './json-schema.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
-const ways = [{ trusted: true }, { trusted: false }];
+const modes = [{ trusted: true }, { trusted: false }];
 
 function validate(schema: JsonSchema, value: unknown, trusted: boolean) {
   const result = fromJsonSchema(schema, { trusted })['~standard'].validate(value);
@@ -34,7 +34,7 @@ const finding = {
   additionalProperties: false,
 };
 
-describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
+describe.each(modes)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
   test('reports the problem and its location', () => {
     const result = validate({ type: 'array', items: finding }, [{ file: 1, line: 0, other: true }], trusted);
     expect(result.issues).toEqual([
@@ -104,12 +104,12 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     [7, 2, false],
     [0.35, 0.1, false],
     [5e-324, 5e-324, true],
-  ])('%d a multiple of %d: %s, as decimals', (value, multipleOf, expected) => {
+  ])('computes multipleOf with decimals: %d is a multiple of %d: %s', (value, multipleOf, expected) => {
     expect(isValid({ multipleOf }, value, trusted)).toBe(expected);
   });
 
   test.each<[string, object, unknown, boolean]>([
-    ['a key that properties knows', { properties: { a: true }, unevaluatedProperties: false }, { a: 1 }, true],
+    ['a key under properties', { properties: { a: true }, unevaluatedProperties: false }, { a: 1 }, true],
     ['an unknown key', { properties: { a: true }, unevaluatedProperties: false }, { b: 1 }, false],
     [
       'a key of a branch that passed',
@@ -138,9 +138,9 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     ['a key of the condition', { if: { properties: { a: true } }, unevaluatedProperties: false }, { a: 1 }, true],
     ['an item of the prefix', { prefixItems: [true], unevaluatedItems: false }, [1], true],
     ['an item after the prefix', { prefixItems: [true], unevaluatedItems: false }, [1, 2], false],
-    ['an item that is contained', { contains: { const: 1 }, unevaluatedItems: false }, [1, 1], true],
-    ['an item that is not contained', { contains: { const: 1 }, unevaluatedItems: false }, [1, 2], false],
-  ])('unevaluated: %s', (_title, schema, value, expected) => {
+    ['an item that matches contains', { contains: { const: 1 }, unevaluatedItems: false }, [1, 1], true],
+    ['an item that does not match contains', { contains: { const: 1 }, unevaluatedItems: false }, [1, 2], false],
+  ])('applies unevaluatedProperties and unevaluatedItems to %s', (_title, schema, value, expected) => {
     expect(isValid(schema, value, trusted)).toBe(expected);
   });
 
@@ -150,7 +150,7 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     [{ contains: { type: 'number' }, minContains: 2 }, [1, 'a'], false],
     [{ contains: { type: 'number' }, maxContains: 1 }, [1, 2], false],
     [{ contains: { type: 'number' }, minContains: 0 }, [], true],
-  ])('contains: %j accepts %j: %s', (schema, value, expected) => {
+  ])('applies contains: %j accepts %j: %s', (schema, value, expected) => {
     expect(isValid(schema, value, trusted)).toBe(expected);
   });
 
@@ -280,7 +280,7 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     expect(isValid(schema, [1, 'a'], trusted)).toBe(true),
   );
 
-  test('refuses a schema that contains itself as an object', () => {
+  test('refuses a schema object that contains itself', () => {
     const schema: Record<string, unknown> = {};
     schema['items'] = schema;
     expect(catchError(schema, trusted)).toMatchObject({ code: 'INVALID_SCHEMA' });

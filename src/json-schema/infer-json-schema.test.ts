@@ -63,7 +63,7 @@ describe('the type of the values', () => {
     expectTypeOf<InferJsonSchema<{ readonly not: { readonly type: 'string' } }>>().toEqualTypeOf<unknown>();
   });
 
-  test('merges allOf, and is closed by false', () => {
+  test('is the intersection for allOf, never for false and unknown for true', () => {
     type Joined = InferJsonSchema<{
       readonly allOf: readonly [
         {

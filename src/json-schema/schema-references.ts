@@ -34,7 +34,8 @@ export function readDocument(schema: unknown, bounds: SchemaBounds): SchemaDocum
 function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
   const targets = new Map<string, LocatedSchema>();
   const bases = new WeakMap<SchemaObject, string>();
-  const extra = new Map<unknown, LocatedSchema>();
+  /** Schemas below unknown keywords, which are read when a reference leads to them. */
+  const readLater = new Map<unknown, LocatedSchema>();
   let resources = 1;
   targets.set(BASE, { node: root, location: '#' });
   index(root, BASE, '#');
@@ -97,10 +98,10 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
   /** Reads the target as a schema if it is below an unknown keyword and has not been read yet. */
   function locate(target: SchemaNode, location: string, base: string): LocatedSchema {
     if (typeof target === 'boolean' || bases.has(target)) return { node: target, location };
-    const known = extra.get(target);
+    const known = readLater.get(target);
     if (known !== undefined) return known;
     const located: LocatedSchema = { node: readSchema(target, location, bounds), location };
-    extra.set(target, located);
+    readLater.set(target, located);
     index(located.node, base, location);
     return located;
   }

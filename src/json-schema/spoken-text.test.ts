@@ -5,8 +5,8 @@ import type { AlignableSchema } from '../json/schema.js';
 
 const verdict = fromJsonSchema({ enum: ['BUY', 'HOLD', 'SELL'] });
 
-/** The value, or the code of the failure. */
-function outcome(text: string, schema: AlignableSchema, align = true): unknown {
+/** Returns the value, or the code of the error. */
+function readAnswer(text: string, schema: AlignableSchema, align = true): unknown {
   const result = parse(text, schema, { align });
   return result.ok ? result.value : result.status === 'failed' && result.error.code;
 }
@@ -18,27 +18,27 @@ describe('align: an answer in plain words', () => {
     ['My verdict is SELL.', 'SELL'],
     ['<think>BUY or SELL?</think>\nBUY', 'BUY'],
   ])('%s is %s if the schema expects one of its words', (text, value) => {
-    expect(outcome(text, verdict)).toBe(value);
+    expect(readAnswer(text, verdict)).toBe(value);
   });
 
   test.each(['BUY or SELL', 'not a BUY', 'I cannot say.', '<think>BUY</think>'])('%s is not an answer', (text) => {
-    expect(outcome(text, verdict)).toBe('NO_JSON');
+    expect(readAnswer(text, verdict)).toBe('NO_JSON');
   });
 
   test('the text is the answer if the schema accepts any text', () => {
-    expect(outcome('Hello there.', fromJsonSchema({ type: 'string' }))).toBe('Hello there.');
+    expect(readAnswer('Hello there.', fromJsonSchema({ type: 'string' }))).toBe('Hello there.');
   });
 
   test('the text of invalid JSON is not the answer', () => {
-    expect(outcome('{"a": oops(}', fromJsonSchema({ type: 'string' }))).toBe('SYNTAX');
+    expect(readAnswer('{"a": oops(}', fromJsonSchema({ type: 'string' }))).toBe('SYNTAX');
   });
 
   test('a refusal is not a list', () => {
     const list = fromJsonSchema({ type: 'array', items: { type: 'string' } });
-    expect(outcome('I am sorry, but I cannot do that.', list)).toBe('NO_JSON');
+    expect(readAnswer('I am sorry, but I cannot do that.', list)).toBe('NO_JSON');
   });
 
-  test('without align, words are not JSON', () => {
-    expect(outcome('HOLD', verdict, false)).toBe('NO_JSON');
+  test('words are not JSON without align', () => {
+    expect(readAnswer('HOLD', verdict, false)).toBe('NO_JSON');
   });
 });

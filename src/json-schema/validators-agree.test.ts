@@ -4,7 +4,7 @@ import { isSluiceError } from '../base/sluice-error.js';
 import { randomDocument, randomValue } from './fixtures/random-schemas.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
-/** One of the two validators of a schema; undefined if it refuses the schema itself. */
+/** Creates one of the two validators; undefined if it refuses the schema. */
 function makeValidator(schema: object, trusted: boolean) {
   try {
     return fromJsonSchema(schema, { trusted })['~standard'].validate;
@@ -15,13 +15,13 @@ function makeValidator(schema: object, trusted: boolean) {
 }
 
 describe('the compiled and the interpreting validator', () => {
-  test('give the same verdict, issues and paths for every schema and value', () => {
+  test('give the same result and the same issues for every schema and value', () => {
     let passed = 0;
     let failed = 0;
     fc.assert(
       fc.property(randomDocument, fc.array(randomValue, { minLength: 6, maxLength: 6 }), (schema, values) => {
         const [compiled, interpreted] = [makeValidator(schema, true), makeValidator(schema, false)];
-        expect(interpreted === undefined, 'both take the schema, or neither').toBe(compiled === undefined);
+        expect(interpreted === undefined, 'both accept the schema, or neither').toBe(compiled === undefined);
         fc.pre(compiled !== undefined);
         for (const value of values) {
           const result = compiled?.(value);

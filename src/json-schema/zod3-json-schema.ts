@@ -25,8 +25,8 @@ export function exportZod3(schema: unknown): object {
 function write(schema: unknown, definitions: Definitions, depth: number): object {
   const definition = readDefinition(schema);
   if (depth > MAX_DEPTH) return {};
-  const inner = (key: string): object => write(definition[key], definitions, depth + 1);
-  const list = (schemas: unknown): object[] =>
+  const writeInner = (key: string): object => write(definition[key], definitions, depth + 1);
+  const writeAll = (schemas: unknown): object[] =>
     Array.isArray(schemas) ? schemas.map((item) => write(item, definitions, depth + 1)) : [];
   switch (definition['typeName']) {
     case 'ZodString':
@@ -44,39 +44,39 @@ function write(schema: unknown, definitions: Definitions, depth: number): object
     case 'ZodNativeEnum':
       return { enum: readEnum(definition['values']) };
     case 'ZodArray':
-      return { type: 'array', items: inner('type') };
+      return { type: 'array', items: writeInner('type') };
     case 'ZodSet':
       return {};
     case 'ZodTuple': {
-      const items = list(definition['items']);
+      const items = writeAll(definition['items']);
       // JSON Schema does not allow an empty `prefixItems`.
       return { type: 'array', ...(items.length > 0 && { prefixItems: items }) };
     }
     case 'ZodRecord':
-      return { type: 'object', additionalProperties: inner('valueType') };
+      return { type: 'object', additionalProperties: writeInner('valueType') };
     case 'ZodObject':
       return writeObject(definition, definitions, depth);
     case 'ZodUnion':
-      return { anyOf: list(definition['options']) };
+      return { anyOf: writeAll(definition['options']) };
     case 'ZodDiscriminatedUnion': {
       const options = definition['options'];
-      return { anyOf: list(options instanceof Map ? [...options.values()] : options) };
+      return { anyOf: writeAll(options instanceof Map ? [...options.values()] : options) };
     }
     case 'ZodIntersection':
-      return { allOf: [inner('left'), inner('right')] };
+      return { allOf: [writeInner('left'), writeInner('right')] };
     case 'ZodNullable':
-      return { anyOf: [inner('innerType'), { type: 'null' }] };
+      return { anyOf: [writeInner('innerType'), { type: 'null' }] };
     case 'ZodOptional':
     case 'ZodDefault':
     case 'ZodCatch':
     case 'ZodReadonly':
-      return inner('innerType');
+      return writeInner('innerType');
     case 'ZodBranded':
-      return inner('type');
+      return writeInner('type');
     case 'ZodEffects':
-      return inner('schema');
+      return writeInner('schema');
     case 'ZodPipeline':
-      return inner('in');
+      return writeInner('in');
     case 'ZodLazy':
       return writeLazy(schema, definition['getter'], definitions);
     case 'ZodNever':

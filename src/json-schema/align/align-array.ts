@@ -75,7 +75,7 @@ function* listReadings(
   if (items !== undefined) yield { value: items, rule: items.length > 1 ? 'values_to_list' : 'item_to_list' };
 }
 
-/** The given item together with the other values of the text; undefined if it is unclear which values belong to the list. */
+/** Collects the given item and the other items in the text; undefined if it is unclear which values belong to the list. */
 function collectItems(context: AlignmentContext, view: AlignmentView, value: unknown): unknown[] | undefined {
   const { source } = context;
   if (source === undefined || listValues(source).length < 2) return [value];
@@ -171,7 +171,8 @@ export function mayBeginItem(text: string, maxWords: number): boolean {
 }
 
 /**
- * Splits `Ann, Bob and Carl`: a few words each. A text with digits may be an address, a date or an amount.
+ * Splits `Ann, Bob and Carl` into items of a few words each. Undefined for other texts: one with digits may be an address, a
+ * date or an amount.
  */
 export function splitEnumeration(text: string): string[] | undefined {
   if (text.length > MAX_ENUMERATION_LENGTH) return undefined;
@@ -189,7 +190,7 @@ function mayBeObjectItem(item: AlignmentView, value: Readonly<Record<string, unk
   return keys.some((key) => item.properties.has(key)) || matchKeys(keys, names).size > 0;
 }
 
-/** The content of an object that has a single key. */
+/** Finds the key and value of an object with a single key; undefined for other values. */
 function findSoleInnerValue(value: unknown): { readonly key: string; readonly value: unknown } | undefined {
   if (!isJsonObject(value)) return undefined;
   const [key, ...others] = Object.keys(value);

@@ -72,7 +72,8 @@ const messyValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) =>
   ),
 })).value;
 
-function readSchemaKeyword(document: object): AlignableSchema | undefined {
+/** Interprets a random schema; undefined if it is refused. */
+function interpretIfValid(document: object): AlignableSchema | undefined {
   try {
     return interpretJsonSchema(document);
   } catch (error) {
@@ -85,12 +86,12 @@ function checkAlignment(schema: AlignableSchema, value: unknown): 'valid' | 'ali
   const isValid = (candidate: unknown) => 'value' in schema['~standard'].validate(candidate);
   const before = JSON.stringify(value);
   const { value: aligned, changes } = schema['~sluice'].align(value);
-  expect(JSON.stringify(value), 'the value given is not changed').toBe(before);
-  expect(replayChanges(value, changes), 'the changes lead from the value given to the result').toEqual(aligned);
+  expect(JSON.stringify(value), 'the given value is not changed').toBe(before);
+  expect(replayChanges(value, changes), 'the changes lead from the given value to the result').toEqual(aligned);
   expect(schema['~sluice'].align(value), 'the same value gives the same result').toEqual({ value: aligned, changes });
   expect(schema['~sluice'].align(aligned), 'aligning again changes nothing').toEqual({ value: aligned, changes: [] });
   if (!isValid(value)) return isValid(aligned) ? 'aligned' : 'refused';
-  expect(changes, 'a valid value is left alone').toEqual([]);
+  expect(changes, 'a valid value is not changed').toEqual([]);
   expect(aligned).toBe(value);
   return 'valid';
 }
@@ -107,13 +108,13 @@ test('alignment is pure, deterministic, idempotent and replayable, and does not 
   expect(Math.min(seen.valid, seen.aligned, seen.refused)).toBeGreaterThan(20);
 }, 30_000);
 
-test('the validators also agree on schemas with every keyword', () => {
+test('alignment has the same properties for schemas with every keyword', () => {
   fc.assert(
     fc.property(
       randomDocument,
       fc.array(fc.oneof(randomValue, messyValue), { minLength: 4, maxLength: 4 }),
       (document, values) => {
-        const schema = readSchemaKeyword(document);
+        const schema = interpretIfValid(document);
         fc.pre(schema !== undefined);
         for (const value of values) if (schema !== undefined) checkAlignment(schema, value);
       },
@@ -142,7 +143,6 @@ const piece = fc.constantFrom(
   '1',
   '2.50',
   'true',
-
   '"x y"',
   'some words',
   'low',
@@ -161,7 +161,7 @@ function collectTexts(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(collectTexts) : [];
 }
 
-test('reads a text that is not JSON as a valid value from its content, or refuses it', () => {
+test('readText returns only valid values whose strings are in the text', () => {
   let read = 0;
   fc.assert(
     fc.property(
@@ -175,7 +175,7 @@ test('reads a text that is not JSON as a valid value from its content, or refuse
           read += 1;
           expect(schema['~standard'].validate(value)).toEqual({ value });
           expect(replayChanges(text, changes)).toEqual(value);
-          for (const said of collectTexts(changes[0]?.to)) expect(text).toContain(said);
+          for (const part of collectTexts(changes[0]?.to)) expect(text).toContain(part);
         }
       },
     ),

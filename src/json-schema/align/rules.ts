@@ -75,12 +75,12 @@ export interface Outcome {
   readonly cost: number;
 }
 
-/** The outcome of leaving a value unchanged. */
+/** Creates the outcome of a value that is left unchanged. */
 export function keepValue(value: unknown): Outcome {
   return { value, changes: [], cost: 0 };
 }
 
-/** The outcome of replacing a value by one rule. */
+/** Creates the outcome of one rule: a replaced value, and the change. */
 export function createChange(path: Path, rule: AlignmentRule, from: unknown, to: unknown): Outcome {
   return { value: to, changes: [{ path, rule, from, to }], cost: RULE_COSTS[rule] };
 }

@@ -36,13 +36,13 @@ export function createArrayChecks(context: KeywordContext): Check[] {
 
 function createItemsCheck({ schema, compile }: KeywordContext): Check {
   const prefix = Array.isArray(schema['prefixItems']) ? schema['prefixItems'].map(compile) : [];
-  const rest = 'items' in schema ? compile(schema['items']) : undefined;
+  const others = 'items' in schema ? compile(schema['items']) : undefined;
   return (value, run, evaluated) => {
     if (!Array.isArray(value)) return true;
     let passed = true;
-    const end = rest === undefined ? Math.min(prefix.length, value.length) : value.length;
+    const end = others === undefined ? Math.min(prefix.length, value.length) : value.length;
     for (let index = 0; index < end; index += 1) {
-      const item = prefix[index] ?? rest;
+      const item = prefix[index] ?? others;
       if (item === undefined) continue;
       run.steps -= 1;
       run.path.push(index);
@@ -60,7 +60,7 @@ function createItemsCheck({ schema, compile }: KeywordContext): Check {
 function createContainsCheck({ schema, compile }: KeywordContext): Check {
   const inner = compile(schema['contains']);
   const min = typeof schema['minContains'] === 'number' ? schema['minContains'] : 1;
-  const most = typeof schema['maxContains'] === 'number' ? schema['maxContains'] : Infinity;
+  const max = typeof schema['maxContains'] === 'number' ? schema['maxContains'] : Infinity;
   return (value, run, evaluated) => {
     if (!Array.isArray(value)) return true;
     let count = 0;
@@ -72,7 +72,7 @@ function createContainsCheck({ schema, compile }: KeywordContext): Check {
       evaluated?.contained.add(index);
     }
     if (count < min) return fail(run, `must contain at least ${min} matching item${min === 1 ? '' : 's'}`);
-    return count <= most || fail(run, `must contain at most ${most} matching items`);
+    return count <= max || fail(run, `must contain at most ${max} matching items`);
   };
 }
 

@@ -11,7 +11,7 @@ export interface CheckRun {
   steps: number;
   /** Path of the value being checked. */
   readonly path: (string | number)[];
-  /** The issues so far; undefined while only the verdict is needed, as inside `anyOf`. */
+  /** The issues so far; undefined while only the outcome is needed, as inside `anyOf`. */
   issues: SchemaIssue[] | undefined;
   /** How many alternatives, one inside another, are being checked again to report their issues. */
   explaining: number;
@@ -54,12 +54,12 @@ export function fail(run: CheckRun, message: string, key?: string | number): fal
   return false;
 }
 
-/** Whether a failed check may stop: the verdict is known and no further issues are needed. */
+/** Whether a failed check may stop, because no further issues are needed. */
 export function isSettled(run: CheckRun): boolean {
   return run.issues === undefined || run.issues.length >= MAX_ISSUES || run.steps < 0;
 }
 
-/** Computes the verdict only. */
+/** Whether a value passes, without recording issues. */
 export function passes(schema: CompiledSchema, value: unknown, run: CheckRun): boolean {
   const issues = run.issues;
   run.issues = undefined;
@@ -73,9 +73,9 @@ export function createEvaluated(): Evaluated {
   return { keys: new Set(), items: 0, contained: new Set() };
 }
 
-/** Adds what a branch that passed has evaluated. */
-export function addEvaluated(evaluated: Evaluated, more: Evaluated): void {
-  for (const key of more.keys) evaluated.keys.add(key);
-  for (const index of more.contained) evaluated.contained.add(index);
-  evaluated.items = Math.max(evaluated.items, more.items);
+/** Adds the keys and items that a branch evaluated; only for a branch that passed. */
+export function addEvaluated(evaluated: Evaluated, added: Evaluated): void {
+  for (const key of added.keys) evaluated.keys.add(key);
+  for (const index of added.contained) evaluated.contained.add(index);
+  evaluated.items = Math.max(evaluated.items, added.items);
 }

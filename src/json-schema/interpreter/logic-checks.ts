@@ -29,7 +29,7 @@ function createNestedCheck(inner: CompiledSchema): Check {
   };
 }
 
-/** Tries the alternatives for the verdict only. */
+/** Checks whether an alternative passes; issues are collected only if none does. */
 function createAnyOfCheck(schemas: readonly unknown[], branches: readonly CompiledSchema[]): Check {
   return (value, run, evaluated) => {
     if (countPassing(branches, value, run, evaluated, evaluated === undefined ? 1 : Infinity) > 0) return true;
@@ -90,6 +90,7 @@ function explainBranches(
   return fail(run, `matches none of the ${branches.length} alternatives`);
 }
 
+/** Whether the types of a schema allow this object or list. Scalars fit none: "matches none" says as much as their issues. */
 function fitsType(schema: unknown, value: unknown): boolean {
   if (!isJsonObject(schema)) return schema === true;
   const types = readTypes(schema);

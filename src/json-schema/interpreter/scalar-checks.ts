@@ -27,7 +27,7 @@ export function createValueChecks(schema: SchemaObject): Check[] {
   return checks;
 }
 
-/** The types that a schema lists; none without `type`. */
+/** Reads the types that a schema lists; none without `type`. */
 export function readTypes(schema: SchemaObject): readonly string[] {
   const type: unknown = schema['type'];
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
@@ -62,7 +62,7 @@ function hasType(value: unknown, type: string): boolean {
   }
 }
 
-/** The type of a JSON value for a message. */
+/** Returns the type of a JSON value, for messages. */
 export function nameType(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;

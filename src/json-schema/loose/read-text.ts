@@ -67,6 +67,7 @@ function isDropping({ rule }: AlignmentChange): boolean {
   return DROPPING.has(rule);
 }
 
+/** Lists the values that the text may represent, each with the rule that read it. */
 function* listReadings(
   context: AlignmentContext,
   root: AlignmentView,

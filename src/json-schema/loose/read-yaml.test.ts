@@ -47,8 +47,8 @@ describe('YAML with objects and lists inside each other', () => {
     ['an unknown key', 'people:\n  - name: Ann\n    age: 30\n    town: Rome', people],
     ['a repeated key', 'people:\n  - name: Ann\n    age: 30\n    age: 31', people],
     ['a key without a value', 'people:\n  - name: Ann\n    age:', people],
-    ['a line that is neither', 'people:\n  - name: Ann\n    age: 30\nThat is all.', people],
-    ['a line in a separate column', 'people:\n  - name: Ann\n      age: 30', people],
+    ['a line that is neither a key nor an item', 'people:\n  - name: Ann\n    age: 30\nThat is all.', people],
+    ['a line in a column that no other line has', 'people:\n  - name: Ann\n      age: 30', people],
     ['a comment that may be content', 'people:\n  - name: Ann # the first\n    age: 30', people],
     ['an alias', 'people:\n  - name: *first\n    age: 30', people],
     [
@@ -60,7 +60,7 @@ describe('YAML with objects and lists inside each other', () => {
     expect(read(answer, schema)).toBe('failed');
   });
 
-  test('ends at a bounded depth', () => {
+  test('is refused beyond a maximum depth', () => {
     const deep = Array.from({ length: 2000 }, (_, index) => `${' '.repeat(index)}people:`).join('\n');
     expect(read(deep, people)).toBe('failed');
   });

@@ -11,7 +11,7 @@ const MAX_DEPTH = 32;
 const MEMBER = /^["']?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["']?:(?:\s+(\S.*))?$/u;
 const ITEM = /^-(\s+)(\S.*)$/u;
 /** Notations that are not read here: texts over several lines, anchors, aliases, tags, objects and lists in one line. */
-const OTHER = /^[|>&*!{[]/;
+const OTHER_NOTATION = /^[|>&*!{[]/;
 
 /**
  * Reads objects and lists inside each other that are written as YAML, by their indentation. Every line must be a known key or an
@@ -71,6 +71,6 @@ export function readYaml(text: string, isKnownKey: (key: string) => boolean): un
 
   function readScalar(written: string): unknown {
     at += 1;
-    return OTHER.test(written) ? undefined : readLineValue(written);
+    return OTHER_NOTATION.test(written) ? undefined : readLineValue(written);
   }
 }

@@ -221,15 +221,16 @@ function parsePattern(source: string, flags: string, location: string): PatternP
 
 const DOT = 46;
 
-/** Caches the engine's verdict for characters below 128: nearly all characters are. */
+/** Creates a test for one character. The results for characters below 128, which nearly all are, are cached. */
 function toCharacterTest(expression: RegExp): (code: number) => boolean {
-  const verdicts = new Int8Array(128);
+  /** 1: matches, -1: does not match, 0: not tested yet. */
+  const results = new Int8Array(128);
   return (code) => {
     if (code >= 128) return expression.test(String.fromCodePoint(code));
-    const verdict = verdicts[code];
-    if (verdict !== undefined && verdict !== 0) return verdict === 1;
+    const result = results[code];
+    if (result !== undefined && result !== 0) return result === 1;
     const matches = expression.test(String.fromCharCode(code));
-    verdicts[code] = matches ? 1 : -1;
+    results[code] = matches ? 1 : -1;
     return matches;
   };
 }

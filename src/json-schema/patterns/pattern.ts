@@ -51,7 +51,7 @@ export function createSafePatternCompiler(): PatternCompiler {
   };
 }
 
-/** The pattern as a regular expression; throws `INVALID_SCHEMA` if it is not one. */
+/** Converts a pattern to a regular expression; throws `INVALID_SCHEMA` if it is not a valid one. */
 export function toRegExp(source: string, location: string): RegExp {
   try {
     return new RegExp(source, 'u');

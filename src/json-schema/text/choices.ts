@@ -24,7 +24,7 @@ const FOLDS = [
   foldSpelling,
 ];
 
-/** Prepares choices. */
+/** Prepares choices for lookup. */
 export function indexChoices(choices: readonly Choice[]): ChoiceIndex {
   return {
     spellings: FOLDS.map((fold) => ({ fold, names: collectNames(choices, fold) })),
@@ -34,13 +34,13 @@ export function indexChoices(choices: readonly Choice[]): ChoiceIndex {
 
 const EXPLAINED = /^([^()（）]+?)\s*[(（]([^()（）]+)[)）]$/;
 
-/** All names of a member: without its explanation, `P1 (critical)` may be called `P1` or `critical`. */
+/** Lists the names of a member: `P1 (critical)` may also be called `P1` or `critical`. */
 export function listNames(member: string): string[] {
   const parts = member.length > MAX_TEXT_LENGTH ? null : EXPLAINED.exec(member.trim());
   return parts === null ? [member] : [member, parts[1] ?? member, parts[2] ?? member];
 }
 
-/** The words of a text, without separators. */
+/** Joins the words of a text without separators, each in its normalized spelling. */
 function foldWords(text: string): string {
   return splitWords(text)
     .map((word) => foldSpelling(word.text))

@@ -7,8 +7,8 @@ export function foldKey(key: string): string {
 }
 
 /**
- * Matches unknown keys with missing names by their spelling. Only if one key can stand for
- * one name: two spellings of the same name are left unchanged.
+ * Matches unknown keys with missing names by their spelling. A key is matched only if it is the only spelling of the only
+ * name: two spellings of one name are left unchanged.
  */
 export function matchKeys(keys: readonly string[], names: readonly string[]): ReadonlyMap<string, string> {
   const present = new Set(keys);

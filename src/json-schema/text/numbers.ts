@@ -136,7 +136,7 @@ export function isOtherCurrency(amount: string, words: Iterable<string>): boolea
   return named.length > 0 && !named.some((code) => currencies.includes(code));
 }
 
-/** The codes of the currencies that words name. */
+/** Lists the codes of the currencies that words name. */
 export function listNamedCurrencies(words: readonly string[]): string[] {
   return words.filter((word) => /^\s*[\p{L}\p{Sc}]+\s*$/u.test(word)).flatMap(listCurrencies);
 }

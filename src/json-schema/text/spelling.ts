@@ -4,7 +4,7 @@ export const MAX_TEXT_LENGTH = 300;
 const PLAIN = /^[a-z\d]+$/i;
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Lower case without accents, in one form of Unicode: `Résumé` and `resume` are the same word. */
+/** Converts a text to lower case without accents, in one form of Unicode: `Résumé` and `resume` are the same word. */
 export function foldCase(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
@@ -33,7 +33,7 @@ export interface Word {
   readonly end: number;
 }
 
-/** The words of a text; in scripts without spaces every letter is one. */
+/** Splits a text into words; in scripts without spaces every letter is a word. */
 export function splitWords(text: string): Word[] {
   const words: Word[] = [];
   for (const match of text.matchAll(WORD)) {

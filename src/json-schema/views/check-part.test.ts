@@ -40,7 +40,7 @@ describe('a finished part of a value', () => {
     [['numbered', 'n12'], 1, 'x'],
     [['shape', 'r'], 1, 'x'],
     [[], { title: 'a', items: [] }, { title: 'a' }],
-  ])('at %j: %j is fine, %j is not', (path, good, bad) => {
+  ])('at %j may be %j, but not %j', (path, good, bad) => {
     expect(findIssues(report, path, good)).toEqual([]);
     const issues = findIssues(report, path, bad);
     expect(issues.length).toBeGreaterThan(0);

@@ -48,7 +48,7 @@ const MAX_CACHED = 10_000;
 
 /** Creates the views of a document on request; schemas that refer to the same target share one. */
 export function createViews(source: ViewSource, checks: SchemaChecks): SchemaViews {
-  const single = new Map<CompiledSchema, Map<string, AlignmentView>>();
+  const cachedViews = new Map<CompiledSchema, Map<string, AlignmentView>>();
   let alternatives = new WeakMap<AlignmentView, readonly AlignmentView[]>();
   let keys: ReadonlySet<string> | undefined;
   let cachedCount = 0;
@@ -63,7 +63,7 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
   function beginValue(): void {
     viewCount = 0;
     if (cachedCount < MAX_CACHED) return;
-    single.clear();
+    cachedViews.clear();
     alternatives = new WeakMap();
     cachedCount = 0;
   }
@@ -72,11 +72,11 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
     const [only] = nodes;
     if (only === undefined || nodes.length > 1) return readView(source, nodes, key);
     const compiled = checks(only);
-    const known = single.get(compiled)?.get(key);
+    const known = cachedViews.get(compiled)?.get(key);
     if (known !== undefined) return known;
     const view = readView(source, nodes, key);
     if (cachedCount < MAX_CACHED)
-      single.set(compiled, (single.get(compiled) ?? new Map<string, AlignmentView>()).set(key, view));
+      cachedViews.set(compiled, (cachedViews.get(compiled) ?? new Map<string, AlignmentView>()).set(key, view));
     cachedCount += 1;
     return view;
   }
