@@ -36,7 +36,7 @@ export const runReportSchema = object(
     model: name,
     usage: usageSchema,
     decision: object({ action: decisionAction, reason: text, result_code: name, next: text }),
-    work_result: { ...anything, description: 'The work result of the worker.' },
+    work_result: { ...anything, description: 'The work result that the agent reported.' },
   },
 );
 

@@ -56,9 +56,9 @@ const offer = ENDPOINTS.listEngines.response.schema.properties;
 
 const listCapabilities = defineTool({
   name: 'list_capabilities',
-  title: 'List workers and folders',
+  title: 'List wrappers and folders',
   description:
-    'List the workers, folders (including their subfolders) and checks that an order may use. Call this before delegate_order.',
+    'List what an order may name: the wrappers that start an agent ("worker"), folders (including their subfolders) and checks. Call this before delegate_order.',
   scope: 'read',
   isReadOnly: true,
   input: object({}),

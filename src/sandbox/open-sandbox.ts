@@ -2,7 +2,7 @@ import { lstat, mkdtemp, open, realpath, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { findGitFolders, releaseGitFolders } from './mounts/git-folders.js';
+import { findGitFolders, guardGitFolder, releaseGitFolder } from './mounts/git-folders.js';
 import { isWithin, renderMounts } from './mounts/mount.js';
 import type { Mount } from './mounts/mount.js';
 import { findProgramFolders } from './mounts/program-folders.js';
@@ -97,7 +97,9 @@ export async function openSandbox(
   const close = async (): Promise<void> => {
     await Promise.allSettled(opened.files.map(async (file) => file.close()));
     await opened.proxy?.close();
-    await releaseGitFolders(workdir).catch(() => undefined);
+    for (const folder of [workdir, ...(request.folders.write ?? [])]) {
+      await releaseGitFolder(folder).catch(() => undefined);
+    }
     if (opened.folder !== undefined) await rm(opened.folder, { recursive: true, force: true });
   };
   try {
@@ -187,6 +189,7 @@ async function listMounts(
     ...(await listVariableFiles(env)),
     ...(await listExisting('read', folders.read ?? [])),
     ...(await listExisting('write', folders.write ?? [])),
+    ...(await Promise.all((folders.write ?? []).map((folder) => guardGitFolder(resolve(folder))))).flat(),
     { kind: 'write', at: workdir, from: workdir },
     ...(await findGitFolders(workdir, home)),
     { kind: 'write', at: runDir, from: runDir },

@@ -2,17 +2,28 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { VERSION, openForReading } from '../../files/index.js';
 import { toJsonSchema } from '../spec/contract-schema.js';
-import type { RunSpec } from '../../records/index.js';
+import { selectPublicVariables } from '../secrets/environment.js';
+import type { ApprovalRule, RunSpec } from '../../records/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
 
+/** The part of a cache key that is not in the spec. */
+export interface CacheKeyContext {
+  readonly engineVersion?: string | undefined;
+  /** The engine's entry in the configuration, if it was added there. */
+  readonly agent?: AgentSettings | undefined;
+  /** Approval rules of the configuration, which come before those of the spec. */
+  readonly approvals?: readonly ApprovalRule[];
+  /** The environment in which variables named by the spec are looked up. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
 /**
- * Computes the key of a result. Folders, limits, environment variables and approval rules are not part of it.
+ * Computes the key of a result from everything that the caller chooses and that can change the answer. Folders, limits, secrets,
+ * and environment variables that the spec does not name are not part of it.
  */
 export async function computeCacheKey(
   spec: RunSpec,
-  engineVersion: string | undefined,
-  /** The engine's entry in the configuration, if it was added there. */
-  agent?: AgentSettings,
+  { engineVersion, agent, approvals = [], environment = {} }: CacheKeyContext = {},
 ): Promise<string> {
   const { contract } = spec;
   const inputs: [string, string | null][] = [];
@@ -38,6 +49,9 @@ export async function computeCacheKey(
           },
     mode: spec.mode ?? 'auto',
     permissions: spec.permissions ?? 'safe',
+    // Rules have no effect on other permissions.
+    approvals: spec.permissions === 'ask' ? [...approvals, ...(spec.approvals ?? [])] : [],
+    variables: selectPublicVariables(spec.env ?? [], environment),
     terminal: spec.terminal ?? false,
     network: spec.network ?? 'host',
   };

@@ -17,8 +17,8 @@ function decide(rules: readonly ApprovalRule[], question: Partial<PermissionQues
   return decideByRules({ ...QUESTION, ...question }, null, policy).decide;
 }
 
-describe('rules', () => {
-  it('the first that matches decides, and without one a person does', () => {
+describe('approval rules', () => {
+  it('decide in their order, and a person decides if none matches', () => {
     const rules: ApprovalRule[] = [
       { tool: 'bash', decide: 'deny' },
       { tool: '*', decide: 'allow' },
@@ -38,25 +38,30 @@ describe('rules', () => {
     ['npm test > x', 'ask'],
     ['npm test\nrm x', 'ask'],
     ['npm install', 'ask'],
-  ])('that allow `npm test*` decide for %j: %s', (command, expected) => {
+  ])('that allow `npm test*` have this effect on %j: %s', (command, expected) => {
     expect(decide([{ command: 'npm test*', decide: 'allow' }], { input: { command } })).toBe(expected);
   });
 
-  it('that deny a command match it wherever it is joined with others', () => {
+  it('that deny a command also match it inside a longer command line', () => {
     expect(decide([{ command: '*rm *', decide: 'deny' }], { input: { command: ['ls;', 'rm', 'x'] } })).toBe('deny');
   });
 
   it.each([
     ['docs/a.md', 'allow'],
     ['/repo/docs/deep/a.md', 'allow'],
+    ['docs/..a.md', 'allow'],
     ['docs/../src/a.ts', 'ask'],
     ['../docs/a.md', 'ask'],
     ['/docs/a.md', 'ask'],
-  ])('that allow docs/** decide for %s: %s', (path, expected) => {
+  ])('that allow docs/** have this effect on %s: %s', (path, expected) => {
     expect(decide([{ path: 'docs/**', decide: 'allow' }], { locations: [{ path }] })).toBe(expected);
   });
 
-  it('that allow must match every file, those that deny any of them', () => {
+  it('deny a file whose name begins with two dots', () => {
+    expect(decide([{ path: '**', decide: 'deny' }], { locations: [{ path: '..env' }] })).toBe('deny');
+  });
+
+  it('allow only if they match every file, and deny if they match any file', () => {
     const locations = [{ path: 'docs/a.md' }, { path: 'src/a.ts' }];
     expect(decide([{ path: 'docs/**', decide: 'allow' }], { locations })).toBe('ask');
     expect(decide([{ path: 'docs/**', decide: 'deny' }], { locations })).toBe('deny');
@@ -72,7 +77,7 @@ it('a glob takes time proportional to pattern and text', () => {
   expect(performance.now() - started).toBeLessThan(5000);
 });
 
-it('an answer applies only once if the agent offers that option', () => {
+it('chooseOption prefers an option that applies only once', () => {
   const always = { id: 'a', label: 'Always', kind: 'allow_always' } as const;
   const once = { id: 'o', label: 'Once', kind: 'allow_once' } as const;
   expect(chooseOption([always, once], 'allow')).toBe(once);

@@ -94,7 +94,8 @@ function matchPath(pattern: string, path: string, workdir: string): boolean {
   const absolute = resolve(workdir, path);
   if (isAbsolute(pattern)) return matchGlob(pattern, absolute, { segments: true });
   const inside = relative(workdir, absolute);
-  if (inside === '' || inside.startsWith('..') || isAbsolute(inside)) return false;
+  // A file name may begin with two dots, and is then still inside.
+  if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return false;
   return matchGlob(pattern, inside.split(sep).join('/'), { segments: true });
 }
 

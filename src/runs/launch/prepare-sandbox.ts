@@ -58,6 +58,7 @@ const DENIAL_HINTS: Readonly<Record<DeniedHost['reason'], string>> = {
 
 function reportDenied({ findings, ports, id }: RunContext, { host, reason }: DeniedHost): void {
   const message = `The sandbox blocked the connection to ${host}: ${reason}. ${DENIAL_HINTS[reason]}`;
-  findings.addDiagnostic({ code: 'HOST_DENIED', message, severity: 'warning' });
-  ports.logger.warn('host denied', { run_id: id, host, reason });
+  const isNew = findings.addDiagnostic({ code: 'HOST_DENIED', message, severity: 'warning' });
+  // An agent can repeat a request without end, and must not fill the log with it.
+  if (isNew) ports.logger.warn('host denied', { run_id: id, host, reason });
 }

@@ -31,12 +31,14 @@ export async function prepareCacheKey(context: RunContext, workdir: string): Pro
   // Attachments and servers are not part of the key.
   if (ports.inputs.attachments.length > 0 || ports.inputs.mcpServers.length > 0) return undefined;
   try {
-    const version = await findEngineVersion(
+    const engineVersion = await findEngineVersion(
       launcher,
       getProgramCommand(context, launcher.program),
       selectAgentEnvironment(context),
     );
-    return await computeCacheKey({ ...spec, workdir }, version, ports.agents[spec.engine]);
+    const { approvals, environment } = ports;
+    const agent = Object.hasOwn(ports.agents, spec.engine) ? ports.agents[spec.engine] : undefined;
+    return await computeCacheKey({ ...spec, workdir }, { engineVersion, agent, approvals, environment });
   } catch (error) {
     throw new RunNotStartedError(`Cannot read the input files: ${getErrorMessage(error)}`);
   }

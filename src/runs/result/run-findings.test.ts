@@ -50,6 +50,16 @@ describe('diagnostics', () => {
   });
 });
 
+describe('addDiagnostic', () => {
+  it('returns whether a diagnostic is the first of its kind, until the list is full', () => {
+    const findings = new RunFindings();
+    const add = (name: string) => findings.addDiagnostic({ code: 'HOST_DENIED', message: `denied ${name}` });
+    expect([add('a'), add('a'), add('b')]).toEqual([true, false, true]);
+    const added = Array.from({ length: 100 }, (_none, index) => add('x'.repeat(index + 1)));
+    expect(added.filter(Boolean)).toHaveLength(23);
+  });
+});
+
 describe('the error that explains a failure', () => {
   it('is the last one the engine reported', () => {
     const { engineFailure } = collect('claude', [

@@ -48,9 +48,9 @@ export class RunFindings {
     for (const { protocol, event } of events) if (protocol === 'rasp') this.#addEvent(event);
   }
 
-  /** Adds a diagnostic of Sluice itself. */
-  addDiagnostic(diagnostic: Omit<RunDiagnostic, 'count'>): void {
-    count(this.#reader, diagnostic);
+  /** Adds a diagnostic of Sluice itself. Returns whether it is listed and the first of its kind. */
+  addDiagnostic(diagnostic: Omit<RunDiagnostic, 'count'>): boolean {
+    return count(this.#reader, diagnostic);
   }
 
   #addEvent(event: RaspEvent): void {
@@ -129,13 +129,17 @@ export class RunFindings {
   }
 }
 
-/** Counts diagnostics by kind: messages of the same kind differ only in waiting times, attempts and request ids. */
-function count(kinds: Map<string, RunDiagnostic>, found: Omit<RunDiagnostic, 'count'>): void {
+/**
+ * Counts diagnostics by kind: messages of the same kind differ only in waiting times, attempts and request ids. Returns whether
+ * this one was added as the first of its kind.
+ */
+function count(kinds: Map<string, RunDiagnostic>, found: Omit<RunDiagnostic, 'count'>): boolean {
   const message = shorten(found.message);
   const kind = `${found.code} ${found.http_status ?? ''} ${message.replaceAll(/\breq-\S+|\d+/g, '#')}`;
   const known = kinds.get(kind);
-  if (known === undefined && kinds.size >= MAX_DIAGNOSTICS) return;
+  if (known === undefined && kinds.size >= MAX_DIAGNOSTICS) return false;
   kinds.set(kind, { ...found, message, count: (known?.count ?? 0) + 1 });
+  return known === undefined;
 }
 
 /** Matches the responses of engines to a denied tool call. Gemini and OpenCode withhold the tools instead. */

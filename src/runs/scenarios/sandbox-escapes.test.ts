@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -116,6 +116,51 @@ describe.runIf(canSandbox)('git: a program in a sandbox', () => {
     expect(existsSync(join(workdir, '.git', 'hooks', 'post-checkout'))).toBe(false);
     expect(existsSync(join(workdir, '.git2'))).toBe(false);
     // Git would read configuration and hooks from the folder that this file names.
+    expect(existsSync(join(workdir, '.git', 'commondir'))).toBe(false);
+  });
+
+  it('creates no configuration that the repository lacks', async () => {
+    const { shell, git, workdir } = await makeSandboxSite();
+    git('init', '--quiet');
+    git('config', 'extensions.worktreeConfig', 'true');
+    const text = await shell(`
+      git config --file .git/config.worktree core.fsmonitor ./evil; echo x > .git/config.worktree
+      echo x > a.txt; git add a.txt; git -c user.name=x -c user.email=x@y.z commit --quiet --message=Work && echo committed`);
+    expect(text).toContain('committed');
+    expect(existsSync(join(workdir, '.git', 'config.worktree'))).toBe(false);
+  });
+
+  it.each(['hooks', 'config'])(
+    'reads a repository in which .git/%s is a link, and changes nothing in .git',
+    async (name) => {
+      const { shell, git, root, workdir } = await makeSandboxSite();
+      git('init', '--quiet');
+      await rename(join(workdir, '.git', name), join(root, name));
+      await symlink(join(root, name), join(workdir, '.git', name));
+      await shell(`rm -f .git/${name}; mkdir .git/${name}; echo x > .git/new`);
+      expect(lstatSync(join(workdir, '.git', name)).isSymbolicLink()).toBe(true);
+      expect(existsSync(join(workdir, '.git', 'new'))).toBe(false);
+    },
+  );
+
+  it('does not change the .git file of a submodule', async () => {
+    const { shell, workdir } = await makeSandboxSite();
+    await writeFile(join(workdir, '.git'), 'gitdir: ../.git/modules/part\n');
+    await shell('mkdir evil; echo "gitdir: evil" > .git; rm -f .git; mv evil .git');
+    expect(readFileSync(join(workdir, '.git'), 'utf8')).toBe('gitdir: ../.git/modules/part\n');
+  });
+
+  it('changes neither configuration nor hooks of a repository that `sandbox.write` lists', async () => {
+    const { git, workdir } = await makeSandboxSite();
+    git('init', '--quiet');
+    const before = await readFile(join(workdir, '.git', 'config'), 'utf8');
+    const { shell } = await makeSandboxSite({ sandbox: { write: [workdir] } });
+    await shell(
+      `echo x > ${workdir}/new.txt; echo x >> ${workdir}/.git/config; echo x > ${workdir}/.git/hooks/post-checkout`,
+    );
+    expect(existsSync(join(workdir, 'new.txt'))).toBe(true);
+    expect(await readFile(join(workdir, '.git', 'config'), 'utf8')).toBe(before);
+    expect(existsSync(join(workdir, '.git', 'hooks', 'post-checkout'))).toBe(false);
     expect(existsSync(join(workdir, '.git', 'commondir'))).toBe(false);
   });
 

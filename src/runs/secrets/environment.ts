@@ -17,7 +17,32 @@ export function selectEnvironment(
   allowed: readonly string[],
   ambient: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
-  const names = new Set([...BASE, ...(process.platform === 'win32' ? WINDOWS_BASE : []), ...allowed]);
+  return selectVariables([...BASE, ...(process.platform === 'win32' ? WINDOWS_BASE : []), ...allowed], ambient);
+}
+
+/**
+ * Selects the variables that a caller allows by name, without the base, and without secrets: they are part of the cache key, and
+ * a new password or token does not change the answer.
+ *
+ * @example
+ * selectPublicVariables(['TARGET', 'API_KEY'], { TARGET: 'test', API_KEY: 'k-1' }) // { TARGET: 'test', API_KEY: '' }
+ */
+export function selectPublicVariables(
+  allowed: readonly string[],
+  ambient: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const variables = Object.entries(selectVariables(allowed, ambient)).map(([name, value]) => {
+    const secrets = listSensitiveValues({ [name]: value });
+    return [name, secrets.reduce((text, secret) => text.replaceAll(secret, ''), value)];
+  });
+  return Object.fromEntries(variables);
+}
+
+function selectVariables(
+  allowed: readonly string[],
+  ambient: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const names = new Set(allowed);
   const globs = [...names].filter((name) => name.includes('*')).map((glob) => normalizeName(glob).split('*'));
   const exact = new Set([...names].map(normalizeName));
   const selected = Object.entries(ambient).filter(([name]) => {
@@ -34,8 +59,10 @@ function normalizeName(name: string): string {
   return process.platform === 'win32' ? name.toUpperCase() : name;
 }
 
-/** Whether a name matches a glob, given as the parts between its asterisks. Each part is matched at its first occurrence after the
- * previous one, which is always sufficient. */
+/**
+ * Whether a name matches a glob, given as the parts between its asterisks. Each part is matched at its first occurrence after the
+ * previous one, which is always sufficient.
+ */
 function matches(parts: readonly string[], name: string): boolean {
   const [first = '', ...middle] = parts;
   const last = middle.pop() ?? '';
@@ -80,8 +107,10 @@ function isSensitiveName(name: string): boolean {
   return (SECRET_WORD.test(upper) || SECRET_PART.test(upper)) && !DESCRIBES_SECRET.test(upper);
 }
 
-/** Whether a value is the path of a file, as in `GOOGLE_APPLICATION_CREDENTIALS`. A key may begin with a slash, but has no file
- * extension. */
+/**
+ * Whether a value is the path of a file, as in `GOOGLE_APPLICATION_CREDENTIALS`. A key may begin with a slash, but has no file
+ * extension.
+ */
 function isPath(value: string): boolean {
   return /^(?:~?\/|[A-Za-z]:\\).*\.\w{1,6}$/.test(value);
 }
@@ -90,8 +119,10 @@ function parseUrl(value: string): URL | undefined {
   return /^[a-z][a-z\d+.-]*:\/\//i.test(value) && URL.canParse(value) ? new URL(value) : undefined;
 }
 
-/** Finds the credentials in a URL. They are read from the original text, because the parsed URL may encode them differently, and
- * are also returned decoded. */
+/**
+ * Finds the credentials in a URL. They are read from the original text, because the parsed URL may encode them differently, and
+ * are also returned decoded.
+ */
 function findCredentials(url: URL, text: string): string[] {
   const found = [...url.searchParams].filter(([name]) => isSensitiveName(name)).map(([, value]) => value);
   if (url.password === '') return found;

@@ -8,25 +8,35 @@ import { isBroad } from './system-folders.js';
 const LINE_BYTES = 16 * 1024;
 
 /**
- * Git reads configuration and hooks from the directory that the file `commondir` names. It exists only in worktrees, so an agent
- * could create it in a plain repository. This content names the git directory itself, which changes nothing.
+ * Files of a git directory that decide what git executes, and that an agent could create if they are missing. They are created
+ * with content that changes nothing: `commondir` names the directory whose configuration and hooks git uses, here the git
+ * directory itself.
  */
-const SAME_FOLDER = '.\n';
+const PLACEHOLDERS = { commondir: '.\n', config: '', 'config.worktree': '' } as const;
+
+/** The entries of a git directory that a sandboxed program must not change: git would execute what they name. */
+const GUARDED_NAMES = [...Object.keys(PLACEHOLDERS), 'hooks', 'modules', 'worktrees'];
 
 /**
  * Returns the mounts for the git directory of a working folder. That of a worktree is read-only. That of a plain repository is
  * writable except for its configuration and hooks, which git would execute later, outside the sandbox. Links are not followed,
- * and a `.git` file is accepted only if the directory it names points back to it: an agent could have written either.
+ * and the directory that a `.git` file names is mounted only if it points back to that file: an agent could have written either.
+ * The `.git` file itself is always read-only, because git would read its configuration from any directory that it names.
  */
 export async function findGitFolders(workdir: string, home: string): Promise<readonly Mount[]> {
   const git = join(workdir, '.git');
   const found = await lstat(git).catch(() => undefined);
+  if (found === undefined) return findRepositoryAbove(workdir, home);
+  const common = found.isFile() ? await readWorktree(git) : undefined;
+  return [...(await guardGitFolder(workdir)), ...(common === undefined ? [] : mountReadOnly(common))];
+}
+
+/** Returns the mounts that protect configuration and hooks of the repository in a writable folder, if there is one. */
+export async function guardGitFolder(folder: string): Promise<readonly Mount[]> {
+  const git = join(folder, '.git');
+  const found = await lstat(git).catch(() => undefined);
   if (found?.isDirectory() === true) return guardRepository(git);
-  if (found?.isFile() === true) {
-    const common = await readWorktree(git);
-    return common === undefined ? [] : [...mountReadOnly(git), ...mountReadOnly(common)];
-  }
-  return found === undefined ? findRepositoryAbove(workdir, home) : [];
+  return found?.isFile() === true ? mountReadOnly(git) : [];
 }
 
 function mountReadOnly(path: string): Mount[] {
@@ -38,20 +48,30 @@ async function guardRepository(git: string): Promise<Mount[]> {
   const mounts: Mount[] = [{ kind: 'write', at: git, from: git }];
   const hooks = join(git, 'hooks');
   if ((await lstat(hooks).catch(() => undefined)) === undefined) await makeFolder(hooks).catch(() => undefined);
-  await writeFile(join(git, 'commondir'), SAME_FOLDER, { flag: 'wx' }).catch(() => undefined);
-  for (const name of ['commondir', 'config', 'config.worktree', 'hooks', 'modules', 'worktrees']) {
+  for (const [name, content] of Object.entries(PLACEHOLDERS)) {
+    await writeFile(join(git, name), content, { flag: 'wx' }).catch(() => undefined);
+  }
+  for (const name of GUARDED_NAMES) {
     const path = join(git, name);
     const found = await lstat(path).catch(() => undefined);
-    if (found?.isFile() === true || found?.isDirectory() === true) mounts.push(...mountReadOnly(path));
+    if (found === undefined) continue;
+    // A link cannot be a mount point, so the program could replace it: only a read-only git directory prevents that.
+    if (!found.isFile() && !found.isDirectory()) return mountReadOnly(git);
+    mounts.push(...mountReadOnly(path));
   }
   return mounts;
 }
 
-/** Removes what {@link findGitFolders} added to the git directory of a working folder. */
-export async function releaseGitFolders(workdir: string): Promise<void> {
-  const path = join(workdir, '.git', 'commondir');
-  const content = await readSmallFile(path, LINE_BYTES).catch(() => undefined);
-  if (content === SAME_FOLDER) await rm(path, { force: true });
+/** Removes the files that {@link guardGitFolder} added to the git directory of a folder. */
+export async function releaseGitFolder(folder: string): Promise<void> {
+  const git = join(folder, '.git');
+  // A program could have created a link to another repository, which may be in use.
+  if ((await lstat(git).catch(() => undefined))?.isDirectory() !== true) return;
+  for (const [name, placeholder] of Object.entries(PLACEHOLDERS)) {
+    const path = join(git, name);
+    const content = await readSmallFile(path, LINE_BYTES).catch(() => undefined);
+    if (content === placeholder) await rm(path, { force: true });
+  }
 }
 
 /** Returns the common git directory of a worktree. */

@@ -13,8 +13,6 @@ interface ListedHost {
 export interface HostList {
   /** Whether connections to a port of a host are allowed. An IP address must be listed itself. */
   allows(host: string, port: number): boolean;
-  /** Whether an address in the local network was listed explicitly, or as `localhost`. */
-  listsAddress(address: string, host: string): boolean;
 }
 
 /**
@@ -27,11 +25,9 @@ export function readHostList(entries: readonly string[]): HostList {
   const listed = entries.map(readEntry);
   return {
     allows: (host, port) => {
-      const requested = normalize(host);
+      const requested = normalizeHost(host);
       return listed.some(({ name, ports }) => ports.includes(port) && matches(name, requested));
     },
-    listsAddress: (address, host) =>
-      listed.some(({ name }) => name === normalize(address)) || normalize(host) === 'localhost',
   };
 }
 
@@ -41,9 +37,8 @@ export function listsLoopback(entries: readonly string[]): boolean {
 }
 
 function readEntry(entry: string): ListedHost {
-  const match = /^(.*?)(?::(\d+))?$/.exec(entry.startsWith('[') ? entry : entry.trim());
-  const [, host = '', port] = entry.startsWith('[') ? (/^(\[[^\]]*\])(?::(\d+))?$/.exec(entry) ?? []) : (match ?? []);
-  const name = normalize(host);
+  const [, host = '', port] = /^(\[[^\]]*\]|.*?)(?::(\d+))?$/.exec(entry) ?? [];
+  const name = normalizeHost(host);
   return {
     name: name.startsWith('*.') ? name.slice(1) : name,
     ports: port === undefined ? DEFAULT_PORTS : [Number(port)],
@@ -56,7 +51,8 @@ function matches(name: string, requested: string): boolean {
     : name === requested;
 }
 
-function normalize(host: string): string {
+/** Returns a host name or an IP address in the form in which it is compared: lowercase, without brackets and a final dot. */
+export function normalizeHost(host: string): string {
   return host
     .toLowerCase()
     .replace(/^\[|\]$/g, '')

@@ -30,19 +30,19 @@ async function open(
   const denied: DeniedHost[] = [];
   const proxy = await openProxy(socketPath, {
     hosts,
-    onDenied: (one) => denied.push(one),
+    onDenied: (denial) => denied.push(denial),
     resolve: async (host) => names[host] ?? [],
   });
   onTestFinished(async () => proxy.close());
   const tunnel = async (path: string): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
-      const asked = request({ socketPath, method: 'CONNECT', path });
-      asked.once('connect', (answer, socket) => {
+      const connecting = request({ socketPath, method: 'CONNECT', path });
+      connecting.once('connect', (response, socket) => {
         socket.destroy();
-        resolve(answer.statusCode);
+        resolve(response.statusCode);
       });
-      asked.once('error', reject);
-      asked.end();
+      connecting.once('error', reject);
+      connecting.end();
     });
   return { proxy, socketPath, denied, tunnel };
 }
@@ -60,21 +60,30 @@ describe('a proxy for listed hosts', () => {
     ['another name', 'other.test:443', 'not listed'],
     ['another port', 'inside.test:22', 'not listed'],
     ['an address that is not listed', '93.184.216.34:443', 'not listed'],
-    ['an address of this machine in other digits', '0x7f000001:443', 'not listed'],
+    ['an address of this machine in hexadecimal', '0x7f000001:443', 'not listed'],
     ['a listed name that resolves to a private address', 'inside.test:443', 'its address is private'],
-    ['a listed name that leads to one private address among others', 'mixed.test:443', 'its address is private'],
+    ['a listed name with one private address among others', 'mixed.test:443', 'its address is private'],
+    ['a listed name whose private address is listed for another port', 'narrow.test:443', 'its address is private'],
     ['a listed name that does not exist', 'gone.test:443', 'unknown host'],
     ['a port that does not exist, even if it is listed', 'odd.test:99999', 'not listed'],
-    ['what is not a host', 'nonsense', 'not listed'],
-  ])('refuses %s', async (_, asked, reason) => {
+    ['text without a port', 'nonsense', 'not listed'],
+  ])('refuses %s', async (_, authority, reason) => {
     const names = {
       'inside.test': ['10.0.0.7'],
       'mixed.test': ['93.184.216.34', '169.254.169.254'],
       'odd.test': ['93.184.216.34'],
+      'narrow.test': ['10.0.0.8'],
     };
-    const { tunnel, denied } = await open(['inside.test', 'mixed.test', 'gone.test', 'odd.test:99999'], names);
-    expect(await tunnel(asked)).toBe(403);
+    const hosts = ['inside.test', 'mixed.test', 'gone.test', 'odd.test:99999', 'narrow.test', '10.0.0.8:8080'];
+    const { tunnel, denied } = await open(hosts, names);
+    expect(await tunnel(authority)).toBe(403);
     expect(denied).toMatchObject([{ reason }]);
+  });
+
+  it('reports at most 255 characters of a denied host name', async () => {
+    const { tunnel, denied } = await open(['model.test']);
+    await tunnel(`${'a'.repeat(5000)}:443`);
+    expect(denied).toEqual([{ host: `${'a'.repeat(255)}:443`, reason: 'not listed' }]);
   });
 
   it('opens no connection after it was closed', async () => {
@@ -91,7 +100,7 @@ describe('a proxy for listed hosts', () => {
     });
     const { proxy, tunnel } = await open([`model.test:${port}`, `127.0.0.1:${port}`], { 'model.test': lookup });
     const pending = tunnel(`model.test:${port}`);
-    // Later than the first request, which therefore waits for the lookup by now.
+    // Sent after the first request: when this one was answered, the first one is waiting for the lookup.
     await tunnel(`127.0.0.1:${port}`);
     await Promise.all([expect(pending).rejects.toThrow('socket hang up'), proxy.close()]);
     finishLookup(['127.0.0.1']);
@@ -99,7 +108,7 @@ describe('a proxy for listed hosts', () => {
     expect(connections).toBe(2);
   });
 
-  it('survives a response that it cannot pass on', async () => {
+  it('continues after a response that it cannot forward', async () => {
     const port = await serve(
       createRawServer((socket) => {
         socket.on('error', () => undefined);
@@ -107,9 +116,9 @@ describe('a proxy for listed hosts', () => {
       }),
     );
     const { socketPath } = await open([`127.0.0.1:${port}`]);
-    const asked = request({ socketPath, path: `http://127.0.0.1:${port}/` });
-    asked.end();
-    await expect(once(asked, 'response')).rejects.toThrow('socket hang up');
+    const forwarded = request({ socketPath, path: `http://127.0.0.1:${port}/` });
+    forwarded.end();
+    await expect(once(forwarded, 'response')).rejects.toThrow('socket hang up');
   });
 });
 

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { readHostList } from './host-list.js';
+import { normalizeHost, readHostList } from './host-list.js';
 import type { HostList } from './host-list.js';
 import { isPrivateAddress } from './private-address.js';
 
@@ -33,13 +33,15 @@ const CONNECT_MS = 30_000;
 const IDLE_MS = 30 * 60_000;
 const HEADER_MS = 30_000;
 const MAX_PORT = 65_535;
+/** The part of a denied host name that is reported; no valid name is longer. */
+const MAX_HOST_LENGTH = 255;
 
 /** Header fields that apply to one connection only. */
 const HOP_FIELDS = ['proxy-authorization', 'proxy-connection', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'];
 
 /**
  * Listens on a socket for HTTP requests and tunnels (CONNECT), and passes them to listed hosts only. Names are resolved
- * here, and an address in the local network is refused unless it is listed itself.
+ * here, and an address in the local network is refused unless the address and the port are listed themselves.
  *
  * @example
  * const proxy = await openProxy('/run/me/proxy.sock', { hosts: ['api.openai.com'], onDenied: ({ host }) => log(host) });
@@ -64,7 +66,9 @@ export async function openProxy(socketPath: string, options: ProxyOptions): Prom
 
   async function choose(host: string, port: number): Promise<Choice> {
     const choice = await chooseAddress(hosts, resolve, host, port);
-    if ('reason' in choice) options.onDenied({ host: `${host}:${port}`, reason: choice.reason });
+    if ('reason' in choice) {
+      options.onDenied({ host: `${host.slice(0, MAX_HOST_LENGTH)}:${port}`, reason: choice.reason });
+    }
     return choice;
   }
 
@@ -180,8 +184,9 @@ async function chooseAddress(
   const addresses = await resolve(bare).catch(() => []);
   const [first] = addresses;
   if (first === undefined) return { reason: 'unknown host' };
+  if (normalizeHost(bare) === 'localhost') return { address: first };
   // All addresses are checked: a private one among public ones is a sign of an attack.
-  const isPrivate = addresses.some((address) => isPrivateAddress(address) && !hosts.listsAddress(address, bare));
+  const isPrivate = addresses.some((address) => isPrivateAddress(address) && !hosts.allows(address, port));
   return isPrivate ? { reason: 'its address is private' } : { address: first };
 }
 
