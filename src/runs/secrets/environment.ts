@@ -33,7 +33,7 @@ export function selectPublicVariables(
 ): Record<string, string> {
   const variables = Object.entries(selectVariables(allowed, ambient)).map(([name, value]) => {
     const secrets = listSensitiveValues({ [name]: value });
-    return [name, secrets.reduce((text, secret) => text.replaceAll(secret, ''), value)];
+    return [name, secrets.reduce((text, secret) => text.replaceAll(secret, ''), value)] as const;
   });
   return Object.fromEntries(variables);
 }
