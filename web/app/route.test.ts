@@ -19,7 +19,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
   fc.option(fc.string({ minLength: 1, unit: 'grapheme' })).map((ref) => ({ page: 'issues' as const, ref })),
 );
 
-test('a path is read back as the route it was written from', () => {
+test('readRoute returns the route that toPath has formatted', () => {
   fc.assert(
     fc.property(route, (value) => {
       expect(readRoute(toPath(value))).toEqual(value);
@@ -27,7 +27,7 @@ test('a path is read back as the route it was written from', () => {
   );
 });
 
-test('the first page is the list of runs', () => {
+test('the root path is the list of runs', () => {
   expect(readRoute('/')).toEqual({ page: 'runs' });
 });
 

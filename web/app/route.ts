@@ -22,10 +22,10 @@ export function findRenamedPath(path: string): string | null {
 
 /** Reads the route of a path; any path that is not a page is `unknown`. */
 export function readRoute(path: string): Route {
-  const [first = '', rest = null, ...more] = path.split('/').filter((part) => part !== '');
-  const name = rest === null ? null : decode(rest);
-  if (more.length > 0) return { page: 'unknown', path };
-  switch (first) {
+  const [page = '', segment = null, ...otherSegments] = path.split('/').filter((part) => part !== '');
+  const name = segment === null ? null : decode(segment);
+  if (otherSegments.length > 0) return { page: 'unknown', path };
+  switch (page) {
     case '':
       return { page: 'runs' };
     case 'runs':
@@ -39,7 +39,7 @@ export function readRoute(path: string): Route {
     case 'workbench':
     case 'workers':
     case 'charts':
-      return name === null ? { page: first } : { page: 'unknown', path };
+      return name === null ? { page } : { page: 'unknown', path };
     default:
       return { page: 'unknown', path };
   }

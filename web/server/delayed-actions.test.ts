@@ -26,7 +26,7 @@ test('an action is sent after a delay, unless it is undone', async () => {
   expect([sent, delayedActions.value]).toEqual([['b'], []]);
 });
 
-test('a tab asks for confirmation before it is closed until the last part is sent', async () => {
+test('the browser asks before closing the tab until the last part is sent', async () => {
   let finish = ignore;
   const finished = new Promise<void>((resolve) => {
     finish = resolve;

@@ -14,45 +14,45 @@ const rows = (...ids: readonly number[]): readonly Row[] => ids.map((id) => row(
 const page = (items: readonly Row[], next: string | null = 'older'): Page<Row> => ({ items, next_cursor: next });
 const list = (items: readonly Row[], next: string | null = 'oldest'): LiveList<Row> => ({ items, next, newCount: 0 });
 const ids = ({ items }: LiveList<Row>): readonly number[] => items.map(({ id }) => id);
-const now = { hold: false };
+const live = { hold: false };
 const held = { hold: true };
 
 test('the first page is the list', () => {
-  expect(mergeHead(null, page(rows(2, 1), null), getKey, now)).toEqual({ items: rows(2, 1), next: null, newCount: 0 });
+  expect(mergeHead(null, page(rows(2, 1), null), getKey, live)).toEqual({ items: rows(2, 1), next: null, newCount: 0 });
 });
 
 test('new items come first, loaded ones stay, and so does the cursor of the next page', () => {
-  const taken = mergeHead(list(rows(5, 4, 3, 2, 1)), page(rows(7, 6, 5, 4)), getKey, now);
-  expect(ids(taken)).toEqual([7, 6, 5, 4, 3, 2, 1]);
-  expect(taken.next).toBe('oldest');
+  const merged = mergeHead(list(rows(5, 4, 3, 2, 1)), page(rows(7, 6, 5, 4)), getKey, live);
+  expect(ids(merged)).toEqual([7, 6, 5, 4, 3, 2, 1]);
+  expect(merged.next).toBe('oldest');
 });
 
 test('a changed item is replaced, also while the list is held', () => {
   const changed = page([row(2, 'ended'), row(1)]);
-  for (const how of [now, held]) {
-    expect(mergeHead(list(rows(2, 1)), changed, getKey, how).items).toEqual([row(2, 'ended'), row(1)]);
+  for (const options of [live, held]) {
+    expect(mergeHead(list(rows(2, 1)), changed, getKey, options).items).toEqual([row(2, 'ended'), row(1)]);
   }
 });
 
 test('a removed item disappears, also while the list is held', () => {
-  for (const how of [now, held]) {
-    expect(ids(mergeHead(list(rows(5, 4, 3, 2)), page(rows(5, 3)), getKey, how))).toEqual([5, 3, 2]);
+  for (const options of [live, held]) {
+    expect(ids(mergeHead(list(rows(5, 4, 3, 2)), page(rows(5, 3)), getKey, options))).toEqual([5, 3, 2]);
   }
 });
 
 test('while the list is held, new items are counted and no row moves', () => {
-  const taken = mergeHead(list(rows(3, 2, 1)), page(rows(5, 4, 3, 2)), getKey, held);
-  expect(ids(taken)).toEqual([3, 2, 1]);
-  expect(taken.newCount).toBe(2);
-  expect(ids(mergeHead(taken, page(rows(5, 4, 3, 2)), getKey, now))).toEqual([5, 4, 3, 2, 1]);
+  const merged = mergeHead(list(rows(3, 2, 1)), page(rows(5, 4, 3, 2)), getKey, held);
+  expect(ids(merged)).toEqual([3, 2, 1]);
+  expect(merged.newCount).toBe(2);
+  expect(ids(mergeHead(merged, page(rows(5, 4, 3, 2)), getKey, live))).toEqual([5, 4, 3, 2, 1]);
 });
 
 test('an item that has moved to the head is listed once', () => {
-  expect(ids(mergeHead(list(rows(1, 2, 3, 4, 5)), page(rows(4, 1, 2)), getKey, now))).toEqual([4, 1, 2, 3, 5]);
+  expect(ids(mergeHead(list(rows(1, 2, 3, 4, 5)), page(rows(4, 1, 2)), getKey, live))).toEqual([4, 1, 2, 3, 5]);
 });
 
-test('drops the older rows when the new head does not overlap with them', () => {
-  expect(mergeHead(list(rows(2, 1)), page(rows(9, 8)), getKey, now)).toEqual({
+test('older rows are dropped if the new head does not overlap with them', () => {
+  expect(mergeHead(list(rows(2, 1)), page(rows(9, 8)), getKey, live)).toEqual({
     items: rows(9, 8),
     next: 'older',
     newCount: 0,
@@ -60,19 +60,19 @@ test('drops the older rows when the new head does not overlap with them', () => 
 });
 
 test('a head that is the complete list removes everything below it', () => {
-  expect(ids(mergeHead(list(rows(3, 2, 1)), page(rows(3), null), getKey, now))).toEqual([3]);
-  expect(ids(mergeHead(list(rows(3, 2, 1)), page([], null), getKey, now))).toEqual([]);
+  expect(ids(mergeHead(list(rows(3, 2, 1)), page(rows(3), null), getKey, live))).toEqual([3]);
+  expect(ids(mergeHead(list(rows(3, 2, 1)), page([], null), getKey, live))).toEqual([]);
 });
 
-test('adds an older page without duplicates', () => {
-  const taken = appendPage(list(rows(5, 4)), page(rows(4, 3), null), getKey);
-  expect(ids(taken)).toEqual([5, 4, 3]);
-  expect(taken.next).toBeNull();
+test('an older page is added without duplicates', () => {
+  const merged = appendPage(list(rows(5, 4)), page(rows(4, 3), null), getKey);
+  expect(ids(merged)).toEqual([5, 4, 3]);
+  expect(merged.next).toBeNull();
 });
 
-test('the list equals the newest items of the server without gaps, in any order of new runs and pages', () => {
+test('the list has no gaps and begins with the newest item, in any order of new items and older pages', () => {
   const step = fc.oneof(
-    fc.record({ come: fc.integer({ min: 1, max: 12 }) }),
+    fc.record({ added: fc.integer({ min: 1, max: 12 }) }),
     fc.constant('more' as const),
     fc.constant('held' as const),
   );
@@ -83,17 +83,17 @@ test('the list equals the newest items of the server without gaps, in any order 
         const items = Array.from({ length: Math.max(0, Math.min(count, id)) }, (_, index) => row(id - index));
         return page(items, id > count ? String(id - count) : null);
       };
-      let known: LiveList<Row> = mergeHead(null, from(newest, 5), getKey, now);
-      for (const taken of steps) {
-        if (taken === 'more') {
+      let known: LiveList<Row> = mergeHead(null, from(newest, 5), getKey, live);
+      for (const current of steps) {
+        if (current === 'more') {
           if (known.next !== null) known = appendPage(known, from(Number(known.next), 5), getKey);
         } else {
-          newest += taken === 'held' ? 1 : taken.come;
-          known = mergeHead(known, from(newest, 5), getKey, { hold: taken === 'held' });
+          newest += current === 'held' ? 1 : current.added;
+          known = mergeHead(known, from(newest, 5), getKey, { hold: current === 'held' });
         }
         const [first] = known.items;
         expect(ids(known)).toEqual(known.items.map((_, index) => (first?.id ?? 0) - index));
-        const isShown = taken === 'held' || taken === 'more' || first?.id === newest;
+        const isShown = current === 'held' || current === 'more' || first?.id === newest;
         expect(isShown).toBe(true);
       }
     }),

@@ -9,7 +9,7 @@ export interface PageInput {
   readonly cursor?: string;
 }
 
-/** A list from the server, as displayed. */
+/** The displayed part of a list from the server. */
 export interface ShownList<Item> {
   /** Null until the first response. */
   readonly list: LiveList<Item> | null;
@@ -176,6 +176,6 @@ export function appendPage<Item>(list: LiveList<Item>, page: Page<Item>, getKey:
 /** Counts the known items that the first page covers: those up to the last one that is on that page. */
 function countHead<Item>(known: readonly Item[], head: readonly Item[], getKey: GetKey<Item>): number {
   const indexes = new Map(known.map((item, index) => [getKey(item), index]));
-  const last = head.findLast((item) => indexes.has(getKey(item)));
-  return last === undefined ? 0 : (indexes.get(getKey(last)) ?? 0) + 1;
+  const lastKnown = head.findLast((item) => indexes.has(getKey(item)));
+  return lastKnown === undefined ? 0 : (indexes.get(getKey(lastKnown)) ?? 0) + 1;
 }

@@ -57,7 +57,7 @@ describe('a question', () => {
     listWaiting: async () => ({ items, complete: true }),
   });
 
-  test('is replaced if its run has another open question', async () => {
+  test('is replaced if another question of its run is open, but not this one', async () => {
     expect(await isReplaced(serve(entry('r1', 'q2')), 'r1', 'q1')).toBe(true);
     expect(await isReplaced(serve(entry('r1', 'q1'), entry('r1', 'q2')), 'r1', 'q1')).toBe(false);
     expect(await isReplaced(serve(entry('r2', 'q2')), 'r1', 'q1')).toBe(false);

@@ -36,10 +36,10 @@ function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
   return null;
 }
 
-/** Shown if an answer was not sent because of {@link isReplaced}. */
+/** Shown if {@link isReplaced} returned true, so that the answer was not sent. */
 export const QUESTION_REPLACED = 'Nothing was sent: the agent has asked another question in the meantime.';
 
-/** Whether the agent has asked another question since this one. A question that is not listed yet is not noticed. */
+/** Whether the agent has asked another question since this one. A question that the server does not list yet is not noticed. */
 export async function isReplaced(
   client: Pick<Client, 'listWaiting'>,
   run: string,

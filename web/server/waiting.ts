@@ -42,7 +42,7 @@ export async function loadWaiting(abort?: AbortSignal): Promise<void> {
 export function watchWaiting(onNew: (entries: readonly WaitingEntry[]) => void): () => void {
   const control = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let workersAt = Number.NEGATIVE_INFINITY;
+  let workersLoadedAt = Number.NEGATIVE_INFINITY;
   const poll = async (): Promise<void> => {
     clearTimeout(timer);
     const before = waiting.peek();
@@ -52,8 +52,8 @@ export function watchWaiting(onNew: (entries: readonly WaitingEntry[]) => void):
       const added = findNew(before.entries, now.entries);
       if (added.length > 0) onNew(added);
     }
-    if (!document.hidden && performance.now() - workersAt >= WORKERS_POLL_MS) {
-      workersAt = performance.now();
+    if (!document.hidden && performance.now() - workersLoadedAt >= WORKERS_POLL_MS) {
+      workersLoadedAt = performance.now();
       await loadWorkers(control.signal);
     }
     if (control.signal.aborted) return;
@@ -87,7 +87,7 @@ function findNew(before: readonly WaitingEntry[], now: readonly WaitingEntry[]):
   return now.filter(({ id }) => !known.has(id));
 }
 
-/** Formats the number of entries for the badge: empty for zero, `99+` for more than 99. */
+/** Formats the number of entries for the badge: empty for zero, `99+` for more than 99 or an incomplete list. */
 export function formatWaiting({ entries, complete }: Waiting): string {
   if (entries.length === 0) return '';
   return entries.length > 99 || !complete ? '99+' : String(entries.length);

@@ -9,11 +9,11 @@ test.each([
   [1_234_567, '1,234,567'],
   [-12_345, '-12,345'],
   [1e300, '1e+300'],
-])('%d is %s', (count, expected) => {
+])('a count of %d is formatted as %s', (count, expected) => {
   expect(formatCount(count)).toBe(expected);
 });
 
-test('agrees with the formatter of the platform', () => {
+test('a count is formatted as by the formatter of the platform', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), (count) => {
       expect(formatCount(count)).toBe(count.toLocaleString('en'));
@@ -28,11 +28,11 @@ test.each([
   [1000, '1.0 kB'],
   [3_450_000, '3.5 MB'],
   [2_000_000_000_000, '2000.0 GB'],
-])('%d bytes are %s', (bytes, expected) => {
+])('%d bytes are formatted as %s', (bytes, expected) => {
   expect(formatBytes(bytes)).toBe(expected);
 });
 
-test('formats known figures and omits the rest', () => {
+test('a usage is formatted without its unknown figures', () => {
   expect(formatUsage({ input_tokens: 1200, output_tokens: 40, cost: 0.0123 })).toBe('1,200 in · 40 out · $0.0123');
   expect(formatUsage({ input_tokens: 5, cached_input_tokens: 3, output_tokens: 0 })).toBe('5 in · 3 cached · 0 out');
   expect(formatUsage(undefined)).toBe('');
@@ -43,7 +43,7 @@ test.each([
   [0.0012, '$0.0012'],
   [0.5, '$0.50'],
   [1234.5, '$1,234.50'],
-])('%d dollars are %s', (dollars, expected) => {
+])('%d dollars are formatted as %s', (dollars, expected) => {
   expect(formatMoney(dollars)).toBe(expected);
 });
 
@@ -51,6 +51,6 @@ test.each([
   [12, '12'],
   [12_345, '12.3k'],
   [4_500_000, '4.5M'],
-])('%d in short is %s', (count, expected) => {
+])('the short form of %d is %s', (count, expected) => {
   expect(formatShort(count)).toBe(expected);
 });

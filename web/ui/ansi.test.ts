@@ -4,7 +4,7 @@ import { readStyles } from './ansi.js';
 
 const E = '\u001B[';
 
-describe('the styles of a terminal', () => {
+describe('terminal styles', () => {
   test('become classes', () => {
     expect(readStyles(`${E}32m✓${E}0m done ${E}1;31mnow${E}22m.`)).toEqual([
       { text: '✓', style: 'ansi-2' },
@@ -14,28 +14,28 @@ describe('the styles of a terminal', () => {
     ]);
   });
 
-  test('of 256 and of millions of colours do not shift what follows', () => {
+  test('of extended colours do not change the meaning of the codes after them', () => {
     expect(readStyles(`${E}38;5;2;1ma${E}0;38;2;1;2;3;3mb`)).toEqual([
       { text: 'a', style: 'ansi-2 ansi-bold' },
       { text: 'b', style: 'ansi-italic' },
     ]);
   });
 
-  test('never hide a text: concealed and inverse text is plain, other escapes stay', () => {
+  test('never hide text: concealed and inverse text is plain, and other escapes are kept', () => {
     expect(readStyles(`${E}8msecret${E}7mx${E}2Jy\u001B]8;;http://evil\u0007z`)).toEqual([
       { text: 'secret', style: '' },
       { text: `x${E}2Jy\u001B]8;;http://evil\u0007z`, style: '' },
     ]);
   });
 
-  test('are bounded', () => {
+  test('are limited in number, without losing text', () => {
     const text = `${E}31ma${E}32mb`.repeat(10_000);
-    const stretches = readStyles(text);
-    expect(stretches.length).toBeLessThan(2010);
-    expect(stretches.map((one) => one.text).join('')).toBe('ab'.repeat(10_000));
+    const pieces = readStyles(text);
+    expect(pieces.length).toBeLessThan(2010);
+    expect(pieces.map((one) => one.text).join('')).toBe('ab'.repeat(10_000));
   });
 
-  test('lose no character of the text', () => {
+  test('are removed without losing a character of the text', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom(`${E}31m`, `${E}K`, `${E}0m`, `${E}2J`, '\u001B'),

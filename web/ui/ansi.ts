@@ -31,8 +31,8 @@ export function readStyles(text: string): readonly StyledText[] {
     if (match.groups?.['end'] === 'm') style = applyCodes(style, match.groups['codes'] ?? '');
     if (pieces.length >= MAX_PIECES) break;
   }
-  const rest = text.slice(end);
-  if (rest !== '') pieces.push({ text: rest.replaceAll(STYLES, ''), style: nameStyle(style) });
+  const remaining = text.slice(end);
+  if (remaining !== '') pieces.push({ text: remaining.replaceAll(STYLES, ''), style: nameStyle(style) });
   return pieces;
 }
 

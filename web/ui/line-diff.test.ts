@@ -5,8 +5,8 @@ import { diffLines, readPatch } from './line-diff.js';
 const write = (lines: ReturnType<typeof diffLines>): string =>
   lines.map(({ kind, text }) => `${{ same: ' ', added: '+', removed: '-' }[kind]}${text}`).join('\n');
 
-describe('a change of a text', () => {
-  test('has the lines that differ, and a few around them', () => {
+describe('a line diff', () => {
+  test('has the lines that differ, and three unchanged ones around them', () => {
     const before = Array.from({ length: 20 }, (_, index) => `line ${index}`);
     const after = before.with(10, 'another');
     expect(write(diffLines(before.join('\n'), after.join('\n')))).toBe(
@@ -18,7 +18,7 @@ describe('a change of a text', () => {
     expect(write(diffLines('a\nb\nc', 'x\nb\ny'))).toBe('-a\n+x\n b\n-c\n+y');
   });
 
-  test('is bounded for large texts', () => {
+  test('is limited to 2,000 lines', () => {
     const large = Array.from({ length: 5000 }, (_, index) => `${index}`).join('\n');
     expect(diffLines(large, large.replaceAll('1', '2')).length).toBeLessThanOrEqual(2000);
   });
@@ -28,14 +28,14 @@ describe('a change of a text', () => {
     expect(diffLines('a', 'a').every(({ kind }) => kind === 'same')).toBe(true);
   });
 
-  test('leads from one text to the other', () => {
+  test('adds and removes as many lines as the lengths of the texts differ', () => {
     const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
     fc.assert(
-      fc.property(lines, lines, (one, other) => {
-        const changes = diffLines(one.join('\n'), other.join('\n'));
+      fc.property(lines, lines, (before, after) => {
+        const changes = diffLines(before.join('\n'), after.join('\n'));
         const count = (kind: string): number => changes.filter((line) => line.kind === kind).length;
         expect(count('added') - count('removed')).toBe(
-          (other.join('\n') === '' ? 0 : other.length) - (one.join('\n') === '' ? 0 : one.length),
+          (after.join('\n') === '' ? 0 : after.length) - (before.join('\n') === '' ? 0 : before.length),
         );
       }),
     );

@@ -9,15 +9,15 @@ test('visible rows come before those around them', () => {
   expect(chosen).toEqual({ rows: [8, 10, 11, 12], missing: 3 });
 });
 
-test('rows in the page stay, and are not requested again', () => {
-  const asked: number[] = [];
+test('rows that are already in the page stay, and are not requested again', () => {
+  const requested: number[] = [];
   const grantRows = (wanted: number): number => {
-    asked.push(wanted);
+    requested.push(wanted);
     return 0;
   };
   const chosen = chooseRows({ visible: [10, 12], around: [8, 14], isDrawn: (index) => index < 12, grantRows });
   expect(chosen).toEqual({ rows: [8, 9, 10, 11], missing: 3 });
-  expect(asked).toEqual([3]);
+  expect(requested).toEqual([3]);
 });
 
 test('a list without rows has none to draw', () => {
@@ -32,26 +32,26 @@ test('draws all rows in the end, in order, even if few are granted at a time', (
     from: fc.nat(50),
     length: fc.nat(40),
     beside: fc.nat(3),
-    most: fc.integer({ min: 1, max: 9 }),
+    limit: fc.integer({ min: 1, max: 9 }),
   });
   fc.assert(
-    fc.property(numbers, ({ from, length, beside, most }) => {
-      const there = new Set<number>();
+    fc.property(numbers, ({ from, length, beside, limit }) => {
+      const drawn = new Set<number>();
       const around = [Math.max(0, from - beside), from + length + beside] as const;
       for (let missing = Number.POSITIVE_INFINITY; missing > 0;) {
         const chosen = chooseRows({
           visible: [from, from + length],
           around,
-          isDrawn: (index) => there.has(index),
-          grantRows: (wanted) => Math.min(wanted, most),
+          isDrawn: (index) => drawn.has(index),
+          grantRows: (wanted) => Math.min(wanted, limit),
         });
-        expect(chosen.rows.length - there.size).toBeLessThanOrEqual(most);
+        expect(chosen.rows.length - drawn.size).toBeLessThanOrEqual(limit);
         expect(chosen.missing).toBeLessThan(missing);
         ({ missing } = chosen);
-        for (const index of chosen.rows) there.add(index);
-        expect([...chosen.rows]).toEqual([...there].toSorted((one, other) => one - other));
+        for (const index of chosen.rows) drawn.add(index);
+        expect([...chosen.rows]).toEqual([...drawn].toSorted((one, other) => one - other));
       }
-      expect(there.size).toBe(around[1] - around[0] + 1);
+      expect(drawn.size).toBe(around[1] - around[0] + 1);
     }),
   );
 });

@@ -248,8 +248,8 @@ const MAX_HEIGHT_PX = 15_000_000;
  * Creates the scale of a list. If a list is higher than a browser can draw, one pixel of the scroll bar represents several pixels
  * of the list.
  */
-export function createListScale(total: number, view: number, highest = MAX_HEIGHT_PX): ListScale {
-  if (total <= highest) {
+export function createListScale(total: number, view: number, maxHeight = MAX_HEIGHT_PX): ListScale {
+  if (total <= maxHeight) {
     return {
       pageHeight: total,
       toList: (scrollTop) => scrollTop,
@@ -257,10 +257,10 @@ export function createListScale(total: number, view: number, highest = MAX_HEIGH
       position: (offset) => offset,
     };
   }
-  const ratio = (total - view) / (highest - view);
+  const ratio = (total - view) / (maxHeight - view);
   const toList = (scrollTop: number): number => scrollTop * ratio;
   return {
-    pageHeight: highest,
+    pageHeight: maxHeight,
     toList,
     toPage: (offset) => Math.max(0, offset / ratio),
     position: (offset, scrollTop) => scrollTop + offset - toList(scrollTop),

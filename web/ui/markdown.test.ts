@@ -29,7 +29,7 @@ describe('inline Markdown', () => {
     ['[x](javascript:alert(1))', [link('javascript:alert(1', 'x'), ')']],
     ['<img src=x onerror=alert(1)>', ['<img src=x onerror=alert(1)>']],
     ['two\nlines', ['two\nlines']],
-  ])('%j', (text, expected) => {
+  ])('%j is read', (text, expected) => {
     expect(readInlines(text)).toEqual(expected);
   });
 });
@@ -75,12 +75,12 @@ describe('Markdown blocks', () => {
     ],
     ['a | b', [paragraph('a | b')]],
     ['<script>alert(1)</script>', [paragraph('<script>alert(1)</script>')]],
-  ])('%j', (text, expected) => {
+  ])('%j is read', (text, expected) => {
     expect(readBlocks(text)).toEqual(expected);
   });
 });
 
-/** Texts full of what Markdown knows. */
+/** Pieces of Markdown syntax. */
 const marks = [
   '*',
   '**',
@@ -106,7 +106,7 @@ const marks = [
 ];
 const markdown = fc.array(fc.constantFrom(...marks), { maxLength: 200 }).map((parts) => parts.join(''));
 
-test('keeps every letter of a text, with any budget', () => {
+test('every letter of a text is kept, with any budget', () => {
   fc.assert(
     fc.property(markdown, fc.integer({ min: 1, max: 60 }), (text, nodes) => {
       const letters = (all: string): string => all.replaceAll(/[^a]/g, '');
@@ -116,7 +116,7 @@ test('keeps every letter of a text, with any budget', () => {
   );
 });
 
-test('of a long table the row where the budget ends keeps its cells', () => {
+test('a long table keeps all cells of the row in which the budget ends', () => {
   const rows = Array.from({ length: 20 }, (_, row) => `| ${row} one | ${row} two | ${row} three |`);
   for (let nodes = 1; nodes < 70; nodes += 1) {
     const text = asText(readBlocks(['| a | b | c |', '|---|---|---|', ...rows].join('\n'), { nodes }));
@@ -124,14 +124,14 @@ test('of a long table the row where the budget ends keeps its cells', () => {
   }
 });
 
-test('a text of marks alone stays within the budget of elements', () => {
+test('a text that consists of marks stays within the element budget', () => {
   for (const unit of ['*a* ', '`a`', '- a\n', '> ', '# a\n', '|a', '[a](b)', '- - - - a\n']) {
     const nodes = countNodes(readBlocks(unit.repeat(5000), { nodes: 300 }));
     expect(nodes).toBeLessThan(700);
   }
 });
 
-test('limits the nesting of a text that opens many marks', () => {
+test('the nesting of a text that opens many marks is limited', () => {
   const deepest = (blocks: readonly Block[]): number =>
     Math.max(0, ...blocks.map((block) => ('blocks' in block ? 1 + deepest(block.blocks) : 0)));
   expect(deepest(readBlocks('> '.repeat(1000)))).toBeLessThanOrEqual(6);

@@ -4,7 +4,7 @@ import type { Failure, Resource } from '../server/use-resource.js';
 /** The severity of a message. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad';
 
-/** A message. Screen readers interrupt for the tone `bad`. */
+/** A message. Screen readers announce it immediately if its tone is `bad`. */
 export function Notice({
   tone,
   title,

@@ -11,8 +11,8 @@ export type Trigger =
  * readTrigger('workrun:2026-11-15-dev-0001') // { kind: 'run', runId: '2026-11-15-dev-0001' }
  */
 export function readTrigger(trigger: string): Trigger {
-  const [, name, rest = ''] = /^(workrun|resolve):(.+)$/su.exec(trigger) ?? [];
-  if (name === 'workrun') return { kind: 'run', runId: rest };
-  if (name === 'resolve') return { kind: 'item', itemId: rest };
+  const [, name, id = ''] = /^(workrun|resolve):(.+)$/su.exec(trigger) ?? [];
+  if (name === 'workrun') return { kind: 'run', runId: id };
+  if (name === 'resolve') return { kind: 'item', itemId: id };
   return { kind: 'other', text: trigger };
 }

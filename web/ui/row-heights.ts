@@ -26,14 +26,14 @@ export function createRowHeights(estimate: number): RowHeights {
 
   function makeRoom(index: number): void {
     while (index >= size) {
-      const next = new Float64Array(size * 2 + 1);
-      next.set(tree);
+      const nextTree = new Float64Array(size * 2 + 1);
+      nextTree.set(tree);
       // The new root covers all rows; those of its second half have no difference yet.
-      next[size * 2] = tree[size] ?? 0;
-      tree = next;
-      const more = new Float64Array(size * 2);
-      more.set(differences);
-      differences = more;
+      nextTree[size * 2] = tree[size] ?? 0;
+      tree = nextTree;
+      const nextDifferences = new Float64Array(size * 2);
+      nextDifferences.set(differences);
+      differences = nextDifferences;
       size *= 2;
     }
   }

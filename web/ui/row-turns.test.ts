@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { createRowTurns } from './row-turns.js';
 
-/** Turns whose frames and tasks come when the test triggers them. */
-function openTurns(most: number) {
+/** Creates turns whose frames and tasks are triggered by the test. */
+function createTurns(limit: number) {
   const frames: (() => void)[] = [];
   const tasks: (() => void)[] = [];
   const turns = createRowTurns(
     { afterFrame: (run) => void frames.push(run), afterTask: (run) => void tasks.push(run) },
-    most,
+    limit,
   );
   const runAll = (queue: (() => void)[]): void => {
     for (const run of queue.splice(0)) run();
@@ -16,14 +16,14 @@ function openTurns(most: number) {
 }
 
 test('limits the rows that all lists together create in a frame', () => {
-  const turns = openTurns(8);
+  const turns = createTurns(8);
   expect([turns.grant(5), turns.grant(5), turns.grant(5)]).toEqual([5, 3, 0]);
   turns.frame();
   expect(turns.grant(20)).toBe(8);
 });
 
 test('waiting lists are drawn one per frame, in order of arrival', () => {
-  const turns = openTurns(8);
+  const turns = createTurns(8);
   const drawn: string[] = [];
   for (const name of ['events', 'raw']) {
     turns.wait(() => {
@@ -38,7 +38,7 @@ test('waiting lists are drawn one per frame, in order of arrival', () => {
 });
 
 test('a list that waits twice is drawn once', () => {
-  const turns = openTurns(8);
+  const turns = createTurns(8);
   let drawn = 0;
   const draw = (): void => void (drawn += 1);
   turns.wait(draw);
@@ -49,7 +49,7 @@ test('a list that waits twice is drawn once', () => {
 });
 
 test('rows created in a turn do not count against the next frame', () => {
-  const turns = openTurns(8);
+  const turns = createTurns(8);
   turns.wait(() => void turns.grant(8));
   turns.frame();
   expect(turns.grant(3)).toBe(0);
@@ -58,7 +58,7 @@ test('rows created in a turn do not count against the next frame', () => {
 });
 
 test('a removed list is not drawn', () => {
-  const turns = openTurns(8);
+  const turns = createTurns(8);
   let drawn = 0;
   const draw = (): void => void (drawn += 1);
   turns.wait(draw);
@@ -68,7 +68,7 @@ test('a removed list is not drawn', () => {
 });
 
 test('requests no frame while no list is waiting', () => {
-  const turns = openTurns(8);
+  const turns = createTurns(8);
   turns.grant(0);
   expect(turns.frames).toHaveLength(0);
   turns.grant(1);

@@ -8,11 +8,11 @@ test.each([
   [200_000, '3 min 20 s'],
   [7_500_000, '2 h 5 min'],
   [200_000_000, '2 d 7 h'],
-])('%d ms is %s', (ms, expected) => {
+])('a duration of %d ms is formatted as %s', (ms, expected) => {
   expect(formatDuration(ms)).toBe(expected);
 });
 
-test('shows only the time for today, and the day for other dates', () => {
+test('a moment of today is formatted without its date', () => {
   const now = new Date(2026, 10, 15, 12, 0, 0);
   expect(formatMoment(new Date(2026, 10, 15, 9, 5, 7).toISOString(), now)).toBe('09:05:07');
   expect(formatMoment(new Date(2026, 10, 14, 9, 5, 7).toISOString(), now)).toBe('2026-11-14 09:05');
@@ -25,6 +25,6 @@ test.each([
   [3_600_000, '1 h'],
   [47 * 3_600_000, '47 h'],
   [72 * 3_600_000, '3 d'],
-])('%d ms is %s', (ms, expected) => {
+])('a wait of %d ms is formatted as %s', (ms, expected) => {
   expect(formatWait(ms)).toBe(expected);
 });

@@ -7,7 +7,7 @@ test('an address without filters requests everything', () => {
   expect(read('row=1&decision=&worker=+')).toEqual({});
 });
 
-test('every filter is requested', () => {
+test('every filter of the address is applied', () => {
   expect(read('issue_ref=acme/shop%237&run_id=r&worker=codex-cli&decision=blocked')).toEqual({
     issue_ref: 'acme/shop#7',
     run_id: 'r',
@@ -23,11 +23,11 @@ test('days are local and include the entire last day', () => {
   });
 });
 
-test.each(['from=yesterday', 'to=2026-11', 'from=0000-01-01', 'decision=maybe'])('%s requests nothing', (text) => {
+test.each(['from=yesterday', 'to=2026-11', 'from=0000-01-01', 'decision=maybe'])('%s is ignored', (text) => {
   expect(read(text)).toEqual({});
 });
 
-test('links to the same rows as a file', () => {
+test('the export URL has the same filters as the list', () => {
   expect(buildExportUrl(read('issue_ref=acme/shop%237'), 'csv')).toBe(
     '/v1/executions/export?format=csv&issue_ref=acme%2Fshop%237',
   );

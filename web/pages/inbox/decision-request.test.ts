@@ -5,12 +5,12 @@ import type { DecisionFields } from './decision-request.js';
 const item = { issue_ref: 'acme/shop#9', run_id: '2026-11-15-dev-0001' };
 const read = (changes: Partial<DecisionFields>, who = '') => readDecision({ ...EMPTY_DECISION, ...changes }, item, who);
 
-test('nothing is requested before something is selected', () => {
+test('no request is built before an action is selected', () => {
   expect(read({ why: 'because' })).toEqual({ body: null, errors: {} });
   expect(read({ action: 'explode', why: 'because' }).body).toBeNull();
 });
 
-test('a decision needs its reason', () => {
+test('a decision needs a reason', () => {
   expect(read({ action: 'reject', why: ' ' })).toEqual({ body: null, errors: { why: expect.any(String) } });
 });
 
@@ -34,7 +34,7 @@ test('only an edit has a result, from the fields or from the JSON', () => {
   });
 });
 
-test('broken JSON is not sent', () => {
+test('invalid JSON is not sent', () => {
   expect(read({ action: 'edit', why: 'x', view: 'json', json: '{' })).toEqual({
     body: null,
     errors: { json: expect.stringContaining('Invalid JSON') },

@@ -50,11 +50,12 @@ function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind:
     const query = { protocol: 'fcmp', from: String(seq), to: String(seq) } as const;
     const { events } = await client.readHistory({ id: run, query, signal });
     // The server sends this type: it is part of the same package.
-    return findOpenQuestion(events as readonly FcmpEvent[]);
+    return { question: findOpenQuestion(events as readonly FcmpEvent[]) };
   });
   if (event.value === null && event.failure === null) return <Loading />;
-  const isSame = event.value?.interactionId === interaction_id;
-  const question = isSame && event.value !== null ? event.value : describeEntry(entry);
+  const loaded = event.value?.question;
+  // The server may no longer have the event.
+  const question = loaded?.interactionId === interaction_id ? loaded : describeEntry(entry);
   const text = question.prompt;
   return (
     <article
@@ -93,7 +94,7 @@ function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind:
   );
 }
 
-/** Describes the question as far as the list contains it. */
+/** Describes a question by its entry in the list, which may have only the beginning of its text. */
 function describeEntry(entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }>): OpenQuestion {
   const { interaction_id: interactionId, text: prompt } = entry;
   if (entry.kind === 'question') return { interactionId, prompt, options: entry.options };

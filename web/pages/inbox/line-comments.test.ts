@@ -3,7 +3,7 @@ import { findComment, listSendable, putComment, readComments } from './line-comm
 
 const one = { path: 'a.ts', line: 3, side: 'new', text: 'Why?' } as const;
 
-test('a line has one comment: writing again replaces it, an empty one removes it', () => {
+test('a line has one comment: another text replaces it, and an empty text removes it', () => {
   const other = { ...one, side: 'old' } as const;
   const two = putComment(putComment([], one), other);
   expect(putComment(two, { ...one, text: 'Really?' })).toEqual([other, { ...one, text: 'Really?' }]);
@@ -17,12 +17,12 @@ test('only comments with text are sent', () => {
 });
 
 test.each(['', '{', 'null', '{"path":"a"}', '[null, 1, {"path":"a","line":"1","side":"new","text":"x"}]'])(
-  'a draft that is broken has no comments: %s',
+  'an invalid draft has no comments: %s',
   (text) => {
     expect(readComments(text)).toEqual([]);
   },
 );
 
-test('a draft keeps its comments', () => {
+test('the comments of a valid draft are read', () => {
   expect(readComments(JSON.stringify([one]))).toEqual([one]);
 });

@@ -57,14 +57,14 @@ describe('the queue', () => {
     ]);
   });
 
-  test('is searched for all words, in upper or lower case', () => {
+  test('is searched for all words, ignoring case', () => {
     const all = [QUESTION, PERMISSION, SINK, result('a', true)];
     expect(searchEntries(all, ' SHED green ').map(({ id }) => id)).toEqual(['q']);
     expect(searchEntries(all, 'output_missing')).toHaveLength(1);
     expect(searchEntries(all, '')).toBe(all);
   });
 
-  test('offers the actions that all selected entries have', () => {
+  test('offers the actions that all selected entries have in common', () => {
     expect(listBulkActions([result('a', true), result('b', false)])).toEqual(['retry', 'reject']);
     expect(listBulkActions([result('a', true)])).toEqual(['accept', 'retry', 'reject']);
     expect(listBulkActions([PERMISSION])).toEqual(['allow']);
@@ -78,7 +78,7 @@ describe('the queue', () => {
     expect(findOption(PERMISSION, 'deny')).toBeUndefined();
   });
 
-  test('shows what is about to be sent', () => {
+  test('describes the action that is about to be sent', () => {
     expect(describeAction('reject', [result('a', true), result('b', true)])).toBe('Rejecting 2 results');
     expect(describeAction('redeliver', [SINK])).toBe('Redelivering 1 sink');
   });

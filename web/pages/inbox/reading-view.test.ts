@@ -4,7 +4,7 @@ import { checkCommit, describeSource, isAcceptable } from './reading-view.js';
 const item = { issue_ref: 'acme/shop#9', run_id: '2026-11-15-dev-0001' };
 const result = { ...item, status: 'ok', changes: { commit: 'abc' }, summary: 'Done.' } as const;
 
-test('names the kind of source and its file', () => {
+test('the source is described by its kind and its file', () => {
   expect(describeSource({ source: 'json', path: 'work_result.json', problems: [] })).toBe(
     'JSON file: work_result.json',
   );
@@ -19,11 +19,11 @@ test.each([
   ['found', []],
   ['not found', [{ code: 'COMMIT_NOT_FOUND', message: '' }]],
   ['not checked', [{ code: 'COMMIT_UNCHECKED', message: '' }]],
-] as const)('a commit was %s', (expected, problems) => {
+] as const)('the check of a commit returns "%s"', (expected, problems) => {
   expect(checkCommit({ source: 'json', problems, result })).toBe(expected);
 });
 
-test('a notice that the commit was not checked counts too', () => {
+test('a commit is not checked if a notice says so', () => {
   const notices = [{ code: 'NOT_A_REPOSITORY', message: '' }];
   expect(checkCommit({ source: 'json', problems: [], notices, result })).toBe('not checked');
 });

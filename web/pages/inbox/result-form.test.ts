@@ -10,7 +10,7 @@ import {
 } from './result-form.js';
 
 const item = { issue_ref: 'acme/shop#9', run_id: '2026-11-15-dev-0001' };
-const whole = {
+const complete = {
   ...item,
   status: 'ok',
   changes: { pr: 'https://example.org/pull/9', commit: 'abc' },
@@ -20,18 +20,18 @@ const whole = {
 };
 
 test('a result passes through the form unchanged', () => {
-  expect(buildResult(fillResultForm(whole), item)).toEqual(whole);
-  const untested = { ...whole, tests: 'n/a' };
+  expect(buildResult(fillResultForm(complete), item)).toEqual(complete);
+  const untested = { ...complete, tests: 'n/a' };
   expect(buildResult(fillResultForm(untested), item)).toEqual(untested);
 });
 
 test.each(['not_run', 'not_recognised'])('tests that are %s leave the result to be chosen', (result) => {
-  const form = fillResultForm({ ...whole, tests: { command: 'npm test', result, evidence: 'mostly' } });
+  const form = fillResultForm({ ...complete, tests: { command: 'npm test', result, evidence: 'mostly' } });
   expect(form.testResult).toBe('');
   expect(findMissing(form)).toEqual({ testResult: 'Choose the result.' });
 });
 
-test('leaves out what the result does not contain', () => {
+test('fields that the result does not contain are omitted', () => {
   expect(buildResult(fillResultForm({ status: 'ok' }), item)).toEqual({
     ...item,
     status: 'ok',
@@ -42,7 +42,7 @@ test('leaves out what the result does not contain', () => {
 });
 
 test('issue, run and status are those of the item, even if the agent wrote others', () => {
-  const forged = fillResultForm({ ...whole, issue_ref: 'other#1', run_id: 'x', status: 'blocked' });
+  const forged = fillResultForm({ ...complete, issue_ref: 'other#1', run_id: 'x', status: 'blocked' });
   expect(buildResult(forged, item)).toMatchObject({ ...item, status: 'ok' });
 });
 
@@ -56,8 +56,8 @@ test('any draft can be shown in the form', () => {
   );
 });
 
-test('as JSON it is read back, and an invalid result is refused with a message', () => {
-  expect(parseResult(formatResult(whole))).toEqual({ result: whole });
+test('a result in JSON is parsed to the same result, and an invalid one is refused with a message', () => {
+  expect(parseResult(formatResult(complete))).toEqual({ result: complete });
   expect(parseResult('[]')).toEqual({ error: 'The JSON is not an object. Enter a work result as a JSON object.' });
   expect(parseResult('{')).toEqual({ error: expect.stringContaining('Invalid JSON') });
 });

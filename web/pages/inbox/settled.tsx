@@ -75,7 +75,7 @@ function NextItem() {
       <InlineFailure failure={inbox.failure} reload={inbox.reload} />
     );
   }
-  if (next === undefined) return <p>The inbox is empty.</p>;
+  if (next === undefined) return <p>No other results are waiting.</p>;
   return (
     <p>
       Next: <a href={toPath({ page: 'inbox', id: next.id })}>{next.issue_ref}</a>
@@ -83,16 +83,25 @@ function NextItem() {
   );
 }
 
+/** The number of comments of the issue, newest first, that are searched. */
+const MAX_LISTED = 100;
+
 /** The delivery state of the comment for each sink. */
 function Deliveries({ issueRef, trigger }: { readonly issueRef: string; readonly trigger: string }) {
   const outbox = useResource(
     `outbox ${issueRef}`,
-    async (signal) => client.listOutbox({ query: { issue_ref: issueRef, limit: 100 }, signal }),
+    async (signal) => client.listOutbox({ query: { issue_ref: issueRef, limit: MAX_LISTED }, signal }),
     { live: true },
   );
   if (outbox.value === null) return <span class="dim">…</span>;
   const messages = outbox.value.items.filter((message) => message.trigger === trigger);
-  if (messages.length === 0) return <span class="dim">No comment</span>;
+  if (messages.length === 0) {
+    return (
+      <span class="dim">
+        {outbox.value.next_cursor === null ? 'No comment' : `Not among the newest ${MAX_LISTED} comments of the issue`}
+      </span>
+    );
+  }
   return (
     <ul class="notes">
       {messages.map((message) => (

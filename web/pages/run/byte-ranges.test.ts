@@ -12,7 +12,7 @@ const span = fc
   })
   .map(({ length, ...rest }) => ({ ...rest, byte_to: rest.byte_from + length }));
 
-test('spans that touch become one, others stay apart', () => {
+test('spans that touch are joined, others stay separate', () => {
   const stdout = (byte_from: number, byte_to: number): ByteSpan => ({
     attempt_number: 1,
     stream: 'stdout',
@@ -23,12 +23,12 @@ test('spans that touch become one, others stay apart', () => {
   expect(spans).toEqual([stdout(0, 9), stdout(10, 20)]);
 });
 
-test('nothing overlaps with an event without bytes, or with no ranges', () => {
+test('empty ranges overlap with nothing', () => {
   expect(joinSpans([]).overlaps({ attempt_number: 1, stream: 'stdout', byte_from: 0, byte_to: 1 })).toBe(false);
   expect(joinSpans([]).overlaps(null)).toBe(false);
 });
 
-test('overlaps exactly where one of the spans does', () => {
+test('the joined ranges overlap with a span if one of the original spans does', () => {
   fc.assert(
     fc.property(fc.array(span, { maxLength: 12 }), span, (spans, asked) => {
       const expected = spans.some(

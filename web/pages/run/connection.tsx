@@ -50,7 +50,8 @@ export function ConnectionNotices({ run }: { readonly run: OpenRun }) {
       ) : null}
       {gaps.length > 0 ? (
         <Notice tone="warn" title="Some events are missing">
-          Missing: {gaps.map(({ from, to }) => (to === null ? `from ${from} onward` : `${from} to ${to}`)).join(', ')}
+          Missing event numbers:{' '}
+          {gaps.map(({ from, to }) => (to === null ? `from ${from} onward` : `${from} to ${to}`)).join(', ')}
         </Notice>
       ) : null}
     </>

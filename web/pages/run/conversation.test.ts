@@ -15,7 +15,7 @@ function readConversation(...events: FcmpEvent[]): Conversation {
 const view = (conversation: Conversation, item: number, eventCount = conversation.events.length) =>
   describeItem(conversation, conversation.items[item] ?? { type: 'raw.stdout', events: [] }, eventCount);
 
-test('the chunks of a message are one item, complete once the last has arrived', () => {
+test('the chunks of a message are one item, which is complete once the last chunk has arrived', () => {
   const conversation = readConversation(
     fcmpEvent('assistant.message.delta', { message_id: 'm', text: 'Hel' }),
     fcmpEvent('assistant.message.delta', { message_id: 'm', text: 'lo' }),
@@ -27,7 +27,7 @@ test('the chunks of a message are one item, complete once the last has arrived',
   expect(view(conversation, 0)).toMatchObject({ text: 'Hello.', isComplete: true, payload: { a: 1 } });
 });
 
-test('a tool call is one item with input, output and how long it took', () => {
+test('a tool call is one item with its input, output and duration', () => {
   const conversation = readConversation(
     fcmpEvent('assistant.tool_call', { tool_call_id: 't', name: 'shell', status: 'started', input: 'ls' }, { ms: 100 }),
     fcmpEvent('diagnostic.warning', { code: 'ENGINE_WARNING', message: 'slow' }, { ms: 150 }),
@@ -50,7 +50,7 @@ test('the same id in another attempt is another item', () => {
   expect(conversation.items).toHaveLength(2);
 });
 
-test('adjacent lines outside the protocol form one item', () => {
+test('adjacent raw lines of a stream form one item', () => {
   const conversation = readConversation(
     fcmpEvent('raw.stderr', { text: 'a' }),
     fcmpEvent('raw.stderr', { text: 'b' }),
@@ -61,7 +61,7 @@ test('adjacent lines outside the protocol form one item', () => {
   expect(view(conversation, 0)).toMatchObject({ kind: 'raw', stream: 'stderr', lines: ['a', 'b'] });
 });
 
-test('partial reasoning is replaced by the complete one', () => {
+test('complete reasoning replaces its partial chunks', () => {
   const conversation = readConversation(
     fcmpEvent('assistant.reasoning', { reasoning_id: 'r', text: 'Loo', partial: true }),
     fcmpEvent('assistant.reasoning', { reasoning_id: 'r', text: 'Looked.' }),

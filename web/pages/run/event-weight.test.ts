@@ -3,7 +3,7 @@ import { measureWeight } from './event-weight.js';
 
 const weigh = (data: object): number => measureWeight({ data }) - measureWeight({ data: {} });
 
-test('the weight of an event is the length of its text', () => {
+test('the weight of an event grows by the length of its text', () => {
   expect(weigh({ text: 'x'.repeat(1000) })).toBe(1000);
   expect(weigh({ input: { command: 'x'.repeat(500) } })).toBe(508);
 });

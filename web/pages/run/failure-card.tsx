@@ -65,7 +65,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   OUTPUT_NOT_VALIDATED:
     'Compare the answer with the schema under Result. Then correct the prompt, relax the schema, or allow retries with Edit and run.',
   PROCESS_NOT_STARTED:
-    'Install the engine on the server, or set its path in the configuration. sluice doctor checks it.',
+    'Install the engine on the server, or set its path in the configuration. The command sluice doctor checks it.',
   PROCESS_SIGNALED: 'Check what stopped the process; a memory limit is the usual cause. Then run again.',
   RUN_TIMED_OUT: 'Raise the time limit with Edit and run, or make the task smaller.',
   SANDBOX_UNAVAILABLE: 'Install bubblewrap on the server, or use Edit and run to allow the run without a sandbox.',
@@ -136,7 +136,8 @@ function LastStderr({ stderr: { value, failure } }: { readonly stderr: Resource<
   if (value === null || value === '') {
     return (
       <p>
-        <strong>End of stderr:</strong> <span class="dim">{failure?.message ?? 'Empty'}</span>
+        <strong>End of stderr:</strong>{' '}
+        <span class="dim">{failure?.message ?? (value === null ? 'Loading …' : 'Empty')}</span>
       </p>
     );
   }

@@ -16,7 +16,7 @@ const ALONE: StreamShare = {
   listen: () => () => undefined,
 };
 
-/** Serves scripted connections: where each begins and what it sends; one without an end stays open until it is stopped. */
+/** Creates a follower whose connections send these events. A connection with `then: 'open'` stays open until it is stopped. */
 function serve(
   connections: readonly { readonly seqs: readonly number[]; readonly then: 'end' | 'open' | 'lost' | 'refused' }[],
   {
@@ -26,20 +26,20 @@ function serve(
   }: { slots?: ('taken' | 'free')[]; pages?: readonly (readonly number[])[]; share?: StreamShare } = {},
 ) {
   const released: string[] = [];
-  const asked: (string | undefined)[] = [];
+  const requestedFrom: (string | undefined)[] = [];
   const answers = [...pages];
   const readHistory: Client['readHistory'] = async ({ query }) => {
     if (query?.protocol === 'rasp') return { events: [], next_from: null };
-    asked.push(query?.from);
+    requestedFrom.push(query?.from);
     return { events: (answers.shift() ?? []).map(fcmp), next_from: null };
   };
   const getRun = (async () => ({ state: answers.length <= 1 ? 'ended' : 'running' })) as unknown as Client['getRun'];
-  const begun: (string | undefined)[] = [];
-  const taken: string[] = [];
+  const resumedAfter: (string | undefined)[] = [];
+  const received: string[] = [];
   const pauses: string[] = [];
   const left = [...connections];
   const followRun = async function* ({ after, signal, onConnection }: Parameters<Client['followRun']>[0]) {
-    begun.push(after);
+    resumedAfter.push(after);
     const { seqs = [], then = 'end' } = left.shift() ?? {};
     onConnection?.('open');
     for (const seq of seqs) {
@@ -57,7 +57,7 @@ function serve(
   const follower = createFollower({
     client: { followRun, readHistory, getRun },
     id: 'run',
-    onEvent: (event) => void taken.push('attempt_number' in event ? `r${event.seq}` : `f${event.seq}`),
+    onEvent: (event) => void received.push('attempt_number' in event ? `r${event.seq}` : `f${event.seq}`),
     share,
     acquireSlot: async () => (slots.shift() === 'taken' ? null : () => void released.push('')),
     onGap: () => undefined,
@@ -70,48 +70,48 @@ function serve(
       }
     },
   });
-  return { follower, begun, taken, pauses, released, asked };
+  return { follower, resumedAfter, received, pauses, released, requestedFrom };
 }
 
 test('reads events to the end of the run, and then stops', async () => {
-  const { follower, begun, taken } = serve([{ seqs: [1, 2], then: 'end' }]);
+  const { follower, resumedAfter, received } = serve([{ seqs: [1, 2], then: 'end' }]);
   await follower.follow(new AbortController().signal);
   await follower.follow(new AbortController().signal);
   expect(follower.state.value).toEqual({ state: 'ended' });
-  expect([taken, begun]).toEqual([['f1', 'r1', 'f2', 'r2'], [undefined]]);
+  expect([received, resumedAfter]).toEqual([['f1', 'r1', 'f2', 'r2'], [undefined]]);
 });
 
 test('continues after a pause without losing or repeating an event', async () => {
-  const { follower, begun, taken } = serve([
+  const { follower, resumedAfter, received } = serve([
     { seqs: [1, 2], then: 'open' },
     { seqs: [3], then: 'end' },
   ]);
   const control = new AbortController();
   const first = follower.follow(control.signal);
-  await expect.poll(() => taken.length).toBe(4);
+  await expect.poll(() => received.length).toBe(4);
   expect(follower.state.value).toEqual({ state: 'live' });
   control.abort();
   follower.pause();
   await first;
   expect(follower.state.value).toEqual({ state: 'paused' });
   await follower.follow(new AbortController().signal);
-  expect([taken, begun]).toEqual([
+  expect([received, resumedAfter]).toEqual([
     ['f1', 'r1', 'f2', 'r2', 'f3', 'r3'],
     [undefined, '2,1:2'],
   ]);
 });
 
 test('ignores events of an abandoned connection', async () => {
-  const { follower, taken } = serve([{ seqs: [1, 2, 3], then: 'end' }]);
+  const { follower, received } = serve([{ seqs: [1, 2, 3], then: 'end' }]);
   const control = new AbortController();
   control.abort();
   await follower.follow(control.signal);
-  expect(taken).toEqual([]);
+  expect(received).toEqual([]);
   expect(follower.isOver()).toBe(false);
 });
 
 test('reconnects for as long as it is not stopped', async () => {
-  const { follower, begun, taken, pauses } = serve([
+  const { follower, resumedAfter, received, pauses } = serve([
     { seqs: [1], then: 'lost' },
     { seqs: [], then: 'lost' },
     { seqs: [], then: 'lost' },
@@ -119,15 +119,15 @@ test('reconnects for as long as it is not stopped', async () => {
   ]);
   await follower.follow(new AbortController().signal);
   expect(follower.state.value).toEqual({ state: 'ended' });
-  expect([taken, begun]).toEqual([
+  expect([received, resumedAfter]).toEqual([
     ['f1', 'r1', 'f2', 'r2'],
     [undefined, '1,1:1', '1,1:1', '1,1:1'],
   ]);
   expect(pauses).toEqual(['reconnecting', 'reconnecting', 'reconnecting']);
 });
 
-test('a refusal has a reason, and can be retried', async () => {
-  const { follower, begun } = serve([
+test('reports the reason of a refusal, and can be retried', async () => {
+  const { follower, resumedAfter } = serve([
     { seqs: [1], then: 'refused' },
     { seqs: [2], then: 'end' },
   ]);
@@ -135,7 +135,7 @@ test('a refusal has a reason, and can be retried', async () => {
   expect(follower.state.value).toEqual({ state: 'lost', failure: { code: 'RUN_NOT_FOUND', message: 'gone' } });
   await follower.follow(new AbortController().signal);
   expect(follower.state.value).toEqual({ state: 'ended' });
-  expect(begun).toEqual([undefined, '1,1:1']);
+  expect(resumedAfter).toEqual([undefined, '1,1:1']);
 });
 
 async function* count(to: number): AsyncGenerator<number> {
@@ -143,16 +143,16 @@ async function* count(to: number): AsyncGenerator<number> {
 }
 
 test('accepts every event once and in order, to the end', async () => {
-  const taken: number[] = [];
-  const how = await processEvents(count(10), (event) => {
-    taken.push(event);
+  const received: number[] = [];
+  const outcome = await processEvents(count(10), (event) => {
+    received.push(event);
     return 'more';
   });
-  expect(how).toBe('ended');
-  expect(taken).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(outcome).toBe('ended');
+  expect(received).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('ends when there is enough, and closes the stream', async () => {
+test('stops and closes the stream when the callback returns "enough"', async () => {
   let isClosed = false;
   async function* endless(): AsyncGenerator<number> {
     try {
@@ -165,30 +165,31 @@ test('ends when there is enough, and closes the stream', async () => {
   expect(isClosed).toBe(true);
 });
 
-test('lets other tasks run while many events arrive at the same time', async () => {
+test('yields to other tasks while many events arrive at the same time', async () => {
   let hadTurn = false;
   setTimeout(() => (hadTurn = true), 0);
-  // No machine takes a million in one slice.
+  // No machine processes a million events in one slice.
   expect(await processEvents(count(1_000_000), () => (hadTurn ? 'enough' : 'more'))).toBe('enough');
 });
-test('without a slot for a stream the history is read in short requests, to its end', async () => {
+
+test('reads the history in short requests if there is no slot for a stream', async () => {
   const pages = [[1, 2], [3], [4]];
-  const { follower, begun, taken, asked } = serve([], { slots: ['taken', 'taken', 'taken'], pages });
+  const { follower, resumedAfter, received, requestedFrom } = serve([], { slots: ['taken', 'taken', 'taken'], pages });
   await follower.follow(new AbortController().signal);
   expect(follower.state.value).toEqual({ state: 'ended' });
-  expect([taken, begun, asked]).toEqual([['f1', 'f2', 'f3', 'f4'], [], [undefined, '3', '4']]);
+  expect([received, resumedAfter, requestedFrom]).toEqual([['f1', 'f2', 'f3', 'f4'], [], [undefined, '3', '4']]);
 });
 
 test('acquires a stream slot that becomes free, and releases it at the end', async () => {
-  const { follower, begun, taken, released } = serve([{ seqs: [3], then: 'end' }], {
+  const { follower, resumedAfter, received, released } = serve([{ seqs: [3], then: 'end' }], {
     slots: ['taken', 'free'],
     pages: [[1, 2], []],
   });
   await follower.follow(new AbortController().signal);
-  expect([taken, begun, released.length]).toEqual([['f1', 'f2', 'f3', 'r3'], ['2,0:0'], 1]);
+  expect([received, resumedAfter, released.length]).toEqual([['f1', 'f2', 'f3', 'r3'], ['2,0:0'], 1]);
 });
 
-/** Another tab has the stream: what it passes on, and when it leaves, is up to the test. */
+/** Simulates another tab that has the stream. The test decides which events it passes on, and when it is closed. */
 function shareWithAnother() {
   const passing: { pass: (events: readonly RunEvent[]) => void } = { pass: () => undefined };
   const leaving: { leave: () => void } = { leave: () => undefined };
@@ -211,28 +212,28 @@ function shareWithAnother() {
 
 test('gets its events from the tab that has the stream, and takes over the stream when that tab is closed', async () => {
   const { share, passing, leaving } = shareWithAnother();
-  const { follower, taken, begun } = serve([{ seqs: [5], then: 'end' }], { pages: [[1, 2], [], []], share });
+  const { follower, received, resumedAfter } = serve([{ seqs: [5], then: 'end' }], { pages: [[1, 2], [], []], share });
   const following = follower.follow(new AbortController().signal);
-  await expect.poll(() => taken).toEqual(['f1', 'f2']);
+  await expect.poll(() => received).toEqual(['f1', 'f2']);
   passing.pass([fcmp(2), fcmp(3), rasp(1)]);
   passing.pass([fcmp(4), rasp(2)]);
-  await expect.poll(() => taken).toEqual(['f1', 'f2', 'f3', 'r1', 'f4', 'r2']);
-  expect(begun).toEqual([]);
+  await expect.poll(() => received).toEqual(['f1', 'f2', 'f3', 'r1', 'f4', 'r2']);
+  expect(resumedAfter).toEqual([]);
   leaving.leave();
   await following;
-  expect(begun).toEqual(['4,1:2']);
+  expect(resumedAfter).toEqual(['4,1:2']);
   expect(follower.state.value).toEqual({ state: 'ended' });
 });
 
 test('reads events from the server that the tab with the stream did not send', async () => {
   const { share, passing } = shareWithAnother();
-  const { follower, taken, asked } = serve([], { pages: [[1], [2, 3, 4], [], []], share });
+  const { follower, received, requestedFrom } = serve([], { pages: [[1], [2, 3, 4], [], []], share });
   const control = new AbortController();
   const following = follower.follow(control.signal);
-  await expect.poll(() => taken).toEqual(['f1']);
+  await expect.poll(() => received).toEqual(['f1']);
   passing.pass([fcmp(3), fcmp(4)]);
-  await expect.poll(() => taken).toEqual(['f1', 'f2', 'f3', 'f4']);
-  expect(asked).toEqual([undefined, '2']);
+  await expect.poll(() => received).toEqual(['f1', 'f2', 'f3', 'f4']);
+  expect(requestedFrom).toEqual([undefined, '2']);
   control.abort();
   await following;
 });

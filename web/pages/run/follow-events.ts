@@ -99,7 +99,7 @@ export function createFollower(input: FollowerInput): Follower {
   }
 
   /** Reads the new events of a log; returns true if the page has reached its limit. */
-  async function readRest(protocol: 'fcmp' | 'rasp', stop: AbortSignal): Promise<boolean> {
+  async function readNewEvents(protocol: 'fcmp' | 'rasp', stop: AbortSignal): Promise<boolean> {
     for (;;) {
       const from = cursor.from(protocol);
       const query = { protocol, limit: POLL_EVENTS, ...(from === undefined ? {} : { from }) };
@@ -117,7 +117,7 @@ export function createFollower(input: FollowerInput): Follower {
   async function pollOnce(stop: AbortSignal): Promise<'done' | 'again'> {
     try {
       const isEnded = (await client.getRun({ id, signal: stop })).state === 'ended';
-      const isFull = (await readRest('fcmp', stop)) || (await readRest('rasp', stop));
+      const isFull = (await readNewEvents('fcmp', stop)) || (await readNewEvents('rasp', stop));
       if (stop.aborted) return 'done';
       if (isFull || isEnded) state.value = { state: isFull ? 'full' : 'ended' };
       return isFull || isEnded ? 'done' : 'again';

@@ -87,7 +87,7 @@ const selection = fc.oneof<fc.Arbitrary<Selection>[]>(
     .map(({ length, ...rest }) => ({ lens: 'raw' as const, ...rest, byte_to: rest.byte_from + length })),
 );
 
-test('reads a selection back from the address', () => {
+test('a formatted selection is parsed to the same selection', () => {
   fc.assert(
     fc.property(selection, (one) => {
       expect(parseSelection(formatSelection(one))).toEqual(one);
@@ -111,6 +111,6 @@ test.each([
   expect(parseSelection(word)).toBeNull();
 });
 
-test('reads any text without an error', () => {
+test('any text is parsed without an error', () => {
   fc.assert(fc.property(fc.string(), (word) => void parseSelection(word)));
 });

@@ -36,15 +36,15 @@ export function findHighlight(lenses: RunLenses, selection: Selection): Highligh
   for (const span of bytes.spans) {
     for (const event of conversation.refs.overlapping(span)) items.add(conversation.itemIndexes[event] ?? 0);
   }
-  const ownItem = findOwnItem(lenses, selection);
-  if (ownItem !== null) items.add(ownItem);
+  const selectedItem = findSelectedItem(lenses, selection);
+  if (selectedItem !== null) items.add(selectedItem);
   const [first] = bytes.spans;
   const event = selection.lens === 'events' ? list.find(selection.attempt, selection.seq) : null;
   return {
     selection,
     bytes,
     items,
-    item: ownItem ?? findSmallest(items),
+    item: selectedItem ?? findSmallest(items),
     event: event ?? (first === undefined ? null : (list.refs.overlapping(first, 1)[0] ?? null)),
     row: first === undefined ? null : rows.find(first),
   };
@@ -55,9 +55,9 @@ function findSpans(lenses: RunLenses, selection: Selection): readonly ByteSpan[]
   const { conversation, list } = lenses;
   switch (selection.lens) {
     case 'conversation': {
-      const ownItem = findOwnItem(lenses, selection);
-      if (ownItem === null) return null;
-      const events = conversation.items[ownItem]?.events.slice(0, MAX_SPANS) ?? [];
+      const selectedItem = findSelectedItem(lenses, selection);
+      if (selectedItem === null) return null;
+      const events = conversation.items[selectedItem]?.events.slice(0, MAX_SPANS) ?? [];
       return events.flatMap((index) => conversation.events[index]?.raw_ref ?? []);
     }
     case 'events': {
@@ -71,7 +71,7 @@ function findSpans(lenses: RunLenses, selection: Selection): readonly ByteSpan[]
   }
 }
 
-function findOwnItem({ conversation }: RunLenses, selection: Selection): number | null {
+function findSelectedItem({ conversation }: RunLenses, selection: Selection): number | null {
   if (selection.lens !== 'conversation') return null;
   const index = conversation.find(selection.seq);
   return index === null ? null : (conversation.itemIndexes[index] ?? null);

@@ -10,8 +10,8 @@ import { nameItem } from './timeline-lens.js';
 
 const START = Date.UTC(2026, 10, 15, 10);
 
-/** A message, a tool that fails, a sub-agent, a question and its answer. */
-function converse() {
+/** Builds a conversation with a message, a tool that fails, a sub-agent, a question and its answer. */
+function buildConversation() {
   const conversation = createConversation();
   const tool = { tool_call_id: 't1', name: 'bash' };
   const events = [
@@ -34,7 +34,7 @@ function converse() {
 
 describe('the items of a run', () => {
   test('each have a kind', () => {
-    const conversation = converse();
+    const conversation = buildConversation();
     expect(conversation.items.map((item) => findKind(conversation, item))).toEqual([
       'other',
       'messages',
@@ -47,7 +47,7 @@ describe('the items of a run', () => {
   });
 
   test('are filtered by kind, errors and text, including items that arrive later', () => {
-    const conversation = converse();
+    const conversation = buildConversation();
     const later: (() => void)[] = [];
     const filter = createItemFilter(
       conversation,
@@ -118,7 +118,7 @@ describe('the items of a run', () => {
   });
 
   test('are searched for the next error, wrapping around at the end', () => {
-    const conversation = converse();
+    const conversation = buildConversation();
     expect(findNextError(conversation, null, 1)).toBe(2);
     expect(findNextError(conversation, 2, 1)).toBe(2);
     expect(findNextError(conversation, 4, -1)).toBe(2);
@@ -126,7 +126,7 @@ describe('the items of a run', () => {
   });
 
   test('are placed on the axis: tools from start to end, waits until the answer, messages since the previous item', () => {
-    const conversation = converse();
+    const conversation = buildConversation();
     const bars = conversation.items.map((item) => {
       const { from, to } = measureBar(conversation, item, conversation.events.length, {
         start: START - 700,
@@ -134,7 +134,7 @@ describe('the items of a run', () => {
       });
       return [from - START, to - START];
     });
-    // The first one since the run was started.
+    // The first bar begins with the run.
     expect(bars).toEqual([
       [-700, 0],
       [0, 100],
@@ -171,7 +171,7 @@ describe('the items of a run', () => {
   });
 
   test('are compared attempt by attempt', () => {
-    expect(summarizeAttempts(converse())).toMatchObject([
+    expect(summarizeAttempts(buildConversation())).toMatchObject([
       { attempt: 1, messages: 2, tools: 1, failedTools: 1, end: 'Asked a question', reply: null },
       { attempt: 2, messages: 1, tools: 0, reply: 'Blue.', lastText: 'Blue it is.' },
     ]);

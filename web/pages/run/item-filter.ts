@@ -211,9 +211,6 @@ function escapePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 }
 
-/** The maximum number of items that are searched for the next error; a page never has more. */
-const MAX_STEPS = 1_000_000;
-
 /** Finds the next item with an error, in either direction, wrapping around at the end; null if there is none. */
 export function findNextError(
   conversation: Pick<Conversation, 'items' | 'events'>,
@@ -222,7 +219,7 @@ export function findNextError(
 ): number | null {
   const { items } = conversation;
   const start = from ?? (step === 1 ? -1 : items.length);
-  for (let count = 1; count <= Math.min(items.length, MAX_STEPS); count += 1) {
+  for (let count = 1; count <= items.length; count += 1) {
     const index = (((start + step * count) % items.length) + items.length) % items.length;
     const item = items[index];
     if (item !== undefined && isErrorItem(conversation, item)) return index;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { moveShare } from './lens-divider.js';
+import { divideWidth } from './lens-divider.js';
 
-test('moving the divider shares the width of both neighbours, and neither becomes too narrow', () => {
-  expect(moveShare(2, 0.25)).toEqual({ left: 0.5, right: 1.5 });
-  expect(moveShare(2, -3)).toEqual({ left: 0.3, right: 1.7 });
-  expect(moveShare(2, 3).right).toBeCloseTo(0.3);
+test('the divider divides the combined width of its neighbours, and neither becomes too narrow', () => {
+  expect(divideWidth(2, 0.25)).toEqual({ left: 0.5, right: 1.5 });
+  expect(divideWidth(2, -3)).toEqual({ left: 0.3, right: 1.7 });
+  expect(divideWidth(2, 3).right).toBeCloseTo(0.3);
 });

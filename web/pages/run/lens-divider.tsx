@@ -3,34 +3,34 @@ import { useRef } from 'preact/hooks';
 
 /** The divider between two lenses. It can be dragged, or moved with the arrow keys. */
 export function LensDivider<Name extends string>({
-  shares,
+  widths,
   left,
   right,
 }: {
-  readonly shares: Signal<Readonly<Record<Name, number>>>;
+  readonly widths: Signal<Readonly<Record<Name, number>>>;
   readonly left: Name;
   readonly right: Name;
 }) {
   const divider = useRef<HTMLDivElement>(null);
-  const sum = shares.value[left] + shares.value[right];
-  /** The left part of their combined width, from 0 to 1. */
-  const part = shares.value[left] / sum;
-  const setPart = (next: number): void => {
-    const moved = moveShare(sum, next);
-    shares.value = { ...shares.value, [left]: moved.left, [right]: moved.right };
+  const sum = widths.value[left] + widths.value[right];
+  /** The fraction of the combined width that the left neighbour has. */
+  const fraction = widths.value[left] / sum;
+  const setFraction = (next: number): void => {
+    const moved = divideWidth(sum, next);
+    widths.value = { ...widths.value, [left]: moved.left, [right]: moved.right };
   };
   const drag = (event: PointerEvent): void => {
     const before = divider.current?.previousElementSibling?.getBoundingClientRect();
     const after = divider.current?.nextElementSibling?.getBoundingClientRect();
     if (before === undefined || after === undefined || !(divider.current?.hasPointerCapture(event.pointerId) ?? false))
       return;
-    setPart((event.clientX - before.left) / (after.right - before.left));
+    setFraction((event.clientX - before.left) / (after.right - before.left));
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowRight' ? 0.05 : event.key === 'ArrowLeft' ? -0.05 : 0;
     if (step === 0) return;
     event.preventDefault();
-    setPart(part + step);
+    setFraction(fraction + step);
   };
   return (
     <div
@@ -38,8 +38,8 @@ export function LensDivider<Name extends string>({
       class="lens-divider"
       role="separator"
       aria-orientation="vertical"
-      aria-label={`Width of ${left} and ${right}`}
-      aria-valuenow={Math.round(part * 100)}
+      aria-label={`Width of the ${left} lens`}
+      aria-valuenow={Math.round(fraction * 100)}
       aria-valuemin={0}
       aria-valuemax={100}
       tabIndex={0}
@@ -50,16 +50,16 @@ export function LensDivider<Name extends string>({
   );
 }
 
-/** Neither of two neighbours becomes narrower than this part of their combined width. */
-const MIN_PART = 0.15;
+/** Neither of two neighbours becomes narrower than this fraction of their combined width. */
+const MIN_FRACTION = 0.15;
 
 /**
  * Divides the combined width of two neighbours.
  *
  * @example
- * moveShare(2, 0.25) // { left: 0.5, right: 1.5 }
+ * divideWidth(2, 0.25) // { left: 0.5, right: 1.5 }
  */
-export function moveShare(sum: number, part: number): { readonly left: number; readonly right: number } {
-  const left = sum * Math.min(1 - MIN_PART, Math.max(MIN_PART, part));
+export function divideWidth(sum: number, fraction: number): { readonly left: number; readonly right: number } {
+  const left = sum * Math.min(1 - MIN_FRACTION, Math.max(MIN_FRACTION, fraction));
   return { left, right: sum - left };
 }

@@ -20,7 +20,7 @@ type LensName = (typeof LENSES)[number]['name'];
 
 /** The open lenses, their relative widths, and the one to show if there is room for only one. */
 const open = signal<readonly LensName[]>(['timeline', 'conversation', 'events', 'raw']);
-const shares = signal<Readonly<Record<'conversation' | 'bytes', number>>>({ conversation: 1.25, bytes: 1 });
+const widths = signal<Readonly<Record<'conversation' | 'bytes', number>>>({ conversation: 1.25, bytes: 1 });
 const front = signal<LensName>('conversation');
 
 /** The buttons that open and close lenses; on a narrow screen, tabs. */
@@ -111,15 +111,15 @@ export function Lenses({ run, isLive }: { readonly run: OpenRun; readonly isLive
       {conversation.length + bytes.length === 0 ? null : (
         <div class="lens-columns">
           {conversation.length === 0 ? null : (
-            <div class="lens-column" style={{ flexGrow: shares.value.conversation }}>
+            <div class="lens-column" style={{ flexGrow: widths.value.conversation }}>
               {conversation}
             </div>
           )}
           {conversation.length === 0 || bytes.length === 0 ? null : (
-            <LensDivider shares={shares} left="conversation" right="bytes" />
+            <LensDivider widths={widths} left="conversation" right="bytes" />
           )}
           {bytes.length === 0 ? null : (
-            <div class="lens-column" style={{ flexGrow: shares.value.bytes }}>
+            <div class="lens-column" style={{ flexGrow: widths.value.bytes }}>
               {bytes}
             </div>
           )}
@@ -129,9 +129,9 @@ export function Lenses({ run, isLive }: { readonly run: OpenRun; readonly isLive
   );
 }
 
-const query = matchMedia('(max-width: 64rem)');
+const narrowScreen = matchMedia('(max-width: 64rem)');
 
 /** Whether there is room for one lens only. */
-const isNarrow = signal(query.matches);
+const isNarrow = signal(narrowScreen.matches);
 
-query.addEventListener('change', ({ matches }) => (isNarrow.value = matches));
+narrowScreen.addEventListener('change', ({ matches }) => (isNarrow.value = matches));

@@ -5,8 +5,8 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** A page that knows who listens to it. */
-function openPage(): Set<string> {
+/** Stubs the page, and returns the names of the events that it has listeners for. */
+function stubPage(): Set<string> {
   const listeners = new Set<string>();
   vi.stubGlobal('document', {
     hidden: false,
@@ -16,14 +16,14 @@ function openPage(): Set<string> {
   return listeners;
 }
 
-test('a run closed before it was followed leaves no listeners', () => {
-  const listeners = openPage();
+test('a run that was never followed has no listeners', () => {
+  const listeners = stubPage();
   openRun('run', null);
   expect(listeners).toEqual(new Set());
 });
 
 test('a followed run listens for page visibility until it is closed', () => {
-  const listeners = openPage();
+  const listeners = stubPage();
   vi.stubGlobal('fetch', async () => new Response(null, { status: 204 }));
   const run = openRun('run', null);
   run.follow();

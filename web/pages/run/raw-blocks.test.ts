@@ -5,65 +5,65 @@ import { BLOCK_BYTES, createRawBlocks, BYTES_BEFORE, decodeLastSpan, decodeSpan 
 
 const stdout = { attempt_number: 1, stream: 'stdout' } as const;
 const row = (byte_from: number, byte_to: number, isLast = false) => ({ ...stdout, byte_from, byte_to, isLast });
-const turn = async (): Promise<void> =>
+const nextTask = async (): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, 0);
   });
 
-/** A server with these bytes, and what was asked of it. */
+/** Serves these bytes, and records the requested spans. */
 function serve(bytes: Uint8Array) {
-  const asked: ByteSpan[] = [];
+  const requested: ByteSpan[] = [];
   let changes = 0;
   const blocks = createRawBlocks(
     async (span) => {
-      asked.push(span);
+      requested.push(span);
       return bytes.slice(span.byte_from, span.byte_to);
     },
     () => (changes += 1),
   );
-  return { asked, blocks, changes: () => changes };
+  return { requested, blocks, changes: () => changes };
 }
 
 test('text is fetched in blocks, each only once even if many rows are in it', async () => {
-  const { asked, blocks, changes } = serve(new TextEncoder().encode('first\nsecond\n'));
+  const { requested, blocks, changes } = serve(new TextEncoder().encode('first\nsecond\n'));
   expect(blocks.text(row(0, 6))).toEqual({ state: 'loading' });
   expect(blocks.text(row(6, 13))).toEqual({ state: 'loading' });
-  await turn();
+  await nextTask();
   expect(changes()).toBe(1);
   expect(blocks.text(row(0, 6))).toEqual({ state: 'loaded', text: 'first\n' });
   expect(blocks.text(row(6, 13, true))).toEqual({ state: 'loaded', text: 'second\n' });
-  expect(asked).toEqual([{ ...stdout, byte_from: 0, byte_to: BLOCK_BYTES }]);
+  expect(requested).toEqual([{ ...stdout, byte_from: 0, byte_to: BLOCK_BYTES }]);
 });
 
 test('fetches only the beginning of a long row', async () => {
-  const { asked, blocks } = serve(new Uint8Array(BLOCK_BYTES * 3).fill(0x61));
+  const { requested, blocks } = serve(new Uint8Array(BLOCK_BYTES * 3).fill(0x61));
   blocks.text(row(0, BLOCK_BYTES * 3), 10);
-  await turn();
+  await nextTask();
   expect(blocks.text(row(0, BLOCK_BYTES * 3), 10)).toEqual({ state: 'loaded', text: 'a'.repeat(10) });
-  expect(asked).toHaveLength(1);
+  expect(requested).toHaveLength(1);
 });
 
-test('a block that was short is fetched again when there is more of it', async () => {
+test('an incomplete block is fetched again when its stream has grown', async () => {
   let length = 3;
   const blocks = createRawBlocks(
     async () => new TextEncoder().encode('abcdef').subarray(0, length),
     () => undefined,
   );
   blocks.text(row(0, 3, true));
-  await turn();
+  await nextTask();
   expect(blocks.text(row(0, 3, true))).toMatchObject({ text: 'abc' });
   length = 6;
   expect(blocks.text(row(3, 6, true))).toEqual({ state: 'loading' });
-  await turn();
+  await nextTask();
   expect(blocks.text(row(3, 6, true))).toMatchObject({ text: 'def' });
 });
 
 test('an unreadable stream reports why once, is not requested again, and is retried on request', async () => {
   let fails = true;
-  let asked = 0;
+  let requested = 0;
   const blocks = createRawBlocks(
     async () => {
-      asked += 1;
+      requested += 1;
       if (fails) throw new Error('elsewhere');
       return new TextEncoder().encode('abc');
     },
@@ -71,41 +71,41 @@ test('an unreadable stream reports why once, is not requested again, and is retr
   );
   const far = row(BLOCK_BYTES * 5, BLOCK_BYTES * 5 + 3);
   blocks.text(row(0, 3, true));
-  await turn();
+  await nextTask();
   expect([blocks.text(row(0, 3, true)), blocks.text(far)]).toEqual([{ state: 'unreadable' }, { state: 'unreadable' }]);
   expect(blocks.problems()).toEqual(['elsewhere']);
-  await turn();
-  expect(asked).toBe(1);
+  await nextTask();
+  expect(requested).toBe(1);
   fails = false;
   blocks.retry();
   expect(blocks.problems()).toEqual([]);
   blocks.text(row(0, 3, true));
-  await turn();
+  await nextTask();
   expect(blocks.text(row(0, 3, true))).toMatchObject({ text: 'abc' });
 });
 
-test('does not request bytes that a truncated file has lost again, and shows the rest', async () => {
-  const { asked, blocks } = serve(new TextEncoder().encode('abc'));
+test('stops requesting the missing bytes of a truncated file, and shows the others', async () => {
+  const { requested, blocks } = serve(new TextEncoder().encode('abc'));
   for (let index = 0; index < 10; index += 1) {
     blocks.text(row(0, 6));
-    await turn();
+    await nextTask();
   }
   expect(blocks.text(row(0, 6))).toEqual({ state: 'truncated' });
   expect(blocks.text(row(0, 3))).toMatchObject({ text: 'abc' });
-  expect(asked).toHaveLength(2);
+  expect(requested).toHaveLength(2);
   blocks.retry();
   expect(blocks.text(row(0, 6))).toEqual({ state: 'loading' });
 });
 
-test('scrolling past a thousand blocks fetches only a few of them, the last ones', async () => {
-  const { asked, blocks } = serve(new Uint8Array(BLOCK_BYTES * 1000));
+test('scrolling past a thousand blocks fetches only the last few of them', async () => {
+  const { requested, blocks } = serve(new Uint8Array(BLOCK_BYTES * 1000));
   for (let index = 0; index < 1000; index += 1) blocks.text(row(index * BLOCK_BYTES, index * BLOCK_BYTES + 5));
-  for (let index = 0; index < 40; index += 1) await turn();
-  expect(asked.length).toBeLessThan(40);
-  expect(asked.some(({ byte_from }) => byte_from === 999 * BLOCK_BYTES)).toBe(true);
+  for (let index = 0; index < 40; index += 1) await nextTask();
+  expect(requested.length).toBeLessThan(40);
+  expect(requested.some(({ byte_from }) => byte_from === 999 * BLOCK_BYTES)).toBe(true);
 });
 
-test('the texts of adjacent rows join to the text of the stream, no matter where rows and blocks end', async () => {
+test('the texts of adjacent rows form the text of the stream, no matter where rows and blocks end', async () => {
   const text = 'aé€👍'.repeat(BLOCK_BYTES / 4);
   const bytes = new TextEncoder().encode(text);
   const { blocks } = serve(bytes);
@@ -123,8 +123,8 @@ test('the texts of adjacent rows join to the text of the stream, no matter where
           return all;
         };
         read();
-        await turn();
-        await turn();
+        await nextTask();
+        await nextTask();
         expect(text).toContain(read());
         expect(read()).not.toContain('?');
       },
@@ -155,7 +155,7 @@ test('a character on a boundary belongs to the next span', () => {
   expect(decodeLastSpan(bytes, 2)).toBe('€b');
 });
 
-test('the pieces of a text join to the text, no matter where it is split', () => {
+test('the decoded pieces form the complete text, no matter where it is split', () => {
   const text = fc
     .array(fc.constantFrom('a', 'é', '€', '👍', '\ufeff'), { maxLength: 30 })
     .map((one) => new TextEncoder().encode(one.join('')));
@@ -166,7 +166,7 @@ test('the pieces of a text join to the text, no matter where it is split', () =>
   );
 });
 
-test('invalid bytes are replaced in pieces as in the complete text', () => {
+test('invalid bytes are replaced in the same way in pieces as in the complete text', () => {
   const broken = fc.array(fc.constantFrom(0x41, 0x80, 0xbf, 0xc3, 0xe2, 0x82, 0xf0, 0x9f, 0xff), {
     minLength: 1,
     maxLength: 30,

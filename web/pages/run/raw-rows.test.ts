@@ -6,14 +6,14 @@ import type { RawRows } from './raw-rows.js';
 import { raspEvent } from './events.fixture.js';
 
 const all = (rows: RawRows) => Array.from({ length: rows.count() }, (_, index) => rows.row(index));
-const behind = (byte_from: number, byte_to: number, stream: 'stdout' | 'stderr' = 'stdout'): RaspEvent =>
+const createEvent = (byte_from: number, byte_to: number, stream: 'stdout' | 'stderr' = 'stdout'): RaspEvent =>
   raspEvent({ raw_ref: { attempt_number: 1, stream, byte_from, byte_to, encoding: 'utf-8' } });
 
-test('frames are rows in the order of their events, across streams', () => {
+test('there is a row for each frame of every stream, in the order of the events', () => {
   const rows = createRawRows();
-  rows.addEvent(behind(0, 10), 1000);
-  rows.addEvent(behind(0, 5, 'stderr'), 1001);
-  rows.addEvent(behind(10, 20), 1002);
+  rows.addEvent(createEvent(0, 10), 1000);
+  rows.addEvent(createEvent(0, 5, 'stderr'), 1001);
+  rows.addEvent(createEvent(10, 20), 1002);
   expect(all(rows).map(({ stream, byte_from, byte_to, at }) => [stream, byte_from, byte_to, at])).toEqual([
     ['stdout', 0, 10, 1000],
     ['stderr', 0, 5, 1001],
@@ -21,17 +21,17 @@ test('frames are rows in the order of their events, across streams', () => {
   ]);
 });
 
-test('several events of one frame, and events without bytes, get no separate row', () => {
+test('events of the same frame share a row, and events without bytes have none', () => {
   const rows = createRawRows();
-  rows.addEvent(behind(0, 10), 1000);
-  rows.addEvent(behind(0, 10), 1001);
+  rows.addEvent(createEvent(0, 10), 1000);
+  rows.addEvent(createEvent(0, 10), 1001);
   rows.addEvent(raspEvent({ raw_ref: null }), 1002);
   expect(rows.count()).toBe(1);
 });
 
 test('bytes without an event have rows too', () => {
   const rows = createRawRows();
-  rows.addEvent(behind(5, 10), 1000);
+  rows.addEvent(createEvent(5, 10), 1000);
   rows.setSize({ attempt_number: 1, stream: 'stdout' }, 12);
   expect(all(rows).map(({ byte_from, byte_to, at }) => [byte_from, byte_to, at])).toEqual([
     [0, 5, null],
@@ -40,9 +40,9 @@ test('bytes without an event have rows too', () => {
   ]);
 });
 
-test('a long frame is many rows', () => {
+test('a long frame is split into several rows', () => {
   const rows = createRawRows();
-  rows.addEvent(behind(0, ROW_BYTES * 2 + 1), 1000);
+  rows.addEvent(createEvent(0, ROW_BYTES * 2 + 1), 1000);
   expect(rows.count()).toBe(3);
   expect(rows.find({ attempt_number: 1, stream: 'stdout', byte_from: ROW_BYTES * 2, byte_to: ROW_BYTES * 2 + 1 })).toBe(
     2,
@@ -56,7 +56,7 @@ test('every byte of a stream is in one row, and is found there', () => {
       const rows = createRawRows();
       let end = 0;
       for (const { gap, length } of frames) {
-        rows.addEvent(behind(end + gap, end + gap + length), 1000);
+        rows.addEvent(createEvent(end + gap, end + gap + length), 1000);
         end += gap + length;
       }
       let expected = 0;
@@ -75,12 +75,12 @@ test('every byte of a stream is in one row, and is found there', () => {
 
 test('counts the rows that had arrived at a moment', () => {
   const rows = createRawRows();
-  rows.addEvent(behind(0, 10), 1000);
-  rows.addEvent(behind(10, 20), 2000);
+  rows.addEvent(createEvent(0, 10), 1000);
+  rows.addEvent(createEvent(10, 20), 2000);
   expect([rows.countAt(999), rows.countAt(1000), rows.countAt(1999), rows.countAt(2000)]).toEqual([0, 1, 1, 2]);
 });
 
-test('recognizes stream files by name', () => {
+test('stream files are recognized by their names', () => {
   const files = ['stdout.1.log', 'pty-output.2.log', 'meta.1.json', 'stdin.1.log', 'work_result.json', 'stdout.x.log'];
   expect(readStreamSizes(files.map((name) => ({ name, size: 7 })))).toEqual([
     { name: { attempt_number: 1, stream: 'stdout' }, size: 7 },

@@ -10,8 +10,8 @@ const png = (width: number, height: number): Uint8Array => {
   return bytes;
 };
 
-describe('a picture', () => {
-  test('is recognized by its bytes', () => {
+describe('a file', () => {
+  test('is recognized as a picture by its bytes', () => {
     expect(readImageHead(png(3, 2))).toEqual({ type: 'image/png', width: 3, height: 2 });
     expect(readImageHead(new Uint8Array([...Buffer.from('GIF89a'), 4, 0, 5, 0]))).toMatchObject({
       width: 4,
@@ -24,10 +24,10 @@ describe('a picture', () => {
   test.each([
     ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>')],
     ['HTML', Buffer.from('<html>')],
-    ['nothing', new Uint8Array()],
-    ['a picture of gigabytes', png(60_000, 60_000)],
-    ['a JPEG without an end', new Uint8Array([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0, 0, 0, 0, 0, 0])],
-  ])('is not shown: %s', (_, bytes) => {
+    ['empty', new Uint8Array()],
+    ['a picture that would need gigabytes when decoded', png(60_000, 60_000)],
+    ['a JPEG without a frame header', new Uint8Array([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0, 0, 0, 0, 0, 0])],
+  ])('is not shown as a picture if it is %s', (_, bytes) => {
     expect(readImageHead(new Uint8Array(bytes))).toBeNull();
   });
 });

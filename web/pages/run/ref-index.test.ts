@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { RawRef } from '../../../src/events/index.js';
 import { createRefIndex } from './ref-index.js';
 
-/** Frames that follow each other, each with some events, in any order; some bytes belong to none. */
+/** Consecutive frames of two streams, each with one to three events; some bytes belong to no frame. */
 const frames = fc
   .array(
     fc.record({
@@ -24,7 +24,7 @@ const frames = fc
     });
   });
 
-/** An event that spans several frames, such as a message of many lines. */
+/** Events that span several frames, such as messages of many lines. */
 const wide = fc.array(
   fc
     .record({ byte_from: fc.nat(80), length: fc.integer({ min: 1, max: 60 }) })
@@ -36,7 +36,7 @@ function stdout(byte_from: number, byte_to: number): RawRef {
   return { attempt_number: 1, stream: 'stdout', byte_from, byte_to, encoding: 'utf-8' };
 }
 
-test('a message of many lines is found from each of them, and its other lines are not', () => {
+test('each line of a long message finds the message, but not the other lines', () => {
   const index = createRefIndex();
   const lines = [stdout(0, 10), stdout(10, 20), stdout(20, 30), stdout(30, 40)];
   for (const [at, ref] of [...lines, stdout(0, 40)].entries()) index.add(ref, at);
@@ -66,7 +66,7 @@ test('finds exactly the events that overlap a span, in any insertion order', () 
   );
 });
 
-test('an event without bytes is found nowhere', () => {
+test('an event without bytes is never found', () => {
   const index = createRefIndex();
   index.add(null, 0);
   expect(index.overlapping({ attempt_number: 1, stream: 'stdout', byte_from: 0, byte_to: 9 })).toEqual([]);

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { advance, pickLonger, readSliderMoment, chooseSliderStep } from './replay-bar.js';
+import { advance, chooseLongerTimes, readSliderMoment, chooseSliderStep } from './replay-bar.js';
 
-test('advances at the chosen speed', () => {
+test('a replay advances at the chosen speed', () => {
   expect(advance([0, 100, 5000], 0, 50, 1)).toBe(50);
   expect(advance([0, 1000, 5000], 0, 50, 10)).toBe(500);
 });
 
-test('shortens long pauses', () => {
+test('a replay shortens long pauses', () => {
   expect(advance([0, 600_000], 0, 16, 1)).toBe(600_000 - 1500);
 });
 
@@ -36,13 +36,13 @@ test('a replay moves forward and reaches the end', () => {
   );
 });
 
-test('uses the lens with the later events', () => {
-  expect(pickLonger([1, 2], [1, 5])).toEqual([1, 5]);
-  expect(pickLonger([1, 5], [1, 2])).toEqual([1, 5]);
-  expect(pickLonger([], [3])).toEqual([3]);
+test('a replay uses the times of the lens that ends later', () => {
+  expect(chooseLongerTimes([1, 2], [1, 5])).toEqual([1, 5]);
+  expect(chooseLongerTimes([1, 5], [1, 2])).toEqual([1, 5]);
+  expect(chooseLongerTimes([], [3])).toEqual([3]);
 });
 
-test('the last stop of the slider is the end, every other one a moment before it', () => {
+test('the last stop of the slider shows everything, and every other stop a moment before the end', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100_000_000 }), (length) => {
       const step = chooseSliderStep(length);

@@ -19,7 +19,7 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
     let last = performance.now();
     let frame = requestAnimationFrame(function step(now) {
       const { conversation, list } = run.lenses;
-      const times = pickLonger(list.times, conversation.times);
+      const times = chooseLongerTimes(list.times, conversation.times);
       const next = advance(times, run.moment.value ?? findStart(run), now - last, speed.value);
       last = now;
       const isOver = next >= (times.at(-1) ?? 0);
@@ -79,7 +79,7 @@ const MAX_WAIT_MS = 1500;
 const SPEEDS = [1, 2, 5, 20, 100] as const;
 
 /** Returns the times of the lens that ends later: the other lens may be truncated or disconnected. */
-export function pickLonger(one: readonly number[], other: readonly number[]): readonly number[] {
+export function chooseLongerTimes(one: readonly number[], other: readonly number[]): readonly number[] {
   return (one.at(-1) ?? 0) >= (other.at(-1) ?? 0) ? one : other;
 }
 

@@ -12,7 +12,7 @@ test('a row is drawn again only when something it depends on has changed', () =>
   expect(cache(8, [event, true], draw)).toBe('drawing 3');
 });
 
-test('drops rows that were not drawn for long', () => {
+test('rows that were drawn long ago are dropped', () => {
   const cache = createRowCache();
   let drawings = 0;
   const draw = (): string => `drawing ${(drawings += 1)}`;

@@ -10,12 +10,12 @@ import { ValueText, formatValue } from './value-text.js';
 
 /** The task of a run, its result and its attempts. Each is one line that opens as a panel over the page. */
 export function RunDetails({ run, view }: { readonly run: OpenRun; readonly view: RunView }) {
-  const { prompt, ...rest } = view.spec;
+  const { prompt, ...otherFields } = view.spec;
   return (
     <div class="run-details">
       <Panel title="Task" line={describeTaskLine(view)}>
         {typeof prompt === 'string' && prompt !== '' ? <ValueText value={prompt} limit={4000} /> : null}
-        <JsonTree value={rest} open={2} />
+        <JsonTree value={otherFields} open={2} />
         <p class="dim">
           Created <Moment at={view.created_at} /> · Started <Moment at={view.started_at} /> · Ended{' '}
           <Moment at={view.ended_at} />

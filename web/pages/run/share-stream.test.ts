@@ -5,7 +5,7 @@ import type { Message, RunEvent, Tabs } from './share-stream.js';
 
 const event = (seq: number, text = 'x'): RunEvent => fcmpEvent('raw.stdout', { text }, { seq });
 
-/** Tabs of one browser: a queue for each lock, and channels that reach all but the sender. */
+/** Simulates the tabs of a browser, with a queue for each lock and channels that reach all tabs except the sender. */
 function createTabs(): Tabs {
   const queues = new Map<string, Promise<void>>();
   const held = new Set<string>();
@@ -61,7 +61,7 @@ test('one tab has the stream of a run, and another takes it over when that tab i
   expect(await waiting).not.toBeNull();
 });
 
-test('a tab that listens gets the events in groups, but none that is larger than a group may be', async () => {
+test('a listening tab receives the events in groups, except events that are too large for a group', async () => {
   useFakeTime();
   const tabs = createTabs();
   const [one, other] = [createStreamShare('run', tabs), createStreamShare('run', tabs)];
@@ -79,7 +79,7 @@ test('a tab that listens gets the events in groups, but none that is larger than
   expect(heard).toEqual([[2, 3]]);
 });
 
-test('copies nothing for tabs that were closed without a message', async () => {
+test('nothing is copied for tabs that no longer announce themselves', async () => {
   useFakeTime();
   const tabs = createTabs();
   const [one, other] = [createStreamShare('run', tabs), createStreamShare('run', tabs)];
@@ -109,7 +109,7 @@ test('a tab that takes over the stream reaches the tabs that already listened', 
   expect(heard).toEqual([7]);
 });
 
-test('tabs that cannot find each other have separate streams', async () => {
+test('tabs that cannot communicate have separate streams', async () => {
   const [one, other] = [createStreamShare('run', undefined), createStreamShare('run', undefined)];
   expect(await one.tryLead()).not.toBeNull();
   expect(await other.tryLead()).not.toBeNull();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatValue } from './value-text.js';
 
-test('a short value is formatted like JSON.stringify does', () => {
+test('a short value is formatted as by JSON.stringify', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       const expected = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
@@ -11,7 +11,7 @@ test('a short value is formatted like JSON.stringify does', () => {
   );
 });
 
-test('a longer one is truncated at the limit, and marked', () => {
+test('a long value is truncated at the limit and marked as shortened', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 1, max: 40 }), (value, limit) => {
       const whole = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
@@ -22,7 +22,7 @@ test('a longer one is truncated at the limit, and marked', () => {
   );
 });
 
-test('abbreviates very deep values with dots', () => {
+test('very deep values are replaced by an ellipsis', () => {
   let value: unknown = 1;
   for (let depth = 0; depth < 10_000; depth += 1) value = [value];
   expect(formatValue(value, 1_000_000).text).toContain('…');

@@ -62,11 +62,11 @@ function Amount({
       <span class="end">
         <strong>{format(used)}</strong> of {format(limit)}
       </span>
-      <Meter share={limit === 0 ? 1 : used / limit} isWarning={used >= limit * NEARLY_USED} />
+      <Meter fraction={limit === 0 ? 1 : used / limit} isWarning={used >= limit * NEARLY_USED} />
       {held > used ? <span class="dim budget-held">{format(held)} including reservations for active runs</span> : null}
     </div>
   );
 }
 
-/** The share at which a budget is shown as nearly used up. */
+/** The fraction at which a budget is shown as nearly used up. */
 const NEARLY_USED = 0.8;

@@ -87,7 +87,7 @@ function WorkerList({ workers }: { readonly workers: readonly WorkerRecord[] }) 
 function Load({ busy, capacity }: { readonly busy: number; readonly capacity: number }) {
   return (
     <span class="load">
-      <Meter share={capacity === 0 ? 0 : busy / capacity} />
+      <Meter fraction={capacity === 0 ? 0 : busy / capacity} />
       <span class="nowrap">
         {busy} of {capacity}
       </span>
