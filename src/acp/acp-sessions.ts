@@ -28,7 +28,7 @@ export type Permissions = NonNullable<RunSpec['permissions']>;
 /** Maximum numbers of open sessions and active prompts per connection. */
 const MAX_SESSIONS = 256;
 const MAX_TURNS = 16;
-/** Limits for `session/load`: the last runs, and the total number of their events. */
+/** Limits for `session/load`: the newest runs, and the newest of their events. */
 const MAX_REPLAYED_RUNS = 50;
 const MAX_REPLAYED_EVENTS = 20_000;
 const PAGE_SIZE = 500;
@@ -39,6 +39,16 @@ interface Session {
   servers: readonly McpServer[];
   /** The active prompt: its run, and whether the client has canceled it. */
   active: { readonly run: string; isCanceled: boolean } | null;
+}
+
+/** A run to replay: its FCMP events after one number, up to and including another. */
+interface ReplayedRun {
+  readonly runId: string;
+  /** The position of its prompt in the session, from 1. */
+  readonly number: number;
+  readonly prompt: string;
+  readonly after: number;
+  readonly to: number;
 }
 
 /** The sessions of one client. Each prompt is a run; the prompts of a session continue the same session of the engine. */
@@ -97,8 +107,7 @@ export class AcpSessions {
 
   /** Opens a stored session. */
   async load(id: string, { cwd, mcpServers }: SessionRequest): Promise<StoredSession> {
-    const open = this.#open.get(id);
-    const stored = open?.stored ?? (await this.#files.read(id));
+    const stored = this.#open.get(id)?.stored ?? (await this.#files.read(id));
     if (stored === undefined) throw createNotFoundError(id);
     await requireFolder(cwd);
     if (stored.cwd !== cwd) {
@@ -108,6 +117,8 @@ export class AcpSessions {
       );
     }
     const servers = await this.#readServers(stored.engine, mcpServers);
+    // Looked up only now: another request may have opened the session in the meantime.
+    const open = this.#open.get(id);
     if (open !== undefined) {
       open.servers = servers;
       return open.stored;
@@ -165,35 +176,56 @@ export class AcpSessions {
     await Promise.allSettled(this.#turns);
   }
 
-  /** Yields the updates of earlier prompts, oldest first; in a long session only those of the last prompts. */
+  /** Yields the updates of earlier prompts, oldest first; in a long session only the newest. */
   async *replay(id: string): AsyncGenerator<AcpUpdate> {
-    const { runs, turns } = this.#find(id).stored;
-    const first = Math.max(0, runs.length - MAX_REPLAYED_RUNS);
-    const skipped = turns - runs.length + first;
-    let remaining = MAX_REPLAYED_EVENTS;
-    for (const [index, runId] of runs.slice(first).entries()) {
-      const record = await this.#context.store.findRun(runId);
-      if (record === undefined || remaining <= 0) continue;
-      const number = skipped + index + 1;
-      const content = { type: 'text', text: record.spec.prompt ?? '' } as const;
+    for (const { runId, number, prompt, after, to } of await this.#planReplay(this.#find(id).stored)) {
+      const content = { type: 'text', text: prompt } as const;
       yield { sessionUpdate: 'user_message_chunk', content, messageId: `prompt_${number}` };
       const translate = createTurnUpdates(number);
-      for (let after = 0; remaining > 0;) {
-        const page = await this.#context.store.read({
-          runId,
-          protocol: 'fcmp',
-          after,
-          limit: Math.min(PAGE_SIZE, remaining),
-        });
-        remaining -= page.length;
+      for (let position = after; position < to;) {
+        const page = await this.#context.store.read({ runId, protocol: 'fcmp', after: position, to, limit: PAGE_SIZE });
+        if (page.length === 0) break;
         for (const { protocol, event } of page) {
           if (protocol !== 'fcmp') continue;
-          after = event.seq;
+          position = event.seq;
           yield* translate(event);
         }
-        if (page.length === 0) break;
       }
     }
+  }
+
+  /** Chooses the events to replay, run by run: from the newest run back, until the limits are reached. */
+  async #planReplay({ runs, turns }: StoredSession): Promise<readonly ReplayedRun[]> {
+    const chosen: ReplayedRun[] = [];
+    let remaining = MAX_REPLAYED_EVENTS;
+    for (const [age, runId] of runs.slice(-MAX_REPLAYED_RUNS).toReversed().entries()) {
+      if (remaining === 0) break;
+      const record = await this.#context.store.findRun(runId);
+      if (record === undefined) continue;
+      const to = await this.#findLastSeq(runId);
+      const after = Math.max(0, to - remaining);
+      remaining -= to - after;
+      chosen.push({ runId, number: turns - age, prompt: record.spec.prompt ?? '', after, to });
+    }
+    return chosen.toReversed();
+  }
+
+  /** Returns the number of the last FCMP event of a run; 0 if it has none. Searches instead of reading all events. */
+  async #findLastSeq(runId: string): Promise<number> {
+    const hasEventAfter = async (after: number): Promise<boolean> =>
+      (await this.#context.store.read({ runId, protocol: 'fcmp', after, limit: 1 })).length > 0;
+    let low = 0;
+    let high = 64;
+    while (await hasEventAfter(high)) {
+      low = high + 1;
+      high *= 2;
+    }
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (await hasEventAfter(middle)) low = middle + 1;
+      else high = middle;
+    }
+    return high;
   }
 
   async #runPrompt(session: Session, run: string, blocks: readonly PromptBlock[], client: TurnClient) {

@@ -59,6 +59,8 @@ export class PermissionRelay {
     // If a rule decides the request, the run does not wait, and the client is not asked.
     const record = await store.findRun(runId).catch(() => undefined);
     if (record !== undefined && record.state !== 'waiting') return;
+    // Another client may have answered in the meantime.
+    if (controller.signal.aborted) return;
     let optionId: string | undefined;
     let why: string | undefined;
     try {

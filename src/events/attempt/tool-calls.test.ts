@@ -39,7 +39,18 @@ describe('tool calls', () => {
     expect(warnings).not.toContain('TOOL_CALL_START_MISSING');
   });
 
-  it('that never end are dropped one by one', () => {
+  it('are started once, even if thousands are started before they end', () => {
+    const ids = Array.from({ length: 4100 }, (_, index) => `c${index}`);
+    const ends = ids.map((id) => ({ type: 'item.completed', item: { id, type: 'command_execution' } }));
+    const { emitted, warnings, of } = translateLines({
+      stdout: [codex.thread(), ...ids.map((id) => codex.command('started', id)), ...ends, codex.completed()],
+    });
+    expectOrderly(emitted);
+    expect(new Set(of('assistant.tool_call').map(({ name }) => name))).toEqual(new Set(['command_execution']));
+    expect(warnings).toEqual([]);
+  });
+
+  it('cause a warning each if they never end', () => {
     const stdout = Array.from({ length: 4100 }, (_, index) => codex.command('started', `c${index}`));
     const { emitted, warnings } = translateLines({ stdout });
     expect(warnings.filter((code) => code === 'TOOL_CALL_UNFINISHED')).toHaveLength(4100);

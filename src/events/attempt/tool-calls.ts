@@ -11,8 +11,10 @@ interface OpenCall {
   readonly paths: readonly string[];
 }
 
-/** Limit on open calls; beyond it the oldest is dropped and reported as unfinished. */
+/** Limit on open calls that are stored with their input; beyond it, only the name and the parent of the oldest are kept. */
 const MAX_OPEN = 4096;
+/** Limit on older open calls; beyond it, the oldest is reported as unfinished. */
+const MAX_REDUCED = 16_384;
 
 const NO_DIFF: readonly FileDiff[] = [];
 const NO_PATHS: readonly string[] = [];
@@ -24,6 +26,8 @@ const UNKNOWN_NAME = 'unknown';
 export class ToolCalls {
   readonly #writer: EventWriter;
   readonly #open = new Map<string, OpenCall>();
+  /** Older open calls, without their input, diff and paths. */
+  readonly #reduced = new Map<string, OpenCall>();
   readonly touches = new FileTouches();
   #hasAny = false;
 
@@ -36,14 +40,15 @@ export class ToolCalls {
   }
 
   start(call: ToolReport): void {
-    const known = this.#open.get(call.id);
+    const known = this.#find(call.id);
     const opened = merge(known, call);
+    this.#reduced.delete(call.id);
     this.#open.set(call.id, opened);
+    if (this.#open.size > MAX_OPEN) this.#reduceOldest();
     if (known?.input === undefined) this.#touch(call, opened.name);
     // Some engines repeat a start when they complete its input.
     if (known !== undefined) return;
     this.#hasAny = true;
-    if (this.#open.size > MAX_OPEN) this.#dropOldest();
     this.#writer.write('tool.call.started', toCallData(call.id, opened), { tool_call_id: call.id });
   }
 
@@ -53,7 +58,7 @@ export class ToolCalls {
       tool_call_id: _,
       parent_tool_call_id: _parent,
       ...known
-    } = toCallData(call.id, merge(this.#open.get(call.id), call));
+    } = toCallData(call.id, merge(this.#find(call.id), call));
     return known;
   }
 
@@ -71,18 +76,20 @@ export class ToolCalls {
 
   /** Warns about calls that never ended. */
   endAll(): void {
-    for (const [id, { name }] of this.#open) this.#warnUnfinished(id, name);
+    for (const [id, { name }] of [...this.#reduced, ...this.#open]) this.#warnUnfinished(id, name);
+    this.#reduced.clear();
     this.#open.clear();
   }
 
   #end(call: ToolEndReport): OpenCall {
-    if (!this.#open.has(call.id)) {
+    if (this.#find(call.id) === undefined) {
       this.start(call);
       if (call.startDerived !== true) this.#warnStartMissing(call.id);
     }
-    const known = this.#open.get(call.id);
+    const known = this.#find(call.id);
     const ended = merge(known, call);
     this.#open.delete(call.id);
+    this.#reduced.delete(call.id);
     if (known?.input === undefined) this.#touch(call, ended.name);
     return ended;
   }
@@ -91,11 +98,22 @@ export class ToolCalls {
     this.touches.add({ toolCallId: call.id, name, paths: call.paths ?? [], input: call.input });
   }
 
-  #dropOldest(): void {
+  #find(id: string): OpenCall | undefined {
+    return this.#open.get(id) ?? this.#reduced.get(id);
+  }
+
+  /** Keeps only what the end of the oldest call needs. Without it, the end would get a second start without a name. */
+  #reduceOldest(): void {
     const [oldest] = this.#open;
     if (oldest === undefined) return;
-    this.#open.delete(oldest[0]);
-    this.#warnUnfinished(oldest[0], oldest[1].name);
+    const [id, { name, parent }] = oldest;
+    this.#open.delete(id);
+    this.#reduced.set(id, { name, parent, input: undefined, diff: NO_DIFF, paths: NO_PATHS });
+    if (this.#reduced.size <= MAX_REDUCED) return;
+    const [dropped] = this.#reduced;
+    if (dropped === undefined) return;
+    this.#reduced.delete(dropped[0]);
+    this.#warnUnfinished(dropped[0], dropped[1].name);
   }
 
   #warnStartMissing(id: string): void {

@@ -23,6 +23,12 @@ describe('the detail of an event', () => {
     expect(boundDetail({ text: 'x'.repeat(10_000) })).toMatchObject({ text: expect.stringMatching(/^x+…$/u) });
   });
 
+  it('takes linear time for a large value below many levels', { timeout: 5000 }, () => {
+    let nested: object = { text: 'x'.repeat(32 * 1024 * 1024) };
+    for (let level = 0; level < 160; level += 1) nested = { nested };
+    expect(bytes(boundDetail(nested))).toBeLessThanOrEqual(4096);
+  });
+
   it('has at most 4 KiB for any value', () => {
     fc.assert(
       fc.property(

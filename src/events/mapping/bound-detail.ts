@@ -14,9 +14,7 @@ const encoder = new TextEncoder();
  * boundDetail({ model: 'm' }) // { model: 'm' }
  */
 export function boundDetail(value: unknown): unknown {
-  const text = JSON.stringify(value);
-  if (text === undefined || text.length * 3 <= MAX_DETAIL_BYTES || measure(text) <= MAX_DETAIL_BYTES) return value;
-  return fit(value, MAX_DETAIL_BYTES);
+  return measureJson(value, MAX_DETAIL_BYTES) <= MAX_DETAIL_BYTES ? value : fit(value, MAX_DETAIL_BYTES);
 }
 
 function fit(value: unknown, budget: number): unknown {
@@ -30,10 +28,10 @@ function fit(value: unknown, budget: number): unknown {
     const overhead = Array.isArray(value) ? 1 : measure(JSON.stringify(key)) + 2;
     const room = left - overhead;
     if (room < 16) break;
-    const size = measure(JSON.stringify(member) ?? 'null');
+    const size = measureJson(member, room);
     const fitted: unknown = size <= room ? member : fit(member, room);
     kept.push([key, fitted]);
-    left -= overhead + Math.min(size, measure(JSON.stringify(fitted) ?? 'null'));
+    left -= overhead + (size <= room ? size : measure(JSON.stringify(fitted)));
   }
   const missing = members.length - kept.length;
   if (Array.isArray(value))
@@ -53,6 +51,27 @@ function fitText(text: string, budget: number): string {
     if (excess <= 0 || length === 0) return cut;
     length = Math.max(0, length - Math.max(1, Math.ceil(excess / 6)));
   }
+}
+
+/**
+ * Returns the size of a value as JSON; infinity if it is above the limit. It stops there: a record may have a large value below
+ * many levels of objects, and each level is measured again.
+ */
+function measureJson(value: unknown, limit: number): number {
+  if (typeof value === 'string') return value.length > limit ? Infinity : measure(JSON.stringify(value));
+  if (typeof value !== 'object' || value === null) return (JSON.stringify(value) ?? 'null').length;
+  const isArray = Array.isArray(value);
+  let size = 2;
+  let separator = 0;
+  for (const key in value) {
+    const member = (value as Readonly<Record<string, unknown>>)[key];
+    if (member === undefined && !isArray) continue;
+    size += separator + (isArray ? 0 : measureJson(key, limit) + 1);
+    separator = 1;
+    size += measureJson(member, limit - size);
+    if (size > limit) return Infinity;
+  }
+  return size;
 }
 
 function measure(text: string): number {

@@ -40,7 +40,7 @@ export const DIAGNOSTIC_CODES = {
   TOOL_CALL_DENIED: 'The engine refused a tool call that its permissions do not allow.',
   ENGINE_ERROR: 'The engine reported an error.',
   ENGINE_WARNING: 'The engine reported a problem and continued.',
-  ENGINE_RETRYING: 'The engine could not reach its model and is retrying.',
+  ENGINE_RETRYING: 'A request of the engine failed, and it is retrying.',
   ENGINE_RATE_LIMIT_HINT: 'The provider’s rate limit slowed the engine down.',
   ENGINE_AUTH_HINT: 'The provider refused the engine’s credentials. Check them.',
   ENGINE_DEPRECATION_WARNING: 'The engine reported that something it uses is deprecated.',

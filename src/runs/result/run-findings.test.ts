@@ -35,7 +35,7 @@ describe('diagnostics', () => {
     const retries = Array.from({ length: 7 }, (_none, index) => retry(index + 1, 401, 'authentication_failed'));
     const { diagnostics } = collect('claude', [init, ...retries]).summarize(undefined);
     expect(diagnostics).toMatchObject([{ code: 'ENGINE_AUTH_HINT', count: 7, severity: 'warning', http_status: 401 }]);
-    expect(diagnostics?.[0]?.message).toContain('authentication_failed');
+    expect(diagnostics?.[0]?.message).toContain('authentication failed');
   });
 
   it('are bounded, and unknown fields do not hide errors of the engine', () => {
@@ -88,6 +88,9 @@ describe('the error that explains a failure', () => {
     [500, 'x', 'model'],
     [undefined, 'connect ECONNREFUSED 127.0.0.1:1', 'network'],
     [undefined, 'exception TypeError: fetch failed sending request', 'network'],
+    [undefined, 'The model could not be reached. Retrying in 500 ms.', 'network'],
+    [undefined, 'The request to the model failed: overloaded.', 'model'],
+    [undefined, 'A request failed. Retrying in 500 ms.', 'unknown'],
     [undefined, '{"error":{"type":"invalid_request_error"}}', 'model'],
     [undefined, 'something else', 'unknown'],
   ])('with status %s and message %j has the cause %s', (status, message, cause) => {

@@ -107,7 +107,7 @@ describe('a turn', () => {
     expect(of('conversation.failed')).toMatchObject([{ error: { code: 'ENGINE_RUNTIME_ERROR' } }]);
   });
 
-  it('counts the steps of an agent that counts them, and not the turn again', () => {
+  it('has the usage of its steps if the agent reports it, without the usage of the turn', () => {
     const usage = { inputTokens: 5, outputTokens: 1 };
     const { of } = converse([
       ...START,
@@ -157,7 +157,7 @@ describe('a turn', () => {
 });
 
 describe('a permission request', () => {
-  it('has its subject, and the answer has its author and reason', () => {
+  it('reports the tool call, and its answer reports who decided and why', () => {
     const call = {
       toolCallId: 'c1',
       name: 'Write',
@@ -198,7 +198,7 @@ describe('a permission request', () => {
     expect(of('permission.replied')).toMatchObject([{ decision: 'deny', option_id: 'cancelled' }]);
   });
 
-  it('whose id is in use is reported', () => {
+  it('causes a warning if its id is already in use', () => {
     const { of, warnings } = converse([
       ...START,
       ask('x'),
@@ -245,15 +245,20 @@ describe('a tool call', () => {
     ]);
   });
 
-  it('is forgotten after thousands of later calls; a late end then gets a derived start, without TOOL_CALL_START_MISSING', () => {
+  it('ends under its name, without a second start, even after thousands of later calls', () => {
     const open = (id: number): Line => update({ sessionUpdate: 'tool_call', toolCallId: `c${id}`, kind: 'read' });
-    const { of } = converse([
+    const { of, warnings } = converse([
       ...START,
       ...Array.from({ length: 4097 }, (_, id) => open(id)),
       update({ sessionUpdate: 'tool_call_update', toolCallId: 'c0', status: 'completed' }),
       END,
     ]);
-    expect(of('diagnostic.warning')).not.toContainEqual(expect.objectContaining({ code: 'TOOL_CALL_START_MISSING' }));
+    expect(of('assistant.tool_call').filter(({ tool_call_id: id }) => id === 'c0')).toEqual([
+      { tool_call_id: 'c0', name: 'read', status: 'started' },
+      { tool_call_id: 'c0', name: 'read', status: 'completed' },
+    ]);
+    expect(warnings).not.toContain('TOOL_CALL_START_MISSING');
+    expect(warnings.filter((code) => code === 'TOOL_CALL_UNFINISHED')).toHaveLength(4096);
   });
 
   it('that failed has the reason', () => {
@@ -300,7 +305,7 @@ describe('an agent that violates the protocol', () => {
   });
 });
 
-it('is read from stdout alone by the shape of the responses', () => {
+it('a conversation is read from stdout alone by the shape of the responses', () => {
   const { of } = converse([...START.filter(([direction]) => direction === '<'), say('ok'), END]);
   expect(of('conversation.started')).toMatchObject([{ session_id: 's1' }]);
   expect(of('assistant.message.final')).toMatchObject([{ text: 'ok' }]);

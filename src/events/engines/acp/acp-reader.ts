@@ -214,8 +214,8 @@ class AcpReader implements Reader {
     this.#updates.close(frame);
     const message = getName(error, 'message') ?? 'unknown error';
     const detail = getField(error, 'data');
-    const more = readErrorDetail(detail);
-    const text = more === null || message.includes(more) ? message : `${message}: ${more}`;
+    const reason = readErrorReason(detail);
+    const text = reason === null || message.includes(reason) ? message : `${message}: ${reason}`;
     const isAuth = getField(error, 'code') === AUTH_REQUIRED;
     this.#report.engineError({
       message: `The agent refused ${method}: ${text}`,
@@ -245,7 +245,7 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Reads the reason of an error from `data`: agents put it there as a text or under one of these names. */
-function readErrorDetail(data: unknown): string | null {
+function readErrorReason(data: unknown): string | null {
   if (typeof data === 'string') return data === '' ? null : data;
   if (typeof data !== 'object' || data === null) return null;
   return getName(data, 'details') ?? getName(data, 'message') ?? getName(data, 'error');

@@ -77,7 +77,7 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
         return readLog(frame, conversation);
       if (frame.problem !== null || TORN_RECORD.test(frame.text)) answer.ruleOut(frame);
       if (frame.stream !== 'stdout' || !answer.isPossible) return report.unparsed();
-      // Without records, an error is printed instead of the answer.
+      // In text mode, the program prints an error in place of its answer.
       const error = hasText ? null : dialect.readLogError(frame.text);
       hasText = error === null;
       if (error === null) return answer.hold(frame);

@@ -71,7 +71,7 @@ describe('a retry of claude', () => {
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([
       {
         code: 'ENGINE_RETRYING',
-        message: 'The model could not be reached: overloaded. Retrying in 500 ms.',
+        message: 'The request to the model failed: overloaded. Retrying in 500 ms.',
         severity: 'warning',
         retrying: true,
         http_status: 529,
@@ -80,6 +80,15 @@ describe('a retry of claude', () => {
       },
     ]);
     expect(translated.types).not.toContain('conversation.failed');
+  });
+
+  it.each([
+    [{ error: 'rate_limit', error_status: 429 }, 'The request to the model failed: rate limit.'],
+    [{ error: 'unknown', error_status: 502 }, 'The request to the model failed with HTTP status 502.'],
+    [{ error: 'unknown', error_status: null }, 'The model could not be reached.'],
+  ])('is described by its cause: %j', (cause, message) => {
+    const translated = read(init(), system('api_retry', cause));
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ message }]);
   });
 
   it('in the middle of an answer does not report it twice', () => {

@@ -70,12 +70,12 @@ function detectRecord(record: object): number {
 function readSystemError(subtype: string, record: object): EngineErrorReport | null {
   switch (subtype) {
     case 'api_retry': {
-      const cause = getString(record, 'error') ?? 'unknown';
       const wait = getNumber(record, 'retry_delay_ms');
+      const httpStatus = getCount(record, 'error_status');
       return {
-        message: `The model could not be reached: ${cause}.${wait === null ? '' : ` Retrying in ${wait} ms.`}`,
+        message: `${describeFailedRequest(record, httpStatus)}${wait === null ? '' : ` Retrying in ${wait} ms.`}`,
         retrying: true,
-        httpStatus: getCount(record, 'error_status'),
+        httpStatus,
         attempt: getCount(record, 'attempt'),
         maxAttempts: getCount(record, 'max_retries'),
       };
@@ -89,6 +89,14 @@ function readSystemError(subtype: string, record: object): EngineErrorReport | n
     default:
       return null;
   }
+}
+
+/** Describes a failed request. Claude Code prints neither a status nor a known error if it got no response. */
+function describeFailedRequest(record: object, httpStatus: number | null): string {
+  const error = getName(record, 'error') ?? 'unknown';
+  if (error !== 'unknown') return `The request to the model failed: ${error.replaceAll('_', ' ')}.`;
+  if (httpStatus !== null) return `The request to the model failed with HTTP status ${httpStatus}.`;
+  return 'The model could not be reached.';
 }
 
 /** Claude Code reports an error as a message of a model called `<synthetic>`. */

@@ -74,7 +74,8 @@ function readSystemError(subtype: string, record: object): EngineErrorReport | n
     case 'retry': {
       const wait = getNumber(data, 'delayMs');
       return {
-        message: `The model could not be reached.${wait === null ? '' : ` Retrying in ${wait} ms.`}`,
+        // Qwen Code does not print why: a rate limit, an overloaded model or a broken connection.
+        message: `A request failed.${wait === null ? '' : ` Retrying in ${wait} ms.`}`,
         retrying: true,
         attempt: getCount(data, 'attempt'),
         maxAttempts: getCount(data, 'maxRetries'),
