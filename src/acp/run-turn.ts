@@ -1,4 +1,4 @@
-import { createUlids } from '../base/index.js';
+import { createUlidGenerator } from '../base/index.js';
 import { createAcpProjection } from '../events/index.js';
 import type { AcpUpdate, FcmpEvent } from '../events/index.js';
 import { runHere } from '../dispatch/index.js';
@@ -48,7 +48,7 @@ export async function runTurn(context: WorkContext, turn: Turn, client: TurnClie
   }
 }
 
-export const createId = createUlids();
+export const createId = createUlidGenerator();
 
 async function follow(run: Run, number: number, client: TurnClient, relay: PermissionRelay): Promise<void> {
   const translate = createTurnUpdates(number);

@@ -22,7 +22,7 @@ export { getErrorMessage } from './error-message.js';
 export { formatInvisible, INVISIBLE_CHARACTERS } from './invisible-characters.js';
 export { omitUndefined } from './omit-undefined.js';
 export { SluiceError, copyAsJson, isSluiceError, writeBigint } from './sluice-error.js';
-export { createUlids } from './ulid.js';
+export { createUlidGenerator } from './ulid.js';
 export { findFirstIndex } from './first-index.js';
 export { createJsonLogger } from './json-logger.js';
 export { FileError, type FileErrorCode } from './file-error.js';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createUlids } from './ulid.js';
+import { createUlidGenerator } from './ulid.js';
 
 test('an id has 26 digits, the time in the first ten', () => {
-  const id = createUlids(() => 1_469_918_176_385)();
+  const id = createUlidGenerator(() => 1_469_918_176_385)();
   expect(id).toMatch(/^01ARYZ6S41[0-9A-HJKMNP-TV-Z]{16}$/);
 });
 
@@ -11,7 +11,7 @@ test('ids sort in order of creation, even if the clock is set back', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 2, maxLength: 50 }), (times) => {
       const left = [...times];
-      const newId = createUlids(() => left.shift() ?? 0);
+      const newId = createUlidGenerator(() => left.shift() ?? 0);
       const ids = times.map(() => newId());
       expect(ids.toSorted()).toEqual(ids);
       expect(new Set(ids).size).toBe(ids.length);
@@ -20,7 +20,7 @@ test('ids sort in order of creation, even if the clock is set back', () => {
 });
 
 test('continues with the next millisecond when the random part overflows', () => {
-  const newId = createUlids(
+  const newId = createUlidGenerator(
     () => 7,
     () => (1n << 80n) - 1n,
   );

@@ -6,14 +6,17 @@ const RANDOM_DIGITS = 16;
 const RANDOM_END = 0x1_0000_0000_0000_0000_0000n;
 
 /**
- * Creates a generator of ids that sort by creation time: 48 bits of time, 80 random bits. Ids of the same millisecond, or
+ * Creates a function that generates ids, which sort by creation time: 48 bits of time, 80 random bits. Ids of the same millisecond, or
  * created after the clock was set back, still sort in the order in which they were created.
  *
  * @example
- * const newId = createUlids()
+ * const newId = createUlidGenerator()
  * newId() // '01KA3T6Z5Y0000000000000000'
  */
-export function createUlids(clock: () => number = Date.now, random: () => bigint = createRandomBits): () => string {
+export function createUlidGenerator(
+  clock: () => number = Date.now,
+  random: () => bigint = createRandomBits,
+): () => string {
   let lastTime = -1;
   let lastRandom = 0n;
   return () => {

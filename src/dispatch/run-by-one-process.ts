@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createUlids, silentLogger } from '../base/index.js';
+import { createUlidGenerator, silentLogger } from '../base/index.js';
 import type { Logger } from '../base/index.js';
 import type { Duties } from '../store/index.js';
 import type { StoreClock } from '../orders/index.js';
@@ -40,7 +40,7 @@ const LEASE_MS = 30_000;
  */
 export function runByOneProcess(options: DutyOptions): { stop(): Promise<void> } {
   const { store, duties, leaseMs = LEASE_MS, logger = silentLogger } = options;
-  const owner = createUlids(() => store.now())();
+  const owner = createUlidGenerator(() => store.now())();
   const stopping = new AbortController();
   const { signal } = stopping;
   const names = duties.map(({ name }) => name);

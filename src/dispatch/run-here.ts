@@ -1,4 +1,4 @@
-import { createUlids, omitUndefined } from '../base/index.js';
+import { createUlidGenerator, omitUndefined } from '../base/index.js';
 import type { RunResult, RunSpec } from '../records/index.js';
 import type { Run, RunInputs } from '../runs/index.js';
 import { whileInProgress } from './claims-in-progress.js';
@@ -23,7 +23,7 @@ export interface RunHere {
  */
 export async function runHere(
   context: WorkContext,
-  { id = createUlids(context.clock)(), spec, inputs, onRun }: RunHere,
+  { id = createUlidGenerator(context.clock)(), spec, inputs, onRun }: RunHere,
 ): Promise<RunResult> {
   const { store, clock, leaseMs } = context;
   const workerId = `here/${id}`;

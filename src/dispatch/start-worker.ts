@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
-import { SluiceError, createUlids, silentLogger } from '../base/index.js';
+import { SluiceError, createUlidGenerator, silentLogger } from '../base/index.js';
 import type { RunRecord, WorkerIdentity } from '../records/index.js';
 import { VERSION, chooseDataFolder } from '../files/index.js';
 import { identifyOwnProcess, listLaunchers } from '../runs/index.js';
@@ -39,7 +39,7 @@ export function startWorker(options: WorkerOptions): Worker {
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw new SluiceError('INVALID_OPTION', 'Invalid concurrency: use an integer of at least 1.');
   }
-  const newId = options.newId ?? createUlids(clock);
+  const newId = options.newId ?? createUlidGenerator(clock);
   const id = newId();
   const outOfTime = new AbortController();
   // Every run adds a listener.

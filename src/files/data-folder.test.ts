@@ -119,4 +119,10 @@ describe('a .sluice in the project', () => {
     await writeFile(join(shop, '.git/index'), 'DIRC\0\0\0\u0002\0\0\0\u0009');
     expect(find().warning).toContain('git tracks it');
   });
+
+  it('is not used if the repository cannot be read', async () => {
+    const { shop, find } = await makeProject({ 'shop/.sluice/sluice.db': 'x' });
+    await symlink('.git', join(shop, '.git'));
+    expect(find().warning).toContain('git tracks it');
+  });
 });

@@ -103,15 +103,15 @@ const MAX_INDEX_BYTES = 512 * 1024 * 1024;
 
 /**
  * Whether git tracks anything in the old data folder. The index is read directly, because git would execute commands that
- * the repository configures. If the index cannot be read, the folder counts as tracked.
+ * the repository configures. If the repository or its index cannot be read, the folder counts as tracked.
  */
 function isTracked(project: string): boolean {
-  const repository = findRepository(project);
-  if (repository === undefined) return false;
-  const index = join(repository.gitDirectory, 'index');
-  if (!existsSync(index)) return false;
-  const old = [...relative(repository.top, project).split(sep), OLD_NAME].filter(Boolean).join('/');
   try {
+    const repository = findRepository(project);
+    if (repository === undefined) return false;
+    const index = join(repository.gitDirectory, 'index');
+    if (!existsSync(index)) return false;
+    const old = [...relative(repository.top, project).split(sep), OLD_NAME].filter(Boolean).join('/');
     if (statSync(index).size > MAX_INDEX_BYTES) return true;
     return listIndexPaths(readFileSync(index)).some((path) => path === old || path.startsWith(`${old}/`));
   } catch {

@@ -19,10 +19,12 @@ export async function openInside(folder: string, path: string): Promise<FileHand
     const isSame = opened.dev === inside.dev && opened.ino === inside.ino;
     if (isSame && isWithin(root, real)) return handle;
   } catch (error) {
-    // Deleted, a link, a pipe, or a path through something that is not a folder: all count as missing.
-    if (!isSluiceError(error) && !isMissing(error)) throw error;
+    await handle?.close();
+    // A deleted file, a link, a pipe, or a path through something that is not a folder: all count as missing.
+    if (isSluiceError(error) || isMissing(error)) return undefined;
+    throw error;
   }
-  await handle?.close();
+  await handle.close();
   return undefined;
 }
 

@@ -61,7 +61,12 @@ async function openRegular(path: string, flags: number, root: TrustedRoot): Prom
     const message = `Cannot open "${path}" (${String(code)}). Check its permissions and the disk.`;
     throw new FileError('FILE_UNREADABLE', message, { cause: error });
   }
-  if ((await handle.stat()).isFile()) return handle;
+  try {
+    if ((await handle.stat()).isFile()) return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
   await handle.close();
   throw new FileError('UNSAFE_FILE', `"${path}" is not a regular file. Remove it.`);
 }

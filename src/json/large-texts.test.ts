@@ -37,6 +37,7 @@ describe('large texts get an answer or a typed error', () => {
   });
 
   test.each([
+    ['emoji, each piece ending with half of one', `{"a": "${'😀'.repeat(MEGABYTE / 2)}`],
     ['letters in a network path', `{"a": "\\\\${'a'.repeat(MEGABYTE / 8)}`],
     ['spaces after an underscore', `{_${' '.repeat(MEGABYTE / 8)}`],
   ])('a stream of %s in small pieces ends like the whole text', (_, text) => {

@@ -44,6 +44,9 @@ describe('rejects unknown options and invalid values as misuse', () => {
     ['an unknown profile', { profile: 'strict' }, 'Invalid option profile. Expected: default|generic|tagged|unified'],
     ['an unknown preference', { prefer: 'best' }, 'Invalid option prefer. Expected: first|last'],
     ['a word for a flag', { align: 'true' }, 'Invalid option align. Expected: boolean'],
+    ['the name of a type for a flag', { align: 'boolean' }, 'Invalid option align. Expected: boolean'],
+    ['the name of a type for a list', { normalizers: 'array' }, 'Invalid option normalizers. Expected: array'],
+    ['a bigint for a word', { numbers: 1n }, 'Invalid option numbers. Expected: double|bigint|raw'],
     [
       'a function for a list',
       { normalizers: (value: unknown) => value },

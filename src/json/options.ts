@@ -77,8 +77,8 @@ export function checkOptions(options: object | null, known: Readonly<Record<stri
 /** Whether a value is of the allowed kind. `NaN` is rejected as a limit: no comparison with it is true, so it would limit nothing. */
 function isOfKind(value: unknown, allowed: string): boolean {
   if (allowed === NUMBER) return typeof value === 'number' && value >= 0;
-  const kind = Array.isArray(value) ? 'array' : typeof value === 'string' ? value : typeof value;
-  return allowed === 'any' || allowed.split('|').includes(kind);
+  const actual = allowed.includes('|') ? value : Array.isArray(value) ? 'array' : typeof value;
+  return allowed === 'any' || allowed.split('|').includes(actual as string);
 }
 
 /** The effective limits: those given, with defaults for the rest. */

@@ -88,7 +88,7 @@ export function failWith(failed: readonly FailedAttempt[], label?: string): Pars
     candidate === undefined ? [] : [{ candidate, code, message }],
   );
   const { code, message, candidate: _, ...details } = furthest;
-  const others = attempts.length > 1 ? ` Best of ${attempts.length} candidates.` : '';
+  const others = attempts.length > 1 ? ` Candidates tried: ${attempts.length}.` : '';
   const error = new ParseError(code, `${label === undefined ? '' : `${label}: `}${message}${others}`, {
     ...details,
     attempts,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { SluiceError, createUlids, silentLogger, omitUndefined } from '../base/index.js';
+import { SluiceError, createUlidGenerator, silentLogger, omitUndefined } from '../base/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
 import { compileSecrets, listSensitiveValues } from '../runs/index.js';
@@ -93,7 +93,7 @@ export function createServer(options: ServerOptions): SluiceServer {
     guard: createGuard({ settings, host, clock }),
     console: options.web === undefined ? undefined : readConsole(options.web),
     clock,
-    newId: options.newId ?? createUlids(clock),
+    newId: options.newId ?? createUlidGenerator(clock),
     newRequestId: createRequestIds(),
     logger: options.logger ?? silentLogger,
     meter:

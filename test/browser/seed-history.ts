@@ -2,7 +2,7 @@ import { createTranslator } from '../../src/events/index.js';
 import type { Emitted } from '../../src/events/index.js';
 import { codex, toBytes } from '../../src/events/contract/translate-lines.contract.js';
 import type { RunResult } from '../../src/records/run-result.js';
-import { createUlids } from '../../src/base/ulid.js';
+import { createUlidGenerator } from '../../src/base/ulid.js';
 import { openStore } from '../../src/store/open-store.js';
 import { Random } from '../../bench/random.js';
 
@@ -29,7 +29,7 @@ export async function seedHistory(
     const runs: (() => Promise<void>)[] = [];
     for (let at = now - days * DAY_MS; at < now; at += random.below((2 * DAY_MS) / perDay)) {
       const engine = random.pick(ENGINES);
-      const id = createUlids(() => at)();
+      const id = createUlidGenerator(() => at)();
       const spec = { engine, prompt: random.pick(PROMPTS), workdir: '/srv/shop' };
       const took = 4000 + random.below(60_000) + (engine === 'gemini' ? 30_000 : 0);
       const result = createResult(random, engine);

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { SluiceError, createUlids } from '../../base/index.js';
+import { SluiceError, createUlidGenerator } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { Decision, Evidence, InboxItem, ReadingSource, WorkOrder } from '../../records/index.js';
 import { createLead } from '../../orders/index.js';
@@ -76,7 +76,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     const submitted: WorkOrder[] = [];
     try {
       // Every demo has new issues: those of the last one may still wait for a person.
-      const suffix = createUlids()().slice(-8).toLowerCase();
+      const suffix = createUlidGenerator()().slice(-8).toLowerCase();
       for (const name of DEMO_WORKERS) {
         const { order } = await lead.submit(createDemoRequest(name, `local#demo-${suffix}-${name}`, repoDir));
         submitted.push(order);

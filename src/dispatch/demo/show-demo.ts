@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { createUlids, getErrorCode, silentLogger } from '../../base/index.js';
+import { createUlidGenerator, getErrorCode, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { Lead } from '../../orders/index.js';
 import { makeFolder } from '../../files/index.js';
@@ -43,7 +43,7 @@ export async function showDemo(options: ShowDemoOptions): Promise<RunningDemo | 
   if (!(await isEmpty(store))) return undefined;
   const data = resolve(options.data);
   const stopping = new AbortController();
-  const newId = createUlids(clock);
+  const newId = createUlidGenerator(clock);
 
   async function play({ engine, spec, program }: RecordedAgent): Promise<void> {
     const id = newId();

@@ -1,5 +1,6 @@
 import * as State from './state.js';
 import type * as Step from './step.js';
+import { isContainer } from '../limits.js';
 import { Structure } from './structure.js';
 
 const CALL = /[\p{L}_$][\p{L}\p{N}_$.]*[ \t]*\(/uy;
@@ -82,7 +83,7 @@ export class GenerousStructure extends Structure {
     if (!this.rootCommaSeen && !cursor.text.slice(rootEnd, cursor.at).includes('\n')) return this.refuse();
     builder.reopenLast();
     const isMember = this.rootCommaSeen && cursor.matchHere(NEXT_MEMBER) !== -1;
-    if (isMember && isObject(root)) {
+    if (isMember && isContainer(root) && !Array.isArray(root)) {
       cursor.repair('extra_bracket', rootEnd - 1);
       builder.open(false, root);
       return this.goTo(State.KEY);
@@ -101,8 +102,4 @@ export class GenerousStructure extends Structure {
     this.builder.place(null);
     return super.skipValue();
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

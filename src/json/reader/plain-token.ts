@@ -21,7 +21,7 @@ const KEY = `(?:"${PLAIN}"|${SINGLE})(?<!:.)|[A-Za-z_$][\\w$]{0,255}`;
  */
 export const PLAIN_TOKENS = {
   [State.KEY]: new RegExp(
-    `(?:${KEY}):[ \\n\\r\\t]*(?:${writePlainPattern('}', `${QUOTED_KEY}|${BARE_MEMBER}`)})?`,
+    `(?:${KEY}):[ \\n\\r\\t]*(?:${writePlainPattern('}', `${QUOTED_KEY}|${BARE_MEMBER.replace('|~', '')}`)})?`,
     'y',
   ),
   [State.ITEM]: new RegExp(writePlainPattern('\\]', `["']`), 'y'),

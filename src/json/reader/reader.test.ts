@@ -39,6 +39,7 @@ const refusedTexts = [
   '{"a": tru',
   '[1, "',
   '\\',
+  '{"a": "x", b: 5~ y", "c": 1}',
 ];
 
 const texts = [

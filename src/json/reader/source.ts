@@ -76,11 +76,9 @@ export class Source {
       if (kind === 'truncated') this.fail(index, 'TRUNCATED', CUT_OFF);
       else this.fail(index, 'SYNTAX', `Invalid JSON: ${kind.replaceAll('_', ' ')}`);
     } else if (this.#lastRepairEnd !== offset || this.repairs.at(-1)?.kind !== kind) {
+      const lastListed = this.repairs[MAX_REPAIRS - 1];
       // `truncated` is always listed: callers look for it at the end.
-      const { repairs } = this;
-      const isListed = repairs.length < MAX_REPAIRS || kind === 'truncated';
-      const lastListed = repairs[MAX_REPAIRS - 1];
-      if (isListed || lastListed === undefined) repairs.push(createRepair(kind, offset));
+      if (lastListed === undefined || kind === 'truncated') this.repairs.push(createRepair(kind, offset));
       else lastListed.omitted = (lastListed.omitted ?? 0) + 1;
     }
     this.#lastRepairEnd = offset + length;
@@ -100,11 +98,12 @@ export class Source {
 /** A text that is built from small pieces. It takes little more memory than its size, and joined text is not copied again. */
 export class GrowingText {
   #joined = '';
+  /** The last pieces. Contains at least the last one, until `join` is called. */
   #tail = '';
 
   append(piece: string): void {
-    this.#tail += piece;
     if (this.#tail.length >= TEXT_BLOCK) this.join();
+    this.#tail += piece;
   }
 
   /** Joins the pieces: reading a character makes V8 join them in memory and release them. */
@@ -115,5 +114,10 @@ export class GrowingText {
 
   get text(): string {
     return this.#joined + this.#tail;
+  }
+
+  /** The text without its last character. Only the tail is copied, so that asking after each piece takes linear time. */
+  get withoutLast(): string {
+    return this.#joined + this.#tail.slice(0, -1);
   }
 }

@@ -107,7 +107,7 @@ export class StringToken {
 
   /** The content without half of a surrogate pair at its end, to be shown before the string is finished. */
   get shown(): string {
-    return this.#lastCode >= 0xd800 && this.#lastCode <= 0xdbff ? this.decoded.slice(0, -1) : this.decoded;
+    return (this.#lastCode & 0xfc00) === 0xd800 ? this.#content.withoutLast : this.decoded;
   }
 
   get decoded(): string {

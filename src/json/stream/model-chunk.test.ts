@@ -47,6 +47,7 @@ describe('streamJson over the stream of a client', () => {
   it.each([
     [{ type: 'error', error: new Error('overloaded') }],
     [{ type: 'error', message: 'overloaded' }],
+    [{ type: 'error', error: 'overloaded' }],
     [{ type: 'response.failed', response: { error: { message: 'overloaded' } } }],
   ])('throws the failure that a stream reports: %j', async (failure) => {
     const events = [{ type: 'text-delta', text: '{"a": 1}' }, failure];

@@ -20,7 +20,7 @@ export function readChunkText(chunk: ModelChunk): string | Uint8Array {
   }
   if (type === 'error' || type === 'response.failed') {
     const cause = error ?? (response as { error?: unknown } | undefined)?.error ?? chunk;
-    const { message = 'no message' } = cause as { message?: unknown };
+    const { message = typeof cause === 'string' ? cause : 'no message' } = cause as { message?: unknown };
     throw new SluiceError('MODEL_FAILED', `The model's stream reported a failure: ${String(message)}`, { cause });
   }
   if (type === 'content_block_delta') return asText((delta as { text?: unknown } | undefined)?.text);

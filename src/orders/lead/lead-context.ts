@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createUlids, silentLogger } from '../../base/index.js';
+import { createUlidGenerator, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import { chooseDataFolder } from '../../files/index.js';
 import { compileSecrets, listSensitiveValues } from '../../runs/index.js';
@@ -62,7 +62,7 @@ const DEFAULT_CONCURRENCY = 8;
 
 export function createLeadContext(options: LeadOptions): LeadContext {
   const clock = options.clock ?? (() => options.store.now());
-  const newId = options.newId ?? createUlids(clock);
+  const newId = options.newId ?? createUlidGenerator(clock);
   const data = chooseDataFolder(options.data);
   const { wrappers = {}, checks = {}, repos = [], filters = {} } = options;
   // An unknown check would otherwise be noticed only after the work is done.

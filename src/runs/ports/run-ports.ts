@@ -1,6 +1,6 @@
 import { createFileResultCache } from '../cache/file-result-cache.js';
 import type { ApprovalRule, RunEngine, RunWarning } from '../../records/index.js';
-import { createUlids, silentLogger } from '../../base/index.js';
+import { createUlidGenerator, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import { chooseDataFolder } from '../../files/index.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
@@ -93,7 +93,7 @@ export interface ResolvedPorts extends Omit<Required<RunPorts>, 'secrets' | 'fol
   readonly otherLog: EventLog | null;
 }
 
-const newUlid = createUlids();
+const newUlid = createUlidGenerator();
 
 /** Fills in the defaults. */
 export function resolvePorts(ports: RunPorts): ResolvedPorts {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createUlids, getErrorMessage, omitUndefined } from '../../../base/index.js';
+import { createUlidGenerator, getErrorMessage, omitUndefined } from '../../../base/index.js';
 import { makeFolder, removeFolder } from '../../../files/index.js';
 import { didPass, wasStopped } from '../../../orders/index.js';
 import type { CheckOutcome, CheckTry, NamedCheck } from '../../../orders/index.js';
@@ -108,7 +108,7 @@ async function tryCheck(
 async function runOnce(context: WorkContext, requested: RunSpec, execute: ExecuteCheck): Promise<CheckTry> {
   const { store, clock, leaseMs, traceparent } = context;
   const spec = { ...requested, ...omitUndefined({ traceparent }) };
-  const id = createUlids(clock)();
+  const id = createUlidGenerator(clock)();
   const workerId = `check/${id}`;
   await retryStore(
     async () => store.createRun({ id, spec, state: 'running', workerId, leaseMs, now: clock() }),
