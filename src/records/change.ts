@@ -65,7 +65,7 @@ export const lineCommentSchema = object({
   text: { type: 'string', minLength: 1, maxLength: 5000, pattern: '^[^\\u0000]*\\S[^\\u0000]*$' },
 });
 
-/** Enough for a review, and as many as fit into instructions. */
+/** The comments of a review; this many fit into the instructions of a retry. */
 export const lineComments = { type: 'array', maxItems: 100, items: lineCommentSchema } as const;
 
 /** A person's comment on a line of a change. */

@@ -12,7 +12,7 @@ export const evidenceSchema = object(
     detail: text,
   },
   {
-    /** The run of the check that shows it. */
+    /** The run of the check that confirmed or contradicted the claim. */
     run: name,
   },
 );

@@ -9,39 +9,39 @@ describe('isIssueRef', () => {
     'a/b.js#999999999999999',
     'local#42',
     'local#fix-login_2',
-  ])('%s is an issue reference', (text) => {
+  ])('accepts %s', (text) => {
     expect(isIssueRef(text)).toBe(true);
   });
 
   test.each([
-    ['nothing', ''],
+    ['an empty text', ''],
     ['a REST id', '1234567'],
     ['a node id', 'I_kwDOABCD12'],
     ['an old node id', 'MDU6SXNzdWUx'],
     ['a global id', 'gid://gitlab/Issue/12'],
     ['an address', 'https://forge.example/acme/shop/issues/12'],
-    ['no repository', 'shop#12'],
-    ['no number', 'acme/shop#'],
+    ['a repository without an owner', 'shop#12'],
+    ['a missing number', 'acme/shop#'],
     ['number 0', 'acme/shop#0'],
     ['a leading zero', 'acme/shop#012'],
     ['a merge request', 'acme/shop!12'],
-    ['a way out of its folder', '../shop#12'],
-    ['a way out in the middle', 'acme/../shop#12'],
-    ['an empty part', 'acme//shop#12'],
-    ['a blank', 'acme/shop #12'],
-    ['a line break behind it', 'acme/shop#12\n'],
+    ['a path that leaves its folder', '../shop#12'],
+    ['a path with .. in the middle', 'acme/../shop#12'],
+    ['an empty path segment', 'acme//shop#12'],
+    ['a space', 'acme/shop #12'],
+    ['a trailing line break', 'acme/shop#12\n'],
     ['a backslash', 'acme\\shop#12'],
     ['a colon', 'acme/shop:x#12'],
-    ['a look-alike', 'acme/shор#12'],
-    ['a local id that climbs', 'local#../x'],
-    ['something endless', `${'a/'.repeat(200)}b#1`],
-  ])('%s is not an issue reference', (_, text) => {
+    ['Cyrillic letters that look like Latin ones', 'acme/shор#12'],
+    ['a local id with a path', 'local#../x'],
+    ['a reference that is too long', `${'a/'.repeat(200)}b#1`],
+  ])('rejects %s', (_, text) => {
     expect(isIssueRef(text)).toBe(false);
   });
 });
 
 describe('describeIssueRef', () => {
-  test('converts an address to a reference', () => {
+  test('suggests the reference of an address', () => {
     expect(describeIssueRef('https://forge.example/acme/shop/issues/12')).toBe(
       'write acme/shop#12 instead of the address',
     );
@@ -49,23 +49,27 @@ describe('describeIssueRef', () => {
   });
 
   test.each(['gid://gitlab/Issue/12', 'I_kwDOABCD12', 'MDU6SXNzdWUx', '1234567'])(
-    'reports that %s is internal',
+    'explains that %s is an internal id',
     (text) => {
       expect(describeIssueRef(text)).toContain('internal ids');
     },
   );
 
-  test('otherwise shows the accepted forms', () => {
+  test('lists the accepted forms for any other text', () => {
     expect(describeIssueRef('shop 12')).toBe('write owner/repo#12, group/sub/project#12 or local#id');
   });
 });
 
-test('a reference becomes a file name', () => {
-  expect(toFileName('group/sub/project#7')).toBe('group_sub_project_7');
-  expect(toFileName('a:b\\c')).toBe('a_b_c');
+describe('toFileName', () => {
+  test('replaces characters that separate folders or parts of a reference', () => {
+    expect(toFileName('group/sub/project#7')).toBe('group_sub_project_7');
+    expect(toFileName('a:b\\c')).toBe('a_b_c');
+  });
 });
 
-test('an issue belongs to a repository, unless it is local', () => {
-  expect(getRepository('group/sub/project#7')).toBe('group/sub/project');
-  expect(getRepository('local#7')).toBeUndefined();
+describe('getRepository', () => {
+  test('returns the repository of an issue, and undefined for a local issue', () => {
+    expect(getRepository('group/sub/project#7')).toBe('group/sub/project');
+    expect(getRepository('local#7')).toBeUndefined();
+  });
 });

@@ -15,7 +15,7 @@ export const orderRecordSchema = object(
     run: name,
     worker_type: name,
     state: orderState,
-    /** The commit that was checked out when the work started; a retry has that of the original order. Null before the start and without a repository. */
+    /** The commit that was checked out when the work started; a retry has the commit of the original order. Null before the start, and without a repository. */
     base_commit: orNull(name),
     created_at: timestamp,
     started_at: orNull(timestamp),

@@ -13,13 +13,13 @@ export const outboxMessageSchema = object({
   trigger: name,
   body: text,
   state: outboxState,
-  /** How often it has been claimed, including the current claim. If more than 1, it may have been sent before. */
+  /** How often the comment has been claimed, including the current claim. If more than once, it may have been sent before. */
   tries: count,
   /** Not sent before this time, in milliseconds since 1970. */
   due_at: { type: 'integer' },
   lease_until: orNull({ type: 'integer' }),
   last_error: orNull(text),
-  /** The URL or file to which the sink wrote it. */
+  /** The URL or file to which the sink wrote the comment. */
   delivered_to: orNull(text),
   created_at: timestamp,
 });

@@ -15,16 +15,16 @@ describe('parseRunId', () => {
   });
 
   test.each([
-    ['nothing', ''],
-    ['no role', '2026-11-15-0001'],
-    ['a day that is not', '2026-02-30-qa-0001'],
+    ['an empty text', ''],
+    ['a missing role', '2026-11-15-0001'],
+    ['a day that does not exist', '2026-02-30-qa-0001'],
     ['number 0', '2026-11-15-qa-0000'],
-    ['three digits', '2026-11-15-qa-001'],
-    ['padding beyond four digits', '2026-11-15-qa-00012'],
-    ['a role that climbs', '2026-11-15-../x-0001'],
-    ['a line break', '2026-11-15-qa-0001\n'],
-    ['something endless', `2026-11-15-${'a'.repeat(200)}-0001`],
-  ])('%s is not a run id', (_, text) => {
+    ['a number of three digits', '2026-11-15-qa-001'],
+    ['a number of five digits that starts with zeros', '2026-11-15-qa-00012'],
+    ['a role with a path', '2026-11-15-../x-0001'],
+    ['a trailing line break', '2026-11-15-qa-0001\n'],
+    ['a text that is too long', `2026-11-15-${'a'.repeat(200)}-0001`],
+  ])('rejects %s', (_, text) => {
     expect(parseRunId(text)).toBeUndefined();
   });
 

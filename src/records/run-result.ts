@@ -64,7 +64,7 @@ export const runResultSchema = object(
     repair_level: repairLevel,
     warnings: arrayOf(object({ code: name, message: text })),
     artifacts: fsDiffSchema,
-    /** How many attempts it took. */
+    /** The number of attempts. */
     attempts: count,
     session_id: orNull(name),
   },

@@ -4,13 +4,13 @@ import type { Normalizer, StandardSchema } from '../json/index.js';
 import { approvalRulesSchema } from './approval-rule.js';
 import { engineNameSchema } from './run-engine.js';
 
-/** Longer texts belong in files in the working folder. */
-const PROMPT_LENGTH = 16 * 1024 * 1024;
+/** Longer prompts belong in files in the working folder. */
+const MAX_PROMPT_LENGTH = 16 * 1024 * 1024;
 
 const shortText = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$' } as const;
-/** Node.js timers cannot exceed 24 days. */
+/** At most 23 days: a timer of Node.js cannot exceed 24. */
 const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 2_000_000 } as const;
-const bound = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
+const positiveInteger = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
 
 const limitsSchema = object(
   {},
@@ -23,13 +23,13 @@ const limitsSchema = object(
     wait_s: seconds,
     /** How long a process may wait for a person; then it is ended, and its session is resumed with the answer. */
     hold_s: seconds,
-    output_bytes: bound,
-    line_bytes: bound,
-    /** RASP and FCMP events of all attempts. */
-    events: bound,
+    output_bytes: positiveInteger,
+    line_bytes: positiveInteger,
+    /** The number of RASP and FCMP events of all attempts. */
+    events: positiveInteger,
     /** Size of the run folder: captured bytes and the events read from them. */
-    stored_bytes: bound,
-    tokens: bound,
+    stored_bytes: positiveInteger,
+    tokens: positiveInteger,
     /** US dollars, as the engine reports them. */
     cost: { type: 'number', exclusiveMinimum: 0 },
   },
@@ -67,7 +67,7 @@ export const storedRunSpec = {
     /** An existing session of the engine that the run resumes. */
     session: { type: 'string', pattern: '^[A-Za-z0-9][\\w.:-]{0,199}$' },
     /** The task for the agent; for `command` it is the program's input. */
-    prompt: { type: 'string', maxLength: PROMPT_LENGTH },
+    prompt: { type: 'string', maxLength: MAX_PROMPT_LENGTH },
     /** The program and its arguments, for engine `command` only. */
     command: { type: 'array', minItems: 1, maxItems: 4096, items: { type: 'string', pattern: '^[^\\u0000]*$' } },
     /** The working folder of the agent; only one run at a time uses it. */

@@ -9,6 +9,6 @@ it.each<[WaitingFor, string]>([
   [{ reason: 'folder', run: null }, 'its folder, in use by another process'],
   [{ reason: 'budget', budget: 'day', opens_at }, `the budget of the day, which is reset at ${opens_at}`],
   [{ reason: 'budget', budget: 'caller ci', opens_at }, `the budget of token "ci", which is reset at ${opens_at}`],
-])('describes what a run waits for: %j', (waiting, text) => {
+])('describeWaitingFor describes %j', (waiting, text) => {
   expect(describeWaitingFor(waiting)).toBe(text);
 });

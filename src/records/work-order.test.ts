@@ -7,14 +7,14 @@ import type { WorkResult } from './work-result.js';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
 
-describe('the schemas', () => {
-  test('of orders and results are the published files', async () => {
+describe('the schemas of orders and results', () => {
+  test('are the published files', async () => {
     const print = (schema: object): string => `${JSON.stringify(schema, null, 2)}\n`;
     await expect(print(WORK_ORDER_SCHEMA)).toMatchFileSnapshot('../../schemas/work-order.json');
     await expect(print(WORK_RESULT_SCHEMA)).toMatchFileSnapshot('../../schemas/work-result.json');
   });
 
-  test('an order is a request with its folder, its run id, and the start of a retry', () => {
+  test('define an order as a request with a folder, a run id and the start of a retry', () => {
     const { run_id: _, start_commit: __, start_run: ___, start_folder: ____, ...fields } = WORK_ORDER_SCHEMA.properties;
     expect(fields).toEqual(WORK_REQUEST_SCHEMA.properties);
     expect(WORK_ORDER_SCHEMA.required).toEqual([...WORK_REQUEST_SCHEMA.required, 'repo_dir', 'run_id']);
@@ -36,7 +36,7 @@ describe('the schemas', () => {
     >();
   });
 
-  test('a result needs tests unless it is blocked', () => {
+  test('require tests unless the status is blocked', () => {
     const validate = ajv.compile(WORK_RESULT_SCHEMA);
     const result = { issue_ref: 'a/b#1', run_id: '2026-11-15-qa-0001', changes: {}, summary: '' };
     expect(validate({ ...result, status: 'blocked' })).toBe(true);
@@ -51,10 +51,10 @@ describe('the schemas', () => {
     ['n/a', true],
     ['not_run', false],
     ['not_recognised', false],
-  ])('agents are asked for pass, fail or n/a: %s', (outcome, isAsked) => {
+  ])('accept only pass, fail and n/a as the result of tests: %s', (outcome, isAccepted) => {
     const validate = ajv.compile(WORK_RESULT_SCHEMA);
     const tests = { command: 'npm test', result: outcome, evidence: '' };
     const result = { issue_ref: 'a/b#1', run_id: '2026-11-15-qa-0001', status: 'ok', changes: {}, tests, summary: '' };
-    expect(validate(result)).toBe(isAsked);
+    expect(validate(result)).toBe(isAccepted);
   });
 });

@@ -6,20 +6,20 @@ const NO_CONTROLS = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$';
 const line = { type: 'string', maxLength: 500, pattern: NO_CONTROLS } as const;
 const issueRef = { type: 'string', maxLength: ISSUE_REF_LENGTH, pattern: ISSUE_REF_PATTERN } as const;
 
-// Fits into one environment variable in any language: 30,000 characters are at most 120,000 bytes, and the limit is 131,072.
+/** Fits into one environment variable in any language: 30,000 characters are at most 120,000 bytes, and the limit is 131,072. */
 export const INSTRUCTIONS_LENGTH = 30_000;
 
-/** The name of a worker or worker type; the same in orders, wrappers and configuration. */
+/** The name of a wrapper, a type of wrapper or a check. */
 export const WORKER_NAME = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' } as const;
 
 /** An id that makes a request safe to repeat. */
 export const REQUEST_ID = { ...line, maxLength: 200 } as const;
 
-/** The id of a run and of its folders. */
+/** The id of a run, which also names its folders. */
 const RUN_FOLDER = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9-]*$' } as const;
 
-/** Maximum number of runs in a race. */
-const MAX_RUNNERS = 8;
+/** The maximum number of runs in a race. */
+const MAX_RACE_RUNS = 8;
 
 const fields = {
   issue_ref: {
@@ -113,17 +113,17 @@ const fields = {
   },
   race: {
     anyOf: [
-      { type: 'integer', minimum: 2, maximum: MAX_RUNNERS },
-      { type: 'array', minItems: 2, maxItems: MAX_RUNNERS, items: WORKER_NAME },
+      { type: 'integer', minimum: 2, maximum: MAX_RACE_RUNS },
+      { type: 'array', minItems: 2, maxItems: MAX_RACE_RUNS, items: WORKER_NAME },
     ],
     description:
-      'Several runs of the order compete, each in its own worktree: this many runs of worker, or one run of each listed worker. Only proven results can win; the best one is used.',
+      'Several runs of the order compete, each in its own worktree: this many runs of worker, or one run of each listed wrapper. Only proven results can win; the best one is used.',
   },
 } as const;
 
 const required = ['issue_ref', 'role', 'worker', 'instructions'] as const;
 
-/** The fields of a request whose repository is known. */
+/** The fields of a request whose folder is known. */
 const workRequest = {
   type: 'object',
   properties: fields,
@@ -151,7 +151,7 @@ export const workOrder = {
       type: 'string',
       maxLength: RUN_ID_LENGTH,
       pattern: RUN_ID_PATTERN,
-      description: 'YYYY-MM-DD-role-NNNN. Every order, retry and change of worker gets a new one.',
+      description: 'YYYY-MM-DD-role-NNNN. Every order has a new one, also a retry or a change of worker.',
     },
     start_commit: {
       type: 'string',
