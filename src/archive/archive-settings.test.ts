@@ -3,8 +3,8 @@ import { readArchiveSettings } from './archive-settings.js';
 
 const ENV = { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 'a secret' };
 
-describe('the address of an archive', () => {
-  it('names bucket and prefix; the rest has defaults', () => {
+describe('readArchiveSettings', () => {
+  it('reads the bucket and the prefix, and has defaults for the other settings', () => {
     expect(readArchiveSettings('s3://runs/team%20a/b/', ENV)).toEqual({
       location: 's3://runs/team a/b',
       bucket: 'runs',
@@ -23,8 +23,18 @@ describe('the address of an archive', () => {
     const settings = readArchiveSettings('s3://runs', env);
     expect(settings).toMatchObject({ prefix: '', region: 'eu-1', credentials: { sessionToken: 'x' } });
     expect(settings.endpoint?.href).toBe('https://a.example/');
-    const own = readArchiveSettings('s3://runs?endpoint=http://b.example:9000&region=r&keep_local=false', env);
-    expect([own.endpoint?.host, own.region, own.keepsLocal]).toEqual(['b.example:9000', 'r', false]);
+    const explicit = readArchiveSettings('s3://runs?endpoint=http://b.example:9000&region=r&keep_local=false', env);
+    expect([explicit.endpoint?.host, explicit.region, explicit.keepsLocal]).toEqual(['b.example:9000', 'r', false]);
+  });
+
+  it('treats an empty environment variable as unset', () => {
+    const empty = { ...ENV, AWS_SESSION_TOKEN: '', AWS_REGION: '', AWS_ENDPOINT_URL_S3: '' };
+    const settings = readArchiveSettings('s3://runs', empty);
+    expect(settings).toMatchObject({ region: 'us-east-1', endpoint: undefined });
+    expect(settings.credentials).not.toHaveProperty('sessionToken');
+    const others = { ...empty, AWS_DEFAULT_REGION: 'eu-2', AWS_ENDPOINT_URL: 'https://a.example' };
+    const fallback = readArchiveSettings('s3://runs', others);
+    expect([fallback.region, fallback.endpoint?.host]).toEqual(['eu-2', 'a.example']);
   });
 
   it.each([
@@ -44,7 +54,7 @@ describe('the address of an archive', () => {
     ['s3://runs', { ...ENV, AWS_ENDPOINT_URL_S3: 'http://u:secret@x' }, 'variable AWS_ENDPOINT_URL_S3.'],
     ['s3://runs', {}, 'AWS_SECRET_ACCESS_KEY'],
     ['s3://runs', { AWS_ACCESS_KEY_ID: 'AKIA' }, 'AWS_SECRET_ACCESS_KEY'],
-  ])('%s is refused', (address, env, words) => {
+  ])('refuses %s', (address, env, words) => {
     const read = () => readArchiveSettings(address, env);
     expect(read).toThrow(expect.objectContaining({ code: 'INVALID_CONFIG', message: expect.stringContaining(words) }));
     expect(read).not.toThrow(/secret@/);

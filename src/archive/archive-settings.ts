@@ -26,7 +26,7 @@ export interface ArchiveSettings {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const DEFAULT_REGION = 'us-east-1';
-const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/u;
+const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/u;
 const OPTIONS = ['endpoint', 'region', 'keep_local', 'copy_every_s', 'copy_part_kib'] as const;
 const DEFAULT_COPY_EVERY_S = 30;
 const DEFAULT_COPY_PART_KIB = 1024;
@@ -40,7 +40,7 @@ const DEFAULT_COPY_PART_KIB = 1024;
  */
 export function readArchiveSettings(address: string, env: Environment): ArchiveSettings {
   const url = parseUrl(address);
-  if (url?.protocol !== 's3:' || !BUCKET.test(url.host)) {
+  if (url?.protocol !== 's3:' || !BUCKET_NAME.test(url.host)) {
     throw createConfigError('is not an archive address. Use s3://bucket/prefix');
   }
   if (url.username !== '' || url.password !== '') {
@@ -57,17 +57,17 @@ export function readArchiveSettings(address: string, env: Environment): ArchiveS
     );
   }
   const copyEveryS = readNumber(url, 'copy_every_s', { min: 0, max: 86_400, fallback: DEFAULT_COPY_EVERY_S });
-  const sessionToken = env['AWS_SESSION_TOKEN'];
+  const sessionToken = findFilled(env['AWS_SESSION_TOKEN']);
   return {
     location: `s3://${url.host}${prefix === '' ? '' : `/${prefix}`}`,
     bucket: url.host,
     prefix,
     endpoint: readEndpoint(url, env),
-    region: url.searchParams.get('region') ?? env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? DEFAULT_REGION,
+    region: findFilled(url.searchParams.get('region'), env['AWS_REGION'], env['AWS_DEFAULT_REGION']) ?? DEFAULT_REGION,
     credentials: {
       accessKeyId,
       secretAccessKey,
-      ...(sessionToken === undefined || sessionToken === '' ? {} : { sessionToken }),
+      ...(sessionToken === undefined ? {} : { sessionToken }),
     },
     keepsLocal: readFlag(url.searchParams.get('keep_local')),
     copyEveryMs: copyEveryS === 0 ? undefined : copyEveryS * 1000,
@@ -84,6 +84,11 @@ function parseUrl(text: string): URL | undefined {
   }
 }
 
+/** Returns the first text that is not empty: an empty environment variable counts as unset, as in other S3 clients. */
+function findFilled(...texts: readonly (string | null | undefined)[]): string | undefined {
+  return texts.find((text) => typeof text === 'string' && text !== '') ?? undefined;
+}
+
 function decodePath(path: string): string {
   try {
     return decodeURIComponent(path).replaceAll(/^\/+|\/+$/gu, '');
@@ -93,11 +98,11 @@ function decodePath(path: string): string {
 }
 
 function readEndpoint(address: URL, env: Environment): URL | undefined {
-  const option = address.searchParams.get('endpoint');
-  const text = option ?? env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'] ?? '';
-  if (text === '') return undefined;
-  const variable = env['AWS_ENDPOINT_URL_S3'] === undefined ? 'AWS_ENDPOINT_URL' : 'AWS_ENDPOINT_URL_S3';
-  const source = option === null ? ` from the environment variable ${variable}` : '';
+  const option = findFilled(address.searchParams.get('endpoint'));
+  const variable = findFilled(env['AWS_ENDPOINT_URL_S3']) === undefined ? 'AWS_ENDPOINT_URL' : 'AWS_ENDPOINT_URL_S3';
+  const text = option ?? findFilled(env[variable]);
+  if (text === undefined) return undefined;
+  const source = option === undefined ? ` from the environment variable ${variable}` : '';
   const url = parseUrl(text);
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw createConfigError(`has an invalid endpoint${source}. Use an address that begins with https:// or http://`);

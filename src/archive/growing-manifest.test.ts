@@ -12,11 +12,11 @@ import type { FileState, GrowingManifest } from './growing-manifest.js';
 
 const PART = 100;
 
-/** Uploads until there is nothing new; `stored` gets the content of each part by number. */
+/** Plans parts until there is nothing new, and adds the content of each to `stored`, by number. */
 function copyAll(from: GrowingManifest, files: readonly FileState[], stored: Map<number, string[]>): GrowingManifest {
   let manifest = from;
   for (let steps = 0; ; steps += 1) {
-    if (steps > 1000) throw new Error('it does not end');
+    if (steps > 1000) throw new Error('there is always another part');
     const plan = planPart(manifest, files, PART);
     if (plan === undefined) return manifest;
     const bytes = plan.content.flatMap(({ path, from: at, bytes: count }) =>
@@ -32,15 +32,15 @@ function copyAll(from: GrowingManifest, files: readonly FileState[], stored: Map
 const file = (path: string, size: number, id = '1'): FileState => ({ path: `.audit/${path}`, id, size });
 
 describe('the parts of a growing run', () => {
-  it('contain every byte of every file once, in order, however it grows', () => {
+  it('contain every byte of every file once and in order, however the files grow', () => {
     const growth = fc.array(fc.tuple(fc.nat({ max: 2 }), fc.nat({ max: 1200 })), { maxLength: 30 });
     fc.assert(
       fc.property(growth, (steps) => {
         const sizes = [0, 0, 0];
         const stored = new Map<number, string[]>();
         let manifest = EMPTY_MANIFEST;
-        for (const [which, more] of steps) {
-          sizes[which] = (sizes[which] ?? 0) + more;
+        for (const [grown, added] of steps) {
+          sizes[grown] = (sizes[grown] ?? 0) + added;
           manifest = copyAll(
             manifest,
             sizes.map((size, index) => file(`f${index}`, size)),
@@ -70,7 +70,7 @@ describe('the parts of a growing run', () => {
     expect(planPart(second, [file('meta.1.json', 20, '2'), file('events.jsonl', 5)], PART)).toBeUndefined();
   });
 
-  it('can be listed by number, including those that a killed process left', () => {
+  it('are listed by number, with those that a killed process may have left behind', () => {
     expect(listPartNumbers(EMPTY_MANIFEST)).toEqual([1]);
     const stored = new Map<number, string[]>();
     const one = copyAll(EMPTY_MANIFEST, [file('a', 10)], stored);
@@ -80,7 +80,7 @@ describe('the parts of a growing run', () => {
 });
 
 describe('a manifest', () => {
-  it('is refused if a byte of it was changed, or if it names anything but files of a run', () => {
+  it('is refused if a byte was changed, or if it lists files outside the run', () => {
     const manifest = copyAll(EMPTY_MANIFEST, [file('stdout.1.log', 300)], new Map());
     const bytes = formatManifest(manifest);
     for (let at = 0; at < bytes.length; at += 1) {

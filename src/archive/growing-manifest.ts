@@ -41,7 +41,7 @@ export interface FileState {
   readonly size: number;
 }
 
-/** The next part to upload, and the manifest that lists it. */
+/** The next part to upload. `finish` returns the manifest that lists it. */
 export interface PartPlan {
   readonly number: number;
   /** The bytes it contains, by file, in order. */
@@ -55,7 +55,7 @@ export const EMPTY_MANIFEST: GrowingManifest = { copiedAt: 0, next: 1, parts: []
 
 /** The largest part, as a multiple of `partBytes`: a run that grows fast gets larger parts rather than many. */
 const MAX_PART_FACTOR = 8;
-/** Limit on the parts in a manifest; beyond it, the run is not copied again until it has ended. */
+/** The maximum number of parts in a manifest; then the run is not copied again until it has ended. */
 const MAX_PARTS = 10_000;
 const MAX_FILES = 10_000;
 const MAX_PART_BYTES = 1024 * 1024 * 1024;
@@ -82,22 +82,22 @@ export function planPart(
   const copied = new Map<string, CopiedFile>();
   for (const { path, id, size } of files) {
     const earlier = known.get(path);
-    // A file that was replaced, or cut short, is copied from its start.
+    // A file that was replaced or truncated is copied from its start.
     const isSame = earlier?.id === id && countBytes(earlier.spans) <= size;
-    const all = isSame ? earlier.spans : [];
-    const spans = isOpen ? all.filter(({ part }) => part !== last.number) : all;
+    const copiedSpans = isSame ? earlier.spans : [];
+    const spans = isOpen ? copiedSpans.filter(({ part }) => part !== last.number) : copiedSpans;
     const from = countBytes(spans);
-    const more = Math.min(size - countBytes(all), left);
-    const bytes = countBytes(all) - from + more;
-    if (!isSame || more > 0) hasChanges = true;
+    const added = Math.min(size - countBytes(copiedSpans), left);
+    const bytes = countBytes(copiedSpans) - from + added;
+    if (!isSame || added > 0) hasChanges = true;
     if (bytes > 0) content.push({ path, from, bytes });
     copied.set(path, { path, id, spans: bytes > 0 ? [...spans, { part: manifest.next, at, bytes }] : spans });
     at += bytes;
-    left -= more;
+    left -= added;
   }
   if (!hasChanges) return undefined;
-  const gone = manifest.files.filter(({ path }) => !copied.has(path));
-  const kept = gone.map((file) => ({
+  const deleted = manifest.files.filter(({ path }) => !copied.has(path));
+  const kept = deleted.map((file) => ({
     ...file,
     spans: file.spans.filter(({ part }) => !isOpen || part !== last.number),
   }));

@@ -43,7 +43,7 @@ async function readStdout(archive: Archive): Promise<string | undefined> {
   return Buffer.concat(chunks).toString();
 }
 
-/** The objects of the server: `manifest`, `1`, … */
+/** Lists the names of the objects of the server: `manifest`, `1`, … */
 async function listObjects({ directory }: S3Server): Promise<string[]> {
   const found = await readdir(directory, { recursive: true });
   return found.flatMap((path) => /([^/]+)\._S3rver_object$/u.exec(path)?.[1] ?? []).toSorted();
@@ -83,7 +83,7 @@ describe('a growing run', () => {
     expect(await readStdout(archive)).toBe(expected);
   });
 
-  it('has few objects, however small its steps are', async () => {
+  it('has few objects even if it grows in many small steps', async () => {
     const site = await openS3Server();
     const { folder, stdout } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
@@ -99,7 +99,7 @@ describe('a growing run', () => {
     expect(await archive.openRun(RUN)).toBeUndefined();
   });
 
-  it('is continued by another process, and copied from the start if a file was replaced', async () => {
+  it('is copied further by another process, and from the start if a file was replaced', async () => {
     const site = await openS3Server();
     const { folder, stdout } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
@@ -133,7 +133,7 @@ describe('a growing run', () => {
   });
 
   it.each(['disconnect', 'unavailable', 'cut', 'corrupt'] as const)(
-    'survives a store that fails at every third request (%s), with the same bytes',
+    'is copied completely although every third request fails: %s',
     async (fault) => {
       const site = await openS3Server();
       const { folder, stdout } = await makeRun();
@@ -193,6 +193,29 @@ describe('a growing run', () => {
     expect(await listObjects(site)).toEqual([]);
   });
 
+  it('is reported as damaged if its manifest is damaged and the store does not list objects', async () => {
+    const site = await openS3Server();
+    const { folder } = await makeRun();
+    const archive = await site.open({ address: ADDRESS });
+    await update(archive, folder);
+    const refuse =
+      (status: number): S3Server['fault'] =>
+      ({ method, url }) => {
+        if (method !== 'GET') return undefined;
+        return url.endsWith('/manifest') ? 'corrupt' : { status, code: 'NotImplemented' };
+      };
+    for (const status of [200, 403, 404, 501]) {
+      site.fault = refuse(status);
+      site.seen.length = 0;
+      await expect(archive.remove(RUN)).rejects.toMatchObject({
+        code: 'ARCHIVE_DAMAGED',
+        message: expect.stringContaining('Check that the store supports ListObjects'),
+      });
+      // Asked once: a store that does not support a request never will.
+      expect(site.seen.filter(({ url }) => url.includes('max-keys='))).toHaveLength(1);
+    }
+  });
+
   it('is refused if a byte of a part was changed', async () => {
     const site = await openS3Server();
     const { folder } = await makeRun();
@@ -205,7 +228,7 @@ describe('a growing run', () => {
   });
 
   it(
-    'whose process is killed at any request is continued by the next one, and nothing is left over',
+    'is copied further after its process was killed at any request, and no extra object stays',
     { timeout: 120_000 },
     async () => {
       const program = await bundleProgram(new URL('./fixtures/copy-growing-run.js', import.meta.url));

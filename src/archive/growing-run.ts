@@ -24,7 +24,7 @@ import { putObject } from './upload-file.js';
  */
 
 /** Larger than the manifest of the longest run. */
-const MANIFEST_BYTES = 32 * 1024 * 1024;
+const MAX_MANIFEST_BYTES = 32 * 1024 * 1024;
 /** The number of parts that a reader caches. The files of a run grow together, so most reads are from the same part. */
 const MAX_CACHED_PARTS = 2;
 /** How many times a reader fetches the manifest again because the run was copied again in the meantime. */
@@ -38,6 +38,7 @@ export interface GrowingCopy {
   hasParts(): Promise<boolean>;
 }
 
+/** Creates a copy that continues where an earlier update, or another process, stopped. */
 export function createGrowingCopy(
   client: S3Client,
   runId: string,
@@ -99,7 +100,13 @@ export async function removeGrowingRun(client: S3Client, runId: string): Promise
 async function deleteListedParts(client: S3Client, runId: string): Promise<void> {
   const deleted = new Set<number>();
   for (;;) {
-    const names = await client.listNames(getRunKey(runId));
+    const names = await client.listNames(getRunKey(runId)).catch((error: unknown) => {
+      // Reported as a fault of this run: the archive itself can be used.
+      if (!(error instanceof ArchiveError) || error.code !== 'ARCHIVE_REFUSED') throw error;
+      const reason = 'it is damaged, and the store does not list the parts of the run';
+      const advice = 'Check that the store supports ListObjects, and that the key may list the bucket.';
+      throw createDamagedError(client, getManifestKey(runId), reason, advice);
+    });
     const numbers = names.filter((name) => /^\d{1,15}$/u.test(name)).map(Number);
     const remaining = numbers.filter((number) => !deleted.has(number));
     if (remaining.length === 0) return;
@@ -125,9 +132,9 @@ export async function openGrowingRun(client: S3Client, runId: string): Promise<R
 }
 
 /** Reads files from parts, each fetched in full and compared with its SHA-256. */
-function createPartReader(client: S3Client, runId: string, first: GrowingManifest) {
+function createPartReader(client: S3Client, runId: string, opened: GrowingManifest) {
   const cached = new Map<number, Promise<Uint8Array | undefined>>();
-  let manifest = first;
+  let manifest = opened;
   let refreshes = 0;
 
   async function fetchPart(part: Part): Promise<Uint8Array | undefined> {
@@ -192,7 +199,7 @@ function createPartReader(client: S3Client, runId: string, first: GrowingManifes
   return { openFile };
 }
 
-/** Finds the part that contains a position of a file. */
+/** Finds the part that contains a position of a file, and the position within that part. */
 function findSpan({ spans }: CopiedFile, position: number) {
   let start = 0;
   for (const { part, at, bytes } of spans) {
@@ -202,6 +209,7 @@ function findSpan({ spans }: CopiedFile, position: number) {
   return undefined;
 }
 
+/** Reads the bytes of a planned part from the files of the run. */
 async function readContent({ content }: PartPlan, files: readonly AuditFile[]): Promise<Buffer<ArrayBuffer>> {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const pieces: Buffer[] = [];
@@ -225,7 +233,7 @@ async function readContent({ content }: PartPlan, files: readonly AuditFile[]): 
 
 async function fetchManifest(client: S3Client, runId: string): Promise<GrowingManifest | undefined> {
   const key = getManifestKey(runId);
-  const { status, body } = await client.send({ method: 'GET', key, maxBytes: MANIFEST_BYTES });
+  const { status, body } = await client.send({ method: 'GET', key, maxBytes: MAX_MANIFEST_BYTES });
   if (status === 404) return undefined;
   const manifest = parseManifest(body);
   if (manifest === undefined) throw createDamagedError(client, key, 'it is not a manifest, or its checksum is wrong');

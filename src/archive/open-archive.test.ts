@@ -13,22 +13,22 @@ import {
   rewriteRunLogs,
 } from '../run-folder/index.js';
 import { openS3Server } from './fixtures/open-s3-server.js';
-import type { S3Server } from './fixtures/open-s3-server.js';
+import type { Fault, S3Server } from './fixtures/open-s3-server.js';
 import type { Archive, ArchiveOptions } from './open-archive.js';
 import type { UploadProgress } from './upload-file.js';
 
 const RUN = '01KA3ARCHIVED';
 const PART = 64 * 1024;
 
-/** Bytes that cannot be compressed. */
-function noise(bytes: number): Buffer {
+/** Creates bytes that cannot be compressed. */
+function createNoise(bytes: number): Buffer {
   const blocks = Array.from({ length: Math.ceil(bytes / 32) }, (_, index) =>
     createHash('sha256').update(String(index)).digest(),
   );
   return Buffer.concat(blocks).subarray(0, bytes);
 }
 
-/** A packed run: a small one, or one of about 2 MB, whose stdout is stored. */
+/** Packs a run with this content of stdout; for short content also with its events. */
 async function makePacked(stdout: string | Buffer = 'hello\n'): Promise<{ data: string; path: string }> {
   const data = await makeFolder({});
   const audit = join(data, 'runs', RUN, '.audit');
@@ -46,17 +46,17 @@ async function open(path: string): Promise<ReadableFile> {
   return file;
 }
 
-async function upload(archive: Archive, path: string, how: Parameters<Archive['upload']>[2] = {}): Promise<void> {
+async function upload(archive: Archive, path: string, options: Parameters<Archive['upload']>[2] = {}): Promise<void> {
   const file = await open(path);
   try {
-    await archive.upload(RUN, file, how);
+    await archive.upload(RUN, file, options);
   } finally {
     await file.close();
   }
 }
 
-/** Finds the file in which the server stores the bytes of an object. */
-function findObject({ directory }: S3Server): string {
+/** Returns the file in which the server stores the packed run. */
+function getObjectPath({ directory }: S3Server): string {
   return join(directory, 'runs', 'team a', `${getPackedRunName(RUN)}._S3rver_object`);
 }
 
@@ -75,7 +75,7 @@ describe('an archived run', () => {
     const archive = await site.open();
     expect(await archive.openRun(RUN)).toBeUndefined();
     await upload(archive, path);
-    expect((await readFile(findObject(site))).equals(await readFile(path))).toBe(true);
+    expect((await readFile(getObjectPath(site))).equals(await readFile(path))).toBe(true);
     const folder = await archive.openRun(RUN);
     expect(await folder?.attempts()).toEqual([1]);
     expect((await readStdout(archive)).toString()).toBe('hello\n');
@@ -94,7 +94,7 @@ describe('an archived run', () => {
     await readStdout(archive);
     expect(site.seen.map(({ method }) => method)).toEqual(['HEAD', 'GET']);
 
-    const content = noise(3_000_000);
+    const content = createNoise(3_000_000);
     await upload(archive, (await makePacked(content)).path);
     const folder = await archive.openRun(RUN);
     const file = await folder?.openAttempt('stdout', 1);
@@ -108,39 +108,79 @@ describe('an archived run', () => {
 
   it('is uploaded in parts if it is large', async () => {
     const site = await openS3Server();
-    const { path } = await makePacked(noise(2_000_000));
+    const { path } = await makePacked(createNoise(2_000_000));
     await upload(await site.open({ partBytes: PART }), path);
     const parts = site.seen.filter(({ url }) => url.includes('partNumber='));
     expect(parts.length).toBeGreaterThan(20);
-    expect((await readFile(findObject(site))).equals(await readFile(path))).toBe(true);
+    expect((await readFile(getObjectPath(site))).equals(await readFile(path))).toBe(true);
   });
 
-  it.each([1, 7, 'completed'] as const)('resumes an upload that stopped after %s parts', async (stopped) => {
+  it.each([
+    ['its first part', 1],
+    ['seven parts', 7],
+    ['its last request', 'completed'],
+  ] as const)('is uploaded from where an upload stopped: after %s', async (_, stopped) => {
     const site = await openS3Server();
-    const { path } = await makePacked(noise(2_000_000));
+    const { path } = await makePacked(createNoise(2_000_000));
     const options: ArchiveOptions = { partBytes: PART };
-    let kept: UploadProgress | undefined;
+    let stored: UploadProgress | undefined;
     const onProgress = async (progress: UploadProgress) => {
-      kept = progress;
+      stored = progress;
       if (progress.etags.length === stopped) throw new Error('killed');
     };
-    const first = await upload(await site.open(options), path, { onProgress }).catch(String);
-    expect(first).toBe(stopped === 'completed' ? undefined : 'Error: killed');
+    const failure = await upload(await site.open(options), path, { onProgress }).catch(String);
+    expect(failure).toBe(stopped === 'completed' ? undefined : 'Error: killed');
     site.seen.length = 0;
-    await upload(await site.open(options), path, { progress: kept });
+    await upload(await site.open(options), path, { progress: stored });
     const isPart = ({ url }: { readonly url: string }) => url.includes('partNumber=');
     expect(site.seen.filter(isPart).map(({ url }) => url)).not.toContainEqual(expect.stringContaining('partNumber=1&'));
     expect(site.seen.filter(({ url }) => url.includes('uploads='))).toEqual([]);
-    expect((await readFile(findObject(site))).equals(await readFile(path))).toBe(true);
+    expect((await readFile(getObjectPath(site))).equals(await readFile(path))).toBe(true);
   });
 
-  it('starts over if the store no longer has the upload', async () => {
+  it('is uploaded from the start if the store no longer has the parts', async () => {
     const site = await openS3Server();
-    const { path } = await makePacked(noise(2_000_000));
+    const { path } = await makePacked(createNoise(2_000_000));
     const lost = { upload_id: 'lost', part_bytes: PART, etags: ['0'.repeat(32)] };
     site.fault = ({ url }) => (url.includes('uploadId=lost') ? { status: 404, code: 'NoSuchUpload' } : undefined);
     await upload(await site.open({ partBytes: PART }), path, { progress: lost });
-    expect((await readFile(findObject(site))).equals(await readFile(path))).toBe(true);
+    expect((await readFile(getObjectPath(site))).equals(await readFile(path))).toBe(true);
+  });
+});
+
+const UPLOAD_ID = 'earlier';
+
+/** Returns the uploads that were aborted. */
+function listAborted({ seen }: S3Server): string[] {
+  return seen.flatMap(({ method, url }) =>
+    method === 'DELETE' ? (new URL(url, 'http://localhost').searchParams.get('uploadId') ?? []) : [],
+  );
+}
+
+describe('an upload that will not be completed', () => {
+  it('is aborted if its parts have another size', async () => {
+    const site = await openS3Server();
+    const { path } = await makePacked(createNoise(300_000));
+    const progress = { upload_id: UPLOAD_ID, part_bytes: 2 * PART, etags: ['0'.repeat(32)] };
+    await upload(await site.open({ partBytes: PART }), path, { progress });
+    expect(listAborted(site)).toEqual([UPLOAD_ID]);
+    expect((await readFile(getObjectPath(site))).equals(await readFile(path))).toBe(true);
+  });
+
+  it('is aborted if the store cannot complete it', async () => {
+    const site = await openS3Server();
+    const { path } = await makePacked(createNoise(300_000));
+    site.fault = ({ method, url }) =>
+      method === 'POST' && url.includes('uploadId=') ? { status: 200, code: 'InternalError' } : undefined;
+    await expect(upload(await site.open({ partBytes: PART }), path)).rejects.toMatchObject({ code: 'ARCHIVE_DAMAGED' });
+    expect(listAborted(site)).toHaveLength(1);
+  });
+
+  it('is aborted when the run is removed', async () => {
+    const site = await openS3Server();
+    const progress = { upload_id: UPLOAD_ID, part_bytes: PART, etags: [] };
+    await (await site.open()).remove(RUN, { progress });
+    expect(listAborted(site)).toEqual([UPLOAD_ID]);
   });
 });
 
@@ -155,7 +195,7 @@ describe('an upload', () => {
     expect((await readStdout(archive)).toString()).toBe('hello\n');
   });
 
-  it('whose bytes arrive changed is removed, and is an error', async () => {
+  it('is removed and reported if its bytes were changed on the way', async () => {
     const site = await openS3Server();
     const { path } = await makePacked();
     site.fault = ({ method }) => (method === 'PUT' ? 'corrupt' : undefined);
@@ -164,9 +204,9 @@ describe('an upload', () => {
     expect(await archive.openRun(RUN)).toBeUndefined();
   });
 
-  it('in parts is read back if the store does not compute MD5', async () => {
+  it('is read back if the ETag of the store is not an MD5', async () => {
     const site = await openS3Server();
-    const { path } = await makePacked(noise(300_000));
+    const { path } = await makePacked(createNoise(300_000));
     // The test server computes a different ETag for objects made of parts.
     await upload(await site.open({ partBytes: PART }), path);
     const reads = site.seen.filter(({ method }) => method === 'GET');
@@ -174,9 +214,9 @@ describe('an upload', () => {
   });
 });
 
-describe('an archive that cannot be used is a typed error', () => {
+describe('an archive', () => {
   const cases: readonly (readonly [string, string, (site: S3Server) => Promise<Archive>])[] = [
-    ['with wrong credentials', 'ARCHIVE_REFUSED', async (site) => site.open({ accessKeyId: 'AKIAWRONG' })],
+    ['that refuses the credentials', 'ARCHIVE_REFUSED', async (site) => site.open({ accessKeyId: 'AKIAWRONG' })],
     ['without its bucket', 'ARCHIVE_BUCKET_MISSING', async (site) => site.open({ address: 's3://missing' })],
     [
       'that is down',
@@ -187,7 +227,7 @@ describe('an archive that cannot be used is a typed error', () => {
       },
     ],
     [
-      'that sends its users elsewhere',
+      'that redirects requests',
       'ARCHIVE_REFUSED',
       async (site) => {
         site.fault = () => ({ status: 301, code: 'PermanentRedirect' });
@@ -196,7 +236,7 @@ describe('an archive that cannot be used is a typed error', () => {
     ],
   ];
 
-  it.each(cases)('%s: %s', async (_, code, openBroken) => {
+  it.each(cases)('%s is reported as %s', async (_, code, openBroken) => {
     const site = await openS3Server();
     const { path } = await makePacked();
     const archive = await openBroken(site);
@@ -206,7 +246,7 @@ describe('an archive that cannot be used is a typed error', () => {
     await expect(archive.check()).rejects.toMatchObject({ code });
   });
 
-  it('is checked by writing, reading and deleting', async () => {
+  it('is checked by writing, reading and deleting an object', async () => {
     const site = await openS3Server();
     await (await site.open()).check();
     expect(site.seen.map(({ method }) => method)).toEqual(['PUT', 'GET', 'DELETE']);
@@ -215,11 +255,23 @@ describe('an archive that cannot be used is a typed error', () => {
   });
 });
 
-describe('an object that differs from the upload is a typed error', () => {
-  it('removed while it is read', async () => {
+describe('the check of an archive', () => {
+  it.each<[string, Fault]>([
+    ['reading is refused', { status: 403, code: 'AccessDenied' }],
+    ['the bytes are wrong', 'corrupt'],
+  ])('deletes its object even if %s', async (_, fault) => {
+    const site = await openS3Server();
+    site.fault = ({ method }) => (method === 'GET' ? fault : undefined);
+    await expect((await site.open()).check()).rejects.toThrow();
+    expect(site.seen.map(({ method }) => method)).toEqual(['PUT', 'GET', 'DELETE']);
+  });
+});
+
+describe('an object that is not the uploaded one', () => {
+  it('is reported if it was removed while it was being read', async () => {
     const site = await openS3Server();
     const archive = await site.open();
-    await upload(archive, (await makePacked(noise(2_000_000))).path);
+    await upload(archive, (await makePacked(createNoise(2_000_000))).path);
     const file = await (await archive.openRun(RUN))?.openAttempt('stdout', 1);
     await archive.remove(RUN);
     const read = file?.read(Buffer.alloc(9), 0, 9, 1_000_000);
@@ -227,8 +279,8 @@ describe('an object that differs from the upload is a typed error', () => {
   });
 
   it.each([
-    ['cut short', async (path: string, bytes: Buffer) => truncate(path, bytes.length - 1000)],
-    ['empty', async (path: string) => truncate(path, 0)],
+    ['truncated', async (path: string, bytes: Buffer) => truncate(path, bytes.length - 1000)],
+    ['emptied', async (path: string) => truncate(path, 0)],
     [
       'changed',
       async (path: string, bytes: Buffer) => {
@@ -236,11 +288,11 @@ describe('an object that differs from the upload is a typed error', () => {
         await writeFile(path, bytes);
       },
     ],
-  ])('%s', async (_, damage) => {
+  ])('is reported if it was %s', async (_, damage) => {
     const site = await openS3Server();
     const archive = await site.open();
-    await upload(archive, (await makePacked(noise(2_000_000))).path);
-    const object = findObject(site);
+    await upload(archive, (await makePacked(createNoise(2_000_000))).path);
+    const object = getObjectPath(site);
     await damage(object, await readFile(object));
     await expect(readStdout(archive)).rejects.toMatchObject({
       code: expect.stringMatching(/^(?:PACKED_RUN_DAMAGED|ARCHIVE_DAMAGED)$/),

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { ReadableFile } from '../base/index.js';
 import { getPackedRunName, readPackedRun } from '../run-folder/index.js';
 import type { RunFolder } from '../run-folder/index.js';
-import { ArchiveError } from './archive-error.js';
 import type { ArchiveSettings } from './archive-settings.js';
 import { createGrowingCopy, openGrowingRun, removeGrowingRun } from './growing-run.js';
 import type { GrowingCopy } from './growing-run.js';
 import { createDamagedError, openRemoteFile } from './remote-file.js';
 import { createS3Client } from './s3-client.js';
 import type { S3RetryOptions } from './s3-client.js';
-import { uploadFile } from './upload-file.js';
+import { abortUpload, requireBucket, uploadFile } from './upload-file.js';
 import type { Upload } from './upload-file.js';
 
 /** An S3 store for the runs of all machines: packed, or in parts while they grow. */
@@ -26,8 +25,11 @@ export interface Archive {
   upload(runId: string, file: ReadableFile, options?: Pick<Upload, 'progress' | 'onProgress'>): Promise<void>;
   /** Opens a packed run, or the copied part of a growing one; undefined if the archive has neither. */
   openRun(runId: string): Promise<RunFolder | undefined>;
-  /** Removes a run, both its packed file and its parts; does nothing if the archive has neither. */
-  remove(runId: string): Promise<void>;
+  /**
+   * Removes a run, both its packed file and its parts; does nothing if the archive has neither. With the progress of an
+   * incomplete upload, removes the uploaded parts of that file as well.
+   */
+  remove(runId: string, options?: Pick<Upload, 'progress'>): Promise<void>;
   /** Writes, reads and deletes a small object; throws an `ArchiveError` if one of these steps fails. */
   check(): Promise<void>;
 }
@@ -71,20 +73,23 @@ export async function openArchive(settings: ArchiveSettings, options: ArchiveOpt
       // The packed file is tried again last: the run may have been packed, and its parts removed, in between.
       return (await openPacked(runId)) ?? (await openGrowingRun(client, runId)) ?? openPacked(runId);
     },
-    async remove(runId) {
+    async remove(runId, { progress } = {}) {
+      if (progress !== undefined) await abortUpload(client, getPackedRunName(runId), progress);
       await client.send({ method: 'DELETE', key: getPackedRunName(runId) });
       await removeGrowingRun(client, runId);
     },
     async check() {
       const key = `check-${randomUUID()}`;
       const body = Buffer.from('Sluice checks that it can use this archive.\n');
-      const put = await client.send({ method: 'PUT', key, body });
-      if (put.status === 404) {
-        throw new ArchiveError('ARCHIVE_BUCKET_MISSING', `The archive ${location} does not exist. Create the bucket.`);
-      }
-      const got = await client.send({ method: 'GET', key, headers: { range: `bytes=7-${body.length - 1}` } });
+      requireBucket(client, await client.send({ method: 'PUT', key, body }));
+      const range = { range: `bytes=7-${body.length - 1}` };
+      const found = await client.send({ method: 'GET', key, headers: range }).catch(async (error: unknown) => {
+        // Reports why reading failed, even if deleting fails too.
+        await client.send({ method: 'DELETE', key }).catch(() => undefined);
+        throw error;
+      });
       await client.send({ method: 'DELETE', key });
-      if (got.status !== 206 || !body.subarray(7).equals(got.body))
+      if (found.status !== 206 || !body.subarray(7).equals(found.body))
         throw createDamagedError(
           client,
           key,

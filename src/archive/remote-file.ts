@@ -2,13 +2,19 @@ import type { ReadableFile } from '../base/index.js';
 import { ArchiveError } from './archive-error.js';
 import type { S3Client } from './s3-client.js';
 
-/** The minimum that a request fetches, so that one request is enough for a small file or the end of a larger one. */
-const MIN_BYTES = 64 * 1024;
-/** The maximum that a request fetches: sequential reads fetch larger and larger pieces, up to this size. */
-const MAX_BYTES = 8 * 1024 * 1024;
+/** The fewest bytes that a request fetches, so that one request is enough for a small file or the end of a larger one. */
+const MIN_FETCHED_BYTES = 64 * 1024;
+/** The most bytes that a request fetches: sequential reads fetch larger and larger pieces, up to this size. */
+const MAX_FETCHED_BYTES = 8 * 1024 * 1024;
+
+/** Bytes of an object, and the position of the first. */
+interface Block {
+  readonly start: number;
+  readonly bytes: Uint8Array;
+}
 
 /**
- * Opens an object for reading any part of it; undefined if it does not exist. Closing it does nothing. Reading
+ * Opens an object to read any part of it; undefined if it does not exist. Closing the file does nothing. Reading
  * fails if the object was replaced after it was opened.
  */
 export async function openRemoteFile(client: S3Client, key: string): Promise<ReadableFile | undefined> {
@@ -17,14 +23,14 @@ export async function openRemoteFile(client: S3Client, key: string): Promise<Rea
   const size = Number(head.headers.get('content-length') ?? Number.NaN);
   if (!Number.isSafeInteger(size)) throw createDamagedError(client, key, 'its size is unknown');
   const etag = head.headers.get('etag');
-  let block = { start: 0, bytes: new Uint8Array() };
-  let ahead = MIN_BYTES;
+  let block: Block = { start: 0, bytes: new Uint8Array() };
+  let readAhead = MIN_FETCHED_BYTES;
 
-  async function fetchBlock(position: number, length: number): Promise<void> {
+  async function fetchBlock(position: number, length: number): Promise<Block> {
     const end = block.start + block.bytes.length;
-    ahead = position === end && end > 0 ? Math.min(ahead * 2, MAX_BYTES) : MIN_BYTES;
-    const start = size <= MIN_BYTES ? 0 : position;
-    const wanted = Math.min(size - start, Math.max(length + (position - start), ahead));
+    readAhead = position === end && end > 0 ? Math.min(readAhead * 2, MAX_FETCHED_BYTES) : MIN_FETCHED_BYTES;
+    const start = size <= MIN_FETCHED_BYTES ? 0 : position;
+    const wanted = Math.min(size - start, Math.max(length + (position - start), readAhead));
     const response = await client.send({
       method: 'GET',
       key,
@@ -38,16 +44,18 @@ export async function openRemoteFile(client: S3Client, key: string): Promise<Rea
       throw createDamagedError(client, key, `the store returned ${response.body.length} of ${wanted} bytes`);
     }
     block = { start, bytes: response.body };
+    return block;
   }
 
   return {
     stat: async () => ({ size }),
     async read(buffer, offset, length, position) {
-      const wanted = Math.min(length, size - position, MAX_BYTES);
+      const wanted = Math.min(length, size - position, MAX_FETCHED_BYTES);
       if (wanted <= 0) return { bytesRead: 0 };
       const isCached = position >= block.start && position < block.start + block.bytes.length;
-      if (!isCached) await fetchBlock(position, wanted);
-      const found = block.bytes.subarray(position - block.start, position - block.start + wanted);
+      // The returned block, because a concurrent read may replace the cached one.
+      const { start, bytes } = isCached ? block : await fetchBlock(position, wanted);
+      const found = bytes.subarray(position - start, position - start + wanted);
       buffer.set(found, offset);
       return { bytesRead: found.length };
     },

@@ -28,9 +28,9 @@ export interface S3Response {
 /** Sends requests; see {@link createS3Client}. */
 export interface S3Client {
   readonly location: string;
-  /** Returns the response, including 404, 412 and 416; throws an `ArchiveError` for any other failure. */
+  /** Returns the response, also if its status is 404, 412 or 416; throws an `ArchiveError` for any other failure. */
   send(request: S3Request): Promise<S3Response>;
-  /** Lists the last part of the keys below a folder, at most {@link MAX_LISTED} of them. */
+  /** Lists the names of the objects in a folder, at most {@link MAX_LISTED} of them. */
   listNames(folder: string): Promise<readonly string[]>;
 }
 
@@ -44,9 +44,9 @@ export interface S3RetryOptions {
 const DEFAULT_RETRY: S3RetryOptions = { maxAttempts: 4, firstPauseMs: 250, timeoutMs: 30_000 };
 /** The slowest accepted connection: long bodies get more time than `timeoutMs`. */
 const BYTES_PER_MS = 100;
-/** Error documents and lists are small. */
-const RESPONSE_BYTES = 1024 * 1024;
-/** A list of this many keys, which have at most 1,024 bytes each, fits into {@link RESPONSE_BYTES}. */
+/** The maximum length of a response unless the request sets another: error documents and lists are small. */
+const MAX_RESPONSE_BYTES = 1024 * 1024;
+/** A list of this many keys, which have at most 1,024 bytes each, fits into {@link MAX_RESPONSE_BYTES}. */
 const MAX_LISTED = 100;
 
 /**
@@ -66,7 +66,7 @@ export async function createS3Client(
   const { location, region, credentials } = settings;
 
   async function sendOnce(request: S3Request): Promise<S3Response> {
-    const { method, body, headers = {}, maxBytes = RESPONSE_BYTES } = request;
+    const { method, body, headers = {}, maxBytes = MAX_RESPONSE_BYTES } = request;
     const signer = new AwsV4Signer({
       ...credentials,
       region,
@@ -88,26 +88,26 @@ export async function createS3Client(
       signal: AbortSignal.timeout(timeoutMs + Math.ceil(((body?.length ?? 0) + maxBytes) / BYTES_PER_MS)),
       ...(body === undefined ? {} : { body }),
     });
-    const bytes = await readBody(response, response.ok ? maxBytes : RESPONSE_BYTES, location);
+    const bytes = await readBody(response, response.ok ? maxBytes : MAX_RESPONSE_BYTES, location);
     const code = response.ok ? undefined : /<Code>([A-Za-z]{1,64})<\/Code>/u.exec(bytes.toString('latin1'))?.[1];
     return { status: response.status, headers: response.headers, body: bytes, code };
   }
 
   async function send(request: S3Request): Promise<S3Response> {
-    let last = '';
+    let lastFailure = '';
     for (let attempt = 1; ; attempt += 1) {
       try {
         const response = await sendOnce(request);
         if (!isTransient(response)) return checkResponse(response, settings);
-        last = `it responded with ${response.status} ${response.code ?? ''}`.trimEnd();
+        lastFailure = `it responded with ${response.status} ${response.code ?? ''}`.trimEnd();
       } catch (error) {
         if (error instanceof ArchiveError) throw error;
-        last = describeFailure(error);
+        lastFailure = describeFailure(error);
       }
       if (attempt >= maxAttempts) break;
       await pause(firstPauseMs * 2 ** (attempt - 1) * (0.5 + Math.random()));
     }
-    const message = `The archive ${location} is unavailable: ${last}. Check the endpoint and the network. Nothing is lost: Sluice will try again.`;
+    const message = `The archive ${location} is unavailable: ${lastFailure}. Check the endpoint and the network. Nothing is lost: Sluice will try again.`;
     throw new ArchiveError('ARCHIVE_UNAVAILABLE', message);
   }
 
@@ -121,7 +121,7 @@ export async function createS3Client(
       const text = Buffer.from(body).toString('utf8');
       if (status !== 200 || !text.includes('<ListBucketResult')) {
         const message = `Cannot list "${folder}" in the archive ${location}: the store did not return a list. Check that the store supports ListObjects.`;
-        throw new ArchiveError('ARCHIVE_DAMAGED', message);
+        throw new ArchiveError('ARCHIVE_REFUSED', message);
       }
       return [...text.matchAll(/<Key>[^<]*\/([^<>&/]+)<\/Key>/gu)].flatMap(([, name]) => name ?? []);
     },
@@ -145,8 +145,17 @@ function formatUrl({ bucket, prefix, endpoint, region }: ArchiveSettings, { key,
   return url.href;
 }
 
+/** The status for a request that the store does not support. */
+const NOT_IMPLEMENTED = 501;
+
 function isTransient({ status, code }: S3Response): boolean {
-  return status === 429 || status >= 500 || status === 408 || code === 'RequestTimeout' || code === 'SlowDown';
+  return (
+    status === 429 ||
+    (status >= 500 && status !== NOT_IMPLEMENTED) ||
+    status === 408 ||
+    code === 'RequestTimeout' ||
+    code === 'SlowDown'
+  );
 }
 
 function checkResponse(response: S3Response, { location, bucket }: ArchiveSettings): S3Response {

@@ -9,7 +9,7 @@ import type { S3Response, S3Client } from './s3-client.js';
 export interface UploadProgress {
   readonly upload_id: string;
   readonly part_bytes: number;
-  /** ETags of the uploaded parts. */
+  /** ETags of the uploaded parts, in order. */
   readonly etags: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface Upload {
   readonly partBytes?: number;
 }
 
-const PART_BYTES = 16 * 1024 * 1024;
+const DEFAULT_PART_BYTES = 16 * 1024 * 1024;
 const MAX_PARTS = 10_000;
 const UPLOADED_AGAIN = 'It will be uploaded again.';
 const CHECK_STORE = 'Check that the store supports multipart uploads.';
@@ -36,7 +36,7 @@ const CHECK_STORE = 'Check that the store supports multipart uploads.';
  */
 export async function uploadFile(client: S3Client, upload: Upload): Promise<void> {
   const { size } = await upload.file.stat();
-  const partBytes = Math.max(upload.partBytes ?? PART_BYTES, Math.ceil(size / MAX_PARTS));
+  const partBytes = Math.max(upload.partBytes ?? DEFAULT_PART_BYTES, Math.ceil(size / MAX_PARTS));
   const sha256 = await hashFile(upload.file);
   const facts = { size, sha256, partBytes };
   const etag = size <= partBytes ? await putInOneRequest(client, upload, facts) : await putParts(client, upload, facts);
@@ -52,16 +52,16 @@ export interface SmallObject {
   readonly type: string;
 }
 
-const PUT_ATTEMPTS = 3;
+const MAX_PUT_ATTEMPTS = 3;
 
 /**
  * Writes an object and verifies that the archive has the same bytes: by the MD5, otherwise by reading them back. If they differ,
  * tries again, and finally throws `ARCHIVE_DAMAGED`.
  */
 export async function putObject(client: S3Client, { key, body, type }: SmallObject): Promise<void> {
-  for (let attempt = 1; attempt <= PUT_ATTEMPTS; attempt += 1) {
+  for (let attempt = 1; attempt <= MAX_PUT_ATTEMPTS; attempt += 1) {
     const response = await client.send({ method: 'PUT', key, body, headers: { 'content-type': type } });
-    requireFound(client, response);
+    requireBucket(client, response);
     if (unquote(response.headers.get('etag') ?? '') === md5(body)) return;
     const { status, body: found } = await client.send({ method: 'GET', key, maxBytes: body.length });
     if (status === 200 && Buffer.compare(body, found) === 0) return;
@@ -69,35 +69,40 @@ export async function putObject(client: S3Client, { key, body, type }: SmallObje
   throw createDamagedError(client, key, 'it was corrupted during the upload', UPLOADED_AGAIN);
 }
 
-interface Facts {
+/** What is known about a file before it is uploaded. */
+interface FileFacts {
   readonly size: number;
   readonly sha256: string;
   readonly partBytes: number;
 }
 
-function createHeaders({ sha256 }: Facts): Record<string, string> {
+function createHeaders({ sha256 }: FileFacts): Record<string, string> {
   return { 'content-type': 'application/zip', 'x-amz-meta-sha256': sha256 };
 }
 
 /** Returns the ETag that the object has if the store uses MD5 for ETags. */
-async function putInOneRequest(client: S3Client, { key, file }: Upload, facts: Facts): Promise<string> {
+async function putInOneRequest(client: S3Client, { key, file }: Upload, facts: FileFacts): Promise<string> {
   const body = await readPart(file, 0, facts.size);
-  requireFound(client, await client.send({ method: 'PUT', key, body, headers: createHeaders(facts) }));
+  requireBucket(client, await client.send({ method: 'PUT', key, body, headers: createHeaders(facts) }));
   return md5(body);
 }
 
-async function putParts(client: S3Client, upload: Upload, facts: Facts): Promise<string> {
+async function putParts(client: S3Client, upload: Upload, facts: FileFacts): Promise<string> {
   const { key, file, onProgress } = upload;
   const { size, partBytes } = facts;
   const count = Math.ceil(size / partBytes);
-  const isUsable = upload.progress?.part_bytes === partBytes && upload.progress.etags.length <= count;
-  let progress = isUsable ? upload.progress : undefined;
+  let { progress } = upload;
+  if (progress !== undefined && (progress.part_bytes !== partBytes || progress.etags.length > count)) {
+    await abortUpload(client, key, progress);
+    progress = undefined;
+  }
   for (let isNew = progress === undefined; ; isNew = true) {
     progress ??= await beginParts(client, key, facts);
     await onProgress?.(progress);
     const uploaded = await putRemaining(progress);
     if (uploaded !== undefined) return uploaded;
     // A store discards uploads that are idle for too long: begin a new one, but only once.
+    await abortUpload(client, key, progress);
     if (isNew) throw createDamagedError(client, key, 'the store did not complete its upload', UPLOADED_AGAIN);
     progress = undefined;
   }
@@ -126,9 +131,21 @@ async function putParts(client: S3Client, upload: Upload, facts: Facts): Promise
     const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
     const response = await client.send({ method: 'POST', key, query: { uploadId }, body });
     // A store that fails after it has started its response reports the error in the body.
-    const failed = response.status === 404 || /<Error>/u.test(Buffer.from(response.body).toString('latin1'));
-    return failed ? undefined : combineEtags(etags);
+    const hasFailed = response.status === 404 || /<Error>/u.test(Buffer.from(response.body).toString('latin1'));
+    return hasFailed ? undefined : combineEtags(etags);
   }
+}
+
+/**
+ * Discards the uploaded parts of an upload that nobody will complete; otherwise the store keeps them forever, and no list of
+ * objects shows them. A failure is ignored: the parts are in nobody's way.
+ */
+export async function abortUpload(
+  client: S3Client,
+  key: string,
+  { upload_id: uploadId }: Pick<UploadProgress, 'upload_id'>,
+): Promise<void> {
+  await client.send({ method: 'DELETE', key, query: { uploadId } }).catch(() => undefined);
 }
 
 /** Returns the ETag of an object made of parts, as most stores compute it. */
@@ -138,7 +155,7 @@ function combineEtags(etags: readonly string[]): string {
   return `${combined.digest('hex')}-${etags.length}`;
 }
 
-async function beginParts(client: S3Client, key: string, facts: Facts): Promise<UploadProgress> {
+async function beginParts(client: S3Client, key: string, facts: FileFacts): Promise<UploadProgress> {
   const response = await client.send({ method: 'POST', key, query: { uploads: '' }, headers: createHeaders(facts) });
   const id = /<UploadId>([^<>&]{1,1024})<\/UploadId>/u.exec(Buffer.from(response.body).toString('utf8'))?.[1];
   if (id === undefined)
@@ -146,7 +163,7 @@ async function beginParts(client: S3Client, key: string, facts: Facts): Promise<
   return { upload_id: id, part_bytes: facts.partBytes, etags: [] };
 }
 
-async function isUploaded(client: S3Client, key: string, { size, sha256 }: Facts): Promise<boolean> {
+async function isUploaded(client: S3Client, key: string, { size, sha256 }: FileFacts): Promise<boolean> {
   const { status, headers } = await client.send({ method: 'HEAD', key });
   return (
     status === 200 && headers.get('content-length') === String(size) && headers.get('x-amz-meta-sha256') === sha256
@@ -154,7 +171,7 @@ async function isUploaded(client: S3Client, key: string, { size, sha256 }: Facts
 }
 
 /** Whether the object equals the file, by its ETag or by its bytes. */
-async function isIntact(client: S3Client, key: string, facts: Facts & { readonly etag: string }): Promise<boolean> {
+async function isIntact(client: S3Client, key: string, facts: FileFacts & { readonly etag: string }): Promise<boolean> {
   const head = await client.send({ method: 'HEAD', key });
   if (head.status !== 200 || head.headers.get('content-length') !== String(facts.size)) return false;
   if (unquote(head.headers.get('etag') ?? '') === facts.etag) return true;
@@ -162,7 +179,8 @@ async function isIntact(client: S3Client, key: string, facts: Facts & { readonly
   return file !== undefined && (await hashFile(file)) === facts.sha256;
 }
 
-function requireFound(client: S3Client, { status }: S3Response): void {
+/** Throws if a write was answered with 404, which then concerns the bucket. */
+export function requireBucket(client: S3Client, { status }: S3Response): void {
   if (status !== 404) return;
   throw new ArchiveError(
     'ARCHIVE_BUCKET_MISSING',

@@ -136,7 +136,8 @@ export function createUploads(options: UploadOptions): Uploads {
   async function uploadOne(id: string, isForgotten: boolean): Promise<'uploaded' | 'not_uploaded' | ArchiveError> {
     try {
       if (isForgotten) {
-        await archive.remove(id);
+        const progress = readProgress(await readFile(getNotePath(id), 'utf8'));
+        await archive.remove(id, { progress });
         await removePackedRun(data, id);
         await rm(getNotePath(id), { force: true });
         return 'not_uploaded';
