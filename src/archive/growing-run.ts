@@ -132,9 +132,9 @@ export async function openGrowingRun(client: S3Client, runId: string): Promise<R
 }
 
 /** Reads files from parts, each fetched in full and compared with its SHA-256. */
-function createPartReader(client: S3Client, runId: string, opened: GrowingManifest) {
+function createPartReader(client: S3Client, runId: string, initial: GrowingManifest) {
   const cached = new Map<number, Promise<Uint8Array | undefined>>();
-  let manifest = opened;
+  let manifest = initial;
   let refreshes = 0;
 
   async function fetchPart(part: Part): Promise<Uint8Array | undefined> {

@@ -17,12 +17,17 @@ function createHeldClient() {
     async send({ method, headers }) {
       if (method === 'HEAD') return respond(200, new Uint8Array(), { 'content-length': String(content.length) });
       const [, start, end] = /^bytes=(\d+)-(\d+)$/u.exec(headers?.['range'] ?? '') ?? [];
-      await new Promise<void>((resolve) => held.push(resolve));
+      await new Promise<void>((resolve) => {
+        held.push(resolve);
+      });
       return respond(206, content.subarray(Number(start), Number(end) + 1));
     },
     listNames: async () => [],
   };
-  return { client, held, release: () => held.forEach((resolve) => resolve()) };
+  const release = (): void => {
+    for (const answer of held) answer();
+  };
+  return { client, held, release };
 }
 
 describe('a remote file', () => {

@@ -190,6 +190,13 @@ export function describeLists(makeSite: MakeSite): void {
       expect(await catchCode(store.submitOrder(sampleSubmission()))).toBe('STORE_CLOSED');
       expect(await catchCode(store.listRuns({}))).toBe('STORE_CLOSED');
       expect(await catchCode(store.append('run', []))).toBe('STORE_CLOSED');
+      for (const watch of [
+        () => store.watch('run', () => undefined),
+        () => store.watchQueue(() => undefined),
+        () => store.watchRequests('run', () => undefined),
+      ]) {
+        expect(watch).toThrow(expect.objectContaining({ code: 'STORE_CLOSED' }));
+      }
     });
   });
 }

@@ -123,6 +123,22 @@ describe('notifications', () => {
     await waitForFollowed(database, 3);
   });
 
+  it('go to the newer of two watchers with the same name, also after the older one is removed', async () => {
+    const database = await openPlain(await makeSite());
+    const notifications = listenTo(database);
+    const stopOlder = notifications.watchQueue({ worker: 'w1', takes: ['orders'] }, () => undefined);
+    const readWatchers = async () =>
+      (await database.query(`SELECT worker, takes_orders, takes_runs FROM sluice.queue_watchers`)).rows;
+    await eventually(async () => expect(await readWatchers()).toHaveLength(1));
+    const wake = vi.fn<() => void>();
+    onTestFinished(notifications.watchQueue({ worker: 'w1', takes: ['runs'] }, wake));
+    stopOlder();
+    await eventually(async () =>
+      expect(await readWatchers()).toEqual([{ worker: 'w1', takes_orders: false, takes_runs: true }]),
+    );
+    await eventually(() => expect(wake).toHaveBeenCalled());
+  });
+
   it('wait for an unreachable server without an error', async () => {
     const away = await openPlain('postgres://nobody@127.0.0.1:1/nothing');
     const wake = vi.fn<() => void>();

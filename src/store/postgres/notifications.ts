@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { createClosedError } from '../store-error.js';
 import type { QueueWatcher, QueueWork } from '../store.js';
 import { createWakers } from '../wakers.js';
 import type { Database } from './database.js';
@@ -24,7 +25,7 @@ const CHECK_EVERY = 3;
 const SECOND_WAKE_MS = 250;
 
 const FIRST_DELAY_MS = 50;
-const LAST_DELAY_MS = 5_000;
+const MAX_DELAY_MS = 5_000;
 
 /** Runs with a longer id cause no notifications, which are limited to 8,000 bytes. Their followers are woken at intervals. */
 const MAX_ID_LENGTH = 1000;
@@ -38,7 +39,7 @@ export interface Notifications {
   follow(runId: string, wake: () => void): () => void;
   /** Calls back after a request to a run. */
   watchRequests(runId: string, wake: () => void): () => void;
-  /** Calls back when there is work and this watcher is chosen. */
+  /** Calls back when there is work and this watcher is chosen. A watcher replaces an earlier one with the same name. */
   watchQueue(watcher: NamedWatcher, wake: (work?: QueueWork) => void): () => void;
   /** The number by which the watchers of this process are registered; null while they are not. */
   readonly listener: string | null;
@@ -50,6 +51,7 @@ interface Watching {
   readonly wake: (work?: QueueWork) => void;
 }
 
+/** Creates the listener of a store; it connects for its first watcher. */
 export function createNotifications(
   database: Pick<Database, 'query' | 'createClient'>,
   fallbackMs: number = FALLBACK_MS,
@@ -60,9 +62,9 @@ export function createNotifications(
   let client: DriverClient | undefined;
   /** The number of the current connection, once it listens. */
   let listener: string | undefined;
-  /** The runs and the watchers that are registered in the tables. */
+  /** The runs, and the watchers by name, that are registered in the tables. */
   let followed = new Set<string>();
-  let watching = new Set<string>();
+  let registered = new Map<string, Watching>();
   /** Whether the tables must be updated. */
   let isStale = false;
   /** Whether the rows of closed connections have been removed. */
@@ -72,7 +74,7 @@ export function createNotifications(
   let delay = FIRST_DELAY_MS;
   let retry: NodeJS.Timeout | undefined;
   let fallback: NodeJS.Timeout | undefined;
-  let rounds = 0;
+  let intervals = 0;
 
   const isIdle = (): boolean => followers.keys().length + requests.keys().length + watchers.size === 0;
 
@@ -116,7 +118,7 @@ export function createNotifications(
     if (client !== opened) return;
     delay = FIRST_DELAY_MS;
     listener = number;
-    [followed, watching, isCleanedUp] = [new Set(), new Set(), false];
+    [followed, registered, isCleanedUp] = [new Set(), new Map(), false];
     register();
     // Notifications sent before LISTEN took effect were missed.
     wakeAll();
@@ -132,7 +134,7 @@ export function createNotifications(
     void lost.end().catch(() => undefined);
     if (isClosed || isIdle()) return;
     retry = setTimeout(connect, delay).unref();
-    delay = Math.min(delay * 2, LAST_DELAY_MS);
+    delay = Math.min(delay * 2, MAX_DELAY_MS);
   }
 
   /** Updates the tables, one statement at a time; after a failure, the next interval tries again. */
@@ -163,8 +165,8 @@ export function createNotifications(
     const wanted = new Set(followers.keys().filter((key) => key.length <= MAX_ID_LENGTH));
     const added = [...wanted].filter((key) => !followed.has(key));
     const removed = [...followed].filter((key) => !wanted.has(key));
-    const removedWatchers = [...watching].filter((worker) => !watchers.has(worker));
-    const addedWatchers = [...watchers.values()].filter(({ watcher }) => !watching.has(watcher.worker));
+    const removedWatchers = [...registered.keys()].filter((worker) => !watchers.has(worker));
+    const addedWatchers = [...watchers.values()].filter((entry) => registered.get(entry.watcher.worker) !== entry);
     if (!isCleanedUp && added.length + addedWatchers.length > 0) await database.query(FORGET_GONE);
     isCleanedUp ||= added.length + addedWatchers.length > 0;
     // The sets change after each statement: if a later one fails, they still match the tables.
@@ -179,29 +181,28 @@ export function createNotifications(
     if (removedWatchers.length > 0) {
       await database.query(LEAVE, [number, removedWatchers]);
       if (listener !== number) return;
-      for (const worker of removedWatchers) watching.delete(worker);
+      for (const worker of removedWatchers) registered.delete(worker);
     }
     for (const entry of addedWatchers) {
       const { worker, workerTypes, takes = ['orders', 'runs'] } = entry.watcher;
       const values = [number, worker, workerTypes ?? null, takes.includes('orders'), takes.includes('runs')];
       await database.query(WATCH, values);
       if (listener !== number) return;
-      watching.add(worker);
+      registered.set(worker, entry);
       wakeTwice(() => wakeWatchers(undefined, [entry]));
     }
   }
 
   function wakeAgain(): void {
-    rounds += 1;
+    intervals += 1;
     const hasFollowers = followers.keys().length > 0;
     const checked = client;
-    if (hasFollowers || rounds % CHECK_EVERY === 0) checked?.query('SELECT 1').catch(() => reconnect(checked));
+    if (hasFollowers || intervals % CHECK_EVERY === 0) checked?.query('SELECT 1').catch(() => reconnect(checked));
     for (const key of followers.keys()) followers.wake(key);
     if (isStale) register();
   }
 
   function startListening(): void {
-    if (isClosed) return;
     delay = FIRST_DELAY_MS;
     // Processes that were started together must not query at the same time.
     fallback = setInterval(wakeAgain, fallbackMs * (0.75 + Math.random() / 2)).unref();
@@ -218,6 +219,7 @@ export function createNotifications(
 
   /** Adds a listener of any kind; returns the function that removes it. */
   function add(watch: () => () => void): () => void {
+    if (isClosed) throw createClosedError();
     const isFirst = isIdle();
     const stop = watch();
     if (isFirst) startListening();
@@ -235,21 +237,24 @@ export function createNotifications(
     watchRequests: (runId, wake) => add(() => requests.watch(runId, wake)),
     watchQueue: (watcher, wake) =>
       add(() => {
-        watchers.set(watcher.worker, { watcher, wake });
-        return () => void watchers.delete(watcher.worker);
+        const entry = { watcher, wake };
+        watchers.set(watcher.worker, entry);
+        return () => {
+          if (watchers.get(watcher.worker) === entry) watchers.delete(watcher.worker);
+        };
       }),
     get listener() {
       return listener ?? null;
     },
     async close() {
       isClosed = true;
-      const last = client;
+      const closing = client;
       followers.clear();
       requests.clear();
       watchers.clear();
       stopListening();
       await registering;
-      await last?.end().catch(() => undefined);
+      await closing?.end().catch(() => undefined);
     },
   };
 }
@@ -280,6 +285,7 @@ const FOLLOW = `
 
 const WATCH = `
   INSERT INTO sluice.queue_watchers (listener, worker, worker_types, takes_orders, takes_runs) VALUES ($1, $2, $3, $4, $5)
-  ON CONFLICT DO NOTHING`;
+  ON CONFLICT (listener, worker) DO UPDATE SET worker_types = excluded.worker_types,
+    takes_orders = excluded.takes_orders, takes_runs = excluded.takes_runs`;
 
 const LEAVE = `DELETE FROM sluice.queue_watchers WHERE listener = $1 AND worker = ANY ($2::text[])`;

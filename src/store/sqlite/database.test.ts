@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -78,6 +79,18 @@ describe('a command', () => {
     }
     other.exec('DROP TRIGGER planted');
     expect(await store.settleOrder(settlement)).toMatchObject({ repeated: false });
+  });
+
+  it('reports a stored settlement as stored, even if the file is removed right after it', async () => {
+    const folder = await makeFolder({});
+    const file = join(folder, 'sluice.db');
+    const store = await openSqliteStore(file);
+    onTestFinished(async () => store.close());
+    const { record } = await store.submitOrder(sampleSubmission());
+    const settling = store.settleOrder(sampleSettlement(record, 'needs-human'));
+    // The transaction is synchronous, so it is committed here.
+    renameSync(file, join(folder, 'aside.db'));
+    expect(await settling).toMatchObject({ repeated: false });
   });
 
   it('is refused when the file was removed or replaced', async () => {

@@ -178,8 +178,8 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
     const { winner, state, orders } = race.conclude(entries);
     activate.run(state, winner, issueRef);
     for (const order of orders) rows.decide({ issueRef, runId: order.runId, now }, order);
-    const own = orders.find((order) => order.runId === runId);
-    return { decision: own?.decision ?? decision, repeated: false };
+    const decided = orders.find((order) => order.runId === runId);
+    return { decision: decided?.decision ?? decision, repeated: false };
   }
 
   function readEntries(issueRef: string, group: string) {
@@ -190,13 +190,10 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
     };
   }
 
-  /** Wakes the followers of all runs of a race, because the last run also decides the orders of the others. */
-  async function wakeFollowers({ issueRef, runId, race }: OrderSettlement): Promise<void> {
-    wakers.wake(QUEUE);
-    const runs = await database.read(() =>
-      race === undefined ? [find.get(issueRef, runId) ?? {}] : findRuns.all(issueRef, race.group),
-    );
-    for (const run of runs) wakers.wake(readText(run, 'run'));
+  /** Lists the runs whose followers a settlement concerns: all of a race, because the last one decides the orders of the others. */
+  function listSettledRuns({ issueRef, runId, race }: OrderSettlement): readonly string[] {
+    const found = race === undefined ? [find.get(issueRef, runId) ?? {}] : findRuns.all(issueRef, race.group);
+    return found.map((row) => readText(row, 'run'));
   }
 
   function settle(settlement: OrderSettlement): Settled {
@@ -217,8 +214,12 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
     async settleOrder(settlement) {
       const { issueRef, runId } = settlement;
       try {
-        const settled = await database.write(() => settle(settlement));
-        await wakeFollowers(settlement);
+        // The runs are read in the same transaction: a read that fails after the commit would report a stored settlement as failed.
+        const { settled, runs } = await database.write(() => ({
+          settled: settle(settlement),
+          runs: listSettledRuns(settlement),
+        }));
+        for (const key of [QUEUE, ...runs]) wakers.wake(key);
         return settled;
       } catch (error) {
         if (!(error instanceof AlreadyDecided)) throw error;

@@ -1,7 +1,8 @@
 import type { Database } from './database.js';
+import { createClosedError } from '../store-error.js';
 import { QUEUE, readRequestsKey, type Wakers } from '../wakers.js';
 
-/** Detects writes of other processes while there are watchers. */
+/** Wakes watchers after writes of this and of other processes. */
 export interface Poller {
   watch(key: string, wake: () => void): () => void;
   close(): void;
@@ -16,42 +17,43 @@ const POLL_MS = 50;
  */
 export function createPoller(database: Database, wakers: Wakers): Poller {
   const readVersion = database.prepare('PRAGMA data_version');
-  const findLast = database.prepare(`
+  const findProgress = database.prepare(`
     SELECT (SELECT max(last_seq) FROM event_packs WHERE run_id = ?1 AND protocol = 'fcmp' AND attempt = 0) AS fcmp,
       (SELECT attempt || ':' || last_seq FROM event_packs WHERE run_id = ?1 AND protocol = 'rasp'
        ORDER BY attempt DESC, last_seq DESC LIMIT 1) AS rasp,
       (SELECT state FROM runs WHERE id = ?1) AS state, (SELECT settled_at FROM orders WHERE run = ?1) AS settled_at`);
-  const readLast = (runId: string): string => {
-    const row = findLast.get(runId) ?? {};
+  const readProgress = (runId: string): string => {
+    const row = findProgress.get(runId) ?? {};
     return JSON.stringify([row['fcmp'], row['rasp'], row['state'], row['settled_at']]);
   };
   const findRequests = database.prepare('SELECT cancel_requested, reply FROM runs WHERE id = ?');
   const readRequests = (run: string): string => JSON.stringify(findRequests.get(run) ?? null);
-  /** The last known state of each key: the last events of a run, or the last requests to it. */
+  /** What was last read for each key: the last events and the state of a run, or the requests to it. */
   const seen = new Map<string, string>();
   let version: unknown;
   let isPolling = false;
+  let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
   function poll(): void {
-    const current = readVersion.get()?.['data_version'];
-    if (current === version) return;
+    const latest = readVersion.get()?.['data_version'];
+    if (latest === version) return;
     for (const key of wakers.keys()) {
       if (key === QUEUE) {
         wakers.wake(QUEUE);
         continue;
       }
       const run = readRequestsKey(key);
-      const last = run === undefined ? readLast(key) : readRequests(run);
-      if (last !== seen.get(key)) wakers.wake(key);
-      seen.set(key, last);
+      const current = run === undefined ? readProgress(key) : readRequests(run);
+      if (current !== seen.get(key)) wakers.wake(key);
+      seen.set(key, current);
     }
     // Set last: if reading failed because the file is locked, the next poll repeats it.
-    version = current;
+    version = latest;
   }
 
-  /** Polls one at a time: while the file is locked, polls would wait and accumulate. */
-  function pollAgain(): void {
+  /** Starts a poll unless one is running: while the file is locked, polls would wait and accumulate. */
+  function startPoll(): void {
     if (isPolling) return;
     isPolling = true;
     void database
@@ -62,10 +64,11 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
 
   return {
     watch(key, wake) {
+      if (isClosed) throw createClosedError();
       const stop = wakers.watch(key, wake);
       // Writes before the first watcher may have been missed: the next poll wakes all watchers.
       version = undefined;
-      timer ??= setInterval(pollAgain, POLL_MS).unref();
+      timer ??= setInterval(startPoll, POLL_MS).unref();
       return () => {
         stop();
         const keys = wakers.keys();
@@ -77,6 +80,7 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
       };
     },
     close() {
+      isClosed = true;
       clearInterval(timer);
       timer = undefined;
       wakers.clear();
