@@ -256,13 +256,13 @@ describe('an archive', () => {
 });
 
 describe('the check of an archive', () => {
-  it.each<[string, Fault]>([
-    ['reading is refused', { status: 403, code: 'AccessDenied' }],
-    ['the bytes are wrong', 'corrupt'],
-  ])('deletes its object even if %s', async (_, fault) => {
+  it.each<[string, Fault, string]>([
+    ['reading is refused', { status: 403, code: 'AccessDenied' }, 'ARCHIVE_REFUSED'],
+    ['the bytes are wrong', 'corrupt', 'ARCHIVE_DAMAGED'],
+  ])('deletes its object even if %s', async (_, fault, code) => {
     const site = await openS3Server();
     site.fault = ({ method }) => (method === 'GET' ? fault : undefined);
-    await expect((await site.open()).check()).rejects.toThrow();
+    await expect((await site.open()).check()).rejects.toMatchObject({ code });
     expect(site.seen.map(({ method }) => method)).toEqual(['PUT', 'GET', 'DELETE']);
   });
 });

@@ -118,7 +118,7 @@ export function createNotifications(
     if (client !== opened) return;
     delay = FIRST_DELAY_MS;
     listener = number;
-    [followed, registered, isCleanedUp] = [new Set(), new Map(), false];
+    [followed, registered, isCleanedUp] = [new Set(), new Map<string, Watching>(), false];
     register();
     // Notifications sent before LISTEN took effect were missed.
     wakeAll();
