@@ -14,14 +14,14 @@ import {
 
 type Bucket = StatisticsView['buckets'][number];
 
-const quiet = { runs: [], usage: [], drift: [], inbox: { open: 0, oldest_age_ms: null }, needs_human: [] };
-const ran = (engine: string, success: number, failed = 0, p95 = 1000): Bucket['runs'][number] => ({
+const EMPTY_BUCKET = { runs: [], usage: [], drift: [], inbox: { open: 0, oldest_age_ms: null }, needs_human: [] };
+const createRunFigures = (engine: string, success: number, failed = 0, p95 = 1000): Bucket['runs'][number] => ({
   engine,
   outcomes: { success, failed, canceled: 0, comment: 0 },
   repair_levels: { none: success, deterministic_generic: 0, schema_aligned: 0 },
   latency_ms: { p50: p95 / 2, p95 },
 });
-const drifted = (engine_version: string | null, unknown_types: number): Bucket['drift'][number] => ({
+const createDrift = (engine_version: string | null, unknown_types: number): Bucket['drift'][number] => ({
   engine: 'codex',
   engine_version,
   runs: 1,
@@ -29,58 +29,62 @@ const drifted = (engine_version: string | null, unknown_types: number): Bucket['
   unknown_fields: 1,
 });
 
-function over(...buckets: readonly Partial<Bucket>[]): StatisticsView {
+function createStatistics(...buckets: readonly Partial<Bucket>[]): StatisticsView {
   return {
     since: '2026-11-15T00:00:00.000Z',
     until: '2026-11-15T01:00:00.000Z',
     step_s: 60,
     complete: true,
-    buckets: buckets.map((bucket, index) => ({ at: `2026-11-15T00:0${index}:00.000Z`, ...quiet, ...bucket })),
+    buckets: buckets.map((bucket, index) => ({ at: `2026-11-15T00:0${index}:00.000Z`, ...EMPTY_BUCKET, ...bucket })),
   };
 }
 
-function splitLines(statistics: StatisticsView, id: string, engine: string | null = null): Record<string, unknown> {
+function listSeries(statistics: StatisticsView, id: string, engine: string | null = null): Record<string, unknown> {
   const chart = toCharts(statistics, engine).find((one) => one.id === id);
   return Object.fromEntries((chart?.series ?? []).map(({ label, values }) => [label, values]));
 }
 
 describe('charts', () => {
-  const statistics = over({ runs: [ran('codex', 2, 1), ran('gemini', 5)] }, {}, { runs: [ran('codex', 1, 0, 4000)] });
+  const statistics = createStatistics(
+    { runs: [createRunFigures('codex', 2, 1), createRunFigures('gemini', 5)] },
+    {},
+    { runs: [createRunFigures('codex', 1, 0, 4000)] },
+  );
 
   it('add up the outcomes of all engines', () => {
-    expect(splitLines(statistics, 'outcomes')).toMatchObject({ Success: [7, 0, 1], Failed: [1, 0, 0] });
+    expect(listSeries(statistics, 'outcomes')).toMatchObject({ Success: [7, 0, 1], Failed: [1, 0, 0] });
   });
 
   it('show one engine alone', () => {
-    expect(splitLines(statistics, 'outcomes', 'codex')).toMatchObject({ Success: [2, 0, 1], Failed: [1, 0, 0] });
+    expect(listSeries(statistics, 'outcomes', 'codex')).toMatchObject({ Success: [2, 0, 1], Failed: [1, 0, 0] });
   });
 
   it('never add up percentiles: each engine has its own, with gaps where nothing ran', () => {
-    expect(splitLines(statistics, 'latency')).toEqual({ gemini: [500, null, null], codex: [500, null, 2000] });
-    expect(splitLines(statistics, 'slowest')).toEqual({ gemini: [1000, null, null], codex: [1000, null, 4000] });
+    expect(listSeries(statistics, 'latency')).toEqual({ gemini: [500, null, null], codex: [500, null, 2000] });
+    expect(listSeries(statistics, 'slowest')).toEqual({ gemini: [1000, null, null], codex: [1000, null, 4000] });
   });
 
   it('show each engine as one series', () => {
     const engines = ['claude', 'codex', 'gemini', 'iflow', 'opencode'];
-    const busy = over({ runs: engines.map((engine) => ran(engine, 1)) });
-    expect(Object.keys(splitLines(busy, 'latency'))).toEqual(engines);
-    expect(Object.keys(splitLines(busy, 'slowest'))).toEqual(engines);
+    const busy = createStatistics({ runs: engines.map((engine) => createRunFigures(engine, 1)) });
+    expect(Object.keys(listSeries(busy, 'latency'))).toEqual(engines);
+    expect(Object.keys(listSeries(busy, 'slowest'))).toEqual(engines);
   });
 
   it('show drift by version of the engine', () => {
-    const drift = over({ drift: [drifted('1.2', 3), drifted(null, 0)] });
-    expect(splitLines(drift, 'drift')).toEqual({ 'codex 1.2': [4], 'codex (version unknown)': [1] });
+    const drift = createStatistics({ drift: [createDrift('1.2', 3), createDrift(null, 0)] });
+    expect(listSeries(drift, 'drift')).toEqual({ 'codex 1.2': [4], 'codex (version unknown)': [1] });
   });
 
   it('have at most six series, and lose no figure', () => {
     const causes = Array.from({ length: 9 }, (_, index) => ({ cause: `cause ${index}`, count: index + 1 }));
-    const lines = splitLines(over({ needs_human: causes }), 'causes');
+    const lines = listSeries(createStatistics({ needs_human: causes }), 'causes');
     expect(Object.keys(lines)).toEqual(['cause 8', 'cause 7', 'cause 6', 'cause 5', 'cause 4', 'Others']);
     expect(lines['Others']).toEqual([1 + 2 + 3 + 4]);
   });
 
-  it('report when they have no figures', () => {
-    expect(toCharts(over({}, {}), null).some(hasFigures)).toBe(false);
+  it('have no figures without runs', () => {
+    expect(toCharts(createStatistics({}, {}), null).some(hasFigures)).toBe(false);
     expect(
       toCharts(statistics, null)
         .filter(hasFigures)
@@ -97,20 +101,23 @@ it.each([
   [null, 'count', '–'],
   [12_345, 'count', '12,345'],
   [1234, 'duration', '1.2 s'],
-] as const)('%s as a %s is %s', (value, unit, expected) => {
+] as const)('the value %s as a %s is formatted as %s', (value, unit, expected) => {
   expect(formatFigure(value, unit)).toBe(expected);
 });
 
-it('figures are copied exactly, and a hostile version is neither a cell nor a formula', () => {
-  const chart = toCharts(over({ needs_human: [{ cause: '=1+1\tx\ny', count: 2 }] }), null).find(
+it('figures are copied exactly, and a hostile name creates neither cells nor a formula', () => {
+  const chart = toCharts(createStatistics({ needs_human: [{ cause: '=1+1\tx\ny', count: 2 }] }), null).find(
     ({ id }) => id === 'causes',
   );
   expect(chart && toFiguresText(chart)).toBe("time\t'=1+1 x y\n2026-11-15T00:00:00.000Z\t2\n");
 });
 
 it('a series is summarized as a total, a median or a current value', () => {
-  const inbox = (open: number): Partial<Bucket> => ({ runs: [ran('codex', 2)], inbox: { open, oldest_age_ms: 5000 } });
-  const words = toCharts(over(inbox(4), inbox(1)), null).map((chart) => [
+  const inbox = (open: number): Partial<Bucket> => ({
+    runs: [createRunFigures('codex', 2)],
+    inbox: { open, oldest_age_ms: 5000 },
+  });
+  const words = toCharts(createStatistics(inbox(4), inbox(1)), null).map((chart) => [
     chart.id,
     ...chart.series.slice(0, 1).map((series) => summarizeSeries(series, chart)),
   ]);
@@ -128,8 +135,10 @@ it('a series is summarized as a total, a median or a current value', () => {
   ]);
 });
 
-it('the highest bar of a series is named, and large counts are rounded', () => {
-  const tokens = toCharts(over({ usage: [used('claude', 'opus', 2)] }, {}), null).find(({ id }) => id === 'tokens');
+it('the value of the highest bar is shown, and large counts are rounded', () => {
+  const tokens = toCharts(createStatistics({ usage: [createUsage('claude', 'opus', 2)] }, {}), null).find(
+    ({ id }) => id === 'tokens',
+  );
   if (tokens === undefined) throw new Error('no chart of tokens');
   const line = { label: 'x', tone: 'accent', listFilter: null, values: [3_400_000, null, 100_000] } as const;
   expect(describePeak(line, tokens)).toBe('Peak 3.4M');
@@ -137,7 +146,7 @@ it('the highest bar of a series is named, and large counts are rounded', () => {
   expect(describePeak({ ...line, values: [null, 0] }, tokens)).toBe('');
 });
 
-const used = (engine: string, model: string | null, cost: number): Bucket['usage'][number] => ({
+const createUsage = (engine: string, model: string | null, cost: number): Bucket['usage'][number] => ({
   engine,
   model,
   runs: 1,
@@ -147,15 +156,15 @@ const used = (engine: string, model: string | null, cost: number): Bucket['usage
   cost,
 });
 
-describe('money', () => {
-  const spent = over(
-    { usage: [used('claude', 'opus', 2), used('codex', null, 0)] },
-    { usage: [used('claude', 'opus', 1)] },
+describe('the usage', () => {
+  const spent = createStatistics(
+    { usage: [createUsage('claude', 'opus', 2), createUsage('codex', null, 0)] },
+    { usage: [createUsage('claude', 'opus', 1)] },
   );
 
   it('is shown by engine and model', () => {
-    expect(splitLines(spent, 'cost')).toEqual({ 'claude opus': [2, 1], 'codex (model unknown)': [0, 0] });
-    expect(splitLines(spent, 'tokens', 'codex')).toEqual({ 'codex (model unknown)': [105, 0] });
+    expect(listSeries(spent, 'cost')).toEqual({ 'claude opus': [2, 1], 'codex (model unknown)': [0, 0] });
+    expect(listSeries(spent, 'tokens', 'codex')).toEqual({ 'codex (model unknown)': [105, 0] });
   });
 
   it('is summed over the period, the most expensive first', () => {
@@ -168,7 +177,7 @@ describe('money', () => {
 });
 
 test('every figure about runs links to the runs', () => {
-  const [outcomes] = toCharts(over({ runs: [ran('codex', 1, 1)] }, {}), 'codex');
+  const [outcomes] = toCharts(createStatistics({ runs: [createRunFigures('codex', 1, 1)] }, {}), 'codex');
   const failed = outcomes?.series.find(({ label }) => label === 'Failed');
   const path = failed === undefined ? null : buildListPath(failed, outcomes?.times ?? [], 0);
   expect(path).toBe(
@@ -176,9 +185,15 @@ test('every figure about runs links to the runs', () => {
   );
 });
 
-test('a figure of a model links to the runs of that model, one of reasons to executions', () => {
+test('a figure of a model links to the runs of that model, and a figure of review reasons to executions', () => {
   const shown = toCharts(
-    over({ usage: [used('claude', 'opus 5', 2), used('codex', null, 1)], needs_human: [{ cause: 'x', count: 1 }] }, {}),
+    createStatistics(
+      {
+        usage: [createUsage('claude', 'opus 5', 2), createUsage('codex', null, 1)],
+        needs_human: [{ cause: 'x', count: 1 }],
+      },
+      {},
+    ),
     null,
   );
   const paths = (id: string): readonly (string | null)[] => {

@@ -283,8 +283,8 @@ function findLargest(totals: ReadonlyMap<string, number>, limit: number): readon
 
 /** Splits the label of a series into its engine and a model or version; engine names have no spaces. */
 function splitName(label: string, name: 'model' | 'engine_version'): Readonly<Record<string, string>> {
-  const [engine = '', ...rest] = label.split(' ');
-  const version = rest.join(' ');
+  const [engine = '', ...otherWords] = label.split(' ');
+  const version = otherWords.join(' ');
   return version.startsWith('(') ? { engine } : { engine, [name]: version };
 }
 

@@ -5,7 +5,7 @@ it.each([
   ['week', 'week'],
   [null, 'day'],
   ['toString', 'day'],
-])('the word %s means the last %s', (word, range) => {
+])('the range %s in the address is read as %s', (word, range) => {
   expect(readRange(word)).toBe(range);
 });
 
@@ -20,7 +20,7 @@ it('every range has a few dozen steps', () => {
   expect(steps).toEqual([60, 48, 56, 30]);
 });
 
-test('shows the date at midnight and the time elsewhere', () => {
+test('a label below a chart is the date at midnight, and the time otherwise', () => {
   const mark = (...parts: [number, number, number, number, number]) =>
     formatTimeMark(new Date(...parts).getTime() / 1000);
   expect(mark(2026, 0, 5, 0, 0)).toBe('01-05');

@@ -7,7 +7,7 @@ test('an address without filters requests everything', () => {
   expect(read('start=')).toEqual({});
 });
 
-test('every filter of the address is requested', () => {
+test('every filter of the address is applied', () => {
   expect(read('state=ended&outcome=failed&engine=codex&repair_level=none&search=+shop+')).toEqual({
     state: 'ended',
     outcome: 'failed',
@@ -17,7 +17,7 @@ test('every filter of the address is requested', () => {
   });
 });
 
-test('impossible values are not requested, and a long search is truncated', () => {
+test('invalid values are ignored, and a long search is truncated', () => {
   expect(read(`state=lost&outcome=&search=${'x'.repeat(500)}`)).toEqual({ search: 'x'.repeat(200) });
 });
 
@@ -28,12 +28,12 @@ test.each([
   ['yesterday', 1, new Date(2026, 10, 15)],
   ['today', 0, new Date(2026, 10, 15)],
   ['2026-11-15T06:30:00.000Z', 1, new Date('2026-11-15T06:30:00.000Z')],
-] as const)('the bound %s, %d days later, is a moment', (word, daysLater, expected) => {
+] as const)('the bound %s plus %d days is read as a time', (word, daysLater, expected) => {
   const now = new Date(2026, 10, 15, 12).getTime();
   expect(readBound(word, now, daysLater)).toBe(expected.toISOString());
 });
 
-test('other texts are not a bound, and a date field shows the day of a bound', () => {
+test('other texts are not read as a bound, and a date field shows the day of a bound', () => {
   const now = new Date(2026, 10, 1, 12).getTime();
   for (const word of ['', 'x', '2026-11', '2026-99-99T99:99:99Z', "'); DROP"])
     expect(readBound(word, now, 0)).toBeNull();

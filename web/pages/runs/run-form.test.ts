@@ -127,7 +127,7 @@ test('a form filled from a run builds the same request', () => {
   expect(addOtherFields(request, otherFields)).toEqual(spec);
 });
 
-test('a command has no permissions, model, mode or answer limit to send', () => {
+test('permissions, model, mode and answer limit are not sent for a command', () => {
   const { form: filled } = fillRunForm({
     engine: 'command',
     command: ['make', '-j', '2'],

@@ -24,7 +24,7 @@ test('the duration of a running run is the time until now', () => {
     isLive: true,
     title: 'Fix the test.',
     failure: null,
-    tookMs: 4000,
+    durationMs: 4000,
   });
 });
 
@@ -44,27 +44,27 @@ test('a run that has ended shows its outcome', () => {
     state: 'failed',
     isLive: false,
     failure: { code: 'OUTPUT_NOT_VALIDATED', message: 'No JSON.' },
-    tookMs: 2500,
+    durationMs: 2500,
   });
 });
 
-test('a run that is being canceled shows that until it has ended', () => {
+test('a run whose cancellation was requested is shown as canceling until it has ended', () => {
   expect(describeRun({ ...run, cancel_requested: true }, NOW).state).toBe('canceling');
 });
 
-test('a queued run has no duration, and a slow clock gives no negative one', () => {
-  expect(describeRun({ ...run, state: 'queued', started_at: null }, NOW).tookMs).toBeNull();
-  expect(describeRun(run, NOW - 60_000).tookMs).toBe(0);
+test('a queued run has no duration, and no duration is negative if the clock of the browser is slow', () => {
+  expect(describeRun({ ...run, state: 'queued', started_at: null }, NOW).durationMs).toBeNull();
+  expect(describeRun(run, NOW - 60_000).durationMs).toBe(0);
 });
 
-test('without a prompt the order or the program names the run', () => {
+test('a run without a prompt is named after its order or its program', () => {
   const order = { issue_ref: 'acme/shop#7', run_id: '2026-11-15-dev-0001' };
   expect(describeRun({ ...run, order, spec: { program: 'make' } }, NOW).title).toBe('Order 2026-11-15-dev-0001');
   expect(describeRun({ ...run, spec: { program: 'make' } }, NOW).title).toBe('make');
   expect(describeRun({ ...run, spec: { prompt: ' ' } }, NOW).title).toBe('No prompt');
 });
 
-test('a run whose result waits for a person does not look like a success', () => {
+test('a run whose result waits for a person is not shown as a success', () => {
   const result = { status: 'success', repair_level: 'none', attempts: 1 } as const;
   const ended: RunSummary = { ...run, state: 'ended', ended_at: '2026-11-15T09:00:03.500Z', result };
   expect(describeRun(ended, NOW).state).toBe('success');

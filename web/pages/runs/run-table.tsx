@@ -53,7 +53,7 @@ function Row({
   readonly now: number;
   readonly needsPerson: boolean;
 }) {
-  const { state, isLive, title, failure, tookMs } = describeRun(run, now, needsPerson);
+  const { state, isLive, title, failure, durationMs } = describeRun(run, now, needsPerson);
   return (
     <tr>
       <td>
@@ -82,7 +82,7 @@ function Row({
         )}
       </td>
       {columns.value.map((column) => (
-        <Cell key={column} column={column} run={run} tookMs={tookMs} />
+        <Cell key={column} column={column} run={run} durationMs={durationMs} />
       ))}
     </tr>
   );
@@ -92,11 +92,11 @@ function Row({
 function Cell({
   column,
   run,
-  tookMs,
+  durationMs,
 }: {
   readonly column: OptionalColumn;
   readonly run: RunSummary;
-  readonly tookMs: number | null;
+  readonly durationMs: number | null;
 }) {
   const { usage } = run.result ?? {};
   switch (column) {
@@ -142,7 +142,7 @@ function Cell({
         </td>
       );
     case 'Duration':
-      return <td class="number">{tookMs === null ? '' : formatDuration(tookMs)}</td>;
+      return <td class="number">{durationMs === null ? '' : formatDuration(durationMs)}</td>;
   }
 }
 
@@ -183,7 +183,7 @@ interface RunRow {
   readonly title: string;
   /** Why it failed. */
   readonly failure: { readonly code: string; readonly message: string } | null;
-  readonly tookMs: number | null;
+  readonly durationMs: number | null;
 }
 
 /** The state of a run that succeeded but whose order still needs a person's decision. */
@@ -202,7 +202,7 @@ export function describeRun(
     title: chooseTitle(spec, order),
     failure: result?.error === undefined ? null : { code: result.error.code, message: toOneLine(result.error.message) },
     // The duration would be negative if this clock is slightly behind the server's.
-    tookMs:
+    durationMs:
       started_at === null
         ? null
         : Math.max(0, (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(started_at)),

@@ -4,10 +4,16 @@ import { putView, readViews } from './saved-views.js';
 
 test('valid views are read, others are left out', () => {
   const view = { name: 'Mine', query: 'outcome=failed' };
-  expect(readViews(JSON.stringify([view, { name: 1 }, null, 'x', { name: 'long', query: 'x'.repeat(2000) }]))).toEqual([
+  expect(readViews(JSON.stringify([view, { name: 1 }, null, 'x', { name: 'long', query: 'x'.repeat(5000) }]))).toEqual([
     view,
   ]);
   for (const text of [null, '', '{', '{}', '7']) expect(readViews(text)).toEqual([]);
+});
+
+test('a view with the longest possible search is read', () => {
+  const query = new URLSearchParams({ search: '日'.repeat(200), outcome: 'failed' }).toString();
+  const views = putView([], { name: 'Long', query });
+  expect(readViews(JSON.stringify(views))).toEqual(views);
 });
 
 test('a view replaces one with the same name, and needs a name', () => {

@@ -8,7 +8,8 @@ export interface SavedView {
 const KEY = 'sluice.views';
 const MAX_VIEWS = 30;
 const MAX_NAME_LENGTH = 60;
-const MAX_QUERY_LENGTH = 1000;
+/** Enough for a search of 200 characters, each of which may be escaped as nine. */
+const MAX_QUERY_LENGTH = 4000;
 
 /** Reads stored views; invalid ones are left out. */
 export function readViews(stored: string | null): readonly SavedView[] {
