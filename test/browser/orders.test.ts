@@ -97,7 +97,7 @@ describe('the outbox', () => {
   });
 });
 
-describe('the executions', () => {
+describe('the list of executions', () => {
   it('has a row for every execution, with its details when opened', async () => {
     const { page } = await app.open('/executions?issue_ref=acme%2Fshop%232');
     await waitUntilLoaded(page);
@@ -135,8 +135,8 @@ describe('the executions', () => {
   });
 });
 
-describe('the issues', () => {
-  it('lists each with its state, the last changed first', async () => {
+describe('the list of issues', () => {
+  it('shows each issue with its state, the last changed first', async () => {
     const { page } = await app.open('/issues');
     await waitUntilLoaded(page);
     const { items } = await app.site.client.listIssues();
@@ -151,7 +151,7 @@ describe('the issues', () => {
     await page.waitForURL('**/issues/acme%2Fshop%232');
   });
 
-  it('shows the history of one issue with links: orders, decisions, comments', async () => {
+  it('opens the history of an issue with links to its orders, decisions and comments', async () => {
     const { page } = await app.open('/issues/acme%2Fshop%233');
     await waitUntilLoaded(page);
     const main = page.getByRole('main');
@@ -228,8 +228,8 @@ describe('the form of an order', () => {
   });
 });
 
-describe('the workers', () => {
-  it('lists each with host, load and last report, and warns when none is alive', async () => {
+describe('the list of workers', () => {
+  it('shows each worker with its host, load and last report, and warns if none is alive', async () => {
     const { page } = await app.open('/workers');
     const row = page.getByRole('row').filter({ hasText: 'alive' });
     await row.waitFor();

@@ -74,7 +74,7 @@ async function seen(page: Page, name: Lens): Promise<string> {
   return lit(page, name).first().innerText();
 }
 
-describe('the three lenses', () => {
+describe('the lenses', () => {
   it.each([
     ['Conversation', 'Message 252:', ['Events', 'Raw bytes']],
     ['Events', 'Message 252:', ['Conversation', 'Raw bytes']],

@@ -61,7 +61,7 @@ describe('the list of runs', () => {
     await expect.poll(async () => rows.count()).toBeGreaterThan(3);
   });
 
-  it('also clears text typed a moment before', async () => {
+  it('also clears text that was typed a moment before', async () => {
     const { page } = await app.open('/runs?search=shed');
     await waitUntilLoaded(page);
     await page.clock.install();

@@ -30,8 +30,8 @@ export function createCode(
 function createLibraryCode(schema: string, options: WorkbenchOptions): string {
   const chosen = formatOptions(options, schema !== '');
   if (schema === '') {
-    const rest = chosen === '' ? '' : `, undefined, ${chosen}`;
-    return `import { parse } from 'sluice/json';\n\nconst result = parse(text${rest});\n${USE}`;
+    const otherArguments = chosen === '' ? '' : `, undefined, ${chosen}`;
+    return `import { parse } from 'sluice/json';\n\nconst result = parse(text${otherArguments});\n${USE}`;
   }
   return [
     "import { parse } from 'sluice/json';",
@@ -91,8 +91,8 @@ function createHttpRequest(
   }
   const fields = ['text: .', ...(parsed === undefined ? [] : ['schema: $schema[0]'])];
   const slurp = parsed === undefined ? '' : ' --slurpfile schema schema.json';
-  const rest = Object.entries(settings).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
-  return `jq -Rs${slurp} '{${[...fields, ...rest].join(', ')}}' answer.txt | ${head} -d @-\n`;
+  const settingFields = Object.entries(settings).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  return `jq -Rs${slurp} '{${[...fields, ...settingFields].join(', ')}}' answer.txt | ${head} -d @-\n`;
 }
 
 function readSchema(schema: string): unknown {

@@ -4,13 +4,13 @@ import { inspect } from './inspect.js';
 import type { Inspection, WorkbenchOptions } from './inspection.js';
 import { readSchemaText } from './read-schema-text.js';
 
-function look(text: string, schema: object | null = null, options: Partial<WorkbenchOptions> = {}): Inspection {
+function inspectText(text: string, schema: object | null = null, options: Partial<WorkbenchOptions> = {}): Inspection {
   const reading = readSchemaText(schema === null ? '' : JSON.stringify(schema));
   if (!reading.ok) throw new Error(reading.problem.message);
   return inspect(text, reading.schema, { ...DEFAULT_OPTIONS, ...options }).inspection;
 }
 
-function lookAtExample(name: string): Inspection & { readonly text: string } {
+function inspectExample(name: string): Inspection & { readonly text: string } {
   const example = EXAMPLES.find((one) => one.name === name);
   if (example === undefined) throw new Error(`no example ${name}`);
   const reading = readSchemaText(example.schemaText);
@@ -29,7 +29,7 @@ const states = ({ candidates }: Inspection): readonly string[] =>
 describe('the candidates of a text', () => {
   it('are listed with the selected one and the reasons for rejecting the others', () => {
     const text = 'First {"x": 1}, then {"name": "Ada", "age": 36}.';
-    const { candidates } = look(text, person);
+    const { candidates } = inspectText(text, person);
     expect(candidates.items).toEqual([
       {
         finder: 'prose',
@@ -51,7 +51,7 @@ describe('the candidates of a text', () => {
   });
 
   it('include those after the selected one: a rival, or one not checked', () => {
-    const inspection = look(
+    const inspection = inspectText(
       'A {"name": "Ada", "age": 1} or {"name": "Bob", "age": 2} or {"name": "Eve", "age": 3}',
       person,
     );
@@ -59,23 +59,23 @@ describe('the candidates of a text', () => {
   });
 
   it('do not include candidates inside the selected one', () => {
-    expect(states(look('So: {"name": "Ada", "age": 1, "child": {"name": "Bob", "age": 2}}', person))).toEqual([
+    expect(states(inspectText('So: {"name": "Ada", "age": 1, "child": {"name": "Bob", "age": 2}}', person))).toEqual([
       'prose selected',
     ]);
   });
 
   it('are found without a schema as `parse` finds them: words in prose are not values', () => {
-    expect(states(look('Dear {name}, here: {"a": 1}'))).toEqual(['prose selected']);
+    expect(states(inspectText('Dear {name}, here: {"a": 1}'))).toEqual(['prose selected']);
   });
 
   it('that could not be parsed are listed with the reason', () => {
-    const { outcome, candidates } = look('So: {"a": f(x)}');
+    const { outcome, candidates } = inspectText('So: {"a": f(x)}');
     expect(outcome).toMatchObject({ status: 'failed', code: 'SYNTAX' });
     expect(candidates.items[0]).toMatchObject({ finder: 'prose', start: 4, state: 'rejected', code: 'SYNTAX' });
   });
 
   it('that were truncated are marked when selected', () => {
-    const { candidates } = look('{"name": "Ada", "age": 3', person, { allowPartial: true });
+    const { candidates } = inspectText('{"name": "Ada", "age": 3', person, { allowPartial: true });
     expect(candidates.items).toMatchObject([
       { state: 'selected', reason: 'Truncated: the part that arrived is used.' },
     ]);
@@ -83,9 +83,9 @@ describe('the candidates of a text', () => {
 });
 
 describe('a value that the schema rejects', () => {
-  it('is shown at its location in the value and in the text', () => {
+  it('has a note at its location in the value and in the text', () => {
     const text = 'Here: {"name": "Ada", "age": "old"}';
-    const { notes, value } = look(text, person);
+    const { notes, value } = inspectText(text, person);
     expect(notes.items).toEqual([
       {
         kind: 'issue',
@@ -98,14 +98,14 @@ describe('a value that the schema rejects', () => {
     expect(value?.rows.find(({ key }) => key === '"age"')?.notes).toEqual(notes.items);
   });
 
-  it('is shown at the parent of a missing key', () => {
-    const { notes, value } = look('{"name": "Ada"}', person);
+  it('has the note about a missing key at the parent of the key', () => {
+    const { notes, value } = inspectText('{"name": "Ada"}', person);
     expect(notes.items).toMatchObject([{ path: 'age', span: { start: 0, end: 1 } }]);
     expect(value?.rows[0]?.notes).toEqual(notes.items);
   });
 
-  it('has no span if the text cannot be located', () => {
-    const { notes } = look(JSON.stringify({ response: '{"name": "Ada", "age": "old"}' }), {
+  it('has a note without a span if it cannot be located in the text', () => {
+    const { notes } = inspectText(JSON.stringify({ response: '{"name": "Ada", "age": "old"}' }), {
       type: 'object',
       properties: { age: { type: 'integer' } },
       required: ['age'],
@@ -116,7 +116,7 @@ describe('a value that the schema rejects', () => {
 
 it('an alignment change is shown at its location', () => {
   const text = '{"Name": "Ada", "age": "36"}';
-  const { outcome, notes } = look(text, person, { align: true });
+  const { outcome, notes } = inspectText(text, person, { align: true });
   expect(outcome).toEqual({ status: 'success', repairLevel: 'schema_aligned' });
   expect(notes.items).toEqual([
     { kind: 'change', path: 'Name', message: 'key_spelling: "Name" → "name"', row: '"name"', span: null },
@@ -125,11 +125,11 @@ it('an alignment change is shown at its location', () => {
 });
 
 it('aligning without a schema is allowed and has no effect', () => {
-  expect(look('{"a": 1}', null, { align: true }).outcome).toEqual({ status: 'success', repairLevel: 'none' });
+  expect(inspectText('{"a": 1}', null, { align: true }).outcome).toEqual({ status: 'success', repairLevel: 'none' });
 });
 
-it('lists stay bounded for any text', () => {
-  const { repairs, value } = look(`[${'1 '.repeat(50_000)}]`);
+it('the lists are limited for any text', () => {
+  const { repairs, value } = inspectText(`[${'1 '.repeat(50_000)}]`);
   expect([repairs.items.length, repairs.total, value?.rows.length, value?.isTruncated]).toEqual([
     200,
     1000,
@@ -147,12 +147,12 @@ describe('the examples', () => {
     ['Event stream of an agent (recorded)', 'success', 'deterministic_generic'],
     ['Tags in prose (recorded)', 'success', 'none'],
     ['Hostile: prototype keys, escapes, hidden characters', 'success', 'deterministic_generic'],
-  ])('%s: %s, %s', (name, status, repairLevel) => {
-    expect(lookAtExample(name).outcome).toEqual({ status, repairLevel });
+  ])('"%s" has the status %s and the repair level %s', (name, status, repairLevel) => {
+    expect(inspectExample(name).outcome).toEqual({ status, repairLevel });
   });
 
-  it('one is refused, with every issue at its location in the text', () => {
-    const { outcome, notes, text } = lookAtExample('Rejected by the schema');
+  it('include one that the schema rejects, with every issue at its location in the text', () => {
+    const { outcome, notes, text } = inspectExample('Rejected by the schema');
     expect(outcome).toMatchObject({ status: 'failed', code: 'SCHEMA_MISMATCH' });
     expect(notes.items.map(({ path, span }) => [path, span && text.slice(span.start, span.end)])).toEqual([
       ['verdict', '"maybe"'],
@@ -162,7 +162,7 @@ describe('the examples', () => {
     ]);
   });
 
-  it('one is a comment', () => {
-    expect(lookAtExample('No answer: the text becomes a comment').outcome).toEqual({ status: 'comment' });
+  it('include one that becomes a comment', () => {
+    expect(inspectExample('No answer: the text becomes a comment').outcome).toEqual({ status: 'comment' });
   });
 });

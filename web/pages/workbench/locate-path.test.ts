@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { locatePath, formatLineAndColumn } from './locate-path.js';
 
-const at = (text: string, ...path: (string | number)[]): string | null => {
+const locate = (text: string, ...path: (string | number)[]): string | null => {
   const span = locatePath(text, 0, path);
   return span === null ? null : text.slice(span.start, span.end);
 };
@@ -15,8 +15,8 @@ it.each([
   ['[1, 2', [1], '2'],
   ['{"a": [1, 2', ['a'], '[1, 2'],
   ['{"a/b": {"\\u0063": 0}}', ['a/b', 'c'], '0'],
-])('%s at %j is %s', (text, path, expected) => {
-  expect(at(text, ...path)).toBe(expected);
+])('in %s, the path %j leads to %s', (text, path, expected) => {
+  expect(locate(text, ...path)).toBe(expected);
 });
 
 it.each([
@@ -25,31 +25,31 @@ it.each([
   ['{"a" 1}', ['a']],
   ['{"a": "open', ['a']],
   ['plain', ['a']],
-])('%s at %j cannot be located', (text, path) => {
-  expect(at(text, ...path)).toBeNull();
+])('in %s, the path %j cannot be located', (text, path) => {
+  expect(locate(text, ...path)).toBeNull();
 });
 
-it('finds every location in every valid JSON text', () => {
+it('every path of every valid JSON text is located', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 2), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
-      for (const [path, part] of listPlaces(JSON.parse(text))) {
-        const found = at(text, ...path);
+      for (const [path, part] of listPaths(JSON.parse(text))) {
+        const found = locate(text, ...path);
         expect(found === null ? undefined : JSON.parse(found)).toEqual(part);
       }
     }),
   );
 });
 
-it('reads a comment mark without an end as a word', () => {
-  expect(at(`[${'/* '.repeat(100_000)}`, 5)).toBe('/*');
+it('the start of an unclosed comment is read as a word', () => {
+  expect(locate(`[${'/* '.repeat(100_000)}`, 5)).toBe('/*');
 });
 
-function* listPlaces(value: unknown, path: (string | number)[] = []): Generator<[(string | number)[], unknown]> {
+function* listPaths(value: unknown, path: (string | number)[] = []): Generator<[(string | number)[], unknown]> {
   yield [path, value];
   if (typeof value !== 'object' || value === null) return;
   for (const [key, part] of Object.entries(value))
-    yield* listPlaces(part, [...path, Array.isArray(value) ? Number(key) : key]);
+    yield* listPaths(part, [...path, Array.isArray(value) ? Number(key) : key]);
 }
 
 it.each([
@@ -57,6 +57,6 @@ it.each([
   ['a\nbc', 3, 'line 2, column 2'],
   ['a\r\nb', 3, 'line 2, column 1'],
   ['abc', 9, 'line 1, column 10'],
-])('%j at %d is %s', (text, offset, expected) => {
+])('in %j, the offset %d is %s', (text, offset, expected) => {
   expect(formatLineAndColumn(text, offset)).toBe(expected);
 });

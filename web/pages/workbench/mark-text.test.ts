@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { markText, chooseWindow } from './mark-text.js';
+import { markText, chooseWindow, moveWindow } from './mark-text.js';
 
 const nothing = { candidates: [], repairs: [], notes: [], chosen: null };
 
@@ -39,7 +39,7 @@ describe('a marked text', () => {
     expect(segments.map(({ repairs }) => repairs)).toEqual([[0]]);
   });
 
-  it('loses no character, no matter what is marked', () => {
+  it('contains every character, no matter what is marked', () => {
     const place = fc.nat(40);
     const span = fc
       .tuple(place, place)
@@ -65,13 +65,30 @@ describe('the part of a text that is drawn', () => {
     expect(chooseWindow(100, 50)).toEqual({ start: 0, end: 100 });
   });
 
+  it('can be moved through a long text in both directions without skipping a character', () => {
+    const length = 50_000;
+    let window = chooseWindow(length, 0);
+    while (window.end < length) {
+      const next = chooseWindow(length, moveWindow(window, length, 1));
+      expect(next.start).toBeGreaterThan(window.start);
+      expect(next.start).toBeLessThanOrEqual(window.end);
+      window = next;
+    }
+    while (window.start > 0) {
+      const previous = chooseWindow(length, moveWindow(window, length, -1));
+      expect(previous.start).toBeLessThan(window.start);
+      expect(previous.end).toBeGreaterThanOrEqual(window.start);
+      window = previous;
+    }
+  });
+
   it('contains the selection, and is never long', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 20_000_000 }),
         fc.double({ min: 0, max: 1, noNaN: true }),
-        (length, share) => {
-          const chosen = Math.floor(length * share);
+        (length, fraction) => {
+          const chosen = Math.floor(length * fraction);
           const { start, end } = chooseWindow(length, chosen);
           expect(start).toBeLessThanOrEqual(chosen);
           expect(end).toBeGreaterThanOrEqual(chosen);

@@ -33,6 +33,14 @@ export function chooseWindow(length: number, chosen: number): Span {
   return { start, end: start + WINDOW_LENGTH };
 }
 
+/** The number of characters by which a window is moved. It is less than the length of a window, so that windows overlap. */
+const WINDOW_STEP = 5500;
+
+/** Returns the position to pass to {@link chooseWindow} for the next or the previous window. */
+export function moveWindow({ start }: Span, length: number, direction: 1 | -1): number {
+  return Math.max(0, Math.min(length, start + direction * WINDOW_STEP + WINDOW_LENGTH / 4));
+}
+
 /**
  * Splits a part of a text wherever a mark begins or ends. The segments together are the unchanged part.
  */

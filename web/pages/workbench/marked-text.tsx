@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { REPAIR_DESCRIPTIONS } from '../../ui/repair-labels.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { Inspection } from './inspection.js';
-import { markText, chooseWindow } from './mark-text.js';
+import { markText, chooseWindow, moveWindow } from './mark-text.js';
 import type { Segment } from './mark-text.js';
 import { choose, chosen } from './workbench-state.js';
 
@@ -10,9 +10,6 @@ const NONE = { items: [], total: 0 };
 const NOTHING_FOUND: Found = { candidates: NONE, repairs: NONE, notes: NONE };
 
 type Found = Pick<Inspection, 'candidates' | 'repairs' | 'notes'>;
-
-/** The number of characters by which the buttons move through a long text. */
-const STEP = 4000;
 
 /** The text, or a part of a long text, with its candidates outlined and all repairs and issues marked. */
 export function MarkedText({ text, inspection }: { readonly text: string; readonly inspection: Inspection | null }) {
@@ -47,14 +44,22 @@ export function MarkedText({ text, inspection }: { readonly text: string; readon
       </pre>
       {window.end - window.start < text.length ? (
         <div class="row">
-          <button type="button" disabled={window.start === 0} onClick={() => moveTo(window.start - STEP)}>
+          <button
+            type="button"
+            disabled={window.start === 0}
+            onClick={() => moveTo(moveWindow(window, text.length, -1))}
+          >
             Previous
           </button>
           <span class="dim">
             {window.start.toLocaleString('en')} to {window.end.toLocaleString('en')} of{' '}
             {text.length.toLocaleString('en')}
           </span>
-          <button type="button" disabled={window.end === text.length} onClick={() => moveTo(window.start + 2 * STEP)}>
+          <button
+            type="button"
+            disabled={window.end === text.length}
+            onClick={() => moveTo(moveWindow(window, text.length, 1))}
+          >
             Next
           </button>
         </div>
@@ -63,8 +68,7 @@ export function MarkedText({ text, inspection }: { readonly text: string; readon
   );
 }
 
-function moveTo(to: number): void {
-  const start = Math.max(0, to);
+function moveTo(start: number): void {
   choose({ start, end: start });
 }
 
