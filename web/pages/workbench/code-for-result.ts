@@ -31,7 +31,7 @@ function createLibraryCode(schema: string, options: WorkbenchOptions): string {
   const chosen = formatOptions(options, schema !== '');
   if (schema === '') {
     const otherArguments = chosen === '' ? '' : `, undefined, ${chosen}`;
-    return `import { parse } from 'sluice/json';\n\nconst result = parse(text${otherArguments});\n${USE}`;
+    return `import { parse } from 'sluice/json';\n\nconst result = parse(text${otherArguments});\n${RESULT_LINES}`;
   }
   return [
     "import { parse } from 'sluice/json';",
@@ -39,11 +39,11 @@ function createLibraryCode(schema: string, options: WorkbenchOptions): string {
     '',
     `const schema = fromJsonSchema(${schema});`,
     `const result = parse(text, schema${chosen === '' ? '' : `, ${chosen}`});`,
-    USE,
+    RESULT_LINES,
   ].join('\n');
 }
 
-const USE = [
+const RESULT_LINES = [
   'if (result.ok) console.log(result.value, result.repairs);',
   "else if (result.status === 'failed') console.error(result.error.code, result.error.message);",
   '',

@@ -21,6 +21,6 @@ it('options are read back unchanged from the address', () => {
   );
 });
 
-it('an empty or invalid query means the defaults', () => {
+it('invalid values in the query are replaced by the defaults', () => {
   expect(readOptions(new URLSearchParams('profile=toString&partial=maybe&prefer=all'))).toEqual(DEFAULT_OPTIONS);
 });

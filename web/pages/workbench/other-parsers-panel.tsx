@@ -58,10 +58,10 @@ export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
   );
 }
 
-async function compareAll(text: string, ownValue: string | null): Promise<readonly OtherResult[]> {
+async function compareAll(text: string, sluiceValue: string | null): Promise<readonly OtherResult[]> {
   const { jsonrepair } = await import('jsonrepair');
   return [
-    parseWith('JSON.parse', JSON.parse, text, ownValue),
-    parseWith('jsonrepair', (input) => JSON.parse(jsonrepair(input)) as unknown, text, ownValue),
+    parseWith('JSON.parse', JSON.parse, text, sluiceValue),
+    parseWith('jsonrepair', (input) => JSON.parse(jsonrepair(input)) as unknown, text, sluiceValue),
   ];
 }

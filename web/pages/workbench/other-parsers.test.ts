@@ -4,7 +4,7 @@ import { parseWith } from './other-parsers.js';
 
 const repair = (text: string): unknown => JSON.parse(jsonrepair(text));
 
-test('reports that a parser found the same value, regardless of white space', () => {
+test('a value counts as the same regardless of white space', () => {
   expect(parseWith('JSON.parse', JSON.parse, '{"a":[1,2]}', '{\n "a": [1, 2]\n}')).toEqual({
     parser: 'JSON.parse',
     outcome: 'same',
@@ -13,13 +13,13 @@ test('reports that a parser found the same value, regardless of white space', ()
   expect(parseWith('jsonrepair', repair, "{a: 'x',}", '{"a":"x"}')).toMatchObject({ outcome: 'same' });
 });
 
-test('a value that a parser extracts from prose is shown next to the right one', () => {
+test('a parser that does not extract the value from prose has an error or a different value', () => {
   const answer = 'Here it is:\n```json\n{"a": 1}\n```\nDone.';
   expect(parseWith('JSON.parse', JSON.parse, answer, '{"a":1}')).toMatchObject({ outcome: 'error' });
   expect(parseWith('jsonrepair', repair, answer, '{"a":1}')).not.toMatchObject({ outcome: 'same' });
 });
 
-test('nothing counts as the same if Sluice has found no value, and long values are shortened', () => {
+test('no value counts as the same if Sluice has found none, and long values are shortened', () => {
   const reading = parseWith('JSON.parse', JSON.parse, JSON.stringify('x'.repeat(10_000)), null);
   expect(reading.outcome).toBe('different');
   expect(reading.text.length).toBeLessThan(4100);

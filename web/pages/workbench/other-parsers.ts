@@ -23,11 +23,11 @@ export function parseWith(
   parse: (text: string) => unknown,
   text: string,
   /** The value that Sluice found, as JSON; null if it found none. */
-  ownValue: string | null,
+  sluiceValue: string | null,
 ): OtherResult {
   try {
     const value = parse(text);
-    const isSame = ownValue !== null && JSON.stringify(value) === JSON.stringify(JSON.parse(ownValue));
+    const isSame = sluiceValue !== null && JSON.stringify(value) === JSON.stringify(JSON.parse(sluiceValue));
     return { parser, outcome: isSame ? 'same' : 'different', text: shorten(JSON.stringify(value, null, 2) ?? '') };
   } catch (error) {
     return { parser, outcome: 'error', text: shorten(getErrorMessage(error)) };

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { readFile, MAX_TEXT_LENGTH, explainTooLong } from './read-file.js';
 
-it('reads a file unchanged, no matter where its slices end', async () => {
+it('a file is read unchanged, no matter where its slices end', async () => {
   const text = '{"words": "如此这般 😀"}\n'.repeat(80_000);
   expect(await readFile(new Blob([text]))).toBe(text);
 });
 
-it('shows a replacement character for a file that ends within a character', async () => {
+it('an incomplete character at the end of a file becomes a replacement character', async () => {
   expect(await readFile(new Blob([new Uint8Array([0x7b, 0xe5, 0xa6])]))).toBe('{\ufffd');
 });
 
@@ -18,7 +18,7 @@ it('a text up to the limit is accepted', () => {
   expect(explainTooLong('log.txt', MAX_TEXT_LENGTH)).toBeNull();
 });
 
-it('a longer one is refused with its length, the limit and an alternative', () => {
+it('a longer text is refused with its length, the limit and an alternative', () => {
   expect(explainTooLong('log.txt', MAX_TEXT_LENGTH + 1)).toBe(
     'log.txt is 16.1 MB, but the workbench accepts only 16 MB. Use sluice parse on the command line.',
   );

@@ -1,12 +1,12 @@
 /** The number of bytes that are decoded at a time, which takes a few milliseconds. */
-const SLICE = 1024 * 1024;
+const SLICE_BYTES = 1024 * 1024;
 
 /** Reads a file as text, slice by slice: decoding many megabytes at a time would block the page. */
 export async function readFile(file: Blob): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
-  for (let start = 0; start < file.size; start += SLICE) {
-    const bytes = await file.slice(start, start + SLICE).arrayBuffer();
+  for (let start = 0; start < file.size; start += SLICE_BYTES) {
+    const bytes = await file.slice(start, start + SLICE_BYTES).arrayBuffer();
     text += decoder.decode(bytes, { stream: true });
   }
   return text + decoder.decode();

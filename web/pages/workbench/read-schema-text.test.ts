@@ -5,22 +5,22 @@ it('a blank text means no schema', () => {
   expect(readSchemaText(' \n')).toEqual({ ok: true, schema: undefined });
 });
 
-it('returns a schema that can be used', () => {
+it('a valid text is read as a schema', () => {
   const reading = readSchemaText('{"type": "integer"}');
   expect(reading.ok && reading.schema?.['~standard'].validate('x')).toMatchObject({ issues: [{ path: [] }] });
 });
 
 it.each([
-  ['cut off', '{"type": "object"', 17],
+  ['a truncated schema', '{"type": "object"', 17],
   ['a trailing comma', '{"type": "object",}', 17],
-  ['something behind', '{"type": "object"} x', 18],
+  ['text after the schema', '{"type": "object"} x', 18],
   ['an unknown type', '{"properties": {"a": {"type": "strin"}}}', 30],
-  ['an unknown type behind an escaped name', '{"properties": {"a/b": {"type": 5}}}', 32],
-])('%s is reported with its location', (_what, text, offset) => {
+  ['an unknown type below a key with a slash', '{"properties": {"a/b": {"type": 5}}}', 32],
+])('%s is reported with its location', (_, text, offset) => {
   const reading = readSchemaText(text);
   expect(reading.ok ? null : reading.problem.offset).toBe(offset);
 });
 
-it.each(['[]', '"text"', 'no json at all'])('%s is not a schema, without a location', (text) => {
+it.each(['[]', '"text"', 'no json at all'])('%s is refused without a location', (text) => {
   expect(readSchemaText(text)).toMatchObject({ ok: false, problem: { offset: null } });
 });

@@ -4,7 +4,7 @@ export interface SharedCase {
   readonly schemaText: string;
 }
 
-const NAME = '#case=';
+const PREFIX = '#case=';
 /** Some programs truncate longer links. */
 const MAX_LINK_LENGTH = 32_000;
 /** The maximum unpacked size of a link, because a short link may unpack to a very large text. */
@@ -21,15 +21,15 @@ export async function packCase(shared: SharedCase): Promise<string | null> {
   const bytes = new TextEncoder().encode(JSON.stringify(shared));
   if (bytes.length > MAX_BYTES) return null;
   const packed = await readBytes(new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate-raw')));
-  const fragment = NAME + toBase64Url(packed);
+  const fragment = PREFIX + toBase64Url(packed);
   return fragment.length > MAX_LINK_LENGTH ? null : fragment;
 }
 
 /** Reads the case from a fragment; null if there is none or it is damaged. */
 export async function unpackCase(fragment: string): Promise<SharedCase | null> {
-  if (!fragment.startsWith(NAME) || fragment.length > MAX_LINK_LENGTH) return null;
+  if (!fragment.startsWith(PREFIX) || fragment.length > MAX_LINK_LENGTH) return null;
   try {
-    const packed = new Blob([fromBase64Url(fragment.slice(NAME.length))]);
+    const packed = new Blob([fromBase64Url(fragment.slice(PREFIX.length))]);
     const bytes = await readBytes(packed.stream().pipeThrough(new DecompressionStream('deflate-raw')));
     const found: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     if (typeof found !== 'object' || found === null || !('text' in found) || !('schemaText' in found)) return null;

@@ -5,7 +5,7 @@ import { startStream, choosePace } from './stream-session.js';
 
 const text = 'Sure: {"name": "Ada", "tags": ["x", "y"]} Done.';
 
-it('shows the partial value, and where it grew', () => {
+it('shows the partial value, and the paths that have changed', () => {
   const session = startStream(text, undefined, DEFAULT_OPTIONS);
   const view = session.push(6, 3);
   expect(view).toMatchObject({
@@ -29,14 +29,14 @@ it('ends with the result of `parse` for the entire text', () => {
 
 it('ends with the selected value, even if another one came first', () => {
   const schema = readSchemaText('{"required": ["verdict"]}');
-  if (!schema.ok) throw new Error('it is a schema');
-  const said = 'The tests said {"failed": 0}. So:\n```json\n{"verdict": "pass"}\n```';
-  const view = startStream(said, schema.schema, DEFAULT_OPTIONS).push(5, 1000);
+  if (!schema.ok) throw new Error('The schema is invalid.');
+  const answer = 'The tests said {"failed": 0}. So:\n```json\n{"verdict": "pass"}\n```';
+  const view = startStream(answer, schema.schema, DEFAULT_OPTIONS).push(5, 1000);
   expect(view.ended?.status).toBe('success');
   expect(view.value?.rows.map(({ key, text: line }) => `${key ?? ''}${line}`)).toEqual(['{', '"verdict""pass"', '}']);
 });
 
-it('shows nothing before a value has begun', () => {
+it('shows no value before one has begun', () => {
   expect(startStream(text, undefined, DEFAULT_OPTIONS).push(1, 0)).toMatchObject({
     received: 0,
     value: null,

@@ -7,7 +7,7 @@ import { formatPath, toValueRows } from './value-rows.js';
 
 const TAIL_LENGTH = 600;
 const MAX_CHANGED = 8;
-const BOUNDS = { rows: 200, characters: 500 };
+const STREAMED_VALUE_BOUNDS = { rows: 200, characters: 500 };
 
 /** A text that is parsed while it arrives in chunks, as from a model that is still writing. */
 export interface StreamSession {
@@ -41,7 +41,7 @@ export function startStream(
         received,
         length: text.length,
         tail: text.slice(Math.max(0, received - TAIL_LENGTH), received),
-        value: value === undefined ? null : toValueRows(value, new Map(), BOUNDS),
+        value: value === undefined ? null : toValueRows(value, new Map(), STREAMED_VALUE_BOUNDS),
         changed: [...changed].slice(-MAX_CHANGED),
         complete: snapshot.complete,
         ended: result === null ? null : describeEnd(result),

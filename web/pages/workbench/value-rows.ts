@@ -4,7 +4,7 @@ import type { ValueNote, ValueRow, ValueView } from './inspection.js';
 /** The limits of a value in the page. */
 export interface ValueBounds {
   readonly rows: number;
-  /** Longest string shown, in characters. */
+  /** The maximum number of characters of a string. */
   readonly characters: number;
 }
 
@@ -31,15 +31,15 @@ export function toValueRows(value: unknown, notes: NotesByRow, bounds: ValueBoun
 
   const write = (part: unknown, key: string | number | null, path: Path, isLast: boolean): void => {
     const shared = { depth: open.length, key: typeof key === 'string' ? JSON.stringify(key) : null };
-    const ownNotes = notes.get(createRowKey(path)) ?? [];
+    const rowNotes = notes.get(createRowKey(path)) ?? [];
     const comma = isLast ? '' : ',';
     const entries = listEntries(part, bounds.rows);
     if (entries === null) {
-      rows.push({ ...shared, text: formatScalar(part, bounds.characters) + comma, notes: ownNotes });
+      rows.push({ ...shared, text: formatScalar(part, bounds.characters) + comma, notes: rowNotes });
     } else if (entries.length === 0) {
-      rows.push({ ...shared, text: (Array.isArray(part) ? '[]' : '{}') + comma, notes: ownNotes });
+      rows.push({ ...shared, text: (Array.isArray(part) ? '[]' : '{}') + comma, notes: rowNotes });
     } else {
-      rows.push({ ...shared, text: Array.isArray(part) ? '[' : '{', notes: ownNotes });
+      rows.push({ ...shared, text: Array.isArray(part) ? '[' : '{', notes: rowNotes });
       open.push({ entries, close: Array.isArray(part) ? ']' : '}', path, next: 0 });
     }
   };

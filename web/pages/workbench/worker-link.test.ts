@@ -7,38 +7,38 @@ import { openWorker } from './worker-link.js';
 import type { WorkerLink } from './worker-link.js';
 import type { Numbered, WorkerResponse, WorkerRequest } from './text-reader.js';
 
-/** A worker as the browser provides it to a page, which answers when the test lets it. */
-class HandWorker extends EventTarget {
+/** A worker that responds when the test calls `respond`. */
+class ManualWorker extends EventTarget {
   readonly #reader = createTextReader(() => 0);
-  readonly asked: Numbered<WorkerRequest>[] = [];
+  readonly requests: Numbered<WorkerRequest>[] = [];
   isEnded = false;
 
-  postMessage(question: Numbered<WorkerRequest>): void {
-    this.asked.push(question);
+  postMessage(request: Numbered<WorkerRequest>): void {
+    this.requests.push(request);
   }
 
   terminate(): void {
     this.isEnded = true;
   }
 
-  /** Answers the oldest question, as the worker would or with something else. */
-  answer(other?: WorkerResponse): void {
-    const question = this.asked.shift();
-    if (question === undefined) throw new Error('nothing was asked');
-    const { number } = question;
-    const message = other ?? this.#reader.handle(number, question.message);
+  /** Responds to the oldest request, as the worker would or with another response. */
+  respond(other?: WorkerResponse): void {
+    const request = this.requests.shift();
+    if (request === undefined) throw new Error('There is no request.');
+    const { number } = request;
+    const message = other ?? this.#reader.handle(number, request.message);
     this.dispatchEvent(new MessageEvent('message', { data: { number, message } }));
   }
 }
 
 function open() {
-  const workers: HandWorker[] = [];
+  const workers: ManualWorker[] = [];
   const link = openWorker(() => {
-    const worker = new HandWorker();
+    const worker = new ManualWorker();
     workers.push(worker);
     return worker;
   });
-  const worker = (index = workers.length - 1): HandWorker => {
+  const worker = (index = workers.length - 1): ManualWorker => {
     const found = workers[index];
     if (found === undefined) throw new Error('no worker was started');
     return found;
@@ -48,10 +48,10 @@ function open() {
 
 const input = (text: string, schemaText = ''): InspectionInput => ({ text, schemaText, options: DEFAULT_OPTIONS });
 
-async function readIn(link: WorkerLink, worker: () => HandWorker, text: string) {
-  const asked = readText(link, input(text));
-  worker().answer();
-  const reading = await asked;
+async function readIn(link: WorkerLink, worker: () => ManualWorker, text: string) {
+  const pending = readText(link, input(text));
+  worker().respond();
+  const reading = await pending;
   if (reading?.kind !== 'reading') throw new Error('not read');
   return reading;
 }
@@ -61,21 +61,21 @@ afterEach(() => {
 });
 
 describe('a text read by a worker', () => {
-  it('starts the worker with the first request, and sends later requests to the same worker', async () => {
+  it('is parsed by a worker that the first request starts, and that handles later requests', async () => {
     const { link, workers, worker } = open();
     expect(workers).toHaveLength(0);
     const reading = await readIn(link, worker, '{"a": 1,}');
     expect(reading.inspection.outcome).toEqual({ status: 'success', repairLevel: 'deterministic_generic' });
     const written = reading.formatValue();
-    worker().answer();
+    worker().respond();
     expect(await written).toBe('{\n  "a": 1\n}');
     const view = reading.pushStream(2, 1);
-    worker().answer();
+    worker().respond();
     expect(await view).toMatchObject({ received: 2 });
     expect(workers).toHaveLength(1);
   });
 
-  it('is abandoned for the next one: its worker ends, and another parses the next text', async () => {
+  it('is abandoned if it is canceled: its worker is ended, and another parses the next text', async () => {
     const { link, workers, worker } = open();
     const first = readText(link, input('[1]'));
     expect(link.cancel()).toBe(true);
@@ -86,91 +86,91 @@ describe('a text read by a worker', () => {
     expect(workers).toHaveLength(2);
   });
 
-  it('that was already read is not abandoned, and its worker stays', async () => {
+  it('is not abandoned once it was parsed, and its worker stays', async () => {
     const { link, worker } = open();
     await readIn(link, worker, '[1]');
     expect(link.cancel()).toBe(false);
     expect(worker().isEnded).toBe(false);
   });
 
-  it('is not mixed up with the previous one, in any order of responses', async () => {
+  it('makes a later request about the previous text obsolete', async () => {
     const { link, worker } = open();
     const first = await readIn(link, worker, '[1]');
     const second = readText(link, input('[2]'));
     const late = first.formatValue();
-    worker().answer();
-    worker().answer();
+    worker().respond();
+    worker().respond();
     expect((await second)?.kind).toBe('reading');
     expect(await late).toBeNull();
   });
 
-  it('waits for a schema that can be used', async () => {
+  it('is refused if the schema is invalid', async () => {
     const { link, worker } = open();
-    const asked = readText(link, input('[1]', '{'));
-    worker().answer();
-    expect(await asked).toMatchObject({ kind: 'refusal' });
+    const pending = readText(link, input('[1]', '{'));
+    worker().respond();
+    expect(await pending).toMatchObject({ kind: 'refusal' });
   });
 });
 
-describe('a worker that fails', () => {
-  it('to start, reports it, and the next request starts another', async () => {
+describe('a failing worker', () => {
+  it('is reported if it cannot be loaded, and the next request starts another', async () => {
     const { link, worker } = open();
-    const asked = readText(link, input('[1]'));
+    const pending = readText(link, input('[1]'));
     worker().dispatchEvent(new Event('error'));
-    await expect(asked).rejects.toThrow('could not be loaded');
+    await expect(pending).rejects.toThrow('could not be loaded');
     expect(worker().isEnded).toBe(true);
     expect((await readIn(link, worker, '[1]')).kind).toBe('reading');
   });
 
-  it('while it reads, reports why', async () => {
+  it('is reported with its error message', async () => {
     const { link, worker } = open();
-    const asked = readText(link, input('[1]'));
+    const pending = readText(link, input('[1]'));
     worker().dispatchEvent(Object.assign(new Event('error'), { message: 'no room left' }));
-    await expect(asked).rejects.toThrow('no room left');
+    await expect(pending).rejects.toThrow('no room left');
   });
 
-  it('to be created, reports it', async () => {
+  it('is reported if it cannot be created', async () => {
     const link = openWorker(() => {
       throw new TypeError('refused by the policy of the page');
     });
     await expect(readText(link, input('[1]'))).rejects.toThrow('refused by the policy');
   });
 
-  it('that fails one request handles the next', async () => {
+  it('handles the next request if only one request failed', async () => {
     const { link, workers, worker } = open();
-    const asked = readText(link, input('[1]'));
-    worker().answer({ kind: 'failed', message: 'out of memory' });
-    await expect(asked).rejects.toThrow('out of memory');
+    const pending = readText(link, input('[1]'));
+    worker().respond({ kind: 'failed', message: 'out of memory' });
+    await expect(pending).rejects.toThrow('out of memory');
     await readIn(link, worker, '[1]');
     expect(workers).toHaveLength(1);
   });
 
-  it('to answer, times out', async () => {
+  it('times out if it does not respond', async () => {
     vi.useFakeTimers();
     const { link, worker } = open();
-    const asked = readText(link, input('[1]'));
+    const pending = readText(link, input('[1]'));
     await Promise.all([
-      expect(asked).rejects.toThrow('No response for 2 minutes'),
+      expect(pending).rejects.toThrow('No response for 2 minutes'),
       vi.advanceTimersByTimeAsync(120_000),
     ]);
     expect(worker().isEnded).toBe(true);
   });
 
-  it('after it was stopped is ignored', async () => {
+  it('is ignored once it was ended', async () => {
     const { link, worker } = open();
     const first = readText(link, input('[1]'));
     link.cancel();
     await first;
     const second = readText(link, input('[2]'));
     worker(0).dispatchEvent(new Event('error'));
-    worker(1).answer();
+    worker(1).respond();
     expect((await second)?.kind).toBe('reading');
   });
 });
 
-it('closing ends the worker, and pending requests have no response', async () => {
+it('closing the link ends the worker, and pending requests return null', async () => {
   const { link, worker } = open();
-  const asked = readText(link, input('[1]'));
+  const pending = readText(link, input('[1]'));
   link.close();
-  expect([await asked, worker().isEnded]).toEqual([null, true]);
+  expect([await pending, worker().isEnded]).toEqual([null, true]);
 });
