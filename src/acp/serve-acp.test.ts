@@ -126,7 +126,7 @@ const texts = (updates: readonly SessionUpdate[], kind: string): string =>
     .join('');
 
 describe('a prompt of a client', () => {
-  it('is a run of the engine, with messages, thoughts and plans streamed and a record in the store', async () => {
+  it('is executed as a run: messages, thoughts and plans are streamed, and the store has its record', async () => {
     const site = await makeSite();
     const plan = { sessionUpdate: 'plan', entries: [{ content: 'one', priority: 'high', status: 'pending' }] };
     const { agents } = await playFake(site, [[{ think: 'hm' }, { update: plan }, { say: 'All ' }, { say: 'done.' }]]);
@@ -189,10 +189,10 @@ describe('a prompt of a client', () => {
 
   it.each([
     ['a denial', choose('no')],
-    ['a canceled question', () => ({ outcome: { outcome: 'cancelled' } })],
+    ['a cancellation', () => ({ outcome: { outcome: 'cancelled' } })],
     ['an option that was not offered', choose('sudo')],
     ['an error', () => Promise.reject(new Error('no dialog'))],
-  ] satisfies [string, Answer][])('treats %s of the client as a denial', async (_, answer) => {
+  ] satisfies [string, Answer][])('denies the tool call if the client answers with %s', async (_, answer) => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
     const { agent, updates } = await connect(site, { ports: { agents }, answer });
@@ -210,7 +210,7 @@ describe('a prompt of a client', () => {
     expect(updates).toContainEqual(expect.objectContaining({ toolCallId: 'c1', status: 'completed' }));
   });
 
-  it('passes the answers to several simultaneous questions to the right ones', async () => {
+  it('passes each of several simultaneous permission requests the answer to it', async () => {
     const site = await makeSite();
     const asks = ['c1', 'c2', 'c3'].map((toolCallId) => ({ ...EDIT, toolCallId }));
     const { agents, logged } = await playFake(site, [[{ asks }, { say: 'Done.' }]]);
@@ -225,7 +225,7 @@ describe('a prompt of a client', () => {
     expect(chosen.map((text) => /"optionId":"(\w+)"/u.exec(text)?.[1])).toEqual(['yes', 'no', 'yes']);
   });
 
-  it('can be answered elsewhere, without waiting for the client', async () => {
+  it('continues if its permission request is answered elsewhere, without waiting for the client', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
     let wasAsked = (): void => undefined;
@@ -283,7 +283,7 @@ describe('a prompt of a client', () => {
     expect(response).toMatchObject({ _meta: { sluice: { status: 'success', value: { n: 3 } } } });
   });
 
-  it('is an error with code and run if the answer fails the contract; the session can continue', async () => {
+  it('fails with a code and the id of the run if the answer does not match the contract; the session can continue', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ say: 'no idea' }], [{ say: '{"n":3}' }]]);
     const { agent } = await connect(site, { ports: { agents }, spec: { contract: { schema: SCHEMA } } });
@@ -295,7 +295,7 @@ describe('a prompt of a client', () => {
     expect(await sendPrompt(agent, sessionId, 'Again.')).toMatchObject({ stopReason: 'end_turn' });
   });
 
-  it('also works with a one-way engine', async () => {
+  it('is executed by a one-way engine too', async () => {
     const records = [
       { type: 'thread.started', thread_id: 't-1' },
       { type: 'item.completed', item: { id: 'item_0', type: 'agent_message', text: 'Hello.' } },
@@ -412,13 +412,16 @@ describe('images, files and MCP servers of a client', () => {
     ['codex', { image: true }, { http: true, sse: false }],
     ['gemini', { image: false }, { http: false, sse: false }],
     ['qwen', { image: false }, { http: false, sse: false }],
-  ] as const)('are offered for %s as its own options allow', async (engine, promptCapabilities, mcpCapabilities) => {
-    const site = await makeSite();
-    const { initialized } = await connect(site, { spec: { engine, permissions: 'safe' } });
-    expect(initialized.agentCapabilities).toMatchObject({ promptCapabilities, mcpCapabilities });
-  });
+  ] as const)(
+    'are offered for %s as far as its command line accepts them',
+    async (engine, promptCapabilities, mcpCapabilities) => {
+      const site = await makeSite();
+      const { initialized } = await connect(site, { spec: { engine, permissions: 'safe' } });
+      expect(initialized.agentCapabilities).toMatchObject({ promptCapabilities, mcpCapabilities });
+    },
+  );
 
-  it('work as servers for claude and codex, and are refused with a code for an engine that does not accept them', async () => {
+  it('include MCP servers for claude and codex; another engine refuses these with a code', async () => {
     const site = await makeSite();
     const request = { cwd: site.workdir, mcpServers: [SERVER] };
     for (const engine of ['claude', 'codex']) {
@@ -441,7 +444,7 @@ describe('images, files and MCP servers of a client', () => {
 
   it.each([
     ['not base64', { ...IMAGE, data: '<svg>' }],
-    ['of a foreign type', { ...IMAGE, mimeType: 'text/html' }],
+    ['of another type', { ...IMAGE, mimeType: 'text/html' }],
     ['without a type', { ...IMAGE, mimeType: '' }],
   ])('are refused if an image is %s', async (_, block) => {
     const site = await makeSite();
@@ -494,7 +497,7 @@ describe('a stored session', () => {
   });
 
   it.each(['01ARZ3NDEKTSV4RRFFQ69G5FAV', '../../etc/passwd', '', 'x'.repeat(300)])(
-    'is not found under a foreign id: %s',
+    'is not found under an unknown or invalid id: %s',
     async (sessionId) => {
       const site = await makeSite();
       const { agent } = await connect(site);
@@ -506,7 +509,7 @@ describe('a stored session', () => {
 });
 
 describe('the modes of a session', () => {
-  it('are the permissions, without bypass unless the command line allowed it', async () => {
+  it('are the permissions, without bypass unless the command line allows it', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ ask: EDIT }]]);
     const { agent, permissionRequests, updates } = await connect(site, { ports: { agents } });

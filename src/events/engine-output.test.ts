@@ -25,12 +25,12 @@ const openStop = (reason = 'stop') =>
   opencode('step_finish', { reason, cost: 0, tokens: { input: 1, output: 1, reasoning: 0, cache: {} } });
 const openTool = (state: object) => opencode('tool_use', { callID: 'call_1', tool: 'bash', state });
 
-/** The types of the RASP events, diagnostics of the end included. */
-function raspTypes({ emitted }: Translated): readonly string[] {
+/** Lists the types of the RASP events, including the diagnostics at the end. */
+function listRaspTypes({ emitted }: Translated): readonly string[] {
   return selectRasp(emitted).map(({ event }) => event.type);
 }
 
-/** The session ids of the events that refer to bytes. */
+/** Lists the session ids of the events that refer to bytes. */
 function listSessions({ emitted }: Translated): readonly (string | undefined)[] {
   const spoken = selectRasp(emitted).filter(({ raw_ref }) => raw_ref !== null);
   return [...new Set(spoken.map(({ correlation }) => correlation.session_id))];
@@ -129,7 +129,7 @@ describe('iflow text', () => {
     const translated = translateLines({ engine: 'iflow', stderr: ['Hello.'] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
     expect(translated.warnings).toContain('LOW_CONFIDENCE_PARSE');
-    expect(raspTypes(translated)).toContain('raw.stderr');
+    expect(listRaspTypes(translated)).toContain('raw.stderr');
   });
 });
 
@@ -147,7 +147,7 @@ describe('opencode NDJSON', () => {
     ['error', { status: 'error', input: {}, error: 'no file' }, 'tool.call.failed'],
   ])('a tool with status %s is a call that starts and ends', (_, state, ended) => {
     const translated = translateLines({ engine: 'opencode', stdout: [openStart, openTool(state), openStop()] });
-    expect(raspTypes(translated)).toEqual(expect.arrayContaining(['tool.call.started', ended]));
+    expect(listRaspTypes(translated)).toEqual(expect.arrayContaining(['tool.call.started', ended]));
   });
 
   test('a line that is not JSON becomes raw.stdout', () => {

@@ -36,7 +36,7 @@ describe('the minimum of every translation', () => {
     );
   });
 
-  it('keeps unreadable output as raw that can be replayed', () => {
+  it('keeps unreadable output as raw events that refer to its bytes', () => {
     const { rasp, translator, of, emitted } = translateLines({ stdout: ['garbage', codex.thread()], stderr: ['log'] });
     expect(rasp('raw.stdout')).toEqual([{ text: 'garbage' }]);
     expect(of('raw.stderr')).toEqual([{ text: 'log' }]);
@@ -94,7 +94,7 @@ describe('a translator that is drained before it is ended', () => {
   });
 });
 
-describe('the cached result of another run, repeated', () => {
+describe('an attempt that repeats the cached result of another run', () => {
   it('names that run', () => {
     const { fcmp, rasp, emitted } = translateLines({
       engine: 'generic',
@@ -134,7 +134,7 @@ describe('a translator', () => {
     expect(first?.event.data).toMatchObject({ text: 'first' });
   });
 
-  it('reports live: a record is reported with the push that ends its line', () => {
+  it('reports a record with the push that ends its line', () => {
     const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
     const bytes = toBytes([codex.thread()]);
     expect(translator.push('stdout', bytes.subarray(0, -1)).map(({ event }) => event.seq)).toEqual([1]);
@@ -229,7 +229,7 @@ describe('the session', () => {
     expect(of('conversation.started')).toEqual([{ session_id: null }]);
   });
 
-  it('is not a session if it is too long', () => {
+  it('is null if its id is too long', () => {
     expect(
       translateLines({ stdout: [codex.thread('x'.repeat(5000)), codex.message('hi')] }).of('conversation.started'),
     ).toEqual([{ session_id: null }]);
@@ -305,7 +305,7 @@ describe('usage', () => {
 });
 
 describe('unknown types and fields', () => {
-  it('keeps an unknown type as raw, with a warning each time', () => {
+  it('cause a warning each time for a type, which is kept as raw', () => {
     const record = { type: 'item.teleported', item: {} };
     const { warnings, of, translator } = translateLines({ stdout: [record, record] });
     expect(of('raw.stdout')).toEqual([{ text: JSON.stringify(record) }, { text: JSON.stringify(record) }]);
@@ -321,7 +321,7 @@ describe('unknown types and fields', () => {
     });
   });
 
-  it('keeps the event of an unknown field and warns once per path', () => {
+  it('cause one warning per path for a field, whose event is kept', () => {
     const record = { ...codex.thread(), mood: 'fine' };
     const { warnings, of, translator } = translateLines({ stdout: [record, record] });
     expect(of('conversation.started')).toHaveLength(1);
@@ -329,20 +329,20 @@ describe('unknown types and fields', () => {
     expect(translator.drift()?.unknown_fields).toEqual({ 'thread.started.mood': 2 });
   });
 
-  it('takes linear time, even if they are all in one chunk', { timeout: 15_000 }, () => {
+  it('are read in linear time, even if they are all in one chunk', { timeout: 15_000 }, () => {
     const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1 });
     const record = `${JSON.stringify({ ...codex.message('Hi.'), extra: 1 })}\n`;
     const emitted = translator.push('stdout', new TextEncoder().encode(record.repeat(40_000)));
     expect(selectRasp(emitted).filter(({ event }) => event.type === 'agent.message.final')).toHaveLength(40_000);
   });
 
-  it('is counted for a bounded number of names', () => {
+  it('are counted for a bounded number of names', () => {
     const stdout = Array.from({ length: 1500 }, (_, index) => ({ type: `unknown-${index}` }));
     const { translator } = translateLines({ stdout });
     expect(Object.keys(translator.drift()?.unknown_types ?? {})).toHaveLength(1000);
   });
 
-  it('is empty if everything is known', () => {
+  it('cause no drift summary if there are none', () => {
     expect(translateLines({ stdout: [codex.thread(), codex.completed()] }).translator.drift()).toBeNull();
   });
 });
@@ -354,7 +354,7 @@ describe('unreadable output', () => {
     expect(warnings.filter((code) => code === 'UNPARSED_CONTENT_FELL_BACK_TO_RAW')).toHaveLength(2);
   });
 
-  it('has a confidence', () => {
+  it('causes a warning with a confidence', () => {
     const [warning] = translateLines({ stdout: ['garbage'] }).of('diagnostic.warning');
     expect(warning).toMatchObject({ code: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW', confidence: 0.3 });
   });

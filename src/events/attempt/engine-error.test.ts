@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { toEngineErrorData } from './engine-error.js';
 
-describe('details an engine omits from its error', () => {
+describe('the error of an engine', () => {
   it.each([
     ['{"error":{"code":400,"message":"bad"}}', 400],
     ['{"error":{"message":"bad", "code": 503}}', 503],
     ['unexpected status 401 Unauthorized', 401],
     ['HTTP/1.1 502 Bad Gateway', 502],
     ['status_code: 429', 429],
-  ])('is the HTTP status of %s', (message, status) => {
+  ])('has the HTTP status in %s', (message, status) => {
     expect(toEngineErrorData({ message })).toMatchObject({ http_status: status });
   });
 
   it.each(['exit code 400', '"encode":400', 'line 404 of a file', '"code":4000'])(
-    'is not a status in %s',
+    'has no HTTP status for %s',
     (message) => {
       expect(toEngineErrorData({ message })).not.toHaveProperty('http_status');
     },
@@ -25,11 +25,11 @@ describe('details an engine omits from its error', () => {
     ['connection lost', true, 'ENGINE_RETRYING'],
     ['--yolo is deprecated', false, 'ENGINE_DEPRECATION_WARNING'],
     ['connection lost', false, 'ENGINE_ERROR'],
-  ])('is the code of %s (retrying: %s): %s', (message, retrying, code) => {
+  ])('with the message %s (retrying: %s) has the code %s', (message, retrying, code) => {
     expect(toEngineErrorData({ message, retrying })).toMatchObject({ code, retrying });
   });
 
-  it('is shortened if an engine prints an entire response', () => {
+  it('has a shortened message if the engine prints an entire response', () => {
     expect(toEngineErrorData({ message: 'x'.repeat(10_000) }).message).toHaveLength(4097);
   });
 });

@@ -34,7 +34,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
       it('emits valid events in order', () => {
         const { emitted } = translateFixture(fixture, engine);
         expectValid(emitted);
-        for (const [number, events] of byAttempt(emitted)) {
+        for (const [number, events] of groupByAttempt(emitted)) {
           const before = selectFcmp(emitted).filter(({ meta }) => meta.attempt < number).length;
           expectOrderly(events, before);
         }
@@ -95,7 +95,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
             const damaged = applyDamage(fixture, damage);
             const { emitted, translators } = translateFixture(damaged, engine);
             for (const translator of translators) expectCovered(translator.coverage());
-            for (const [number, events] of byAttempt(emitted)) {
+            for (const [number, events] of groupByAttempt(emitted)) {
               expectOrderly(events, selectFcmp(emitted).filter(({ meta }) => meta.attempt < number).length);
             }
             expectValid(emitted);
@@ -125,7 +125,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
   });
 }
 
-function byAttempt(emitted: readonly Emitted[]): ReadonlyMap<number, readonly Emitted[]> {
+function groupByAttempt(emitted: readonly Emitted[]): ReadonlyMap<number, readonly Emitted[]> {
   const attempts = new Map<number, Emitted[]>();
   for (const one of emitted) {
     const number = one.protocol === 'rasp' ? one.event.attempt_number : one.event.meta.attempt;

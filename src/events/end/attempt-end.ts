@@ -49,7 +49,7 @@ const STOPPED: ReadonlySet<Verdict> = new Set([
   'worker_lost',
 ]);
 
-/** Reports how the attempt ended: unfinished items, artifacts, the verdict, and exactly one last event. */
+/** Reports how the attempt ended: artifacts, warnings, the judgement, and exactly one last event. */
 export function endAttempt(report: ReportWriter, writer: EventWriter, context: EndContext): void {
   const { end, mode } = context;
   const { endSignal, runtimeError, isAuthError, lastError } = report.outcome;

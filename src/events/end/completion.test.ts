@@ -18,7 +18,7 @@ const NOTHING: Evidence = {
 
 const END = { endSignal: 'CODEX_TURN_COMPLETED' } as const;
 
-describe('the order of precedence, interactive', () => {
+describe('the order of precedence in interactive mode', () => {
   it.each([
     ['the done marker: completed', { doneMarker: true }, 'completed', 'DONE_MARKER_FOUND'],
     ['an end signal without it: awaiting', END, 'awaiting_user_input', 'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER'],
@@ -34,7 +34,7 @@ describe('the order of precedence, interactive', () => {
     ['nothing: unknown', {}, 'unknown', 'INSUFFICIENT_EVIDENCE'],
     ['a clean exit alone: unknown', { exitCode: 0 }, 'unknown', 'INSUFFICIENT_EVIDENCE'],
     [
-      'an error the engine got over: unknown',
+      'an error that the engine recovered from: unknown',
       { lastError: 'retrying', exitCode: 0 },
       'unknown',
       'INSUFFICIENT_EVIDENCE',
@@ -79,7 +79,7 @@ describe('the order of precedence, interactive', () => {
   });
 });
 
-describe('the verdict, auto', () => {
+describe('the verdict in auto mode', () => {
   it.each([
     ['validated', { verdict: 'validated' }, 'completed', 'OUTPUT_VALIDATED'],
     ['validated, whatever the exit code', { verdict: 'validated', exitCode: 1 }, 'completed', 'OUTPUT_VALIDATED'],
@@ -179,18 +179,18 @@ describe('the last event of an attempt', () => {
     expectValid(emitted);
   });
 
-  it('reports a conflict before it', () => {
+  it('follows a warning if other evidence contradicts it', () => {
     const { warnings, types } = translateLines({ stdout: [codex.message(DONE)], end: { exitCode: 1 } });
     expect(warnings).toContain('TERMINAL_STATUS_COMPLETION_CONFLICT');
     expect(types.at(-1)).toBe('conversation.completed');
   });
 
-  it('fails in auto without a validated output', () => {
+  it('is a failure in auto mode without a validated output', () => {
     const { of } = translateLines({ mode: 'auto', stdout: [codex.message(DONE), codex.completed()] });
     expect(of('conversation.failed')).toMatchObject([{ error: { category: 'output', code: 'OUTPUT_NOT_VALIDATED' } }]);
   });
 
-  it('completes in auto with a validated output', () => {
+  it('is a completion in auto mode with a validated output', () => {
     const { of } = translateLines({ mode: 'auto', stdout: [codex.completed()], end: { verdict: 'validated' } });
     expect(of('conversation.completed')).toMatchObject([{ state: 'completed', reason_code: 'OUTPUT_VALIDATED' }]);
   });
@@ -208,7 +208,7 @@ describe('the last event of an attempt', () => {
   });
 });
 
-describe('items left open at the end', () => {
+describe('the end of an attempt', () => {
   it('causes a warning if the output stops early', () => {
     expect(translateLines({ stdout: [codex.thread(), codex.turn] }).warnings).toContain('EARLY_END_OF_STREAM');
     expect(translateLines({ stdout: [codex.completed()] }).warnings).not.toContain('EARLY_END_OF_STREAM');

@@ -5,7 +5,7 @@ import { createFramer } from './framer.js';
 
 const encoder = new TextEncoder();
 
-function frames(
+function readFrames(
   input: string | Uint8Array,
   options: { size?: number; framing?: 'json' | 'text'; maxLineBytes?: number } = {},
 ) {
@@ -25,26 +25,26 @@ function frames(
 }
 
 /** Returns the content of the frames without their positions. */
-function said(input: string | Uint8Array): unknown[] {
-  return frames(input).map((frame) =>
+function readContents(input: string | Uint8Array): unknown[] {
+  return readFrames(input).map((frame) =>
     frame.kind === 'json' ? frame.value : frame.kind === 'text' ? frame.text : frame.kind,
   );
 }
 
 describe('a stream of JSON lines', () => {
   it('is one frame per line, including terminators', () => {
-    expect(frames('{"type":"a"}\n{"type":"b"}\r\n')).toMatchObject([
+    expect(readFrames('{"type":"a"}\n{"type":"b"}\r\n')).toMatchObject([
       { kind: 'json', from: 0, to: 13, value: { type: 'a' }, text: '{"type":"a"}' },
       { kind: 'json', from: 13, to: 27, value: { type: 'b' }, text: '{"type":"b"}' },
     ]);
   });
 
   it('may end without a newline', () => {
-    expect(said('{"type":"a"}\n{"type":"b"}')).toEqual([{ type: 'a' }, { type: 'b' }]);
+    expect(readContents('{"type":"a"}\n{"type":"b"}')).toEqual([{ type: 'a' }, { type: 'b' }]);
   });
 
   it('may have several values on a line', () => {
-    expect(frames('{"type":"a"}{"type":"b"} [1]\n')).toMatchObject([
+    expect(readFrames('{"type":"a"}{"type":"b"} [1]\n')).toMatchObject([
       { kind: 'json', from: 0, to: 12 },
       { kind: 'json', from: 12, to: 24 },
       { kind: 'json', from: 24, to: 29, value: [1] },
@@ -52,21 +52,21 @@ describe('a stream of JSON lines', () => {
   });
 
   it('may have a value over many lines', () => {
-    expect(frames('{\n  "type": "a",\r\n  "list": [1,\n2]\n}\nafter\n')).toMatchObject([
+    expect(readFrames('{\n  "type": "a",\r\n  "list": [1,\n2]\n}\nafter\n')).toMatchObject([
       { kind: 'json', from: 0, to: 37, value: { type: 'a', list: [1, 2] } },
       { kind: 'text', text: 'after' },
     ]);
   });
 
   it('may have line breaks inside strings', () => {
-    expect(said('{"type":"a","text":"one\ntwo {}\r\nthree"}\n{"type":"b"}\n')).toEqual([
+    expect(readContents('{"type":"a","text":"one\ntwo {}\r\nthree"}\n{"type":"b"}\n')).toEqual([
       { type: 'a', text: 'one\ntwo {}\nthree' },
       { type: 'b' },
     ]);
   });
 
   it('may have a value directly after one that ends in the middle of a line', () => {
-    expect(said('{\n"type":"a"\n} {"type":"b"}{"type":\n"c"} tail\n')).toEqual([
+    expect(readContents('{\n"type":"a"\n} {"type":"b"}{"type":\n"c"} tail\n')).toEqual([
       { type: 'a' },
       { type: 'b' },
       { type: 'c' },
@@ -76,33 +76,35 @@ describe('a stream of JSON lines', () => {
 
   it('may be wrapped in colours and titles', () => {
     const line = '\u001b]0;title\u0007\u001b[32m{"type":"a"}\u001b[0m\u001b[?25h\r\n';
-    expect(frames(line)).toMatchObject([{ kind: 'json', from: 0, to: line.length, value: { type: 'a' } }]);
+    expect(readFrames(line)).toMatchObject([{ kind: 'json', from: 0, to: line.length, value: { type: 'a' } }]);
   });
 
   it('may have colours inside a value', () => {
-    expect(said('{"type":\u001b[1m"a"\u001b[0m,"x":"\u001b[31mred\u001b[0m"}\n')).toEqual([{ type: 'a', x: 'red' }]);
+    expect(readContents('{"type":\u001b[1m"a"\u001b[0m,"x":"\u001b[31mred\u001b[0m"}\n')).toEqual([
+      { type: 'a', x: 'red' },
+    ]);
   });
 
   it('is read after an escape sequence that never ends', () => {
-    expect(said('\u001b]0;torn title{"type":"a"}\n')).toEqual(['0;torn title', { type: 'a' }]);
+    expect(readContents('\u001b]0;torn title{"type":"a"}\n')).toEqual(['0;torn title', { type: 'a' }]);
   });
 
   it('may have a log prefix before a document', () => {
-    expect(frames('[ERROR] {\n "session_id": "g"\n}\n')).toMatchObject([
+    expect(readFrames('[ERROR] {\n "session_id": "g"\n}\n')).toMatchObject([
       { kind: 'json', from: 0, value: { session_id: 'g' }, text: '{\n "session_id": "g"\n}' },
     ]);
-    expect(said('[ERROR] {"a":1}\n')).toEqual([{ a: 1 }]);
+    expect(readContents('[ERROR] {"a":1}\n')).toEqual([{ a: 1 }]);
   });
 
   it('may be in the recording of a terminal', () => {
     const recording =
       'Script started on 2026-11-15 00:45:31+00:00 [COMMAND="x" <not executed on terminal>]\n' +
       '{"type":"a"}\r\n\nScript done on 2026-11-15 00:45:37+00:00 [COMMAND_EXIT_CODE="0"]\n';
-    expect(said(recording)).toEqual(['script', { type: 'a' }, 'blank', 'script']);
+    expect(readContents(recording)).toEqual(['script', { type: 'a' }, 'blank', 'script']);
   });
 
   it('may have NUL bytes around and inside values', () => {
-    expect(said('\u0000\u0000{"type":"a"}\u0000\n{"type":"b\u0000c"}\n\u0000\u0000')).toEqual([
+    expect(readContents('\u0000\u0000{"type":"a"}\u0000\n{"type":"b\u0000c"}\n\u0000\u0000')).toEqual([
       { type: 'a' },
       { type: 'b\u0000c' },
       'blank',
@@ -110,15 +112,17 @@ describe('a stream of JSON lines', () => {
   });
 
   it('may begin with a byte order mark', () => {
-    expect(said('\uFEFF{"type":"a"}\n')).toEqual([{ type: 'a' }]);
+    expect(readContents('\uFEFF{"type":"a"}\n')).toEqual([{ type: 'a' }]);
   });
 
   it('keeps the last of two equal keys', () => {
-    expect(said('{"id":"item_4","type":"web_search","id":"ws_77"}\n')).toEqual([{ id: 'ws_77', type: 'web_search' }]);
+    expect(readContents('{"id":"item_4","type":"web_search","id":"ws_77"}\n')).toEqual([
+      { id: 'ws_77', type: 'web_search' },
+    ]);
   });
 
   it('keeps __proto__ as an ordinary key', () => {
-    const [frame] = frames('{"type":"a","__proto__":{"admin":true}}\n');
+    const [frame] = readFrames('{"type":"a","__proto__":{"admin":true}}\n');
     expect(frame?.kind === 'json' && Object.keys(frame.value)).toEqual(['type', '__proto__']);
     expect(Object.prototype).not.toHaveProperty('admin');
   });
@@ -126,7 +130,7 @@ describe('a stream of JSON lines', () => {
 
 describe('text', () => {
   it('is one frame per line', () => {
-    expect(said('Reading input...\n[INFO] hello\n{ status: 429 }\n')).toEqual([
+    expect(readContents('Reading input...\n[INFO] hello\n{ status: 429 }\n')).toEqual([
       'Reading input...',
       '[INFO] hello',
       '{ status: 429 }',
@@ -134,12 +138,12 @@ describe('text', () => {
   });
 
   it('keeps a value that is quoted in it, unless the engine recognizes it', () => {
-    expect(said('failed: {"error":{"code":429}}\n')).toEqual(['failed: {"error":{"code":429}}']);
-    expect(said('progress 50%\r{"type":"a"} done\n')).toEqual(['progress 50%\r', { type: 'a' }, ' done']);
+    expect(readContents('failed: {"error":{"code":429}}\n')).toEqual(['failed: {"error":{"code":429}}']);
+    expect(readContents('progress 50%\r{"type":"a"} done\n')).toEqual(['progress 50%\r', { type: 'a' }, ' done']);
   });
 
   it('is reported with its bytes if they are not ASCII', () => {
-    expect(frames('é😀{"type":"é"}ü\n')).toMatchObject([
+    expect(readFrames('é😀{"type":"é"}ü\n')).toMatchObject([
       { kind: 'text', from: 0, to: 6, text: 'é😀' },
       { kind: 'json', from: 6, to: 19 },
       { kind: 'text', from: 19, to: 22, text: 'ü' },
@@ -148,7 +152,7 @@ describe('text', () => {
 
   it('is reported with its bytes if they are not UTF-8', () => {
     const bytes = Uint8Array.of(0xff, 0xc3, ...encoder.encode('{"type":1}'), 0xe4, 0xb8, 0x0a);
-    expect(frames(bytes)).toMatchObject([
+    expect(readFrames(bytes)).toMatchObject([
       { kind: 'text', from: 0, to: 2, encoding: 'binary' },
       { kind: 'json', from: 2, to: 12, encoding: 'binary' },
       { kind: 'text', from: 12, to: 15, encoding: 'binary' },
@@ -156,7 +160,7 @@ describe('text', () => {
   });
 
   it('has every line unchanged, including blank ones, if the engine prints text', () => {
-    expect(frames('a\r\n\n{"type":"a"}', { framing: 'text' })).toMatchObject([
+    expect(readFrames('a\r\n\n{"type":"a"}', { framing: 'text' })).toMatchObject([
       { kind: 'text', text: 'a', from: 0, to: 3 },
       { kind: 'text', text: '', from: 3, to: 4 },
       { kind: 'text', text: '{"type":"a"}', from: 4, to: 16 },
@@ -172,7 +176,7 @@ describe('text', () => {
     whole.set(long, bytes.length);
     whole.set(encoder.encode('{"type":"c"}\n'), bytes.length + long.length);
     for (const size of [whole.length, 100_000]) {
-      expect(frames(whole, { size }).map(({ kind, from, to, encoding }) => [kind, from, to, encoding])).toEqual([
+      expect(readFrames(whole, { size }).map(({ kind, from, to, encoding }) => [kind, from, to, encoding])).toEqual([
         ['text', 0, 9, 'utf-8'],
         ['text', 9, 9 + long.length, 'binary'],
         ['json', 9 + long.length, whole.length, 'utf-8'],
@@ -181,7 +185,7 @@ describe('text', () => {
   });
 
   it('is split into chunks if a line never ends', () => {
-    expect(frames(`${'x'.repeat(25)}\n{"type":"a"}\n`, { maxLineBytes: 12 })).toMatchObject([
+    expect(readFrames(`${'x'.repeat(25)}\n{"type":"a"}\n`, { maxLineBytes: 12 })).toMatchObject([
       { kind: 'text', from: 0, to: 12, problem: 'too_long' },
       { kind: 'text', from: 12, to: 24, problem: 'too_long' },
       { kind: 'text', from: 24, to: 26, problem: 'too_long' },
@@ -201,7 +205,7 @@ describe('an incomplete value', () => {
     ['in a nested value', '{"a":[{"b":"c'],
     ['as a lone bracket', '['],
   ])('%s does not affect other lines', (_, torn) => {
-    expect(said(`{"type":"x"}\n${torn}\n{"type":"b"}\n{"type":"c"}\n`)).toEqual([
+    expect(readContents(`{"type":"x"}\n${torn}\n{"type":"b"}\n{"type":"c"}\n`)).toEqual([
       { type: 'x' },
       torn,
       { type: 'b' },
@@ -210,7 +214,7 @@ describe('an incomplete value', () => {
   });
 
   it('does not affect a document after it', () => {
-    expect(said('{"type":"it\n{\n  "session_id": "x"\n}\nafter\n')).toEqual([
+    expect(readContents('{"type":"it\n{\n  "session_id": "x"\n}\nafter\n')).toEqual([
       '{"type":"it',
       { session_id: 'x' },
       'after',
@@ -218,7 +222,7 @@ describe('an incomplete value', () => {
   });
 
   it('is reported as truncated, line by line, if the document itself is incomplete', () => {
-    expect(frames('{\n "a": 1,\n "b": tru\n{"type":"x"}\n')).toMatchObject([
+    expect(readFrames('{\n "a": 1,\n "b": tru\n{"type":"x"}\n')).toMatchObject([
       { kind: 'text', text: '{', problem: 'truncated' },
       { kind: 'text', text: ' "a": 1,' },
       { kind: 'text', text: ' "b": tru' },
@@ -227,15 +231,17 @@ describe('an incomplete value', () => {
   });
 
   it('is reported as truncated at the end of the stream', () => {
-    expect(frames('{"type":"a"}\n{"type":"b')).toMatchObject([
+    expect(readFrames('{"type":"a"}\n{"type":"b')).toMatchObject([
       { kind: 'json' },
       { kind: 'text', text: '{"type":"b', problem: 'truncated', from: 13, to: 23 },
     ]);
   });
 
   it('is reported as too deep if it is nested endlessly', () => {
-    expect(frames(`${'['.repeat(3000)}${']'.repeat(3000)}\n`)).toMatchObject([{ kind: 'text', problem: 'too_deep' }]);
-    expect(frames(`{"type":${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}}\n`)).toMatchObject([
+    expect(readFrames(`${'['.repeat(3000)}${']'.repeat(3000)}\n`)).toMatchObject([
+      { kind: 'text', problem: 'too_deep' },
+    ]);
+    expect(readFrames(`{"type":${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}}\n`)).toMatchObject([
       { kind: 'text', problem: 'too_deep' },
     ]);
   });
@@ -274,7 +280,7 @@ describe('every stream', () => {
     fc.assert(
       fc.property(streams, fc.constantFrom('json' as const, 'text' as const), (bytes, framing) => {
         let reached = 0;
-        for (const frame of frames(bytes, { framing })) {
+        for (const frame of readFrames(bytes, { framing })) {
           expect(frame.from).toBe(reached);
           expect(frame.to).toBeGreaterThan(frame.from);
           reached = frame.to;
@@ -293,7 +299,7 @@ describe('every stream', () => {
         fc.constantFrom(undefined, 5),
         (bytes, size, maxLineBytes) => {
           const limit = maxLineBytes === undefined ? {} : { maxLineBytes };
-          expect(frames(bytes, { size, ...limit })).toEqual(frames(bytes, limit));
+          expect(readFrames(bytes, { size, ...limit })).toEqual(readFrames(bytes, limit));
         },
       ),
       { numRuns: 500 },
@@ -307,9 +313,9 @@ describe('every stream', () => {
       fc.property(fc.nat(whole.length - 1), fc.nat(255), (at, byte) => {
         const damaged = whole.slice();
         damaged[at] = byte;
-        const kept = new Set(frames(damaged).map(({ text }) => text));
+        const kept = new Set(readFrames(damaged).map(({ text }) => text));
         // A damaged line end also affects the next line.
-        const untouched = frames(whole).filter(({ from, to }) => at < from - 1 || at >= to);
+        const untouched = readFrames(whole).filter(({ from, to }) => at < from - 1 || at >= to);
         expect(untouched.filter(({ text }) => !kept.has(text))).toEqual([]);
       }),
       { numRuns: 500 },
@@ -318,8 +324,8 @@ describe('every stream', () => {
 
   it('reads each byte a bounded number of times if no value is ever closed', () => {
     const openers = '[\n'.repeat(3000);
-    expect(frames(openers)).toHaveLength(3000);
-    expect(frames('{"a":\n'.repeat(3000))).toHaveLength(3000);
-    expect(frames(`${'{"a":"'.repeat(3000)}\n`)).toHaveLength(1);
+    expect(readFrames(openers)).toHaveLength(3000);
+    expect(readFrames('{"a":\n'.repeat(3000))).toHaveLength(3000);
+    expect(readFrames(`${'{"a":"'.repeat(3000)}\n`)).toHaveLength(1);
   });
 });

@@ -22,7 +22,7 @@ export function createLineSplitter(
   onLine: (line: Line) => void,
   maxLineBytes: number = MAX_LINE_BYTES,
 ): { push(bytes: Uint8Array): void; end(): void } {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const blockDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const pending = new PendingLine();
   let offset = 0;
   /** Set after a piece of an overlong line was emitted: the rest, up to its line feed, is not a complete line either. */
@@ -32,7 +32,7 @@ export function createLineSplitter(
   /** Emits complete lines: a block of them, or a single longer one. */
   function emitLines(block: Uint8Array): void {
     // A block ends with a line feed, so both modes return the same text; which one is faster depends on the text.
-    const text = decoder.decode(block, { stream: !wasAscii });
+    const text = blockDecoder.decode(block, { stream: !wasAscii });
     const mayBeInvalid = text.includes(REPLACEMENT_CHARACTER);
     // With one character per byte, positions in the text are positions in the bytes.
     wasAscii = text.length === block.length;

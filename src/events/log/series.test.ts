@@ -16,7 +16,7 @@ function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-function letters(count: number, change: (index: number) => object = () => ({})): object[] {
+function createEvents(count: number, change: (index: number) => object = () => ({})): object[] {
   return Array.from({ length: count }, (_, index) => ({
     version: 'rasp/1.1',
     seq: index + 1,
@@ -29,12 +29,12 @@ function letters(count: number, change: (index: number) => object = () => ({})):
 
 describe('the lines of a log', () => {
   it('are one event each, if there are few', () => {
-    const events = letters(63);
+    const events = createEvents(63);
     expect(encodeLines(events)).toBe(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
   });
 
   it('store a long series of small events in one line, and return each of them', () => {
-    const events = letters(2000);
+    const events = createEvents(2000);
     const lines = encodeLines(events);
     expect(lines.split('\n')).toHaveLength(2);
     expect(lines.length).toBeLessThan(2000 * 20);
@@ -42,14 +42,14 @@ describe('the lines of a log', () => {
   });
 
   it('store events of several kinds in one series', () => {
-    const events = letters(500, (index) => (index % 3 === 0 ? { kind: 'warning', code: 'X' } : {}));
+    const events = createEvents(500, (index) => (index % 3 === 0 ? { kind: 'warning', code: 'X' } : {}));
     const lines = encodeLines(events);
     expect(lines.split('\n')).toHaveLength(2);
     expect(decode(lines)).toEqual(events);
   });
 
   it('end a series at a large event', () => {
-    const events = letters(201, (index) => (index === 100 ? { text: 'x'.repeat(300) } : {}));
+    const events = createEvents(201, (index) => (index === 100 ? { text: 'x'.repeat(300) } : {}));
     const lines = encodeLines(events);
     expect(lines.split('\n')).toHaveLength(4);
     expect(decode(lines)).toEqual(events);
@@ -100,15 +100,15 @@ describe('the lines of a log', () => {
 });
 
 describe('a damaged line', () => {
-  const line = JSON.parse(encodeLines(letters(64))) as {
+  const line = JSON.parse(encodeLines(createEvents(64))) as {
     count: number;
     kinds: { event: object; columns: { path: unknown[]; add?: unknown[] }[] }[];
   };
   const column = { path: ['seq'], add: [[1, 63]] };
 
   it.each([
-    ['no JSON', 'x'],
-    ['no object', '[]'],
+    ['invalid JSON', 'x'],
+    ['an array', '[]'],
     ['another version', JSON.stringify({ ...line, series: 2 })],
     [
       'more events than a series may have',

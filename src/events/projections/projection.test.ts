@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { toAcp } from './acp/acp.js';
 import { toAgUi } from './ag-ui/ag-ui.js';
-import { conversation } from './fixtures/conversation.js';
-import type { Said } from './fixtures/conversation.js';
+import { createConversation } from './fixtures/conversation.js';
+import type { EventContent } from './fixtures/conversation.js';
 
-const completed: Said = {
+const completed: EventContent = {
   type: 'conversation.completed',
   data: { state: 'completed', reason_code: 'DONE_MARKER_FOUND' },
 };
@@ -16,11 +16,11 @@ test.each([
 ])(
   '%s closes any number of items that a hostile attempt leaves open',
   (_, project, many) => {
-    const started = Array.from({ length: many }, (_none, index): Said => ({
+    const started = Array.from({ length: many }, (_none, index): EventContent => ({
       type: 'assistant.tool_call',
       data: { tool_call_id: `c${index}`, name: 'bash', status: 'started' },
     }));
-    expect(project(conversation([...started, completed])).length).toBeGreaterThan(2 * many);
+    expect(project(createConversation([...started, completed])).length).toBeGreaterThan(2 * many);
   },
   30_000,
 );
@@ -28,15 +28,15 @@ test.each([
 test('AG-UI closes any number of items that a hostile sub-agent leaves open', { timeout: 30_000 }, () => {
   const many = 70_000;
   const task = { tool_call_id: 'task', name: 'agent' };
-  const inner = Array.from({ length: many }, (_none, index): Said => ({
+  const inner = Array.from({ length: many }, (_none, index): EventContent => ({
     type: 'assistant.tool_call',
     data: { tool_call_id: `c${index}`, name: 'bash', status: 'started', parent_tool_call_id: 'task' },
   }));
-  const said: readonly Said[] = [
+  const said: readonly EventContent[] = [
     { type: 'assistant.tool_call', data: { ...task, status: 'started' } },
     ...inner,
     { type: 'assistant.tool_call', data: { ...task, status: 'completed' } },
     completed,
   ];
-  expect(toAgUi(conversation(said)).length).toBeGreaterThan(2 * many);
+  expect(toAgUi(createConversation(said)).length).toBeGreaterThan(2 * many);
 });

@@ -24,12 +24,12 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(JSON.parse(readFileSync(acpFile, 'utf8')) as AnySchemaObject, 'acp');
 const isAcp = ajv.compile({ $ref: 'acp#/$defs/SessionNotification' });
 
-/** The texts of the agent's messages, in the order in which they were finished. */
-function finals(events: readonly FcmpEvent[]): string[] {
+/** Lists the texts of the agent's messages, in the order in which they were finished. */
+function listFinalTexts(events: readonly FcmpEvent[]): string[] {
   return events.flatMap((event) => (event.type === 'assistant.message.final' ? [event.data.text] : []));
 }
 
-function agUiTexts(events: readonly AgUiEvent[]): string[] {
+function listAgUiTexts(events: readonly AgUiEvent[]): string[] {
   const texts = new Map<string, string>();
   const finished: string[] = [];
   for (const event of events) {
@@ -42,7 +42,7 @@ function agUiTexts(events: readonly AgUiEvent[]): string[] {
   return finished;
 }
 
-function acpText(events: readonly FcmpEvent[]): string {
+function joinAcpText(events: readonly FcmpEvent[]): string {
   return toAcp(events)
     .map(({ update }) => (update.sessionUpdate === 'agent_message_chunk' ? update.content.text : ''))
     .join('');
@@ -53,13 +53,13 @@ describe('the recordings of all engines', () => {
     expect(recordings.length).toBeGreaterThan(100);
   });
 
-  test.each(recordings)('%s: legal AG-UI, valid ACP, every text once', (_, engine, fixture) => {
+  test.each(recordings)('become valid AG-UI and ACP with every text once: %s', (_, engine, fixture) => {
     const events = selectFcmp(translateFixture(fixture, engine).emitted);
     const translated = toAgUi(events);
     expect(listBrokenRules(translated)).toEqual([]);
     expect(translated.map((event) => EventSchemas.parse(event))).toEqual(translated);
-    expect(agUiTexts(translated)).toEqual(finals(events));
+    expect(listAgUiTexts(translated)).toEqual(listFinalTexts(events));
     expect(toAcp(events).filter((notification) => !isAcp(notification))).toEqual([]);
-    expect(acpText(events)).toBe(finals(events).join(''));
+    expect(joinAcpText(events)).toBe(listFinalTexts(events).join(''));
   });
 });

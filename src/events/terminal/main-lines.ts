@@ -34,7 +34,7 @@ export class MainLines {
   }
 
   /** Returns the keys of the oldest records, in order. */
-  window(): readonly string[] {
+  getWindow(): readonly string[] {
     return this.#records.slice(0, WINDOW);
   }
 

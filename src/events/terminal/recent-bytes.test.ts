@@ -4,7 +4,7 @@ import { RecentBytes } from './recent-bytes.js';
 const MIB = 1024 * 1024;
 
 /** Lines of 16 bytes that are all different. */
-function lines(from: number, count: number): Uint8Array {
+function createLines(from: number, count: number): Uint8Array {
   const texts = Array.from({ length: count }, (_, index) => `line ${String(from + index).padStart(10, '0')}\n`);
   return new TextEncoder().encode(texts.join(''));
 }
@@ -12,14 +12,14 @@ function lines(from: number, count: number): Uint8Array {
 describe('recent bytes', () => {
   it('are all bytes if they fit', () => {
     const recent = new RecentBytes();
-    recent.add(lines(0, 10));
-    recent.add(lines(10, 10_000));
+    recent.add(createLines(0, 10));
+    recent.add(createLines(10, 10_000));
     expect(recent.isTruncated).toBe(false);
-    expect(Buffer.compare(recent.take(), lines(0, 10_010))).toBe(0);
+    expect(Buffer.compare(recent.take(), createLines(0, 10_010))).toBe(0);
   });
 
   it('are the last lines if they do not, however they are split', () => {
-    const whole = lines(0, (6 * MIB) / 16);
+    const whole = createLines(0, (6 * MIB) / 16);
     for (const size of [whole.length, 100_003, MIB]) {
       const recent = new RecentBytes();
       for (let at = 0; at < whole.length; at += size) recent.add(whole.subarray(at, at + size));

@@ -15,7 +15,7 @@ const SCENARIO = [
 ];
 
 /** The same scenario as a terminal shows it. */
-function shown(lines: readonly (object | string)[]): readonly string[] {
+function showInTerminal(lines: readonly (object | string)[]): readonly string[] {
   const rows = lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\r`);
   return [
     'Script started on 2026-11-15 00:45:31+00:00 [COMMAND="codex" <not executed on terminal>]',
@@ -25,13 +25,13 @@ function shown(lines: readonly (object | string)[]): readonly string[] {
   ];
 }
 
-function without(lines: readonly object[], ...indexes: readonly number[]): readonly object[] {
+function omit(lines: readonly object[], ...indexes: readonly number[]): readonly object[] {
   return lines.filter((_, index) => !indexes.includes(index));
 }
 
 describe('a terminal that shows what stdout printed', () => {
   it('adds no event and claims its bytes', () => {
-    const { fcmp, translator, rasp } = translateLines({ stdout: SCENARIO, pty: shown(SCENARIO) });
+    const { fcmp, translator, rasp } = translateLines({ stdout: SCENARIO, pty: showInTerminal(SCENARIO) });
     expect(fcmp).toEqual(translateLines({ stdout: SCENARIO }).fcmp);
     expect(rasp('raw.pty')).toHaveLength(2);
     expectCovered(translator.coverage());
@@ -41,7 +41,7 @@ describe('a terminal that shows what stdout printed', () => {
     const { warnings, rasp } = translateLines({
       stdout: SCENARIO,
       stderr: ['log line'],
-      pty: shown(['log line', ...SCENARIO]),
+      pty: showInTerminal(['log line', ...SCENARIO]),
     });
     expect(warnings).toEqual([]);
     expect(rasp('raw.pty')).toHaveLength(2);
@@ -49,7 +49,7 @@ describe('a terminal that shows what stdout printed', () => {
 
   it('keeps both of two equal messages', () => {
     const scenario = [codex.thread(), codex.message('again'), codex.message('again'), codex.completed()];
-    const { of, warnings } = translateLines({ stdout: scenario, pty: shown(scenario) });
+    const { of, warnings } = translateLines({ stdout: scenario, pty: showInTerminal(scenario) });
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['again', 'again']);
     expect(warnings).not.toContain('PTY_STREAM_MISMATCH');
   });
@@ -57,7 +57,7 @@ describe('a terminal that shows what stdout printed', () => {
 
 describe('a terminal that shows more than stdout', () => {
   it('restores the message that stdout lost, with a warning', () => {
-    const { of, warnings, fcmp } = translateLines({ stdout: without(SCENARIO, 5), pty: shown(SCENARIO) });
+    const { of, warnings, fcmp } = translateLines({ stdout: omit(SCENARIO, 5), pty: showInTerminal(SCENARIO) });
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
     expect(warnings).toContain('PTY_STREAM_MISMATCH');
     const restored = fcmp.find(
@@ -79,13 +79,13 @@ describe('a terminal that shows more than stdout', () => {
 
   it('restores one of two equal messages', () => {
     const scenario = [codex.thread(), codex.message('again'), codex.message('again'), codex.completed()];
-    const { of } = translateLines({ stdout: without(scenario, 1), pty: shown(scenario) });
+    const { of } = translateLines({ stdout: omit(scenario, 1), pty: showInTerminal(scenario) });
     expect(of('assistant.message.final')).toHaveLength(2);
   });
 
   it('keeps the outcome: a late restore does not change it', () => {
-    const lost = without(SCENARIO, 1, 5);
-    const { fcmp } = translateLines({ stdout: lost, pty: shown(SCENARIO) });
+    const lost = omit(SCENARIO, 1, 5);
+    const { fcmp } = translateLines({ stdout: lost, pty: showInTerminal(SCENARIO) });
     expect(fcmp.at(-1)).toMatchObject({
       type: 'user.input.required',
       data: { prompt: 'two', usage: { input_tokens: 50, output_tokens: 5 } },
@@ -94,32 +94,32 @@ describe('a terminal that shows more than stdout', () => {
 
   it('restores the end signal and the done marker', () => {
     const scenario = [codex.thread(), codex.turn, codex.message(DONE), codex.completed()];
-    expect(translateLines({ stdout: without(scenario, 2, 3), pty: shown(scenario) }).types.at(-1)).toBe(
+    expect(translateLines({ stdout: omit(scenario, 2, 3), pty: showInTerminal(scenario) }).types.at(-1)).toBe(
       'conversation.completed',
     );
-    expect(translateLines({ stdout: without(SCENARIO, 6), pty: shown(SCENARIO) }).types.at(-1)).toBe(
+    expect(translateLines({ stdout: omit(SCENARIO, 6), pty: showInTerminal(SCENARIO) }).types.at(-1)).toBe(
       'user.input.required',
     );
   });
 
   it('is read alone if stdout is empty', () => {
-    const alone = translateLines({ pty: shown(SCENARIO) });
+    const alone = translateLines({ pty: showInTerminal(SCENARIO) });
     expect(alone.of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
     expect(alone.of('conversation.started')).toEqual([{ session_id: 'thread-1' }]);
     expect(alone.types.at(-1)).toBe('user.input.required');
   });
 
   it('causes no mismatch warning if it is the only stream', () => {
-    expect(translateLines({ pty: shown(SCENARIO) }).warnings).not.toContain('PTY_STREAM_MISMATCH');
+    expect(translateLines({ pty: showInTerminal(SCENARIO) }).warnings).not.toContain('PTY_STREAM_MISMATCH');
   });
 
   it('is read immediately if it is the only stream, with the same events', () => {
     const options = { engine: 'codex', runId: 'run-1', attempt: 1, clock: () => 0 } as const;
     const translator = createTranslator({ ...options, terminalOnly: true });
-    const live = translator.push('pty', toBytes(shown(SCENARIO)));
+    const live = translator.push('pty', toBytes(showInTerminal(SCENARIO)));
     expect(selectFcmp(live).map(({ type }) => type)).toContain('assistant.message.final');
     const emitted = [...live, ...translator.end({ exitCode: 0, signal: null })];
-    expect(emitted).toEqual(translateLines({ pty: shown(SCENARIO) }).emitted);
+    expect(emitted).toEqual(translateLines({ pty: showInTerminal(SCENARIO) }).emitted);
     expectCovered(translator.coverage());
   });
 
@@ -149,13 +149,13 @@ describe('a terminal that shows more than stdout', () => {
   });
 
   it('keeps other lines as raw.pty, which is hidden from people', () => {
-    const { rasp, types } = translateLines({ stdout: SCENARIO, pty: shown(['a banner', ...SCENARIO]) });
+    const { rasp, types } = translateLines({ stdout: SCENARIO, pty: showInTerminal(['a banner', ...SCENARIO]) });
     expect(rasp('raw.pty').map(({ text }) => text)).toContain('a banner');
     expect(types).not.toContain('raw.pty');
   });
 
   it('is reported with a warning if its record is incomplete', () => {
-    const { warnings } = translateLines({ stdout: SCENARIO, pty: shown(['{"type":"item.comp', ...SCENARIO]) });
+    const { warnings } = translateLines({ stdout: SCENARIO, pty: showInTerminal(['{"type":"item.comp', ...SCENARIO]) });
     expect(warnings).toContain('TRUNCATED_RECORD');
   });
 });
@@ -163,7 +163,7 @@ describe('a terminal that shows more than stdout', () => {
 describe('a terminal of another session', () => {
   it('is set aside as raw.pty, with a warning', () => {
     const other = [codex.thread('other'), ...SCENARIO.slice(1)];
-    const { rasp, warnings, fcmp, translator } = translateLines({ stdout: SCENARIO, pty: shown(other) });
+    const { rasp, warnings, fcmp, translator } = translateLines({ stdout: SCENARIO, pty: showInTerminal(other) });
     expect(rasp('raw.pty')).toHaveLength(SCENARIO.length + 2);
     expect(warnings).toEqual(['PTY_STREAM_MISMATCH']);
     expect(fcmp.filter(({ type }) => type !== 'diagnostic.warning')).toEqual(
@@ -175,7 +175,7 @@ describe('a terminal of another session', () => {
   });
 
   it('is merged if one of the two has no session', () => {
-    const { of } = translateLines({ stdout: without(SCENARIO, 0, 5), pty: shown(SCENARIO) });
+    const { of } = translateLines({ stdout: omit(SCENARIO, 0, 5), pty: showInTerminal(SCENARIO) });
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
   });
 });
@@ -204,7 +204,7 @@ describe('long recordings', () => {
   });
 
   it('are merged if the terminal comes after stdout', () => {
-    const { of, warnings, translator } = translateLines({ stdout: without(long, 4000), pty: shown(long) });
+    const { of, warnings, translator } = translateLines({ stdout: omit(long, 4000), pty: showInTerminal(long) });
     expect(of('assistant.message.final')).toHaveLength(5000);
     expect(warnings).toEqual(['PTY_STREAM_MISMATCH']);
     expectCovered(translator.coverage());
@@ -212,7 +212,10 @@ describe('long recordings', () => {
 
   it('are set aside, not reported twice, if stdout is too long to be stored', () => {
     const scenario = Array.from({ length: 600 }, (_, index) => codex.message(`${index} ${'x'.repeat(10_000)}`));
-    const { of, warnings, rasp, translator } = translateLines({ stdout: without(scenario, 599), pty: shown(scenario) });
+    const { of, warnings, rasp, translator } = translateLines({
+      stdout: omit(scenario, 599),
+      pty: showInTerminal(scenario),
+    });
     expect(of('assistant.message.final')).toHaveLength(600);
     expect(rasp('raw.pty').length).toBeGreaterThan(100);
     expect(warnings.filter((code) => code === 'PTY_STREAM_MISMATCH')).toHaveLength(2);
@@ -231,8 +234,8 @@ describe('any two streams of the same scenario', () => {
         drops,
         fc.integer({ min: 1, max: 60 }),
         (scenario, lostByStdout, lostByTerminal, size) => {
-          const stdout = toBytes(without(scenario, ...lostByStdout));
-          const pty = toBytes(shown(without(scenario, ...lostByTerminal)));
+          const stdout = toBytes(omit(scenario, ...lostByStdout));
+          const pty = toBytes(showInTerminal(omit(scenario, ...lostByTerminal)));
           const run = (length: number) => {
             const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
             const emitted = [];
@@ -256,7 +259,7 @@ describe('any two streams of the same scenario', () => {
           ).length;
           const messages = (lines: readonly object[]) =>
             lines.filter((line) => JSON.stringify(line).includes('agent_message')).length;
-          expect(finals).toBeGreaterThanOrEqual(messages(without(scenario, ...lostByStdout)));
+          expect(finals).toBeGreaterThanOrEqual(messages(omit(scenario, ...lostByStdout)));
           expect(finals).toBeLessThanOrEqual(messages(scenario));
         },
       ),

@@ -114,7 +114,7 @@ export class TerminalMerge {
     // Equal lines of another session are not repeats.
     if (!this.#isSameSession()) return { partners: [], others: new Map() };
     const keys = records.map(({ key }) => key);
-    const partners = align(this.main.window(), keys);
+    const partners = align(this.main.getWindow(), keys);
     return { partners, others: this.main.countOthers(new Set(partners)) };
   }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CoverageLedger } from './coverage-ledger.js';
 
-function ledger(bytes: number, claims: readonly (readonly [number, number])[]) {
+function reportCoverage(bytes: number, claims: readonly (readonly [number, number])[]) {
   const account = new CoverageLedger();
   account.receive(bytes);
   for (const [from, to] of claims) account.claim(from, to);
@@ -12,7 +12,7 @@ function ledger(bytes: number, claims: readonly (readonly [number, number])[]) {
 describe('the coverage of a stream', () => {
   it('is complete if every byte is claimed once', () => {
     expect(
-      ledger(10, [
+      reportCoverage(10, [
         [0, 4],
         [4, 10],
       ]),
@@ -21,7 +21,7 @@ describe('the coverage of a stream', () => {
 
   it('shows gaps', () => {
     expect(
-      ledger(10, [
+      reportCoverage(10, [
         [1, 4],
         [6, 8],
       ]),
@@ -37,13 +37,13 @@ describe('the coverage of a stream', () => {
 
   it('shows bytes that are claimed twice', () => {
     expect(
-      ledger(10, [
+      reportCoverage(10, [
         [0, 6],
         [4, 10],
       ]),
     ).toMatchObject({ claimed: 10, doubled: [[4, 6]] });
     expect(
-      ledger(10, [
+      reportCoverage(10, [
         [0, 10],
         [2, 3],
         [2, 3],
@@ -59,7 +59,7 @@ describe('the coverage of a stream', () => {
 
   it('counts bytes out of order', () => {
     expect(
-      ledger(10, [
+      reportCoverage(10, [
         [5, 10],
         [0, 5],
       ]),
@@ -76,7 +76,7 @@ describe('the coverage of a stream', () => {
           { length: 30 },
           (_, byte) => claims.filter(([from, to]) => byte >= from && byte < to).length,
         );
-        const { claimed, unclaimed, doubled } = ledger(30, claims);
+        const { claimed, unclaimed, doubled } = reportCoverage(30, claims);
         expect(claimed).toBe(counts.filter((count) => count > 0).length);
         expect(unclaimed.reduce((sum, [from, to]) => sum + to - from, 0)).toBe(
           counts.filter((count) => count === 0).length,

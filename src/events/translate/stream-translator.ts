@@ -163,7 +163,7 @@ export class StreamTranslator {
   #createFramer(stream: CapturedStream, onFrame: (frame: Frame) => void): Framer {
     const ledger = this.#ledgers[stream];
     return createFramer({
-      ...this.#framing(stream),
+      ...this.#getFraming(stream),
       onFrame(frame) {
         ledger.claim(frame.from, frame.to);
         onFrame(frame);
@@ -171,7 +171,7 @@ export class StreamTranslator {
     });
   }
 
-  #framing(stream: CapturedStream) {
+  #getFraming(stream: CapturedStream) {
     const { framing } = this.#engine;
     return { stream, framing, recognizes: (value: object) => this.#engine.detect(value) > 0 };
   }
@@ -181,7 +181,7 @@ export class StreamTranslator {
     const terminal = new TerminalMerge(this.#engine, this.#attempt, this.#writer);
     for (const stream of ['stdout', 'stderr'] as const) {
       const recent = this.#recent[stream];
-      const framer = createFramer({ ...this.#framing(stream), onFrame: (frame) => terminal.main.add(frame) });
+      const framer = createFramer({ ...this.#getFraming(stream), onFrame: (frame) => terminal.main.add(frame) });
       framer.push(recent.take());
       if (recent.isTruncated) terminal.main.hasDropped = true;
     }
@@ -220,7 +220,7 @@ class EngineMismatch {
   readonly #engine: Engine;
   readonly #engines: readonly Engine[];
   #other: Engine | null = null;
-  #left = MAX_VALUES;
+  #remaining = MAX_VALUES;
 
   constructor(engine: Engine, engines: readonly Engine[]) {
     this.#engine = engine;
@@ -233,13 +233,13 @@ class EngineMismatch {
   }
 
   examine(value: object): void {
-    if (this.#left === 0) return;
+    if (this.#remaining === 0) return;
     if (this.#engine.detect(value) > 0) {
-      this.#left = 0;
+      this.#remaining = 0;
       this.#other = null;
       return;
     }
-    this.#left -= 1;
+    this.#remaining -= 1;
     this.#other ??= this.#engines.find((engine) => engine.detect(value) >= SURE) ?? null;
   }
 }

@@ -347,7 +347,7 @@ describe('a record that the agent did not write', () => {
   it.each([
     ['a prompt', user(DONE)],
     ['an echo of a prompt', { ...user(DONE), isReplay: true }],
-    ['text the program put in', { ...user([text(DONE)]), isSynthetic: true }],
+    ['text that the program inserted', { ...user([text(DONE)]), isSynthetic: true }],
     ['the output of a tool', user([toolResult('t1', DONE)])],
     ['a replayed message', { ...assistant([text(DONE)]), isReplay: true }],
   ])('is not a message of the agent: %s', (_, record) => {
@@ -389,14 +389,14 @@ describe('the session', () => {
     expect(translated.warnings).toEqual([]);
   });
 
-  it('is the result’s in the end, and a change is a warning', () => {
+  it('is replaced by that of the result, with a warning', () => {
     const translated = read(init('thrown-away'), result({ result: 'Hi' }, 's-2'));
     expect(started(translated)).toEqual(['thrown-away']);
     expect(translated.warnings).toContain('SESSION_ID_CHANGED');
     expect(translated.fcmp.at(-1)?.correlation.session_id).toBe('s-2');
   });
 
-  it('that is not the resumed one is a warning', () => {
+  it('causes a warning if it is not the session to resume', () => {
     const translated = translateLines({ engine: 'claude', sessionId: 's-0', stdout: [init('s-1'), result()] });
     expect(translated.warnings).toEqual(['SESSION_ID_CHANGED']);
   });
@@ -420,7 +420,7 @@ describe('the end', () => {
     expect(translated.of('user.input.required')[0]?.prompt).toBe('Which?');
   });
 
-  it('is missing when the result is', () => {
+  it('is unknown without a result', () => {
     const translated = read(init(), assistant([text('Hi')]));
     expect(translated.warnings).toContain('EARLY_END_OF_STREAM');
     expect(translated.rasp('lifecycle.completion.state')[0]).toMatchObject({ state: 'unknown' });
@@ -448,11 +448,11 @@ describe('the end', () => {
     expect(translated.of('conversation.failed')[0]?.error.message).toBe(reason);
   });
 
-  it('is a failure with any available reason', () => {
+  it('is a failure with the subtype as its reason if there is no other', () => {
     expect(read(init(), result({ is_error: true })).of('conversation.failed')[0]?.error.message).toBe('success');
   });
 
-  it('of one turn is not that of the next', () => {
+  it('is not a failure if a later turn succeeds', () => {
     const translated = read(
       init(),
       result({ subtype: 'error_during_execution', is_error: true, errors: ['broken'] }),
@@ -512,7 +512,7 @@ describe('drift', () => {
     ['a new type', { type: 'brand_new', session_id: 's-1' }, 'brand_new'],
     ['a new subtype', system('brand_new'), 'system brand_new'],
     ['a new block', assistant([{ type: 'brand_new' }]), 'assistant block brand_new'],
-    ['a new block put to the agent', user([{ type: 'brand_new' }]), 'user block brand_new'],
+    ['a new block sent to the agent', user([{ type: 'brand_new' }]), 'user block brand_new'],
     ['a new stream event', streamEvent({ type: 'brand_new' }), 'stream_event brand_new'],
     [
       'a new delta',
@@ -546,7 +546,7 @@ describe('drift', () => {
 
   it.each([
     ['a message', { type: 'assistant', session_id: 's-1' }],
-    ['the words put to the agent', { type: 'user', session_id: 's-1' }],
+    ['the text sent to the agent', { type: 'user', session_id: 's-1' }],
     ['an event', { type: 'stream_event', session_id: 's-1' }],
     ['the id of a call', assistant([{ type: 'tool_use', name: 'Bash', input: {} }])],
     ['the call of a result', user([{ type: 'tool_result', content: 'x' }])],

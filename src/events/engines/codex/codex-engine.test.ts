@@ -197,12 +197,12 @@ describe('the items of codex', () => {
 
   it.each([
     ['an unknown kind', item('completed', 'hologram', {}), 'UNKNOWN_EVENT_TYPE'],
-    ['a message that is not whole', item('updated', 'agent_message', { text: 'x' }), 'UNKNOWN_EVENT_TYPE'],
+    ['an incomplete message', item('updated', 'agent_message', { text: 'x' }), 'UNKNOWN_EVENT_TYPE'],
     ['a message without text', item('completed', 'agent_message', { text: 5 }), 'MALFORMED_RECORD'],
     ['a call without id', { type: 'item.started', item: { type: 'command_execution' } }, 'MALFORMED_RECORD'],
     ['an invalid item', { type: 'item.started', item: 'x' }, 'MALFORMED_RECORD'],
     ['the format of 2025', { id: '0', msg: { type: 'agent_message', message: 'x' } }, 'UNKNOWN_EVENT_TYPE'],
-    ['a name every object has', { type: 'constructor' }, 'UNKNOWN_EVENT_TYPE'],
+    ['a type that every object inherits', { type: 'constructor' }, 'UNKNOWN_EVENT_TYPE'],
   ])('keep %s as raw with a warning', (_, record, code) => {
     const { warnings, of } = translateLines({ stdout: [codex.thread(), record] });
     expect(warnings).toContain(code);

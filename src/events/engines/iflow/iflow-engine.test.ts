@@ -20,22 +20,22 @@ const info = (session = 'session-1', more: object = {}) => [
 ];
 
 /** Returns the confidence of each event of a type. */
-function confidences({ emitted }: Translated, type: string): readonly number[] {
+function listConfidences({ emitted }: Translated, type: string): readonly number[] {
   return selectRasp(emitted).flatMap(({ event, source }) => (event.type === type ? [source.confidence] : []));
 }
 
 describe('the confidence of iflow', () => {
   it('is 0.7 for a match of a regular expression', () => {
     const translated = translateLines({ stderr: ['Resuming session session-1'] });
-    expect(confidences(translated, 'lifecycle.run.status')).toEqual([0.7]);
+    expect(listConfidences(translated, 'lifecycle.run.status')).toEqual([0.7]);
   });
 
   it('is 0.8 for a JSON block that can be read', () => {
-    expect(confidences(translateLines({ stderr: info() }), 'lifecycle.run.status')).toEqual([0.8]);
-    expect(confidences(translateLines({ stdout: ['So: {"ok": true}'] }), 'agent.message.final')).toEqual([0.8]);
-    expect(confidences(translateLines({ stdout: ['```json', '{"ok": true}', '```'] }), 'agent.message.final')).toEqual([
-      0.8,
-    ]);
+    expect(listConfidences(translateLines({ stderr: info() }), 'lifecycle.run.status')).toEqual([0.8]);
+    expect(listConfidences(translateLines({ stdout: ['So: {"ok": true}'] }), 'agent.message.final')).toEqual([0.8]);
+    expect(
+      listConfidences(translateLines({ stdout: ['```json', '{"ok": true}', '```'] }), 'agent.message.final'),
+    ).toEqual([0.8]);
   });
 
   it.each([
@@ -45,7 +45,7 @@ describe('the confidence of iflow', () => {
     ['on stderr, without a block', { stderr: ['Hello.'] }, 0.3],
   ])('is between 0.3 and 0.6 for plain text %s', (_, scenario, confidence) => {
     const translated = translateLines(scenario);
-    expect(confidences(translated, 'agent.message.final')).toEqual([confidence]);
+    expect(listConfidences(translated, 'agent.message.final')).toEqual([confidence]);
     const isLow = confidence < 0.5;
     expect(translated.warnings.includes('LOW_CONFIDENCE_PARSE')).toBe(isLow);
     expect(translated.rasp('raw.stdout').length + translated.rasp('raw.stderr').length).toBe(isLow ? 1 : 0);

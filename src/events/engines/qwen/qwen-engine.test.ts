@@ -171,7 +171,7 @@ describe('a retry of qwen', () => {
   it.each([
     [false, 'new'],
     [true, 'oldnew'],
-  ])('keeps the streamed text if so marked: %j', (keeps, expected) => {
+  ])('keeps the streamed text only if it is marked with preserveText: %j', (keeps, expected) => {
     const more = streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'new' } });
     const translated = read(init(), messageStart(), ...pieces(text(''), ['old']), retry(keeps), more, messageStop());
     expect(finals(translated)).toEqual([expected]);
@@ -222,7 +222,7 @@ describe('qwen is recognized', () => {
     expect(qwenEngine.detect([system('init', { qwen_code_version: '0.24.4' }), result()])).toBe(1);
   });
 
-  it('not in records that only Claude prints', () => {
+  it('with low or no confidence in records that Claude prints', () => {
     expect(qwenEngine.detect(system('hook_started'))).toBe(0);
     expect(qwenEngine.detect(result({ total_cost_usd: 1 }))).toBe(0.2);
   });

@@ -5,8 +5,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { AnySchemaObject } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { anyConversation, conversation } from '../fixtures/conversation.js';
-import type { Said } from '../fixtures/conversation.js';
+import { anyConversation, createConversation } from '../fixtures/conversation.js';
+import type { EventContent } from '../fixtures/conversation.js';
 import type { AcpSessionNotification, AcpUpdate } from './acp-update.js';
 import { createAcpProjection, toAcp } from './acp.js';
 
@@ -16,13 +16,13 @@ const published: unknown = JSON.parse(readFileSync(schemaFile, 'utf8'));
 ajv.addSchema(published as AnySchemaObject, 'acp');
 const validate = ajv.compile({ $ref: 'acp#/$defs/SessionNotification' });
 
-const completed: Said = {
+const completed: EventContent = {
   type: 'conversation.completed',
   data: { state: 'completed', reason_code: 'DONE_MARKER_FOUND' },
 };
 
-function updates(...attempts: readonly (readonly Said[])[]): AcpUpdate[] {
-  return toAcp(conversation(...attempts)).map((notification) => notification.update);
+function projectUpdates(...attempts: readonly (readonly EventContent[])[]): AcpUpdate[] {
+  return toAcp(createConversation(...attempts)).map((notification) => notification.update);
 }
 
 /** A call is updated only between its announcement and its end, which always comes; no chunk is empty. */
@@ -44,7 +44,7 @@ function listBrokenRules(translated: readonly AcpUpdate[]): string[] {
 describe('toAcp', () => {
   test('a message is a chunk of the session, which is the Sluice run', () => {
     expect(
-      toAcp(conversation([{ type: 'assistant.message.final', data: { message_id: 'm_1_1', text: 'Hello.' } }])),
+      toAcp(createConversation([{ type: 'assistant.message.final', data: { message_id: 'm_1_1', text: 'Hello.' } }])),
     ).toEqual([
       {
         sessionId: 'run-1',
@@ -54,7 +54,7 @@ describe('toAcp', () => {
   });
 
   test('a final that follows its deltas adds only what they lack', () => {
-    const translated = updates([
+    const translated = projectUpdates([
       { type: 'assistant.message.delta', data: { message_id: 'm', text: 'Hel' } },
       { type: 'assistant.message.delta', data: { message_id: 'm', text: '' } },
       { type: 'assistant.message.final', data: { message_id: 'm', text: 'Hello' } },
@@ -68,7 +68,7 @@ describe('toAcp', () => {
 
   test('a final that contradicts its deltas is reported in full separately', () => {
     const data = { message_id: 'm', text: 'Hello' };
-    const translated = updates([
+    const translated = projectUpdates([
       { type: 'assistant.message.delta', data: { message_id: 'm', text: 'Hullo' } },
       { type: 'assistant.message.final', data },
     ]);
@@ -80,7 +80,7 @@ describe('toAcp', () => {
 
   test('reasoning becomes thoughts, and a reply a user message', () => {
     expect(
-      updates(
+      projectUpdates(
         [{ type: 'assistant.reasoning', data: { text: 'Hm.' } }],
         [{ type: 'user.input.replied', data: { interaction_id: 'ix_1', text: 'Yes' } }],
       ),
@@ -93,7 +93,7 @@ describe('toAcp', () => {
   test('a tool call is announced once and updated when it ends', () => {
     const call = { tool_call_id: 't', name: 'Bash', input: { command: 'ls' } };
     expect(
-      updates([
+      projectUpdates([
         { type: 'assistant.tool_call', data: { ...call, status: 'started' } },
         { type: 'assistant.tool_call', data: { ...call, status: 'completed', output: 'a.txt' } },
       ]),
@@ -118,7 +118,7 @@ describe('toAcp', () => {
   });
 
   test('a call of which only the end is printed is announced too, and a call that never ends has failed', () => {
-    const translated = updates([
+    const translated = projectUpdates([
       { type: 'assistant.tool_call', data: { tool_call_id: 't', name: 'read', status: 'failed', error: 'no file' } },
       { type: 'assistant.tool_call', data: { tool_call_id: 'u', name: 'sing', status: 'started' } },
       completed,
@@ -137,25 +137,25 @@ describe('toAcp', () => {
   });
 
   test('tool ids that a later attempt reuses are kept distinct', () => {
-    const call: Said = {
+    const call: EventContent = {
       type: 'assistant.tool_call',
       data: { tool_call_id: 'item_1', name: 'Bash', status: 'completed' },
     };
-    const ids = updates([call], [call]).flatMap((update) =>
+    const ids = projectUpdates([call], [call]).flatMap((update) =>
       update.sessionUpdate === 'tool_call' ? [update.toolCallId] : [],
     );
     expect(ids).toEqual(['item_1', '2:item_1']);
   });
 
   test('a sub-agent’s messages name the call that started it', () => {
-    const [update] = updates([
+    const [update] = projectUpdates([
       { type: 'assistant.message.final', data: { message_id: 'm', text: 'x', parent_tool_call_id: 't' } },
     ]);
     expect(update).toMatchObject({ _meta: { sluice: { parent_tool_call_id: 't' } } });
   });
 
   test('events that ACP does not define are passed on unchanged', () => {
-    const [update] = updates([completed]);
+    const [update] = projectUpdates([completed]);
     expect(update).toEqual({
       sessionUpdate: 'session_info_update',
       updatedAt: '2026-01-01T00:00:01.000Z',

@@ -1,27 +1,27 @@
 import { EventSchemas } from '@ag-ui/core/schemas';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { anyConversation, conversation } from '../fixtures/conversation.js';
-import type { Said } from '../fixtures/conversation.js';
+import { anyConversation, createConversation } from '../fixtures/conversation.js';
+import type { EventContent } from '../fixtures/conversation.js';
 import type { AgUiEvent } from './ag-ui-event.js';
 import { createAgUiProjection, toAgUi } from './ag-ui.js';
 import { listBrokenRules } from './fixtures/ag-ui-rules.js';
 
-const started: Said = { type: 'conversation.started', data: { session_id: 's-1' } };
-const completed: Said = {
+const started: EventContent = { type: 'conversation.started', data: { session_id: 's-1' } };
+const completed: EventContent = {
   type: 'conversation.completed',
   data: { state: 'completed', reason_code: 'DONE_MARKER_FOUND' },
 };
-const final = (message_id: string, text: string): Said => ({
+const final = (message_id: string, text: string): EventContent => ({
   type: 'assistant.message.final',
   data: { message_id, text },
 });
-const delta = (message_id: string, text: string): Said => ({
+const delta = (message_id: string, text: string): EventContent => ({
   type: 'assistant.message.delta',
   data: { message_id, text },
 });
 
-const failed = (category: 'engine' | 'canceled'): Said => ({
+const failed = (category: 'engine' | 'canceled'): EventContent => ({
   type: 'conversation.failed',
   data: {
     error: { category, code: 'ENGINE_RUNTIME_ERROR', message: 'quota' },
@@ -29,8 +29,8 @@ const failed = (category: 'engine' | 'canceled'): Said => ({
   },
 });
 
-/** Returns the events without the fields that all of them have. */
-function bare(events: readonly AgUiEvent[]): object[] {
+/** Returns the events without their timestamps. */
+function omitTimestamps(events: readonly AgUiEvent[]): object[] {
   return events.map((event) => Object.fromEntries(Object.entries(event).filter(([key]) => key !== 'timestamp')));
 }
 
@@ -42,7 +42,7 @@ function joinText(events: readonly AgUiEvent[], messageId: string): string {
 
 describe('toAgUi', () => {
   test('an attempt is a run of the thread, which is the Sluice run', () => {
-    expect(bare(toAgUi(conversation([started, final('m_1_1', 'Hello.'), completed])))).toEqual([
+    expect(omitTimestamps(toAgUi(createConversation([started, final('m_1_1', 'Hello.'), completed])))).toEqual([
       { type: 'RUN_STARTED', threadId: 'run-1', runId: 'run-1:1', protocolVersion: '1.0' },
       { type: 'CUSTOM', name: 'conversation.started', value: { session_id: 's-1' } },
       { type: 'TEXT_MESSAGE_START', messageId: 'm_1_1', role: 'assistant' },
@@ -53,28 +53,28 @@ describe('toAgUi', () => {
   });
 
   test('includes the time of each event in milliseconds', () => {
-    const [event] = conversation([started]);
+    const [event] = createConversation([started]);
     expect(toAgUi(event === undefined ? [] : [event])[0]?.timestamp).toBe(Date.parse(event?.ts ?? ''));
   });
 
   test('a final that follows its deltas adds only what they lack', () => {
     const events = toAgUi(
-      conversation([delta('m', 'Hel'), delta('m', ''), delta('m', 'lo'), final('m', 'Hello.'), completed]),
+      createConversation([delta('m', 'Hel'), delta('m', ''), delta('m', 'lo'), final('m', 'Hello.'), completed]),
     );
     expect(joinText(events, 'm')).toBe('Hello.');
     expect(events.filter((event) => event.type === 'TEXT_MESSAGE_START')).toHaveLength(1);
   });
 
   test('a final that only trims its deltas adds nothing', () => {
-    const events = toAgUi(conversation([delta('m', ' Hello \n'), final('m', 'Hello'), completed]));
+    const events = toAgUi(createConversation([delta('m', ' Hello \n'), final('m', 'Hello'), completed]));
     expect(joinText(events, 'm')).toBe(' Hello \n');
     expect(events.some((event) => event.type === 'CUSTOM')).toBe(false);
   });
 
   test('a final that contradicts its deltas does not repeat them and is reported in full separately', () => {
-    const events = toAgUi(conversation([delta('m', 'Hullo'), final('m', 'Hello'), completed]));
+    const events = toAgUi(createConversation([delta('m', 'Hullo'), final('m', 'Hello'), completed]));
     expect(joinText(events, 'm')).toBe('Hullo');
-    expect(bare(events)).toContainEqual({
+    expect(omitTimestamps(events)).toContainEqual({
       type: 'CUSTOM',
       name: 'assistant.message.final',
       value: { message_id: 'm', text: 'Hello' },
@@ -84,13 +84,13 @@ describe('toAgUi', () => {
   test('a tool call has its arguments, then its result', () => {
     const call = { tool_call_id: 't', name: 'Bash' };
     const events = toAgUi(
-      conversation([
+      createConversation([
         { type: 'assistant.tool_call', data: { ...call, status: 'started', input: { command: 'ls' } } },
         { type: 'assistant.tool_call', data: { ...call, status: 'completed', output: { files: 2 } } },
         completed,
       ]),
     );
-    expect(bare(events).slice(1, -1)).toEqual([
+    expect(omitTimestamps(events).slice(1, -1)).toEqual([
       { type: 'TOOL_CALL_START', toolCallId: 't', toolCallName: 'Bash' },
       { type: 'TOOL_CALL_ARGS', toolCallId: 't', delta: '{"command":"ls"}' },
       { type: 'TOOL_CALL_END', toolCallId: 't' },
@@ -101,13 +101,13 @@ describe('toAgUi', () => {
   test('arguments that are known only at the end still come before it', () => {
     const call = { tool_call_id: 't', name: 'Bash' };
     const events = toAgUi(
-      conversation([
+      createConversation([
         { type: 'assistant.tool_call', data: { ...call, status: 'started' } },
         { type: 'assistant.tool_call', data: { ...call, status: 'failed', input: {}, error: 'denied', output: 'log' } },
         completed,
       ]),
     );
-    expect(bare(events).slice(1, -1)).toEqual([
+    expect(omitTimestamps(events).slice(1, -1)).toEqual([
       { type: 'TOOL_CALL_START', toolCallId: 't', toolCallName: 'Bash' },
       { type: 'TOOL_CALL_ARGS', toolCallId: 't', delta: '{}' },
       { type: 'TOOL_CALL_END', toolCallId: 't' },
@@ -124,7 +124,7 @@ describe('toAgUi', () => {
 
   test('an unfinished tool call ends with an error, so that no client is expected to answer it', () => {
     const events = toAgUi(
-      conversation([
+      createConversation([
         { type: 'assistant.tool_call', data: { tool_call_id: 't', name: 'Bash', status: 'started' } },
         completed,
       ]),
@@ -140,13 +140,13 @@ describe('toAgUi', () => {
 
   test('reasoning is a separate span, in full or in pieces', () => {
     const events = toAgUi(
-      conversation([
+      createConversation([
         { type: 'assistant.reasoning', data: { reasoning_id: 'r', text: 'Let me ', partial: true } },
         { type: 'assistant.reasoning', data: { reasoning_id: 'r', text: 'Let me see.' } },
         completed,
       ]),
     );
-    expect(bare(events).slice(1, -1)).toEqual([
+    expect(omitTimestamps(events).slice(1, -1)).toEqual([
       { type: 'REASONING_START', messageId: 'reasoning_1_r' },
       { type: 'REASONING_MESSAGE_START', messageId: 'reasoning_1_r', role: 'reasoning' },
       { type: 'REASONING_MESSAGE_CONTENT', messageId: 'reasoning_1_r', delta: 'Let me ' },
@@ -159,14 +159,14 @@ describe('toAgUi', () => {
   test('a sub-agent’s messages have its name and end with the call that started it', () => {
     const call = { tool_call_id: 't', name: 'Task' };
     const events = toAgUi(
-      conversation([
+      createConversation([
         { type: 'assistant.tool_call', data: { ...call, status: 'started', input: {} } },
         { type: 'assistant.message.delta', data: { message_id: 'm', text: 'I look', parent_tool_call_id: 't' } },
         { type: 'assistant.tool_call', data: { ...call, status: 'completed', output: 'seen' } },
         completed,
       ]),
     );
-    expect(bare(events).slice(4, -1)).toEqual([
+    expect(omitTimestamps(events).slice(4, -1)).toEqual([
       { type: 'SUBAGENT_STARTED', subagentRunId: 'subagent_1_1', name: 'Task', parentToolCallId: 't' },
       { type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant', subagentRunId: 'subagent_1_1' },
       { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'I look', subagentRunId: 'subagent_1_1' },
@@ -178,7 +178,7 @@ describe('toAgUi', () => {
 
   test('a turn that waits for a person is an interrupt, and the answer opens the next run', () => {
     const events = toAgUi(
-      conversation(
+      createConversation(
         [
           {
             type: 'user.input.required',
@@ -188,7 +188,7 @@ describe('toAgUi', () => {
         [{ type: 'user.input.replied', data: { interaction_id: 'ix_1', text: 'a' } }, completed],
       ),
     );
-    expect(bare(events)).toEqual([
+    expect(omitTimestamps(events)).toEqual([
       { type: 'RUN_STARTED', threadId: 'run-1', runId: 'run-1:1', protocolVersion: '1.0' },
       {
         type: 'RUN_FINISHED',
@@ -215,11 +215,11 @@ describe('toAgUi', () => {
   });
 
   test('tool ids that a later attempt reuses are kept distinct', () => {
-    const call: Said = {
+    const call: EventContent = {
       type: 'assistant.tool_call',
       data: { tool_call_id: 'item_1', name: 'Bash', status: 'completed' },
     };
-    const ids = toAgUi(conversation([call], [call])).flatMap((event) =>
+    const ids = toAgUi(createConversation([call], [call])).flatMap((event) =>
       event.type === 'TOOL_CALL_START' ? [event.toolCallId] : [],
     );
     expect(ids).toEqual(['item_1', '2:item_1']);
@@ -227,13 +227,13 @@ describe('toAgUi', () => {
 
   test('a failure is an error with its code and usage, a cancellation is not an error', () => {
     const usage = [{ inputTokens: 3, outputTokens: 4, totalTokens: 7, cachedInputTokens: 1 }];
-    expect(bare(toAgUi(conversation([failed('engine')]))).at(-1)).toEqual({
+    expect(omitTimestamps(toAgUi(createConversation([failed('engine')]))).at(-1)).toEqual({
       type: 'RUN_ERROR',
       message: 'quota',
       code: 'ENGINE_RUNTIME_ERROR',
       usage,
     });
-    expect(bare(toAgUi(conversation([failed('canceled')]))).at(-1)).toMatchObject({
+    expect(omitTimestamps(toAgUi(createConversation([failed('canceled')]))).at(-1)).toMatchObject({
       type: 'RUN_FINISHED',
       outcome: { type: 'cancelled' },
       usage,
@@ -241,8 +241,8 @@ describe('toAgUi', () => {
   });
 
   test('an attempt whose end is unknown is an error', () => {
-    const events = toAgUi(conversation([started], [started]));
-    expect(bare(events).filter((event) => 'code' in event)).toEqual([
+    const events = toAgUi(createConversation([started], [started]));
+    expect(omitTimestamps(events).filter((event) => 'code' in event)).toEqual([
       { type: 'RUN_ERROR', message: 'It is unknown how this attempt ended.', code: 'INSUFFICIENT_EVIDENCE' },
       { type: 'RUN_ERROR', message: 'It is unknown how this attempt ended.', code: 'INSUFFICIENT_EVIDENCE' },
     ]);
@@ -274,7 +274,7 @@ describe('toAgUi', () => {
 
 describe('the rules of the order', () => {
   test('are violated by a projection that omits an end', () => {
-    const events = toAgUi(conversation([final('m', 'x'), completed]));
+    const events = toAgUi(createConversation([final('m', 'x'), completed]));
     expect(listBrokenRules(events.filter((event) => event.type !== 'TEXT_MESSAGE_END'))).toEqual([
       'the run ends while open: text m',
     ]);
