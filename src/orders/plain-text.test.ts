@@ -17,8 +17,8 @@ describe('showText', () => {
     ['half a character', 'a\uD800b', 'a\\u{d800}b'],
     ['NUL', 'a\0b', 'a\\u{0}b'],
     ['a line separator', 'a\u2028b', 'a\\u{2028}b'],
-    ['carriage returns', 'a\rb\r\nc', 'a\nb\nc'],
-  ])('%s can be seen', (_, text, shown) => {
+    ['a carriage return', 'a\rb\r\nc', 'a\nb\nc'],
+  ])('makes %s visible', (_, text, shown) => {
     expect(showText(text, 100)).toBe(shown);
   });
 
@@ -31,6 +31,12 @@ describe('showText', () => {
 describe('showLine', () => {
   test('puts everything on one line', () => {
     expect(showLine('  a\n## b\r\n\tc  ', 100)).toBe('a ## b c');
+  });
+
+  test('ends in an ellipsis if text is left out, even after many blanks', () => {
+    expect(showLine('abcdef', 4)).toBe('abcd…');
+    expect(showLine(`a${' '.repeat(100)}b`, 4)).toBe('a…');
+    expect(showLine(`a${' '.repeat(100)}`, 4)).toBe('a');
   });
 
   test('returns one line of bounded length for any text', () => {

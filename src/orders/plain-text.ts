@@ -14,13 +14,12 @@ export function showText(text: string, maxLength: number): string {
 
 /** Puts a text on one line and escapes its invisible characters. A text that is too long ends in an ellipsis. */
 export function showLine(text: string, maxLength: number): string {
-  // White space is folded before the cut, so that a text of blanks does not use up the line.
-  const line = text
-    .slice(0, maxLength * 4)
-    .replaceAll(/\s+/g, ' ')
-    .trim();
+  // White space is folded before the text is truncated, so that blanks do not use up the line.
+  const start = cutText(text, maxLength * 4);
+  const line = start.replaceAll(/\s+/g, ' ').trim();
   const beginning = cutText(line, maxLength);
-  return `${beginning.replaceAll(INVISIBLE_CHARACTERS, escapeCharacter)}${beginning.length < line.length ? '…' : ''}`;
+  const isTruncated = beginning.length < line.length || text.slice(start.length).trim() !== '';
+  return `${beginning.replaceAll(INVISIBLE_CHARACTERS, escapeCharacter)}${isTruncated ? '…' : ''}`;
 }
 
 /** Removes the full stop at the end of a message, so that it can be part of a sentence. */
@@ -33,8 +32,8 @@ export function dropFullStop(message: string): string {
 /** Returns the beginning of a text, without splitting a character. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
-  const last = text.charCodeAt(length - 1);
-  const splitsPair = last >= 0xd800 && last <= 0xdbff;
+  const lastUnit = text.charCodeAt(length - 1);
+  const splitsPair = lastUnit >= 0xd800 && lastUnit <= 0xdbff;
   return text.slice(0, splitsPair ? length - 1 : length);
 }
 

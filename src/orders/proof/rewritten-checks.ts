@@ -2,8 +2,12 @@ import type { Check } from './checks.js';
 import type { OrderChange } from './judge-commit.js';
 import { listPaths } from './changes.js';
 
+/** Programs that run the script or the program named after them. */
 const INTERPRETERS =
-  /^(?:(?:ba|da|k|z)?sh|node|nodejs|bun|deno|tsx|ts-node|python\d?(?:\.\d+)?|ruby|perl|php|pwsh|lua|env|exec|time|source|\.|npx|sudo|xargs|timeout)$/;
+  /^(?:(?:ba|da|k|z)?sh|node|nodejs|bun|deno|tsx|ts-node|python\d?(?:\.\d+)?|ruby|perl|php|pwsh|lua|env|cross-env|exec|eval|command|time|source|\.|npx|sudo|doas|xargs|timeout|nice|nohup|setsid|stdbuf)$/;
+const SHELL_KEYWORDS = /^(?:if|elif|then|else|do|while|until|!|\{)$/;
+/** Numbers and durations after an interpreter: `timeout 30s`, `nice -n 10`. */
+const AMOUNT = /^\d+(?:\.\d+)?[smhd]?$/;
 const PACKAGE_RUNNERS = /^(?:npm|npx|yarn|pnpm|bun|node)$/;
 const MAKE = /^(?:g?make|just|task|rake)$/;
 const MAKE_FILES = /^(?:gnumakefile|makefile|justfile|\.justfile|taskfile\.ya?ml|rakefile)$/i;
@@ -36,15 +40,15 @@ export function listRewritten(
 function listPrograms(command: readonly string[]): readonly string[] {
   const found: string[] = [];
   for (const [index, word] of command.entries()) {
-    // Flags and assignments may come between an interpreter and its script.
-    if (index > 0 && (word.startsWith('-') || /^\w+=/.test(word))) continue;
+    // Flags, numbers and assignments may come between an interpreter and its script; assignments also before a program.
+    if (/^\w+=\S*$/.test(word) || (index > 0 && (word.startsWith('-') || AMOUNT.test(word)))) continue;
     if (index > 0 && /\s|[;&|]/.test(word)) {
       for (const part of word.split(/[;&|()\n`]+/)) found.push(...listPrograms(part.trim().split(/\s+/).map(unquote)));
       break;
     }
     const plain = word.replace(/^(?:\.\/)+/, '');
     found.push(plain);
-    if (!INTERPRETERS.test(getBaseName(plain)) && !/^(?:if|then|else|do|while|!|\{)$/.test(plain)) break;
+    if (!INTERPRETERS.test(getBaseName(plain)) && !SHELL_KEYWORDS.test(plain)) break;
   }
   return found;
 }

@@ -55,6 +55,20 @@ describe('parsePatch', () => {
     expect(files[0]).toMatchObject({ added: 4, binary: false });
   });
 
+  test.each(['\r', '\u2028', '\u2029'])('finds no file header after %j inside a line', (separator) => {
+    const forged = PATCH.replace('+TWO', `+TWO${separator}diff --git a/x b/x`);
+    expect(parsePatch(forged, FILES, true)).toMatchObject([
+      { path: 'src/a.ts', added: 2, removed: 1 },
+      { path: 'logo.png', binary: true },
+    ]);
+  });
+
+  test.each(['\r', '\u2028'])('reads a hunk whose heading contains %j', (separator) => {
+    const [file] = parsePatch(PATCH.replace('@@ function add()', `@@ function${separator}add()`), FILES, true);
+    expect(file?.hunks.map(({ heading }) => heading)).toEqual([`function${separator}add()`, '']);
+    expect(file).toMatchObject({ added: 2, removed: 1 });
+  });
+
   test('reads both sections of a file that became a link', () => {
     const patch = `diff --git a/a b/a
 deleted file mode 100644

@@ -23,7 +23,8 @@ export interface ListedFile {
   readonly sections: 1 | 2;
 }
 
-const HUNK = /^@@ -(\d{1,10})(?:,\d{1,10})? \+(\d{1,10})(?:,\d{1,10})? @@ ?(.*)$/;
+// A heading is quoted from a file and may contain any character except a line feed.
+const HUNK = /^@@ -(\d{1,10})(?:,\d{1,10})? \+(\d{1,10})(?:,\d{1,10})? @@ ?(.*)$/s;
 
 /**
  * Parses a patch as `git diff-tree --patch` prints it. File names are taken from the list, which has the same order: names
@@ -39,15 +40,16 @@ export function parsePatch(
   isComplete: boolean,
   limits: ShownLimits = SHOWN_LIMITS,
 ): readonly ChangedFile[] {
-  const sections = patch.split(/^(?=diff --git )/m).filter((section) => section.startsWith('diff --git '));
-  let left = limits.lines;
-  let at = 0;
+  // Only a line feed ends a line of a patch: `^` would also match after the carriage returns inside a line.
+  const sections = patch.split(/(?<=^|\n)(?=diff --git )/).filter((section) => section.startsWith('diff --git '));
+  let linesLeft = limits.lines;
+  let next = 0;
   return files.map(({ file, sections: count }) => {
-    const own = sections.slice(at, at + count);
-    at += count;
-    const read = readSections(own, { ...limits, fileLines: Math.min(limits.fileLines, left) });
-    left -= read.shown;
-    const isCut = !isComplete && at >= sections.length;
+    const fileSections = sections.slice(next, next + count);
+    next += count;
+    const read = readSections(fileSections, { ...limits, fileLines: Math.min(limits.fileLines, linesLeft) });
+    linesLeft -= read.shown;
+    const isCut = !isComplete && next >= sections.length;
     const { added, removed, binary, hunks } = read;
     return { ...file, added, removed, binary, truncated: read.truncated || isCut, hunks };
   });

@@ -42,6 +42,17 @@ describe('createGitHubSink', () => {
     },
   );
 
+  it.each([
+    [undefined, 'github.com'],
+    ['https://api.github.com/', 'github.com'],
+    ['https://api.acme.ghe.com', 'acme.ghe.com'],
+    ['https://api.acme.ghe.com.evil.example', 'api.acme.ghe.com.evil.example'],
+    ['https://github.example.org/api/v3', 'github.example.org'],
+  ])('with the base URL %s looks up pull requests of %s', (baseUrl, host) => {
+    const sink = createGitHubSink({ token: 'x', ...(baseUrl === undefined ? {} : { baseUrl }) });
+    expect(sink.pullRequests?.host).toBe(host);
+  });
+
   it('refuses an endless response', async () => {
     const { sink, failNext } = await start();
     failNext({ kind: 'endless-after' });

@@ -59,9 +59,9 @@ export function createGitHubSink(options: ForgeOptions): Sink {
   };
 }
 
-/** Returns the host of the web pages, which on the public server differs from the host of the API. */
+/** Returns the host of the web pages. On GitHub's own servers (github.com, NAME.ghe.com), the API has the host `api.` before it. */
 function readHost(baseUrl = 'https://api.github.com'): string {
-  return new URL(baseUrl).host.replace(/^api\.github\.com$/, 'github.com');
+  return new URL(baseUrl).host.replace(/^api\.(?=github\.com$|[a-z0-9-]+\.ghe\.com$)/, '');
 }
 
 function readPullRequest(response: object): PullRequest | undefined {
