@@ -47,7 +47,7 @@ async function prepareRepository(): Promise<void> {
     }),
     'sluice.config.json': JSON.stringify({
       programs: { codex: replayed },
-      wrappers: { greeter: { type: 'script', command: [process.execPath, join(examples, 'workers/json-worker.mjs')] } },
+      wrappers: { greeter: { type: 'script', command: [process.execPath, join(examples, 'agents/json-agent.mjs')] } },
       checks: { greets: { command: ['node', '-e', check] } },
     }),
   };

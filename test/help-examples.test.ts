@@ -13,7 +13,7 @@ const SCHEMA = {
   properties: { file: { type: 'string' }, line: { type: 'integer' } },
   required: ['file', 'line'],
 };
-const WORKER = join(PROJECT, 'examples/workers/json-worker.mjs');
+const AGENT = join(PROJECT, 'examples/agents/json-agent.mjs');
 
 const { folder, env, write, type } = prepareStage(mkdtempSync(join(tmpdir(), 'sluice-help-')));
 
@@ -43,7 +43,7 @@ beforeAll(() => {
   write('answer.txt', ANSWER);
   write('broken.json', "{a: 'b',}");
   write('issue.schema.json', JSON.stringify(SCHEMA));
-  const wrappers = { greeter: { type: 'script', command: [process.execPath, WORKER], inject: 'file' } };
+  const wrappers = { greeter: { type: 'script', command: [process.execPath, AGENT], inject: 'file' } };
   write('sluice.config.json', JSON.stringify({ wrappers }));
   const request = {
     issue_ref: 'local#1',

@@ -9,14 +9,14 @@ import { BUNDLED_MAIN, MAIN } from './command-stage.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
-const WORKER = join(PROJECT, 'examples/workers/json-worker.mjs');
+const AGENT = join(PROJECT, 'examples/agents/json-agent.mjs');
 
 /** Creates a folder with a worker that reports success, and one whose output cannot be read. */
 async function makeSite(more: object = {}) {
   const folder = await makeFolder({ 'work/x': '' });
   const work = join(folder, 'work');
   const wrappers = {
-    greeter: { type: 'script', command: [process.execPath, WORKER], inject: 'file' },
+    greeter: { type: 'script', command: [process.execPath, AGENT], inject: 'file' },
     mumbler: { type: 'script', command: ['echo', 'well'], inject: 'file' },
   };
   const config = { data: join(folder, 'data'), roots: [work], wrappers, sandbox: { use: 'off' }, ...more };

@@ -43,7 +43,7 @@ export function holdClaim(
     try {
       await deliver(reply);
     } catch (error) {
-      logger.warn('reply refused, still waiting for another', { run: id, error: String(error) });
+      logger.warn('reply refused, still waiting for another', { run_id: id, error: String(error) });
       await store.markWaiting({ id, workerId, now: clock() });
     }
   };
@@ -56,7 +56,7 @@ export function holdClaim(
       else if (!held) stopping.abort('The run was ended: its worker no longer holds the claim.');
       else if (reply !== null) await passReply(reply);
     } catch (error) {
-      logger.warn('claim could not be renewed', { run: id, error: String(error) });
+      logger.warn('claim could not be renewed', { run_id: id, error: String(error) });
       if (performance.now() - lastRenewed > Math.max(MAX_OUTAGE_MS, 2 * leaseMs)) {
         stopping.abort('The run was ended: its worker could not reach the store to renew the claim.');
       }
@@ -87,7 +87,7 @@ export function holdClaim(
       renewal = renewal
         .then(async () => passReply(reply))
         .catch((error: unknown) =>
-          logger.warn('reply could not be passed to the run', { run: id, error: String(error) }),
+          logger.warn('reply could not be passed to the run', { run_id: id, error: String(error) }),
         );
     },
     async end() {

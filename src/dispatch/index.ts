@@ -7,7 +7,7 @@ export { runDemo, type DemoOptions, type DemoReport } from './demo/run-demo.js';
 export { type RunningDemo, showDemo } from './demo/show-demo.js';
 export type { RetentionSettings } from './retention/start-retention.js';
 export { createWaker } from './waker.js';
-export { DEMO_WORKERS, createDemoRequest, createDemoWrappers, findDemoWrappers } from './demo/demo-workers.js';
+export { DEMO_AGENTS, createDemoRequest, createDemoWrappers, findDemoWrappers } from './demo/demo-agents.js';
 export { startUpkeep } from './start-upkeep.js';
 export { type Duty, runByOneProcess } from './run-by-one-process.js';
 export type { PackingSettings } from './packing/start-packing.js';

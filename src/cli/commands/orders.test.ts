@@ -252,9 +252,9 @@ describe('sluice demo', () => {
     await run(['demo', '--json', '--data', join(folder, 'demo')], memory);
     const report = JSON.parse(memory.printed.stdout) as { orders: readonly Fields[]; inbox: readonly Fields[] };
     expect(report.orders.map(({ worker, source, action }) => [worker, source, action])).toEqual([
-      ['json-worker', 'json', 'advance'],
-      ['text-worker', 'text', 'advance'],
-      ['print-only-worker', 'streams', 'needs-human'],
+      ['json-agent', 'json', 'advance'],
+      ['text-agent', 'text', 'advance'],
+      ['print-only-agent', 'streams', 'needs-human'],
       ['codex-cli', 'json', 'advance'],
     ]);
     expect(report.inbox).toHaveLength(1);
@@ -268,11 +268,11 @@ describe('sluice demo', () => {
     const again = createMemoryIo({});
     const words = ['resolve', String(waiting[0]?.['id']), '--action', 'retry', '--why', 'once more', '--who', 'Ada'];
     expect(await run([...words, ...locationArgs], again)).toBe(0);
-    expect(JSON.parse(again.printed.stdout)).toMatchObject({ new_run: { worker: 'print-only-worker' } });
+    expect(JSON.parse(again.printed.stdout)).toMatchObject({ new_run: { worker: 'print-only-agent' } });
   });
 
   it('does not register its wrappers in other data folders', async () => {
-    const { exitCode, stderr } = await order('print-only-worker');
+    const { exitCode, stderr } = await order('print-only-agent');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('UNKNOWN_WORKER');
   });

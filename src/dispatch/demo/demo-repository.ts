@@ -6,7 +6,7 @@ import { makeFolder } from '../../files/index.js';
 const IDENTITY = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@example.org', '-c', 'commit.gpgsign=false'];
 
 /**
- * Creates a small repository for the demo's workers in the data folder. Without git it is a plain folder, and the workers
+ * Creates a small repository for the demo's agents in the data folder. Without git it is a plain folder, and the agents
  * report a pull request instead of a commit.
  */
 export async function makeDemoRepository(data: string): Promise<string> {

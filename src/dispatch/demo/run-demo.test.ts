@@ -6,13 +6,13 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { runDemo } from './run-demo.js';
 
 describe('the orders of the demo', { timeout: 60_000 }, () => {
-  it('two workers and a recorded agent end in a delivered comment, the worker that only prints in the inbox', async () => {
+  it('of two scripts and a recorded agent end in a delivered comment, that of a script that only prints in the inbox', async () => {
     const data = await makeFolder({});
     const { orders, inbox } = await runDemo({ data });
     expect(orders.map(({ worker, source, action }) => [worker, source, action])).toEqual([
-      ['json-worker', 'json', 'advance'],
-      ['text-worker', 'text', 'advance'],
-      ['print-only-worker', 'streams', 'needs-human'],
+      ['json-agent', 'json', 'advance'],
+      ['text-agent', 'text', 'advance'],
+      ['print-only-agent', 'streams', 'needs-human'],
       ['codex-cli', 'json', 'advance'],
     ]);
     for (const { comment, delivered_to, run_id } of orders) {

@@ -9,13 +9,13 @@ import { startWorker } from '../start-worker.js';
 import { waitForOrder } from '../wait-for-order.js';
 import { hasCommit, makeDemoRepository } from './demo-repository.js';
 import {
-  DEMO_WORKERS,
+  DEMO_AGENTS,
   createAgentRequest,
   createDemoRequest,
   createDemoChecks,
   createDemoWrappers,
   getDemoPrograms,
-} from './demo-workers.js';
+} from './demo-agents.js';
 
 /** Options for the demo. */
 export interface DemoOptions {
@@ -77,7 +77,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     try {
       // Every demo has new issues: those of the last one may still wait for a person.
       const suffix = createUlidGenerator()().slice(-8).toLowerCase();
-      for (const name of DEMO_WORKERS) {
+      for (const name of DEMO_AGENTS) {
         const { order } = await lead.submit(createDemoRequest(name, `local#demo-${suffix}-${name}`, repoDir));
         submitted.push(order);
       }

@@ -3,7 +3,7 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { createLead } from '../../orders/lead/create-lead.js';
 import { openSite } from '../../store/contract/fixtures/open-site.js';
 import { startWorker } from '../start-worker.js';
-import { createDemoWrappers } from './demo-workers.js';
+import { createDemoWrappers } from './demo-agents.js';
 import { showDemo } from './show-demo.js';
 
 async function openStage() {
@@ -40,10 +40,8 @@ describe('the demo of an empty store', { timeout: 90_000 }, () => {
     const decided = (await store.listOrders({})).items.map(
       ({ order, decision }) => `${order.worker} ${decision?.action}`,
     );
-    expect(decided.toSorted()).toEqual(['json-worker advance', 'print-only-worker needs-human', 'text-worker advance']);
-    expect((await store.listInbox({ open: true })).items).toMatchObject([
-      { issue_ref: 'local#demo-print-only-worker' },
-    ]);
+    expect(decided.toSorted()).toEqual(['json-agent advance', 'print-only-agent needs-human', 'text-agent advance']);
+    expect((await store.listInbox({ open: true })).items).toMatchObject([{ issue_ref: 'local#demo-print-only-agent' }]);
     expect(await showDemo({ store, lead, data })).toBeUndefined();
   });
 
@@ -57,7 +55,7 @@ describe('the demo of an empty store', { timeout: 90_000 }, () => {
     expect((await store.listOrders({})).items).toHaveLength(3);
   });
 
-  it('stops when it is aborted', async () => {
+  it('ends the replayed agents when it is stopped', async () => {
     const { data, store, lead } = await openStage();
     const demo = await showDemo({ store, lead, data });
     await demo?.stop();

@@ -8,14 +8,14 @@ import { whileInProgress } from '../claims-in-progress.js';
 import { executeRun } from '../execute-run.js';
 import { DEFAULT_LEASE_MS } from '../worker-options.js';
 import { makeDemoRepository } from './demo-repository.js';
-import { DEMO_WORKERS, createDemoRequest } from './demo-workers.js';
+import { DEMO_AGENTS, createDemoRequest } from './demo-agents.js';
 import { readRecordedAgents } from './recorded-agents.js';
 import type { RecordedAgent } from './recorded-agents.js';
 
 /** Options for the demo of `sluice serve`. Its orders are executed by any worker of the store. */
 export interface ShowDemoOptions {
   readonly store: Store;
-  /** Must have the wrappers of the demo workers. */
+  /** Must have the wrappers of the demo agents. */
   readonly lead: Lead;
   readonly data: string;
   readonly logger?: Logger;
@@ -31,7 +31,7 @@ export interface RunningDemo {
 }
 
 /**
- * Fills an empty store with sample data: recorded agents replayed at their original pace, and an order for each worker of the
+ * Fills an empty store with sample data: recorded agents replayed at their original pace, and an order for each agent of the
  * demo, one of which ends in the inbox. A store that is not empty is left unchanged.
  *
  * @example
@@ -66,7 +66,7 @@ export async function showDemo(options: ShowDemoOptions): Promise<RunningDemo | 
   }
 
   const repoDir = await makeDemoRepository(data);
-  for (const worker of DEMO_WORKERS) await submitOnce(lead, worker, repoDir);
+  for (const agent of DEMO_AGENTS) await submitOnce(lead, agent, repoDir);
   const agents = await readRecordedAgents();
   const played = Promise.all(agents.map(play)).then(
     () => undefined,

@@ -1,5 +1,6 @@
-import { readdir, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { mkdir, readdir, utimes } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { readRepos } from '../../orders/repos/repos.js';
@@ -36,12 +37,37 @@ describe('the mirror of a repository', () => {
     expect(await sweep(31, [url])).toBe(0);
     const old = new Date(Date.now() - 60 * DAY);
     await utimes(`${mirror}.lock`, old, old);
-    // Used again.
+    // A fetch is a use.
     await fetchMirror(data, repo);
     expect(await sweep(1)).toBe(0);
     expect(await sweep(31)).toBe(1);
     expect(await readdir(join(data, 'mirrors'))).toEqual([]);
     expect(await fetchMirror(data, repo)).toBe(mirror);
+  });
+
+  it('is removed even if another mirror disappears during the sweep', async () => {
+    const { data, mirror } = await openMirror();
+    // The smallest name, so that it is swept first.
+    const other = join(data, 'mirrors', `${'0'.repeat(32)}.git`);
+    await mkdir(other);
+    const sweeper = startMirrorSweep({
+      data,
+      repos: [],
+      clock: () => {
+        rmSync(other, { recursive: true, force: true });
+        return Date.now() + 31 * DAY;
+      },
+    });
+    expect(await sweeper.sweep()).toBe(1);
+    await sweeper.stop();
+    expect(await readdir(join(data, 'mirrors'))).not.toContain(basename(mirror));
+  });
+
+  it('is removed completely after a crash during its removal', async () => {
+    const { data, mirror, sweep } = await openMirror();
+    await mkdir(`${mirror}.removed/objects`, { recursive: true });
+    await sweep(1);
+    expect(await readdir(join(data, 'mirrors'))).not.toContain(`${basename(mirror)}.removed`);
   });
 
   it('is kept while an order works there, or a process fetches into it', async () => {

@@ -31,9 +31,12 @@ export interface MirrorSweep {
 
 const EVERY_MS = 60 * 60 * 1000;
 const UNUSED_MS = 30 * 86_400_000;
+/** The end of a mirror's name while it is being removed. */
+const REMOVED = '.removed';
 /** Mirrors that one sweep examines; there is one for every URL that was ever configured. */
 const MAX_MIRRORS = 1000;
-const MIRROR = /^[0-9a-f]{32}\.git$/u;
+/** A mirror, or one whose removal was interrupted by a crash. */
+const MIRROR = /^[0-9a-f]{32}\.git(?:\.removed)?$/u;
 
 /**
  * Removes the mirrors of repositories that the configuration no longer names, some time after their last use. A mirror is
@@ -54,9 +57,10 @@ export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
     for (const name of await listFirstNames(mirrors, MAX_MIRRORS, chooseMirror)) {
       const folder = join(mirrors, name);
       if (isStopping) break;
-      if (configured.has(folder) || clock() - (await findLastUse(folder)) < unusedMs) continue;
+      if (configured.has(folder)) continue;
       try {
-        if (await removeUnused(folder)) removed += 1;
+        if (name.endsWith(REMOVED)) await rm(folder, { recursive: true, force: true });
+        else if (clock() - (await findLastUse(folder)) >= unusedMs && (await removeUnused(folder))) removed += 1;
       } catch (error) {
         logger.warn('cannot remove an unused mirror, trying again', { folder, error: getErrorMessage(error) });
       }
@@ -77,7 +81,7 @@ export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
       const isUsed = clock() - (await findLastUse(folder)) < unusedMs || (await hasWorktrees(folder));
       if (isUsed || (await hasOwnCommits(folder))) return false;
       // Renamed first, because a partly removed mirror must not have the name of a complete one.
-      const removedPath = `${folder}.removed`;
+      const removedPath = `${folder}${REMOVED}`;
       await rm(removedPath, { recursive: true, force: true });
       await rename(folder, removedPath);
       await rm(removedPath, { recursive: true, force: true });
@@ -108,7 +112,7 @@ async function findLastUse(folder: string): Promise<number> {
   return found.mtimeMs;
 }
 
-/** Whether orders in progress, or changes left for a person, use the mirror. */
+/** Whether the mirror has worktrees: of orders in progress, or with changes that are left for a person. */
 async function hasWorktrees(folder: string): Promise<boolean> {
   return (await readdir(join(folder, 'worktrees')).catch((): string[] => [])).length > 0;
 }

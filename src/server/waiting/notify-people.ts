@@ -20,8 +20,11 @@ export interface NotifyOptions {
 const POLL_MS = 3000;
 /** The maximum number of requests in a round. The rest is sent in later rounds. */
 const MAX_PER_ROUND = 10;
-/** An entry is dropped after this many failed attempts; the console still shows it. */
+/** An entry is dropped after this many failed attempts, about ten hours; the console still shows it. */
 const MAX_ATTEMPTS = 20;
+/** The pause after the first failure. It is doubled after each further failure, up to an hour. */
+const FIRST_PAUSE_MS = 3000;
+const LONGEST_PAUSE_MS = 3_600_000;
 
 /** Sends a signed request for each new entry in the list of everything that waits for a person, until the server shuts down. */
 export function startNotifier({ post, consoleUrl = '', store, logger, ending }: NotifyOptions): {
@@ -47,33 +50,46 @@ export function startNotifier({ post, consoleUrl = '', store, logger, ending }: 
   return { stopped: work() };
 }
 
+/** The attempts to send an entry. */
+interface Attempts {
+  readonly count: number;
+  /** When to try again, in milliseconds since 1970; infinity if the entry was sent or dropped. */
+  readonly retryAt: number;
+}
+
+const NO_ATTEMPT: Attempts = { count: 0, retryAt: -Infinity };
+
 /**
- * Creates a function that sends one round of requests: for new entries, and again for those that failed. Entries that are no
- * longer in the list are forgotten, so memory is bounded by the list.
+ * Creates a function that sends one round of requests at the same time: for new entries, and again for failed ones whose pause
+ * is over. Entries that are no longer in the list are forgotten, so memory is bounded by the list.
  */
 export function createRound(
   send: (entry: WaitingEntry) => Promise<void>,
+  clock: () => number = Date.now,
 ): (list: WaitingList) => Promise<readonly unknown[]> {
-  /** The number of attempts for each entry; infinity once it was sent. */
-  let attempts = new Map<string, number>();
+  let attempts = new Map<string, Attempts>();
   return async ({ items }) => {
-    attempts = new Map(items.flatMap(({ id }) => (attempts.has(id) ? [[id, attempts.get(id) ?? 0]] : [])));
-    const countAttempts = ({ id }: WaitingEntry): number => attempts.get(id) ?? 0;
+    attempts = new Map(items.map(({ id }) => [id, attempts.get(id) ?? NO_ATTEMPT]));
+    const getAttempts = ({ id }: WaitingEntry): Attempts => attempts.get(id) ?? NO_ATTEMPT;
     // Entries with the fewest attempts come first, so that entries that always fail do not block them.
     const due = items
-      .filter((entry) => countAttempts(entry) < MAX_ATTEMPTS)
-      .toSorted((one, other) => countAttempts(one) - countAttempts(other))
+      .filter((entry) => getAttempts(entry).retryAt <= clock())
+      .toSorted((one, other) => getAttempts(one).count - getAttempts(other).count)
       .slice(0, MAX_PER_ROUND);
     const failures: unknown[] = [];
-    for (const entry of due) {
-      try {
-        await send(entry);
-        attempts.set(entry.id, Number.POSITIVE_INFINITY);
-      } catch (error) {
-        failures.push(error);
-        attempts.set(entry.id, countAttempts(entry) + 1);
-      }
-    }
+    await Promise.all(
+      due.map(async (entry) => {
+        const count = getAttempts(entry).count + 1;
+        try {
+          await send(entry);
+          attempts.set(entry.id, { count, retryAt: Infinity });
+        } catch (error) {
+          failures.push(error);
+          const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (count - 1));
+          attempts.set(entry.id, { count, retryAt: count < MAX_ATTEMPTS ? clock() + pause : Infinity });
+        }
+      }),
+    );
     return failures;
   };
 }

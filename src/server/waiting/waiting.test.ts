@@ -149,10 +149,14 @@ describe('notifications', () => {
   it('are sent once for each entry, and again if sending failed', async () => {
     const sent: string[] = [];
     let isDown = true;
-    const round = createRound(async ({ id }) => {
-      if (id === 'b' && isDown) throw new Error('down');
-      sent.push(id);
-    });
+    let now = NOW;
+    const round = createRound(
+      async ({ id }) => {
+        if (id === 'b' && isDown) throw new Error('down');
+        sent.push(id);
+      },
+      () => (now += 3000),
+    );
     const list = { items: [entry('a'), entry('b')], complete: true };
     expect(await round(list)).toHaveLength(1);
     isDown = false;
@@ -166,10 +170,14 @@ describe('notifications', () => {
 
   it('are bounded: a few per round, new ones first, and dropped after too many failures', async () => {
     const tried: string[] = [];
-    const round = createRound(async ({ id }) => {
-      tried.push(id);
-      throw new Error('down');
-    });
+    let now = NOW;
+    const round = createRound(
+      async ({ id }) => {
+        tried.push(id);
+        throw new Error('down');
+      },
+      () => (now += 3_600_000),
+    );
     const items = Array.from({ length: 15 }, (_, index) => entry(`e${index}`));
     await round({ items, complete: true });
     expect(tried).toHaveLength(10);
@@ -177,6 +185,32 @@ describe('notifications', () => {
     expect(tried.slice(10, 15)).toEqual(items.slice(10).map(({ id }) => id));
     for (let turn = 0; turn < 60; turn += 1) await round({ items, complete: true });
     expect(tried).toHaveLength(15 * 20);
+  });
+
+  it('are still sent if the receiver was unreachable for hours', async () => {
+    let now = NOW;
+    const sent: number[] = [];
+    const round = createRound(
+      async () => {
+        if (now < NOW + 4 * 3_600_000) throw new Error('down');
+        sent.push(now);
+      },
+      () => now,
+    );
+    for (; now < NOW + 6 * 3_600_000; now += 3000) await round({ items: [entry('a')], complete: true });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('are sent at the same time, so that a slow receiver does not delay the others', async () => {
+    let waiting = 0;
+    let resolve = (): void => undefined;
+    const promise = new Promise<void>((done) => (resolve = done));
+    const round = createRound(async () => {
+      waiting += 1;
+      if (waiting === 3) resolve();
+      await promise;
+    });
+    expect(await round({ items: [entry('a'), entry('b'), entry('c')], complete: true })).toEqual([]);
   });
 
   it('name what is waiting and where to answer it', () => {

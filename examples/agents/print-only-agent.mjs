@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * A worker that writes no result file and only prints. Whatever it claims, a person decides.
+ * An agent that writes no result file and only prints. Whatever it claims, a person decides.
  *
- *   wrappers: { 'print-only-worker': { type: 'script', command: ['node', 'print-only-worker.mjs'], inject: 'env' } }
+ *   wrappers: { 'print-only-agent': { type: 'script', command: ['node', 'print-only-agent.mjs'], inject: 'env' } }
  */
 const { SLUICE_ISSUE_REF, SLUICE_RUN_ID } = process.env;
 console.log('Looking at the issue…');

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * A worker that reports in text: reads its order from the environment and writes `work_result.txt`, header lines first.
+ * An agent that reports in text: reads its order from the environment and writes `work_result.txt`, header lines first.
  *
- *   wrappers: { 'text-worker': { type: 'script', command: ['node', 'text-worker.mjs'], inject: 'env' } }
+ *   wrappers: { 'text-agent': { type: 'script', command: ['node', 'text-agent.mjs'], inject: 'env' } }
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * A worker that reports in JSON: reads its order, adds a file, tries it, commits it, writes `work_result.json`.
+ * An agent that reports in JSON: reads its order, adds a file, tries it, commits it, writes `work_result.json`.
  *
- *   wrappers: { 'json-worker': { type: 'script', command: ['node', 'json-worker.mjs', '{work_order}'], inject: 'args' } }
+ *   wrappers: { 'json-agent': { type: 'script', command: ['node', 'json-agent.mjs', '{work_order}'], inject: 'args' } }
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ writeResult({
 /** Commits the file; undefined if there is no git, or if this folder is not the root of a repository. */
 function commit() {
   if (!existsSync('.git')) return undefined;
-  const identity = ['-c', 'user.name=json-worker', '-c', 'user.email=json-worker@example.org'];
+  const identity = ['-c', 'user.name=json-agent', '-c', 'user.email=json-agent@example.org'];
   try {
     git('add', '--', program);
     git(...identity, 'commit', '--quiet', '-m', `Add ${program}`);

@@ -4,33 +4,33 @@ import type { WorkRequest } from '../../records/index.js';
 import type { Checks, Wrappers } from '../../orders/index.js';
 import { hasDemoRepository } from './demo-repository.js';
 
-/** The workers of the demo, in the sequence in which their orders are submitted. */
-export const DEMO_WORKERS = ['json-worker', 'text-worker', 'print-only-worker'] as const;
+/** The agents of the demo, in the sequence in which their orders are submitted. */
+export const DEMO_AGENTS = ['json-agent', 'text-agent', 'print-only-agent'] as const;
 
-/** Returns the wrappers of the demo workers. */
+/** Returns the wrappers of the demo agents. */
 export function createDemoWrappers(): Wrappers {
   return {
-    'json-worker': { type: 'script', command: [...getCommand('json-worker'), '{work_order}'], inject: 'args' },
-    'text-worker': { type: 'script', command: getCommand('text-worker'), inject: 'env' },
-    'print-only-worker': { type: 'script', command: getCommand('print-only-worker'), inject: 'env' },
+    'json-agent': { type: 'script', command: [...getCommand('json-agent'), '{work_order}'], inject: 'args' },
+    'text-agent': { type: 'script', command: getCommand('text-agent'), inject: 'env' },
+    'print-only-agent': { type: 'script', command: getCommand('print-only-agent'), inject: 'env' },
   };
 }
 
 /**
- * Returns the wrappers of the demo workers if a demo has run with this data folder: any command can then retry its orders.
+ * Returns the wrappers of the demo agents if a demo has run with this data folder: any command can then retry its orders.
  */
 export async function findDemoWrappers(data: string): Promise<Wrappers> {
   return (await hasDemoRepository(data)) ? createDemoWrappers() : {};
 }
 
-/** Creates the work request for a demo worker. */
+/** Creates the work request for a demo agent. */
 export function createDemoRequest(worker: string, issueRef: string, repoDir: string): WorkRequest {
   return { issue_ref: issueRef, role: 'demo', repo_dir: repoDir, worker, instructions: 'Greet the reader.' };
 }
 
 /** The programs are in `examples/` of the package; their path relative to this file is the same in source and build. */
 function getCommand(worker: string): readonly [string, string] {
-  return [process.execPath, fileURLToPath(new URL(`../../../examples/workers/${worker}.mjs`, import.meta.url))];
+  return [process.execPath, fileURLToPath(new URL(`../../../examples/agents/${worker}.mjs`, import.meta.url))];
 }
 
 /** A recorded agent with its own order: it writes a file in its worktree, and a check verifies the content. */

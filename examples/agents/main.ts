@@ -1,5 +1,5 @@
 /**
- * Submits an order to each of the three workers in this folder: one reports in JSON, one in text, one only prints. Their
+ * Submits an order to each of the three agents in this folder: one reports in JSON, one in text, one only prints. Their
  * results are read and decided, and comments are delivered; a result that cannot be trusted waits for a person.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -12,12 +12,12 @@ import { openStore } from 'sluice/store';
 
 const start = (name: string) => [process.execPath, fileURLToPath(new URL(`${name}.mjs`, import.meta.url))];
 const wrappers = {
-  'json-worker': { type: 'script', command: [...start('json-worker'), '{work_order}'], inject: 'args' },
-  'text-worker': { type: 'script', command: start('text-worker'), inject: 'env' },
-  'print-only-worker': { type: 'script', command: start('print-only-worker'), inject: 'env' },
+  'json-agent': { type: 'script', command: [...start('json-agent'), '{work_order}'], inject: 'args' },
+  'text-agent': { type: 'script', command: start('text-agent'), inject: 'env' },
+  'print-only-agent': { type: 'script', command: start('print-only-agent'), inject: 'env' },
 } as const;
 
-const data = await mkdtemp(join(tmpdir(), 'sluice-workers-'));
+const data = await mkdtemp(join(tmpdir(), 'sluice-agents-'));
 const repo_dir = join(data, 'repository');
 await mkdir(repo_dir);
 const store = await openStore('memory:');
