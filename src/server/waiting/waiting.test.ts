@@ -204,7 +204,9 @@ describe('notifications', () => {
   it('are sent at the same time, so that a slow receiver does not delay the others', async () => {
     let waiting = 0;
     let resolve = (): void => undefined;
-    const promise = new Promise<void>((done) => (resolve = done));
+    const promise = new Promise<void>((done) => {
+      resolve = done;
+    });
     const round = createRound(async () => {
       waiting += 1;
       if (waiting === 3) resolve();
