@@ -141,10 +141,10 @@ function refuseEndlessReferences(document: SchemaDocument): void {
 
   /** Depth first with an explicit stack: a chain of references may be longer than the call stack. */
   function visit(start: LocatedSchema): void {
-    const stack: { readonly at: LocatedSchema; readonly rest: LocatedSchema[] }[] = [];
+    const stack: { readonly at: LocatedSchema; readonly remaining: LocatedSchema[] }[] = [];
     open(start);
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-      const next = top.rest.pop();
+      const next = top.remaining.pop();
       if (next !== undefined) {
         open(next);
         continue;
@@ -159,7 +159,7 @@ function refuseEndlessReferences(document: SchemaDocument): void {
         throw createSchemaError(at.location, 'this schema refers to itself without descending into the value');
       }
       state.set(at.node, 'open');
-      stack.push({ at, rest: [...listReferences(at), ...listInPlaceSchemas(at)] });
+      stack.push({ at, remaining: [...listReferences(at), ...listInPlaceSchemas(at)] });
     }
   }
 

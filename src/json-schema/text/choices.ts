@@ -126,18 +126,18 @@ export function isBeginning(text: string, names: readonly string[]): boolean {
 function chooseInText(text: string, names: Names, { separators, isStrict }: Placement): Choice | undefined {
   const words = splitWords(text);
   if (words.length > MAX_WORDS || /[?？]/.test(text)) return undefined;
-  const { mentions, rest } = findMentions(words, names);
+  const { mentions, otherWords } = findMentions(words, names);
   const [first] = mentions;
   if (first === undefined || first.choice === 'several') return undefined;
   const others = mentions.filter((mention) => mention.choice !== first.choice);
   if (OPTION.test(text) && first.end === words[0]?.end)
-    return isOptionText(text, others, rest) ? first.choice : undefined;
+    return isOptionText(text, others, otherWords) ? first.choice : undefined;
   if (others.length > 0) return undefined;
   // After `high:` or `high (` only a correction counts: the explanation may contain "not".
   if (first.start === words[0]?.start && separators.test(text.slice(first.end))) {
-    return rest[0] !== undefined && isGuard(rest[0].text) ? undefined : first.choice;
+    return otherWords[0] !== undefined && isGuard(otherWords[0].text) ? undefined : first.choice;
   }
-  if (rest.some((word) => isGuard(word.text)) || isOneOfSeveral(text, names)) return undefined;
+  if (otherWords.some((word) => isGuard(word.text)) || isOneOfSeveral(text, names)) return undefined;
   const isPlaced = mentions.some((mention) => isAnswerPosition(text, mention));
   const isShort =
     foldWords(text.slice(first.start, first.end)).length <= 3 || isGuard(text.slice(first.start, first.end));
@@ -148,13 +148,13 @@ function chooseInText(text: string, names: Names, { separators, isStrict }: Plac
 const OPTION = /^[\s("'*]*[\p{L}\p{N}]\)[*"']*\s+\p{Lu}/u;
 
 /** Whether the letter of an option is followed by its text, not by another option or a correction. */
-function isOptionText(text: string, others: readonly Mention[], rest: readonly Word[]): boolean {
+function isOptionText(text: string, others: readonly Mention[], otherWords: readonly Word[]): boolean {
   if (others.some(({ end }) => /^[).:]/.test(text.slice(end)))) return false;
   return (
     others.length === 0 ||
-    (rest[0] !== undefined &&
-      rest[0].start < (others[0]?.start ?? 0) &&
-      (/^n(?:either|one)$/i.test(rest[0].text) || !isGuard(rest[0].text)))
+    (otherWords[0] !== undefined &&
+      otherWords[0].start < (others[0]?.start ?? 0) &&
+      (/^n(?:either|one)$/i.test(otherWords[0].text) || !isGuard(otherWords[0].text)))
   );
 }
 
@@ -184,9 +184,9 @@ interface Mention {
 }
 
 /** Finds all mentions. The longest name at each position counts: `strong buy` does not mention `buy`. */
-function findMentions(words: readonly Word[], names: Names): { mentions: Mention[]; rest: Word[] } {
+function findMentions(words: readonly Word[], names: Names): { mentions: Mention[]; otherWords: Word[] } {
   const mentions: Mention[] = [];
-  const rest: Word[] = [];
+  const otherWords: Word[] = [];
   for (let index = 0; index < words.length; index += 1) {
     const word = words[index];
     const found = findLongestMention(words, index, names);
@@ -194,10 +194,10 @@ function findMentions(words: readonly Word[], names: Names): { mentions: Mention
       mentions.push(found.mention);
       index += found.length - 1;
     } else if (word !== undefined) {
-      rest.push(word);
+      otherWords.push(word);
     }
   }
-  return { mentions, rest };
+  return { mentions, otherWords };
 }
 
 function findLongestMention(

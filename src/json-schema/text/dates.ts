@@ -41,17 +41,17 @@ export function readDateTime(text: string): string | undefined {
   if (text.length > 60) return undefined;
   const match = TIME.exec(foldCase(text).trim());
   if (match === null) return undefined;
-  const [, dateText = '', hourText = '', minute = '', second = '00', fraction = '', half, zone = ''] = match;
+  const [, dateText = '', hourText = '', minute = '', second = '00', fraction = '', amOrPm, zone = ''] = match;
   const date = readDate(dateText);
-  const hour = toHour(Number(hourText), half);
+  const hour = toHour(Number(hourText), amOrPm);
   if (date === undefined || hour === undefined) return undefined;
   return `${date}T${pad(hour)}:${minute}:${second}${fraction}${toOffset(zone)}`;
 }
 
-function toHour(hour: number, half: string | undefined): number | undefined {
-  if (half === undefined) return hour;
+function toHour(hour: number, amOrPm: string | undefined): number | undefined {
+  if (amOrPm === undefined) return hour;
   if (hour < 1 || hour > 12) return undefined;
-  return (hour % 12) + (half === 'pm' ? 12 : 0);
+  return (hour % 12) + (amOrPm === 'pm' ? 12 : 0);
 }
 
 function toOffset(zone: string): string {

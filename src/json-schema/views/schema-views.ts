@@ -130,7 +130,7 @@ export interface AlignmentView {
   readonly required: ReadonlySet<string>;
   readonly isClosed: boolean;
   /** The schemas of values under keys that neither a property nor a pattern names. */
-  readonly rest: Conjunction;
+  readonly additional: Conjunction;
   readonly prefix: readonly Conjunction[];
   readonly items: Conjunction;
   readonly format: string | undefined;
@@ -192,7 +192,7 @@ export function listSchemasForKey(view: AlignmentView, key: string, allowance: A
   const named = view.properties.get(key);
   const matching = view.patterns.filter(({ pattern }) => pattern.test(key, allowance));
   if (named !== undefined || matching.length > 0) return [...(named ?? []), ...matching.map(({ node }) => node)];
-  return view.isClosed ? undefined : view.rest;
+  return view.isClosed ? undefined : view.additional;
 }
 
 function createView(
@@ -218,7 +218,7 @@ function createView(
     patterns: collectPatterns(source, parts),
     required: new Set(parts.flatMap((part) => readStrings(part['required']))),
     isClosed: parts.some((part) => part['additionalProperties'] === false || part['unevaluatedProperties'] === false),
-    rest: parts.flatMap((part) => readSchemaKeyword(part['additionalProperties'])),
+    additional: parts.flatMap((part) => readSchemaKeyword(part['additionalProperties'])),
     prefix: Array.from({ length: Math.max(0, ...prefixes.map((prefix) => prefix.length)) }, (_item, index) =>
       prefixes.flatMap((prefix) => prefix.slice(index, index + 1)),
     ),
