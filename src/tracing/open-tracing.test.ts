@@ -27,7 +27,7 @@ describe('openTracing', () => {
     const { logger, warnings } = collectWarnings();
     const tracing = await openTracing({ logger, env: {} });
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    tracing?.request({ endpoint: 'parse', status: 200, ms: 40, traceparent }, 1_800_000_000_000);
+    tracing?.recordRequest({ endpoint: 'parse', status: 200, ms: 40, traceparent }, 1_800_000_000_000);
     await tracing?.flush();
     expect(exporter.getFinishedSpans()).toMatchObject([
       {

@@ -11,7 +11,7 @@ import { formatTraceparent, readParent } from './trace-parent.js';
 /** Creates spans for requests, runs and orders. */
 export interface Tracing extends RunTracer {
   /** Records an HTTP request; `at` is when the response was sent, in milliseconds since 1970. */
-  request(request: TracedRequest, at: number): void;
+  recordRequest(request: TracedRequest, at: number): void;
   /** Sends the recorded spans and waits a few seconds at most; for processes that are about to exit. */
   flush(): Promise<void>;
 }
@@ -92,7 +92,7 @@ function isTracingRequested(env: Readonly<Record<string, string | undefined>>): 
 function createTracing(api: OpenTelemetry, settings: { content: boolean; consoleUrl: string | undefined }): Tracing {
   const tracer = api.trace.getTracer('sluice', VERSION);
   return {
-    request({ endpoint, status, ms, traceparent }, at) {
+    recordRequest({ endpoint, status, ms, traceparent }, at) {
       const attributes = { 'sluice.endpoint': endpoint, 'http.response.status_code': status };
       const options = { startTime: at - ms, attributes, kind: SERVER };
       tracer.startSpan(`sluice.request ${endpoint}`, options, readParent(api, traceparent)).end(at);

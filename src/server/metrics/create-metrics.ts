@@ -17,7 +17,7 @@ interface MetricsOptions {
   readonly data: string;
   readonly clock?: () => number;
   readonly logger?: Logger;
-  readonly tracing?: Pick<Tracing, 'request'> | undefined;
+  readonly tracing?: Pick<Tracing, 'recordRequest'> | undefined;
   /** The number of unknown types and fields in one attempt from which a warning is logged; 10 by default. */
   readonly driftThreshold?: number | undefined;
 }
@@ -120,7 +120,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const { endpoint } = request;
       requests.add({ endpoint, status: String(request.status) });
       seconds.observe({ endpoint }, request.ms / 1000);
-      tracing?.request(request, clock());
+      tracing?.recordRequest(request, clock());
     },
     async render() {
       await countNew();
