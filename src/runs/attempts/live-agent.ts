@@ -61,7 +61,7 @@ export async function launchAgent(
   const { pid } = running.identity;
   // Processes cannot leave a sandbox. Without a sandbox, this finds those that left the process group and cleared their environment.
   const descendants = sandbox === undefined ? trackDescendants(pid) : undefined;
-  const conversation = openConversation(context, plan, prepared, running);
+  const conversation = openConversation(context, plan, prepared, { running, isSandboxed: sandbox !== undefined });
   const reader = new OutputReader(running.output);
   let hasExited = false;
   void running.ended.then(() => (hasExited = true));
@@ -133,7 +133,7 @@ function openConversation(
   context: RunContext,
   { workdir, sessionId }: { readonly workdir: string; readonly sessionId: string | null },
   { converse }: PreparedLaunch,
-  running: RunningProcess,
+  { running, isSandboxed }: { readonly running: RunningProcess; readonly isSandboxed: boolean },
 ): Conversation | null {
   if (converse === undefined) return null;
   const { spec, control, stopwatch, limits, ports, runDir } = context;
@@ -151,6 +151,7 @@ function openConversation(
     stopwatch,
     waitMs: limits.wait_s * 1000,
     holdMs: limits.hold_s * 1000,
+    isSandboxed,
     onQuestion: ports.onQuestion,
     onUnanswered: ports.onUnanswered,
     process: {

@@ -28,6 +28,8 @@ export interface ConversationOptions {
   readonly stopwatch: Stopwatch;
   readonly waitMs: number;
   readonly holdMs: number;
+  /** Whether the agent runs in a sandbox: Sluice, which is outside, then reads and writes no files for it. */
+  readonly isSandboxed: boolean;
   /** Records that the run is waiting, before its question is published. */
   readonly onQuestion: () => Promise<void>;
   /** Records that the run is no longer waiting, because no answer came in time. */
@@ -100,7 +102,10 @@ export class Conversation implements CapturedConversation {
         if (kind !== null) this.#kinds.set(number, kind);
       },
       onWithdrawn: (number) => this.#withdraw(number),
-      readFile: async (path, lines) => readForAgent(policy.workdir, path, lines),
+      readFile: async (path, lines) => {
+        this.#refuseInSandbox(path);
+        return readForAgent(policy.workdir, path, lines);
+      },
       writeFile: async (path, text) => this.#writeFile(path, text),
       onEnd: () => this.#endTurn(),
       onSessionLost: (reason) =>
@@ -277,7 +282,16 @@ export class Conversation implements CapturedConversation {
     this.#options.process.stop();
   }
 
+  /** Files such as the hooks of a repository, or Sluice's data, are protected only inside the sandbox. */
+  #refuseInSandbox(path: string): void {
+    if (!this.#options.isSandboxed) return;
+    throw new Error(
+      `Access to "${path}" is refused: the agent runs in a sandbox, and must read and write files with its own tools.`,
+    );
+  }
+
   async #writeFile(path: string, text: string): Promise<void> {
+    this.#refuseInSandbox(path);
     const { permissions, workdir } = this.#options.policy;
     const resolved = await resolveInFolder(workdir, path);
     const isAllowed =

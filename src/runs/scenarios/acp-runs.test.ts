@@ -1,4 +1,5 @@
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
@@ -7,6 +8,7 @@ import type { FcmpEvent } from '../../events/index.js';
 import type { RunSpec } from '../../records/index.js';
 import type { RunPorts } from '../ports/run-ports.js';
 import type { Run } from '../start-run.js';
+import { canSandbox } from './fixtures/make-sandbox-site.js';
 import { makeSite } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
@@ -42,6 +44,8 @@ async function converse(
     { engine: 'fake', prompt: 'Do it.', workdir: site.workdir, ...more.spec },
     {
       data: site.data,
+      // The agent logs its calls next to its script.
+      sandbox: { write: [site.root] },
       agents: {
         fake: { acp: [process.execPath, AGENT, script, JSON.stringify(more.agent ?? {})], authenticate: 'key' },
       },
@@ -467,6 +471,27 @@ describe('files that an agent requests from its client', () => {
     ]);
     expect(await readFile(join(site.workdir, 'new.txt'), 'utf8')).toBe('made');
     expect(await readFile(join(site.root, 'secret.txt'), 'utf8')).toBe('secret');
+  });
+
+  it.runIf(canSandbox)('are neither read nor written for an agent in a sandbox', async () => {
+    const { calls, site } = await converse(
+      [
+        [
+          call('fs/read_text_file', { path: '.git/config' }),
+          call('fs/write_text_file', { path: '.git/hooks/post-checkout', content: 'bad' }),
+        ],
+      ],
+      {
+        spec: { permissions: 'bypass', sandbox: 'required' },
+        prepare: async ({ workdir }) => {
+          await mkdir(join(workdir, '.git', 'hooks'), { recursive: true });
+          await writeFile(join(workdir, '.git', 'config'), '');
+        },
+      },
+    );
+    const refused = { error: { message: expect.stringContaining('runs in a sandbox') } };
+    expect(answers(calls)).toMatchObject([refused, refused]);
+    expect(existsSync(join(site.workdir, '.git', 'hooks', 'post-checkout'))).toBe(false);
   });
 
   it('are written only if that was allowed', async () => {
