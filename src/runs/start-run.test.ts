@@ -59,7 +59,7 @@ describe('a program that is run', () => {
     });
   });
 
-  it('cannot change what it printed without being noticed', async () => {
+  it('cannot change its captured output unnoticed', async () => {
     const site = await makeSite();
     // Waits until the line is in the log: a line that is written later would follow the forged one.
     const forge = `const { writeFileSync, statSync } = require('node:fs');
@@ -93,7 +93,7 @@ describe('a program that is run', () => {
     expect(await file('stdin.1.log')).toBe('do it');
   });
 
-  it('can need repairs, which are reported', async () => {
+  it('may print JSON that needs repairs, which are reported', async () => {
     const site = await makeSite([{ print: 'Sure:\n```json\n{"line":3,}\n```\n' }]);
     const { result } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toMatchObject({
@@ -190,7 +190,7 @@ describe('a program that fails', () => {
     });
   });
 
-  it('leaves no comment behind', async () => {
+  it('has no comment in its result', async () => {
     const site = await makeSite([{ print: 'Traceback…\n' }, { exit: 1 }]);
     const { result } = await runToEnd(commandSpec(site, { contract: { profile: 'tagged' } }), site);
     expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_EXIT_NON_ZERO' } });
@@ -200,11 +200,7 @@ describe('a program that fails', () => {
 describe('a run that cannot be started', () => {
   it.each([
     ['a program that does not exist', { command: ['no-such-program-here'] }, /Cannot launch "no-such-program-here"/],
-    [
-      'a folder that is not there',
-      { workdir: '/no/such/folder' },
-      /working folder "\/no\/such\/folder" does not exist/,
-    ],
+    ['a missing folder', { workdir: '/no/such/folder' }, /working folder "\/no\/such\/folder" does not exist/],
   ])('fails in result and events: %s', async (_, change, message) => {
     const site = await makeSite([]);
     const { result, types, meta } = await runToEnd(commandSpec(site, change), site);
@@ -240,7 +236,7 @@ describe('a run that cannot be started', () => {
     expect(result.status).toBe('success');
   });
 
-  it('fails clearly if nothing can be stored', async () => {
+  it('fails with a code if nothing can be stored', async () => {
     const site = await makeSite([]);
     await writeFile(site.data, 'a file in the place of the folder');
     const run = startRun(commandSpec(site), site);

@@ -17,7 +17,7 @@ async function makeProgram() {
   return { program, wake: async () => rm(join(folder, 'busy')) };
 }
 
-it('repeats a probe that timed out, and keeps the result of any other', async () => {
+it('probeSandbox repeats a probe that timed out, and caches any other result', async () => {
   const { program, wake } = await makeProgram();
   const limits = { probeMs: 200, retryMs: 100 };
   expect(await probeSandbox(program, limits)).toEqual({

@@ -18,7 +18,7 @@ async function makePlace() {
   return { root, store, workdir, keep };
 }
 
-it('restores content and whether a file can be executed, in folders that are missing', async () => {
+it('restoreFiles restores content and execute permission, and creates missing folders', async () => {
   const { store, workdir, keep } = await makePlace();
   await mkdir(join(workdir, 'bin'));
   await writeFile(join(workdir, 'bin', 'go'), '#!/bin/sh\n', { mode: 0o755 });
@@ -32,7 +32,7 @@ it('restores content and whether a file can be executed, in folders that are mis
   expect((await stat(join(workdir, 'plain'))).mode & 0o111).toBe(0);
 });
 
-it('writes nothing through a link', async () => {
+it('restoreFiles writes nothing through a link', async () => {
   const { root, store, workdir, keep } = await makePlace();
   await mkdir(join(workdir, 'out'));
   await writeFile(join(workdir, 'out', 'a'), 'x');
@@ -44,17 +44,20 @@ it('writes nothing through a link', async () => {
   expect(await readdir(join(root, 'elsewhere'))).toEqual([]);
 });
 
-it.each(['../a', '/a', '.git/hooks/post-checkout', '.audit/x'])('refuses the path %s of an entry', async (path) => {
-  const { root, store, workdir, keep } = await makePlace();
-  await writeFile(join(workdir, 'a'), 'x');
-  const [file] = await keep(['a']);
-  const forged: CachedFile[] = file === undefined ? [] : [{ ...file, path }];
-  expect(forged).toHaveLength(1);
-  expect(await restoreFiles(store, workdir, forged)).toBe(false);
-  expect((await readdir(root)).toSorted()).toEqual(['store', 'work']);
-});
+it.each(['../a', '/a', '.git/hooks/post-checkout', '.audit/x'])(
+  'restoreFiles refuses an entry with the path %s',
+  async (path) => {
+    const { root, store, workdir, keep } = await makePlace();
+    await writeFile(join(workdir, 'a'), 'x');
+    const [file] = await keep(['a']);
+    const forged: CachedFile[] = file === undefined ? [] : [{ ...file, path }];
+    expect(forged).toHaveLength(1);
+    expect(await restoreFiles(store, workdir, forged)).toBe(false);
+    expect((await readdir(root)).toSorted()).toEqual(['store', 'work']);
+  },
+);
 
-it('writes nothing if one of several files cannot be restored', async () => {
+it('restoreFiles writes nothing if one of several files cannot be restored', async () => {
   const { store, workdir, keep } = await makePlace();
   await writeFile(join(workdir, 'a'), 'one');
   await writeFile(join(workdir, 'b'), 'two');
@@ -65,7 +68,7 @@ it('writes nothing if one of several files cannot be restored', async () => {
   expect(await readdir(workdir)).toEqual(['b']);
 });
 
-it('evicts the least recently used content', async () => {
+it('storeFiles evicts the least recently used content', async () => {
   const { store, workdir, keep } = await makePlace();
   const limits = { files: 2, bytes: 1000 };
   for (const [index, name] of ['a', 'b', 'c'].entries()) {

@@ -45,7 +45,7 @@ test.each([
   ['changed', (text: string) => text.replace('"line":3', '"line":4')],
   ['of another key', (text: string) => text.replaceAll('a'.repeat(64), 'b'.repeat(64))],
   ['empty', () => ''],
-  ['no JSON', () => '{\n{'],
+  ['not JSON', () => '{\n{'],
 ])('an entry that is %s is a miss', async (_, damage) => {
   const data = await makeData();
   const cache = createFileResultCache(data);

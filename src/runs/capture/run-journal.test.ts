@@ -93,7 +93,7 @@ describe('while the event log is unavailable', () => {
     expect(stored.length).toBe(1 + big.length);
   });
 
-  it('a process that must end does not wait for it', async () => {
+  it('a process that must exit does not wait for the log', async () => {
     const { journal, state, ending } = openJournal();
     state.error = AWAY;
     await journal.write(makeEvents(['a']));

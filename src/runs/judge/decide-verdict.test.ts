@@ -64,7 +64,7 @@ describe('the verdict', () => {
   });
 });
 
-it('an agent that ends its turn without the done marker asks a question, in interactive mode', () => {
+it('isAsking is true if a turn ends without the done marker in interactive mode', () => {
   const ended = { ...DRAINED, endSignal: 'CODEX_TURN_COMPLETED' } as const;
   expect(isAsking('interactive', ended)).toBe(true);
   expect(isAsking('interactive', { ...ended, doneMarker: true })).toBe(false);

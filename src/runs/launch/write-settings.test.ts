@@ -13,7 +13,7 @@ async function makeFolders() {
   return { runDir, elsewhere };
 }
 
-test('settings are written, with their folders, and again', async () => {
+test('settings are written with their folders, and replace earlier ones', async () => {
   const { runDir } = await makeFolders();
   const path = join(runDir, 'a', 'b', 'settings.json');
   for (const text of ['{"long": true}', '{}']) {

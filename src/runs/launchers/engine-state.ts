@@ -9,7 +9,8 @@ export type FindState = (env: Environment) => readonly StateFolder[];
 
 /*
  * The login and the sessions of each engine persist. Settings are read-only, since they name programs that the engine would
- * start later, outside of any sandbox. Caches are left out, because an engine creates them again.
+ * start later, outside of any sandbox. So are the folders `bin` in which engines store programs that they download. Caches are left
+ * out, because an engine creates them again.
  */
 
 export const findClaudeState: FindState = (env) => {
@@ -49,6 +50,7 @@ export const findGeminiState: FindState = (env) => [
       'agents',
       'policies',
       'trustedFolders.json',
+      'tmp/bin/',
     ],
     copy: ['projects.json', 'state.json', 'installation_id'],
   },
@@ -76,7 +78,7 @@ export const findOpencodeState: FindState = (env) => {
       // It has one database for logins and sessions. Downloaded programs are read-only.
       folder: join(env['XDG_DATA_HOME'] ?? join(home, '.local', 'share'), 'opencode'),
       keep: ['/'],
-      read: ['bin'],
+      read: ['bin/'],
     },
     {
       // The folder itself stays writable: OpenCode does not start if it cannot write a .gitignore there.

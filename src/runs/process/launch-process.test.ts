@@ -170,7 +170,7 @@ describe('a launched process', () => {
 
 describe('the leftovers of an ended process', () => {
   it.each([['in its group'], ['escaped'], ['chatty'], ['escaped chatty']])(
-    'does not delay the end of the output: a child that is %s and has its stdout',
+    'do not delay the end of the output: a child %s that has its stdout open',
     async (how) => {
       const running = await startNode([HOLDER, ...how.split(' ')], { drainMs: 300 });
       const { stdout = '' } = await readAll(running.output);
@@ -214,7 +214,7 @@ describe('stopping', () => {
     expect(await readAll(running.output)).toEqual({});
   });
 
-  it('ends one that waits for its reader', async () => {
+  it('ends a process that waits for its reader', async () => {
     const running = await run(`process.stdout.write('x'.repeat(50_000_000)); setInterval(() => {}, 1000)`);
     await running.output[Symbol.asyncIterator]().next();
     await running.stop();
@@ -223,7 +223,7 @@ describe('stopping', () => {
     expect(stdout.length).toBeGreaterThan(0);
   });
 
-  it('can be repeated, even after the end', async () => {
+  it('has no further effect when it is repeated, even after the end', async () => {
     const running = await run(`setInterval(() => {}, 1000)`);
     await Promise.all([running.stop(), running.stop()]);
     await running.stop();

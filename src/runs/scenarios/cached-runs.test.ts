@@ -148,16 +148,19 @@ describe('a cached result with files', () => {
   });
 
   it.each<[string, (site: Site) => Promise<void>]>([
-    ['another file has the name', async ({ workdir }) => writeFile(join(workdir, 'new.txt'), 'mine\n')],
     [
-      'a content is gone',
+      'a different file has the name of one of them',
+      async ({ workdir }) => writeFile(join(workdir, 'new.txt'), 'mine\n'),
+    ],
+    [
+      'the stored content is missing',
       async ({ workdir, data }) => {
         await rm(join(workdir, 'new.txt'));
         await rm(join(data, 'cache', 'files'), { recursive: true });
       },
     ],
     [
-      'a content was damaged',
+      'the stored content was damaged',
       async ({ workdir, data }) => {
         await rm(join(workdir, 'new.txt'));
         const [name = ''] = await readdir(join(data, 'cache', 'files'));
@@ -176,7 +179,7 @@ describe('a cached result with files', () => {
     ['made a link', [{ link: 'a.txt', file: 'l.txt' }], {}, 'is a symbolic link'],
     ['wrote a secret', [{ file: 'key.txt', text: 'sk-0123456789' }], { env: ['PLAY_*'] }, 'key.txt contains a secret'],
     ['wrote too much', [{ file: 'big.bin', size: 64 * 1024 * 1024 + 1 }], {}, 'more than 67108864 bytes'],
-  ])('is not cached if the run %s, with a warning', async (_name, steps, more, reason) => {
+  ])('is not created if the run %s; the result has a warning', async (_name, steps, more, reason) => {
     const site = await makeSite([...steps, { print: '{"line":3}\n' }]);
     await writeFile(join(site.workdir, 'a.txt'), 'as it was');
     const environment = { ...process.env, PLAY_TOKEN: 'sk-0123456789' };
@@ -188,17 +191,17 @@ describe('a cached result with files', () => {
 
 describe('a result is not cached', () => {
   it.each<[string, readonly Step[], Partial<RunSpec>]>([
-    ['a failure', [{ print: '{"line":"x"}\n' }], {}],
-    ['a comment', [{ print: 'hm\n' }], { contract: { schema: LINE, profile: 'tagged' } }],
+    ['ended with a failure', [{ print: '{"line":"x"}\n' }], {}],
+    ['ended with a comment', [{ print: 'hm\n' }], { contract: { schema: LINE, profile: 'tagged' } }],
     [
-      'half a value',
+      'ended with a partial value',
       [{ print: '<json>{"line":3,"more":"ab' }],
       { contract: { schema: LINE, profile: 'tagged', allow_partial: true } },
     ],
-    ['of a run that modified a file', [{ file: 'a.txt' }, { print: '{"line":3}\n' }], {}],
-    ['of a process that failed', [{ print: '{"line":3}\n' }, { exit: 1 }], {}],
-    ['of a run that did not ask for it', [{ print: '{"line":3}\n' }], { cache: false }],
-  ])('when it is %s', async (_, steps, more) => {
+    ['modified a file', [{ file: 'a.txt' }, { print: '{"line":3}\n' }], {}],
+    ['ended with an exit code other than 0', [{ print: '{"line":3}\n' }, { exit: 1 }], {}],
+    ['did not request caching', [{ print: '{"line":3}\n' }], { cache: false }],
+  ])('if the run %s', async (_, steps, more) => {
     const { starts, second } = await runTwice(steps, more);
     expect(starts).toBe(2);
     expect(second.result).not.toHaveProperty('cached_from');

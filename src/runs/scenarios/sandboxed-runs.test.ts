@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -203,7 +203,9 @@ describe.runIf(canSandbox)('the stored data of an engine', () => {
       engine: 'keeper',
       program: 'sh',
       reads: 'generic',
-      keepsState: () => [{ folder, keep: ['sessions/', 'login'], read: ['settings'], copy: ['projects'] }],
+      keepsState: () => [
+        { folder, keep: ['sessions/', 'login'], read: ['settings', 'sessions/bin/'], copy: ['projects'] },
+      ],
       launch: ({ prompt }) => ({ command: ['sh', '-c', prompt], env: {} }),
     });
 
@@ -213,6 +215,7 @@ describe.runIf(canSandbox)('the stored data of an engine', () => {
     await mkdir(folder);
     for (const name of ['login', 'settings', 'projects', 'cache']) await writeFile(join(folder, name), `old ${name}\n`);
     const prompt = `cd ~/.keeper; cat login settings projects cache; echo new > sessions/one; echo new > login
+      mkdir -p sessions/bin; echo new > sessions/bin/program; mv sessions/bin sessions/old
       echo new > projects && cat projects; echo new > settings; echo new > cache && cat cache; echo new > other; ls -A ~`;
     const spec = { engine: 'keeper', prompt, workdir, sandbox: 'required' } as const;
     const { result } = await startAndEnd(spec, { ...ports, launchers: [engine(folder)] });
@@ -225,6 +228,11 @@ describe.runIf(canSandbox)('the stored data of an engine', () => {
       'old cache\n',
     ]);
     expect(existsSync(join(folder, 'other'))).toBe(false);
+    // Without the folder, the program could create one, from which the engine would start programs later.
+    expect([await readdir(join(folder, 'sessions')), await readdir(join(folder, 'sessions', 'bin'))]).toEqual([
+      ['bin', 'one'],
+      [],
+    ]);
     expect(existsSync(join(root, 'home', '.keeper', 'sessions'))).toBe(true);
   });
 

@@ -10,13 +10,13 @@ const COMMAND = { engine: 'command', command: ['ls'], workdir: '.' } as const;
 /** A schema of a library that cannot export it. */
 const OPAQUE = { '~standard': { version: 1, vendor: 'own', validate: (value: unknown) => ({ value }) } } as const;
 
-describe('a valid spec', () => {
+describe('a valid run spec', () => {
   it.each([
-    ['the least', CODEX],
-    ['a program', COMMAND],
-    ['a program with input', { ...COMMAND, prompt: 'x' }],
+    ['only the required fields', CODEX],
+    ['a command', COMMAND],
+    ['a command with input', { ...COMMAND, prompt: 'x' }],
     [
-      'everything',
+      'every field',
       {
         ...CODEX,
         contract: { schema: { type: 'object' }, profile: 'tagged', allow_partial: true, align: true },
@@ -31,15 +31,12 @@ describe('a valid spec', () => {
         terminal: true,
       },
     ],
-    [
-      'keys that hold nothing',
-      { ...CODEX, model: undefined, contract: { profile: undefined }, limits: { cost: undefined } },
-    ],
+    ['undefined fields', { ...CODEX, model: undefined, contract: { profile: undefined }, limits: { cost: undefined } }],
     ['a zod schema', { ...CODEX, contract: { schema: z.object({}), normalizers: [(value: unknown) => value] } }],
-    ['a schema that is only code', { ...CODEX, contract: { schema: OPAQUE } }],
+    ['a schema that cannot be exported', { ...CODEX, contract: { schema: OPAQUE } }],
     ['a schema that is a function', { ...CODEX, contract: { schema: type({ a: 'number' }) } }],
     ['an alignable schema', { ...CODEX, contract: { schema: alignable(z.object({})), align: true } }],
-  ])('%s', (_, spec) => {
+  ])('may have %s', (_, spec) => {
     expect(checkRunSpec(spec).spec).toBe(spec);
   });
 
@@ -50,22 +47,22 @@ describe('a valid spec', () => {
   });
 });
 
-describe('an invalid spec', () => {
+describe('a run spec', () => {
   it.each([
     ['nothing', undefined, /the spec/],
     ['a list', [], /the spec/],
     ['no engine', { prompt: 'x', workdir: '.' }, /engine/],
     ['an unknown engine', { ...CODEX, engine: 'hal' }, /engine/],
     ['no working folder', { engine: 'codex', prompt: 'x' }, /workdir/],
-    ['nothing to do', { engine: 'codex', workdir: '.', prompt: ' ' }, /prompt: codex needs a prompt/],
-    ['no program', { engine: 'command', workdir: '.' }, /command: .* needs a program/],
-    ['a program without a name', { ...COMMAND, command: [''] }, /no name/],
-    ['a program of an engine', { ...CODEX, command: ['ls'] }, /command: only/],
+    ['a blank prompt', { engine: 'codex', workdir: '.', prompt: ' ' }, /prompt: codex needs a prompt/],
+    ['no command', { engine: 'command', workdir: '.' }, /command: .* needs a program/],
+    ['a command without a program name', { ...COMMAND, command: [''] }, /no name/],
+    ['a command for another engine', { ...CODEX, command: ['ls'] }, /command: only/],
     ['a zero byte in an argument', { ...COMMAND, command: ['ls', 'a\0b'] }, /command\.1/],
     ['a misspelled key', { ...CODEX, promt: 'x' }, /promt/],
     ['an invalid time', { ...CODEX, limits: { time_s: 0 } }, /limits\.time_s/],
     ['an unknown limit', { ...CODEX, limits: { bytes: 1 } }, /bytes/],
-    ['retries without end', { ...CODEX, max_retries: 1e9 }, /max_retries/],
+    ['too many retries', { ...CODEX, max_retries: 1e9 }, /max_retries/],
     ['a cache without input files', { ...CODEX, cache: true }, /input_files: caching needs/],
     [
       'a cache with normalizers',
@@ -73,25 +70,29 @@ describe('an invalid spec', () => {
       /cache: functions cannot/,
     ],
     [
-      'a cache with a schema that is only code',
+      'a cache with a schema that cannot be exported',
       { ...CODEX, cache: true, input_files: [], contract: { schema: OPAQUE } },
       /cache: functions cannot/,
     ],
-    ['an input file elsewhere', { ...CODEX, input_files: ['a', '../b'] }, /input_files\.1: .*inside/],
+    ['an input file outside the working folder', { ...CODEX, input_files: ['a', '../b'] }, /input_files\.1: .*inside/],
     ['an environment variable that is not a name', { ...CODEX, env: ['A=B'] }, /env\.0/],
-    ['an invalid schema', { ...CODEX, contract: { schema: 'x' } }, /contract\.schema: must be/],
-    ['a schema that is wrong', { ...CODEX, contract: { schema: { type: 'strnig' } } }, /contract\.schema: .*type/],
+    ['a schema that is a string', { ...CODEX, contract: { schema: 'x' } }, /contract\.schema: must be/],
+    [
+      'a JSON Schema with an unknown type',
+      { ...CODEX, contract: { schema: { type: 'strnig' } } },
+      /contract\.schema: .*type/,
+    ],
     ['a schema that cannot align', { ...CODEX, contract: { schema: z.object({}), align: true } }, /cannot align/],
     ['an invalid normalizer', { ...CODEX, contract: { normalizers: ['x'] } }, /contract\.normalizers/],
-    ['normalizers that are null', { ...CODEX, contract: { normalizers: null } }, /contract\.normalizers/],
+    ['null as normalizers', { ...CODEX, contract: { normalizers: null } }, /contract\.normalizers/],
     ['an unknown profile', { ...CODEX, contract: { profile: 'loose' } }, /contract\.profile/],
-  ])('%s', (_, spec, message) => {
+  ])('is invalid if it is or has %s', (_, spec, message) => {
     expect(() => checkRunSpec(spec)).toThrow(RunSpecError);
     expect(() => checkRunSpec(spec)).toThrow(message);
     expect(() => checkRunSpec(spec)).toThrow(expect.objectContaining({ code: 'INVALID_RUN_SPEC' }));
   });
 
-  it('lists all its issues', () => {
+  it('lists all issues in its error', () => {
     const spec = { engine: 'command', workdir: '.', cache: true, prompt: 'x' };
     expect(() => checkRunSpec(spec)).toThrow(/command: .*; input_files: /);
   });

@@ -20,7 +20,7 @@ describe('stripDoneMarker', () => {
   it.each([
     ['among its properties', { properties: { __SKILL_DONE__: { type: 'boolean' } } }],
     ['as required', { required: ['__SKILL_DONE__'] }],
-    ['in a part', { allOf: [{ anyOf: [{ properties: { __SKILL_DONE__: true } }] }] }],
+    ['in a subschema', { allOf: [{ anyOf: [{ properties: { __SKILL_DONE__: true } }] }] }],
     ['behind a reference', { $ref: '#/$defs/a~1b', $defs: { 'a/b': { required: ['__SKILL_DONE__'] } } }],
     ['in a schema of a library', z.object({ __SKILL_DONE__: z.literal(true) })],
   ])('leaves it if the schema declares it %s', (_, schema) => {
@@ -29,10 +29,10 @@ describe('stripDoneMarker', () => {
   });
 
   it.each([
-    ['a member that only contains it', { properties: { inner: { properties: { __SKILL_DONE__: {} } } } }],
-    ['a reference in a circle', { $ref: '#' }],
-    ['a reference to nowhere', { $ref: '#/$defs/none' }],
-    ['inherited names', { $ref: '#/constructor/prototype' }],
+    ['the marker only in a nested property', { properties: { inner: { properties: { __SKILL_DONE__: {} } } } }],
+    ['a circular reference', { $ref: '#' }],
+    ['a dangling reference', { $ref: '#/$defs/none' }],
+    ['a reference to an inherited property', { $ref: '#/constructor/prototype' }],
   ])('strips it if the schema has %s', (_, schema) => {
     expect(stripDoneMarker({ __SKILL_DONE__: true }, schema)).toEqual({});
   });

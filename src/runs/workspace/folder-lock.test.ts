@@ -17,7 +17,7 @@ async function makePlaces(): Promise<{ locks: string; work: string }> {
 }
 
 describe('lockFolder', () => {
-  it('refuses a folder that another run uses, until that one has ended', async () => {
+  it('refuses a folder that another run uses, until that run has ended', async () => {
     const { locks, work } = await makePlaces();
     const lock = await lockFolder(locks, work);
     await expect(lockFolder(locks, work)).rejects.toMatchObject({
@@ -82,14 +82,14 @@ describe('lockFolder', () => {
   });
 });
 
-describe('between processes', { timeout: 30_000 }, () => {
+describe('lockFolder in several processes', { timeout: 30_000 }, () => {
   async function startHolder(locks: string, work: string): Promise<ChildProcess> {
     const holder = (await bundleProgram(HOLDER)).start([locks, work]);
     await once(holder.stdout, 'data');
     return holder;
   }
 
-  it('a folder is locked by one, and free as soon as that one is killed', async () => {
+  it('locks a folder for one process, until that process is killed', async () => {
     const { locks, work } = await makePlaces();
     const holder = await startHolder(locks, work);
     await expect(lockFolder(locks, work)).rejects.toMatchObject({
@@ -104,7 +104,7 @@ describe('between processes', { timeout: 30_000 }, () => {
 });
 
 describe('claims', () => {
-  it('of many processes at the same time: at most one succeeds', async () => {
+  it('created by many callers at the same time succeed for at most one', async () => {
     const { locks } = await makePlaces();
     const claims = await Promise.all(Array.from({ length: 20 }, async () => tryClaim(locks)));
     expect(claims.filter((claim) => !('heldBy' in claim)).length).toBeLessThanOrEqual(1);

@@ -11,10 +11,10 @@ async function makeFolder(): Promise<string> {
 }
 
 test.each([
-  ['beside it', '../data', ['a.txt', 'runs/b.txt']],
-  ['in it', '.sluice', ['a.txt', 'runs/b.txt']],
-  ['in it, under a name with two dots', '..sluice', ['a.txt', 'runs/b.txt']],
-  ['the same', '.', ['a.txt']],
+  ['next to the working folder', '../data', ['a.txt', 'runs/b.txt']],
+  ['inside it', '.sluice', ['a.txt', 'runs/b.txt']],
+  ['inside it, with a name that begins with two dots', '..sluice', ['a.txt', 'runs/b.txt']],
+  ['that is the working folder itself', '.', ['a.txt']],
 ])('changes are reported, except those of a data folder %s', async (_, where, created) => {
   const workdir = join(await makeFolder(), 'work');
   const data = join(workdir, where);

@@ -11,7 +11,7 @@ export interface StateFolder {
   readonly folder: string;
   /** Persistent: names of files, names of folders with a slash at the end (they are created), or `/` for the entire folder. */
   readonly keep: readonly string[];
-  /** Readable. */
+  /** Readable. Folders with a slash at the end are created, so that a program cannot create them inside a persistent folder. */
   readonly read?: readonly string[];
   /** Files that can be changed, but only for this attempt. */
   readonly copy?: readonly string[];
@@ -38,7 +38,11 @@ export async function findStateFolders(
       if (name.endsWith('/')) await makeFolder(path).catch(() => undefined);
       mounts.push(...(await mountExisting('write', path)));
     }
-    for (const name of read) mounts.push(...(await mountExisting('read', join(folder, name))));
+    for (const name of read) {
+      const path = join(folder, name);
+      if (name.endsWith('/')) await makeFolder(path).catch(() => undefined);
+      mounts.push(...(await mountExisting('read', path)));
+    }
     for (const name of copy) {
       const at = join(folder, name);
       const found = await lstat(at).catch(() => undefined);
