@@ -28,7 +28,7 @@ const FINISH = { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' },
 
 type Part = Awaited<ReturnType<MockLanguageModelV3['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never;
 
-function textParts(chunks: readonly string[]): Part[] {
+function createTextParts(chunks: readonly string[]): Part[] {
   return [
     { type: 'text-start', id: '1' },
     ...chunks.map((delta) => ({ type: 'text-delta' as const, id: '1', delta })),
@@ -38,7 +38,7 @@ function textParts(chunks: readonly string[]): Part[] {
 }
 
 /** A model that answers with these parts, wrapped by the middleware. */
-function streamingModel(chunks: readonly Part[]) {
+function createStreamingModel(chunks: readonly Part[]) {
   return wrapLanguageModel({
     model: new MockLanguageModelV3({
       doStream: async () => ({
@@ -49,7 +49,7 @@ function streamingModel(chunks: readonly Part[]) {
   });
 }
 
-function answeringModel(text: string) {
+function createAnsweringModel(text: string) {
   return new MockLanguageModelV3({
     doGenerate: async () => ({
       content: [{ type: 'text', text }],
@@ -81,7 +81,7 @@ const WRAPPED = [
 describe('jsonMiddleware', () => {
   it.each(WRAPPED)('makes streamObject work on an answer that is %s', async (_, answer) => {
     const { partialObjectStream, object } = streamObject({
-      model: streamingModel(textParts(cut(answer))),
+      model: createStreamingModel(createTextParts(cut(answer))),
       schema: Dose,
       prompt: 'Which dose?',
     });
@@ -93,7 +93,7 @@ describe('jsonMiddleware', () => {
 
   it.each(WRAPPED)('makes Output.object of streamText work on an answer that is %s', async (_, answer) => {
     const { output, textStream } = streamText({
-      model: streamingModel(textParts(cut(answer))),
+      model: createStreamingModel(createTextParts(cut(answer))),
       output: Output.object({ schema: Dose }),
       prompt: 'Which dose?',
     });
@@ -102,13 +102,13 @@ describe('jsonMiddleware', () => {
   });
 
   it.each(WRAPPED)('makes generateObject work on an answer that is %s', async (_, answer) => {
-    const model = wrapLanguageModel({ model: answeringModel(answer), middleware: jsonMiddleware() });
+    const model = wrapLanguageModel({ model: createAnsweringModel(answer), middleware: jsonMiddleware() });
     expect((await generateObject({ model, schema: Dose, prompt: 'Which dose?' })).object).toEqual(DOSE);
   });
 
   it('does not complete a truncated answer: the number is omitted and nothing is closed', async () => {
     const { textStream } = streamText({
-      model: streamingModel(textParts(cut('```json\n{"drug": "ibuprofen", "dosage_mg": 12'))),
+      model: createStreamingModel(createTextParts(cut('```json\n{"drug": "ibuprofen", "dosage_mg": 12'))),
       output: Output.object({ schema: Dose }),
       prompt: 'Which dose?',
     });
@@ -118,7 +118,7 @@ describe('jsonMiddleware', () => {
   it('passes on a refusal unchanged', async () => {
     const refusal = 'I cannot give medical advice. Ask {your doctor}.';
     const { textStream, output } = streamText({
-      model: streamingModel(textParts(cut(refusal))),
+      model: createStreamingModel(createTextParts(cut(refusal))),
       output: Output.object({ schema: Dose }),
       prompt: 'Which dose?',
     });
@@ -128,15 +128,15 @@ describe('jsonMiddleware', () => {
 
   it('passes on every part of a call unchanged if it does not request JSON', async () => {
     const text = 'Use ```json\n{"a": 1,}\n```';
-    const { textStream } = streamText({ model: streamingModel(textParts(cut(text))), prompt: 'How?' });
+    const { textStream } = streamText({ model: createStreamingModel(createTextParts(cut(text))), prompt: 'How?' });
     expect(await collect(textStream)).toEqual(cut(text));
   });
 
   it('fails instead of merging two answers when a later tag replaces the streamed one', async () => {
     const errors: unknown[] = [];
     const { partialObjectStream } = streamObject({
-      model: streamingModel(
-        textParts(
+      model: createStreamingModel(
+        createTextParts(
           cut(
             '<json>{"drug": "aspirin", "dosage_mg": 1}</json> No: <json>{"drug": "ibuprofen", "dosage_mg": 125}</json>',
           ),
@@ -160,7 +160,7 @@ describe('jsonMiddleware', () => {
       { type: 'text-end', id: 'b' },
       FINISH,
     ];
-    const { stream } = await streamingModel(parts).doStream({ prompt: [], responseFormat: { type: 'json' } });
+    const { stream } = await createStreamingModel(parts).doStream({ prompt: [], responseFormat: { type: 'json' } });
     const seen = await collect(stream);
     expect(seen.map((part) => ('id' in part ? `${part.type} ${part.id}` : part.type))).toEqual([
       'text-start a',
@@ -183,7 +183,7 @@ describe('jsonMiddleware', () => {
       { type: 'text-end', id: 'b' },
       FINISH,
     ];
-    const { stream } = await streamingModel(parts).doStream({ prompt: [], responseFormat: { type: 'json' } });
+    const { stream } = await createStreamingModel(parts).doStream({ prompt: [], responseFormat: { type: 'json' } });
     const seen = await collect(stream);
     expect(seen.map((part) => ('id' in part ? `${part.type} ${part.id}` : part.type))).toEqual([
       'text-start a',
@@ -202,7 +202,7 @@ describe('jsonMiddleware', () => {
       FINISH,
     ];
     const { toolCalls } = streamText({
-      model: streamingModel(parts),
+      model: createStreamingModel(parts),
       tools: { order: { inputSchema: Dose } },
       prompt: 'Order it.',
     });
@@ -212,7 +212,7 @@ describe('jsonMiddleware', () => {
   it('streams text that adds up to the value, for any JSON split at any position', async () => {
     await fc.assert(
       fc.asyncProperty(fc.json({ noUnicodeString: false }), fc.integer({ min: 1, max: 9 }), async (json, size) => {
-        const { stream } = await streamingModel(textParts(cut(json, size))).doStream({
+        const { stream } = await createStreamingModel(createTextParts(cut(json, size))).doStream({
           prompt: [],
           responseFormat: { type: 'json' },
         });
@@ -228,7 +228,7 @@ describe('jsonMiddleware', () => {
 describe('repairText', () => {
   it.each(WRAPPED)('repairs an answer that is %s', async (_, answer) => {
     const { object } = await generateObject({
-      model: answeringModel(answer),
+      model: createAnsweringModel(answer),
       schema: Dose,
       prompt: 'Which dose?',
       experimental_repairText: repairText(Dose),
@@ -248,7 +248,7 @@ describe('repairText', () => {
   it('returns the value before the schema transforms it: the SDK transforms it itself', async () => {
     const schema = z.object({ count: z.string().transform(Number) });
     const { object } = await generateObject({
-      model: answeringModel('```json\n{"count": "3",}\n```'),
+      model: createAnsweringModel('```json\n{"count": "3",}\n```'),
       schema,
       prompt: 'How many?',
       experimental_repairText: repairText(schema),

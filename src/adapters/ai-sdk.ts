@@ -29,8 +29,8 @@ export function repairText(
   options: RepairOptions = {},
 ): (failure: { readonly text: string }) => Promise<string | null> {
   return async ({ text }) => {
-    const check = schema === undefined ? undefined : await toValidatingSchema(schema);
-    return writeValue(await parseAsync(text, check, options));
+    const validating = schema === undefined ? undefined : await toValidatingSchema(schema);
+    return writeValue(await parseAsync(text, validating, options));
   };
 }
 
@@ -115,7 +115,7 @@ function readFormat({ responseFormat }: CallOptions): StandardSchema | undefined
   return interpret(responseFormat?.schema);
 }
 
-/** Undefined for a JSON Schema that cannot be read, because the SDK validates the value itself. */
+/** Interprets a JSON Schema; undefined if it cannot be read, because the SDK validates the value itself. */
 function interpret(schema: unknown): StandardSchema | undefined {
   if (!isJsonObject(schema)) return undefined;
   try {

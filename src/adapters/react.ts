@@ -53,14 +53,14 @@ export function useJsonStream<T, Input = T>(
   // Callers may pass new objects on each render, but the identity of `start` must not change.
   const latest = useRef({ schema, options });
   latest.current = { schema, options };
-  const current = useRef<AbortController | undefined>(undefined);
+  const activeController = useRef<AbortController | undefined>(undefined);
 
-  const stop = useCallback(() => current.current?.abort(), []);
+  const stop = useCallback(() => activeController.current?.abort(), []);
   useEffect(() => stop, [stop]);
   const start = useCallback(async (source: Source) => {
-    current.current?.abort();
+    activeController.current?.abort();
     const controller = new AbortController();
-    current.current = controller;
+    activeController.current = controller;
     const { signal } = controller;
     const stream = createJsonStream(latest.current.schema, latest.current.options);
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -68,7 +68,7 @@ export function useJsonStream<T, Input = T>(
     const show = (state: Partial<Reading<T, Input>>): void => {
       clearTimeout(timer);
       timer = undefined;
-      if (current.current !== controller) return;
+      if (activeController.current !== controller) return;
       setReading((previous) => ({ ...previous, ...state }));
     };
     show({ value: undefined, result: undefined, status: 'streaming', error: undefined });

@@ -4,29 +4,29 @@ import { streamToolCalls, type ToolCallSnapshot } from './tool-calls.js';
 
 const Query = z.object({ query: z.string(), limit: z.int() });
 
-async function* stream(events: readonly object[]): AsyncGenerator<object> {
+async function* streamEvents(events: readonly object[]): AsyncGenerator<object> {
   for (const event of events) yield event;
 }
 
 async function collect(events: readonly object[]): Promise<ToolCallSnapshot[]> {
   const snapshots: ToolCallSnapshot[] = [];
-  for await (const snapshot of streamToolCalls(stream(events), { schemas: { search: Query } }))
+  for await (const snapshot of streamToolCalls(streamEvents(events), { schemas: { search: Query } }))
     snapshots.push({ ...snapshot, value: structuredClone(snapshot.value) });
   return snapshots;
 }
 
-const chat = (index: number, rest: object) => ({
+const createChatChunk = (index: number, rest: object) => ({
   choices: [{ index: 0, delta: { tool_calls: [{ index, ...rest }] } }],
 });
 
 /** The same two calls, interleaved where a protocol allows it. */
 const STREAMS = {
   'chat completions': [
-    chat(0, { id: 'c1', function: { name: 'search', arguments: '' } }),
-    chat(0, { function: { name: '', arguments: '{"query": "te' } }),
-    chat(1, { id: 'c2', function: { name: 'other', arguments: "{a: 'b'" } }),
-    chat(0, { function: { arguments: 'a", "limit": 5,}' } }),
-    chat(1, { function: { arguments: '}' } }),
+    createChatChunk(0, { id: 'c1', function: { name: 'search', arguments: '' } }),
+    createChatChunk(0, { function: { name: '', arguments: '{"query": "te' } }),
+    createChatChunk(1, { id: 'c2', function: { name: 'other', arguments: "{a: 'b'" } }),
+    createChatChunk(0, { function: { arguments: 'a", "limit": 5,}' } }),
+    createChatChunk(1, { function: { arguments: '}' } }),
     { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
     { choices: [], usage: {} },
   ],
@@ -65,14 +65,14 @@ const STREAMS = {
 describe('streamToolCalls', () => {
   it.each(Object.entries(STREAMS))('yields one growing value for each call in a stream of %s', async (_, events) => {
     const snapshots = await collect(events);
-    const of = (id: string) => snapshots.filter((snapshot) => snapshot.id === id);
-    expect(of('c1').map(({ value }) => value)).toEqual([
+    const listSnapshots = (id: string) => snapshots.filter((snapshot) => snapshot.id === id);
+    expect(listSnapshots('c1').map(({ value }) => value)).toEqual([
       { query: 'te' },
       { query: 'tea', limit: 5 },
       { query: 'tea', limit: 5 },
     ]);
-    expect(of('c1').at(-1)).toMatchObject({ name: 'search', complete: true, result: { ok: true } });
-    expect(of('c2').at(-1)).toMatchObject({
+    expect(listSnapshots('c1').at(-1)).toMatchObject({ name: 'search', complete: true, result: { ok: true } });
+    expect(listSnapshots('c2').at(-1)).toMatchObject({
       name: 'other',
       value: { a: 'b' },
       result: { ok: true, value: { a: 'b' } },
@@ -82,10 +82,10 @@ describe('streamToolCalls', () => {
 
   it('separates calls that a server sends with the same index', async () => {
     const snapshots = await collect([
-      chat(0, { id: 'c1', function: { name: 'search', arguments: '{"query": "tea", "limit": 1}' } }),
-      chat(0, { id: 'c2', function: { name: 'search', arguments: '{"query": "milk", ' } }),
-      chat(0, { id: 'c2', function: { name: 'search', arguments: '"limit"' } }),
-      chat(0, { id: '', function: { name: 'search', arguments: ': 2}' } }),
+      createChatChunk(0, { id: 'c1', function: { name: 'search', arguments: '{"query": "tea", "limit": 1}' } }),
+      createChatChunk(0, { id: 'c2', function: { name: 'search', arguments: '{"query": "milk", ' } }),
+      createChatChunk(0, { id: 'c2', function: { name: 'search', arguments: '"limit"' } }),
+      createChatChunk(0, { id: '', function: { name: 'search', arguments: ': 2}' } }),
     ]);
     expect(snapshots.flatMap(({ id, result }) => (result?.ok === true ? [[id, result.value]] : []))).toEqual([
       ['c1', { query: 'tea', limit: 1 }],
@@ -126,7 +126,7 @@ describe('streamToolCalls', () => {
     await expect(collect(events)).rejects.toMatchObject({ code: 'MODEL_FAILED', message: /overloaded/ });
   });
 
-  it('refuses more calls than any answer needs', async () => {
+  it('refuses more than 256 calls in one answer', async () => {
     const events = Array.from({ length: 300 }, (_, id) => ({
       type: 'tool-input-start',
       id: String(id),

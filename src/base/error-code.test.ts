@@ -3,13 +3,13 @@ import { expect, it } from 'vitest';
 import { getErrorCode } from './error-code.js';
 import { SluiceError } from './sluice-error.js';
 
-it('returns the code of an error of Node.js, of a package, or of Sluice', async () => {
+it('getErrorCode returns the code of an error of Node.js or of Sluice', async () => {
   expect(getErrorCode(await readFile('/no/such/file').catch((error: unknown) => error))).toBe('ENOENT');
   expect(getErrorCode(new SluiceError('NO_JSON', 'No JSON found.'))).toBe('NO_JSON');
 });
 
 it.each([new Error('without'), Object.assign(new Error('a number'), { code: 7 }), { code: 'ENOENT' }, 'ENOENT', null])(
-  'is undefined for %o',
+  'getErrorCode returns undefined for %o',
   (thrown) => {
     expect(getErrorCode(thrown)).toBeUndefined();
   },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findFirstIndex } from './first-index.js';
 
-test('finds the same index as a linear search', () => {
+test('findFirstIndex finds the same index as a linear search', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 20 })), fc.integer({ min: 0, max: 20 }), (numbers, bound) => {
       const sorted = numbers.toSorted((one, other) => one - other);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatInvisible, INVISIBLE_CHARACTERS } from './invisible-characters.js';
 
-const shown = (text: string): string =>
+const markInvisible = (text: string): string =>
   text.replaceAll(INVISIBLE_CHARACTERS, (character) => `<${formatInvisible(character)}>`);
 
 describe('INVISIBLE_CHARACTERS', () => {
@@ -23,23 +23,23 @@ describe('INVISIBLE_CHARACTERS', () => {
     ['a joiner behind a hidden variation', 'a\uFE0F\u200D👩', 'a<U+FE0F><U+200D>👩'],
     ['a second variation', '❤\uFE0F\uFE0F', '❤\uFE0F<U+FE0F>'],
     ['a line separator', 'a\u2028b', 'a<U+2028>b'],
-    ['half a character', 'a\uD800b', 'a<U+D800>b'],
+    ['half of a surrogate pair', 'a\uD800b', 'a<U+D800>b'],
     ['an annotation', '\uFFF9x\uFFFB', '<U+FFF9>x<U+FFFB>'],
   ])('matches %s', (_what, text, expected) => {
-    expect(shown(text)).toBe(expected);
+    expect(markInvisible(text)).toBe(expected);
   });
 
   test.each([
     ['tabs and line feeds', 'a\tb\nc'],
     ['spaces of other languages', 'a\u00A0b\u202Fc\u3000d'],
-    ['an emoji of several', '👩‍💻 👨‍👩‍👧 🏳️‍🌈 🤷🏽‍♀️'],
-    ['an emoji that asks for colour', '❤️ ☎︎ 1️⃣ #️⃣'],
-    ['a word of Persian', 'می‌خواهم'],
-    ['a word of Hindi', 'क्‍ष'],
-    ['an ideograph in the form of a name', '葛\u{E0100}'],
+    ['an emoji made of several', '👩‍💻 👨‍👩‍👧 🏳️‍🌈 🤷🏽‍♀️'],
+    ['an emoji with a variation selector', '❤️ ☎︎ 1️⃣ #️⃣'],
+    ['a Persian word', 'می‌خواهم'],
+    ['a Hindi word', 'क्‍ष'],
+    ['a variant of an ideograph', '葛\u{E0100}'],
     ['accents', 'e\u0301'],
   ])('does not match %s', (_what, text) => {
-    expect(shown(text)).toBe(text);
+    expect(markInvisible(text)).toBe(text);
   });
 
   test('finds every control character and every change of direction, at any position', () => {
@@ -48,9 +48,11 @@ describe('INVISIBLE_CHARACTERS', () => {
     const hostile = fc.constantFrom('\u001B', '\u0000', '\u202E', '\u2067', '\u200B', '\u{E0041}');
     fc.assert(
       fc.property(any, hostile, any, (before, one, after) => {
-        expect(shown(before + one + after)).toContain(`<${formatInvisible(one)}>`);
+        expect(markInvisible(before + one + after)).toContain(`<${formatInvisible(one)}>`);
         // oxlint-disable-next-line no-control-regex -- the test searches for them
-        expect(shown(before + one + after)).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E]/);
+        expect(markInvisible(before + one + after)).not.toMatch(
+          /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E]/,
+        );
       }),
     );
   });

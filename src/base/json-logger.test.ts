@@ -82,7 +82,7 @@ describe('createJsonLogger', () => {
     );
   });
 
-  it('survives a member that cannot be read', () => {
+  it('replaces a member that cannot be read', () => {
     const { lines, logger } = collect();
     logger.info('a', {
       b: {
@@ -94,7 +94,7 @@ describe('createJsonLogger', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ b: { c: '[unreadable]' } });
   });
 
-  it('survives an error and a proxy that cannot be read', () => {
+  it('replaces an error and a proxy that cannot be read', () => {
     const { lines, logger } = collect();
     const refuse = () => {
       throw new Error('no');

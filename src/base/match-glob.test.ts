@@ -26,11 +26,11 @@ test.each([
   ['**', 'a/b', true],
   ['a.b', 'axb', false],
   ['docs/[x]', 'docs/[x]', true],
-])('%s and %s: %s', (glob, path, expected) => {
+])('matchPathGlob of %s for %s is %s', (glob, path, expected) => {
   expect(matchPathGlob(glob, path)).toBe(expected);
 });
 
-test('the time for a hostile glob is limited', () => {
+test('matchPathGlob takes bounded time for a hostile glob', () => {
   expect(matchPathGlob(`${'*a'.repeat(200)}b`, 'a'.repeat(400))).toBe(false);
   expect(matchPathGlob(`${'**/'.repeat(100)}b`, 'a/'.repeat(200))).toBe(false);
 });

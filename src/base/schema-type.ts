@@ -101,10 +101,10 @@ export const anything = {} as const;
 export const count = { type: 'integer', minimum: 0 } as const;
 /** A number that starts at 1. */
 export const ordinal = { type: 'integer', minimum: 1 } as const;
-/** From 0 (a guess) to 1 (read exactly). */
+/** A confidence from 0 (a guess) to 1 (read exactly). */
 export const confidence = { type: 'number', minimum: 0, maximum: 1 } as const;
 export const flag = { type: 'boolean' } as const;
-/** UTC with milliseconds, as `Date.prototype.toISOString` writes it; only years with four digits. */
+/** A time in UTC with milliseconds, as `Date.prototype.toISOString` writes it; only years with four digits. */
 export const timestamp = {
   type: 'string',
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',

@@ -19,7 +19,7 @@ test('ids sort in order of creation, even if the clock is set back', () => {
   );
 });
 
-test('continues with the next millisecond when the random part overflows', () => {
+test('ids continue with the next millisecond when the random part overflows', () => {
   const newId = createUlidGenerator(
     () => 7,
     () => (1n << 80n) - 1n,

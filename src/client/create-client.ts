@@ -124,7 +124,7 @@ async function readPreview(
   const isEmpty = isEmptyRange({ from, to });
   const headers = isEmpty ? {} : formatRange({ from, to });
   const response = await send(endpoint, { params: { id }, query, headers, signal });
-  // Sent only for the size of the file.
+  // The request was sent only to learn the size of the file.
   if (isEmpty) await response.body?.cancel();
   const text = isEmpty ? '' : await readText(response, signal);
   return { text, totalBytes: Number(response.headers.get('x-total-bytes')) };

@@ -13,9 +13,9 @@ async function storeToken(value: string): Promise<string> {
   return folder;
 }
 
-describe('the token that is sent by default', () => {
+describe('findToken', () => {
   it.each(['http://127.0.0.1:7171', 'http://localhost:7171', 'http://[::1]:7171', 'http://127.9.9.9'])(
-    'is that of the user for a server of this machine: %s',
+    'returns the token of the user for a server on this machine: %s',
     async (url) => {
       await storeToken('the-token');
       expect(findToken(url)).toBe('the-token');
@@ -28,19 +28,19 @@ describe('the token that is sent by default', () => {
     'http://localhost@evil.example',
     'http://10.0.0.1',
     '',
-  ])('is undefined for another server: %s', async (url) => {
+  ])('returns undefined for another server: %s', async (url) => {
     await storeToken('the-token');
     expect(findToken(url)).toBeUndefined();
   });
 
-  it('is SLUICE_TOKEN if it is set', async () => {
+  it('returns SLUICE_TOKEN if it is set', async () => {
     await storeToken('the-token');
     vi.stubEnv('SLUICE_TOKEN', 'another');
     expect(findToken('http://127.0.0.1:7171')).toBe('another');
     expect(findToken('https://sluice.example')).toBe('another');
   });
 
-  it('is undefined if no server has generated one, and in a browser', async () => {
+  it('returns undefined if no server has generated a token, and in a browser', async () => {
     const folder = await storeToken('the-token');
     vi.stubGlobal('process', undefined);
     expect(findToken('http://127.0.0.1:7171')).toBeUndefined();

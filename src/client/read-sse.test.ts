@@ -27,20 +27,20 @@ it.each([
   ['id: 1\ndata: cut off', []],
   ['id: 1\ndata: cut off\n', []],
   ['id: a\0b\ndata: x\n\n', [{ name: 'message', data: 'x', id: undefined }]],
-])('reads %j in chunks of any size', async (text, events) => {
+])('readSse reads %j in chunks of any size', async (text, events) => {
   for (const size of [1, 7, 1000]) expect(await read(text, size)).toEqual(events);
 });
 
 it.each([
   ['a line that does not end', 'data: 123456789'],
   ['an event that does not end', 'data: 1234\ndata: 5678\ndata: 9\n'],
-])('refuses %s', async (_, text) => {
+])('readSse refuses %s', async (_, text) => {
   const body = new Response(text).body;
   if (body === null) throw new Error('no body');
   await expect(readSse(body, { maxLength: 10 }).next()).rejects.toThrow(RangeError);
 });
 
-it('cancels the body when its reader stops', async () => {
+it('readSse cancels the body when its reader stops', async () => {
   let isCanceled = false;
   const body = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.enqueue(new TextEncoder().encode('data: x\n\n')),

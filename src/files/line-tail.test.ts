@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { makeRunFolder } from '../run-folder/fixtures/make-run-folder.js';
 import { openLineTail } from './line-tail.js';
 
-test('returns complete lines while the file grows', async () => {
+test('openLineTail returns complete lines while the file grows', async () => {
   const dir = await makeRunFolder({});
   const path = join(dir, 'log');
   const tail = openLineTail(path, 100);
@@ -21,7 +21,7 @@ test('returns complete lines while the file grows', async () => {
   await tail.close();
 });
 
-test('a character split between two reads is read correctly', async () => {
+test('openLineTail joins a character that is split between two reads', async () => {
   const dir = await makeRunFolder({});
   const path = join(dir, 'log');
   const tail = openLineTail(path, 100);
@@ -33,7 +33,7 @@ test('a character split between two reads is read correctly', async () => {
   await tail.close();
 });
 
-test('drops a line over the limit and continues with the next one', async () => {
+test('openLineTail drops a line over the limit and continues with the next one', async () => {
   const dir = await makeRunFolder({ log: `${'x'.repeat(11)}\n${'y'.repeat(10)}\n` });
   const tail = openLineTail(join(dir, 'log'), 10);
   expect(await tail.next()).toEqual({ number: 1, offset: 0, text: undefined });

@@ -35,13 +35,13 @@ test('a link at the path is replaced, not followed', async () => {
 test.each([
   [true, 2],
   [false, 0],
-])('syncs the disk if the content must survive a power failure: %s', async (isDurable, waits) => {
+])('with isDurable %s, the disk is synced %i times', async (isDurable, syncs) => {
   const dir = await makeRunFolder({ log: 'old' });
   const handle = await open(join(dir, 'log'));
   const sync = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'sync');
   await handle.close();
   await replaceFile(join(dir, 'log'), 'new', { isDurable });
-  expect(sync).toHaveBeenCalledTimes(waits);
+  expect(sync).toHaveBeenCalledTimes(syncs);
   sync.mockRestore();
   expect(await readFile(join(dir, 'log'), 'utf8')).toBe('new');
 });

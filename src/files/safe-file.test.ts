@@ -5,21 +5,21 @@ import { describe, expect, test } from 'vitest';
 import { makeRunFolder } from '../run-folder/fixtures/make-run-folder.js';
 import { openForAppending, openForReading, readSmallFile } from './safe-file.js';
 
-describe('files of a run folder', () => {
-  test('returns undefined for a missing file', async () => {
+describe('a file in a run folder', () => {
+  test('is undefined if it is missing', async () => {
     const dir = await makeRunFolder({});
     expect(await openForReading(join(dir, 'none'))).toBeUndefined();
     expect(await readSmallFile(join(dir, 'none'), 10)).toBeUndefined();
   });
 
-  test('a link is refused, for reading and for writing', async () => {
+  test('is refused if it is a link, for reading and for writing', async () => {
     const dir = await makeRunFolder({ secret: 'x' });
     await symlink(join(dir, 'secret'), join(dir, 'link'));
     await expect(openForReading(join(dir, 'link'))).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
     await expect(openForAppending(join(dir, 'link'))).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
   });
 
-  test('a link that replaces the folder is refused, for reading and for writing', async () => {
+  test('is refused if a link replaces its folder, for reading and for writing', async () => {
     const dir = await makeRunFolder({ 'elsewhere/file': 'secret' });
     await symlink(join(dir, 'elsewhere'), join(dir, 'link'));
     await expect(openForReading(join(dir, 'link', 'file'))).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
@@ -27,7 +27,7 @@ describe('files of a run folder', () => {
     expect(await readdir(join(dir, 'elsewhere'))).toEqual(['file']);
   });
 
-  test('never follows a link that repeatedly replaces the folder', async () => {
+  test('is never read through a link that repeatedly replaces its folder', async () => {
     const dir = await makeRunFolder({ 'folder/file': 'own', 'elsewhere/file': 'secret' });
     await symlink(join(dir, 'elsewhere'), join(dir, 'link'));
     const over = new AbortController();
@@ -50,20 +50,20 @@ describe('files of a run folder', () => {
     expect(await readSmallFile(join(dir, 'folder', 'file'), 10)).toBe('own');
   });
 
-  test('refuses a pipe immediately instead of waiting for it', async () => {
+  test('is refused immediately if it is a pipe', async () => {
     const dir = await makeRunFolder({});
     execFileSync('mkfifo', [join(dir, 'pipe')]);
     await expect(openForReading(join(dir, 'pipe'))).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
     await expect(openForAppending(join(dir, 'pipe'))).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
   });
 
-  test('a folder is refused', async () => {
+  test('is refused if it is a folder', async () => {
     const dir = await makeRunFolder({ 'folder/file': '' });
     await expect(openForReading(join(dir, 'folder'))).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
     await expect(openForAppending(join(dir, 'folder'))).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
   });
 
-  test('a small file is read completely, a longer one is refused', async () => {
+  test('is read completely, or refused if it is larger than the limit', async () => {
     const dir = await makeRunFolder({});
     await writeFile(join(dir, 'file'), '汉字');
     expect(await readSmallFile(join(dir, 'file'), 6)).toBe('汉字');

@@ -38,7 +38,7 @@ describe.each(LEVELS)('a link that replaces %s', (level) => {
   test.each([
     ['opened', withOpenFolder],
     ['checked before and after', withCheckedFolder],
-  ] as const)('that appears and disappears never leads elsewhere, if folders are %s', async (_, using) => {
+  ] as const)('is never followed if it appears and disappears, with folders that are %s', async (_, using) => {
     const { data, elsewhere } = await makeData();
     await symlink(join(elsewhere, level), join(data, 'link'));
     const over = new AbortController();
@@ -97,7 +97,7 @@ describe('a folder that is in use', () => {
     expect(await readFile(join(data, FOLDER, 'file'), 'utf8')).toBe('new');
   });
 
-  test('is refused outside the boundary; a missing one causes the error of the system', async () => {
+  test('is refused outside the boundary, and causes the error of the system if it is missing', async () => {
     const { dir, data } = await makeData();
     const work = async () => undefined;
     await expect(withFolder(dir, { trustedRoot: data }, { work })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });

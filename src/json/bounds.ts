@@ -18,7 +18,7 @@ export const MAX_SEARCH_DEPTH = 4000;
 export const MAX_REPAIRS = 1000;
 /** How many characters already read are kept for look-behind. */
 export const LOOK_BEHIND = 64;
-/** Pieces are joined at this length: many small strings take more memory than their text. */
+/** Pieces of text are joined at this length: many small strings take more memory than their text. */
 export const TEXT_BLOCK = 16_384;
 /** Maximum number of duplicate keys that are reported. */
 export const MAX_DUPLICATES = 100;
@@ -36,7 +36,7 @@ export const MAX_BARE_LENGTH = 4096;
 export const MAX_FENCE_LENGTH = 40;
 /** Characters at the end of a text that are searched for its last bracket. */
 export const MAX_TAIL_LENGTH = 64;
-/** Maximum nesting depth of the items of a run. */
+/** Maximum nesting depth of the items in a run of plain items (`reader/plain-run.ts`). */
 export const RUN_DEPTH = 3;
 /** Characters searched for one run: bounds the cost of a failed search, and the stack that its pattern uses. */
 export const RUN_WINDOW = 16_384;

@@ -3,27 +3,27 @@ import { findCandidates } from './candidates.js';
 import { resolveSettings } from './read-span.js';
 
 /** The texts of the candidates in running text, in the order in which they are tried. */
-function found(text: string, { most = 100, strict = false } = {}): string[] {
-  const settings = resolveSettings({ limits: { candidates: most } }, !strict);
+function listProseCandidates(text: string, { max = 100, hasSchema = true } = {}): string[] {
+  const settings = resolveSettings({ limits: { candidates: max } }, hasSchema);
   return [...findCandidates(text, settings, undefined, [])]
     .filter(({ finder }) => finder === 'prose')
     .map(({ start, end }) => text.slice(start, end));
 }
 
-describe('candidates in running text', () => {
-  test('finds values in running text, in order', () => {
-    expect(found('a {"a": 1} b {"b": 2} c')).toEqual(['{"a": 1}', '{"b": 2}']);
+describe('findCandidates in running text', () => {
+  test('finds values in order', () => {
+    expect(listProseCandidates('a {"a": 1} b {"b": 2} c')).toEqual(['{"a": 1}', '{"b": 2}']);
   });
 
-  test('objects come before arrays', () => {
-    expect(found('[1] {"a": 1} [2] {"b": 2}')).toEqual(['{"a": 1}', '{"b": 2}', '[1]', '[2]']);
+  test('returns objects before arrays', () => {
+    expect(listProseCandidates('[1] {"a": 1} [2] {"b": 2}')).toEqual(['{"a": 1}', '{"b": 2}', '[1]', '[2]']);
   });
 
   test.each(['an empty {} here', 'a[0] and f()[1]', 'as known [1]', 'see [2, 3].'])(
-    'without a schema, these are not candidates: %s',
+    'rejects values that are part of a sentence if there is no schema: %s',
     (text) => {
-      expect(found(text)).not.toEqual([]);
-      expect(found(text, { strict: true })).toEqual([]);
+      expect(listProseCandidates(text)).not.toEqual([]);
+      expect(listProseCandidates(text, { hasSchema: false })).toEqual([]);
     },
   );
 
@@ -32,41 +32,44 @@ describe('candidates in running text', () => {
     ['The primes:\n[2, 3]', '[2, 3]'],
     ['Files ["a", "b"] changed', '["a", "b"]'],
     ['It is {"a": 1}', '{"a": 1}'],
-  ])('without a schema, these are candidates: %s', (text, value) => {
-    expect(found(text, { strict: true })).toEqual([value]);
+  ])('accepts answers without a schema: %s', (text, value) => {
+    expect(listProseCandidates(text, { hasSchema: false })).toEqual([value]);
   });
 
   test('does not search inside a value that was read', () => {
-    expect(found('x {"a": {"b": 1}} y')).toEqual(['{"a": {"b": 1}}']);
+    expect(listProseCandidates('x {"a": {"b": 1}} y')).toEqual(['{"a": {"b": 1}}']);
   });
 
   test('skips placeholders', () => {
-    expect(found('Dear {name}, {"a": 1}')).toEqual(['{"a": 1}']);
+    expect(listProseCandidates('Dear {name}, {"a": 1}')).toEqual(['{"a": 1}']);
   });
 
   test('reports an unreadable value in full instead of returning one of its parts', () => {
-    expect(found('x {"a": f(1), "b": {"c": 2}} y {"d": 3}')).toEqual(['{"a": f(1), "b": {"c": 2}}', '{"d": 3}']);
+    expect(listProseCandidates('x {"a": f(1), "b": {"c": 2}} y {"d": 3}')).toEqual([
+      '{"a": f(1), "b": {"c": 2}}',
+      '{"d": 3}',
+    ]);
   });
 
-  test('a truncated value extends to the end of the text', () => {
-    expect(found('x {"a": [1, {"b": 2}')).toEqual(['{"a": [1, {"b": 2}']);
+  test('extends a truncated value to the end of the text', () => {
+    expect(listProseCandidates('x {"a": [1, {"b": 2}')).toEqual(['{"a": [1, {"b": 2}']);
   });
 
   test('finds an object inside another pair of braces', () => {
-    expect(found('{{"a": 1}}')).toEqual(['{"a": 1}']);
+    expect(listProseCandidates('{{"a": 1}}')).toEqual(['{"a": 1}']);
   });
 
   test('finds no more values than requested', () => {
-    expect(found('{"a": 1} {"b": 2} {"c": 3}', { most: 2 })).toEqual(['{"a": 1}', '{"b": 2}']);
+    expect(listProseCandidates('{"a": 1} {"b": 2} {"c": 3}', { max: 2 })).toEqual(['{"a": 1}', '{"b": 2}']);
   });
 
-  test.each(['{', '[', '{x} ', '[x] ', '{"a":', '{"a": f(1) ', '{ "'])('reading any number of %j ends', (piece) => {
-    expect(found(piece.repeat(50_000)).length).toBeLessThanOrEqual(100);
+  test.each(['{', '[', '{x} ', '[x] ', '{"a":', '{"a": f(1) ', '{ "'])('ends for a long repetition of %j', (piece) => {
+    expect(listProseCandidates(piece.repeat(50_000)).length).toBeLessThanOrEqual(100);
   });
 
   test('finds an object after a megabyte of noise', () => {
     const noise = 'if (a[i] < 10) { return "x"; } // {note}\n'.repeat(25_000);
-    expect(found(`${noise}{"a": 1}`)).toContain('{"a": 1}');
+    expect(listProseCandidates(`${noise}{"a": 1}`)).toContain('{"a": 1}');
   });
 });
 

@@ -13,7 +13,7 @@ describe.each([
   ['thinking', thinkingCases],
   ['fences and the choice between candidates', choiceCases],
   ['envelopes and event streams', envelopeCases],
-  ['slips of syntax', syntaxCases],
+  ['syntax errors', syntaxCases],
 ])('%s', (_, cases) => {
   test.each(titled(cases))('%s', (_title, { text, value, schema }) => {
     expect(expectSuccess(parse(text, schema)).value).toStrictEqual(value);
@@ -47,7 +47,7 @@ describe('valid JSON is never altered', () => {
   });
 });
 
-describe('a wrong value is worse than an error: refused', () => {
+describe('a text that could be read in several ways is refused', () => {
   test.each(titled(refusedCases))('%s', (_title, { text }) => {
     expect(['NO_JSON', 'SYNTAX', 'TRUNCATED']).toContain(expectError(parse(text)).code);
   });

@@ -12,13 +12,13 @@ test('null instead of the options is misuse', () => {
   expect(() => untyped(TEXT, undefined, null)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
 });
 
-describe('a schema that cannot validate is misuse', () => {
+describe('the schema argument', () => {
   test.each([
     ['a plain JSON Schema', { type: 'object' }],
     ['options instead of the schema', { allowPartial: true }],
     ['a name', 'object'],
     ['null', null],
-  ])('%s', async (_, schema) => {
+  ])('must not be %s', async (_, schema) => {
     const refusal = expect.objectContaining({
       code: 'INVALID_SCHEMA',
       message: expect.stringContaining('fromJsonSchema'),
@@ -31,13 +31,13 @@ describe('a schema that cannot validate is misuse', () => {
     ).rejects.toEqual(refusal);
   });
 
-  test('accepts a schema that is a function, as in arktype', () => {
+  test('may be a function, as in arktype', () => {
     const schema = Object.assign(() => undefined, withFields('a'));
     expect(parse(TEXT, schema).ok).toBe(true);
   });
 });
 
-describe('rejects unknown options and invalid values as misuse', () => {
+describe('the options argument', () => {
   test.each<[string, object, string]>([
     ['a misspelt name', { allowpartial: true }, 'Invalid option allowpartial. Expected: profile, allowPartial'],
     ['a name every object has', { constructor: 1 }, 'Invalid option constructor'],
@@ -59,20 +59,20 @@ describe('rejects unknown options and invalid values as misuse', () => {
     ],
     ['a negative limit', { limits: { bytes: -1 } }, 'Invalid option bytes. Expected: a non-negative number'],
     ['a misspelt limit', { limits: { byte: 9 } }, 'Invalid option byte. Expected: bytes'],
-    ['the name of a profile instead of the options', 'tagged' as unknown as object, 'Invalid option 0'],
-  ])('%s', async (_, options, message) => {
+    ['only the name of a profile', 'tagged' as unknown as object, 'Invalid option 0'],
+  ])('must not contain %s', async (_, options, message) => {
     const refusal = expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining(message) });
     expect(() => untyped(TEXT, undefined, options)).toThrow(refusal);
     expect(() => createJsonStream(undefined, options)).toThrow(refusal);
     await expect(parseAsync(TEXT, undefined, options)).rejects.toEqual(refusal);
   });
 
-  test('options that are undefined count as not given', () => {
+  test('may contain undefined, which counts as not given', () => {
     const options = { profile: undefined, limits: { depth: undefined } } as object;
     expect(parse(TEXT, undefined, options).ok).toBe(true);
   });
 
-  test('streams and generateAndParse accept their own options and no others', async () => {
+  test('may contain the additional options of streams and of generateAndParse only there', async () => {
     const options = { partial: { numbers: true }, stopWhenComplete: true, validatePartial: false, label: 'x' } as const;
     expect(createJsonStream(undefined, options).push(TEXT).complete).toBe(true);
     expect(() => untyped(TEXT, undefined, options)).toThrow('Invalid option partial');
@@ -82,7 +82,7 @@ describe('rejects unknown options and invalid values as misuse', () => {
     await expect(asking).rejects.toThrow('Invalid option maxRetry');
   });
 
-  test('align without a schema is misuse', () => {
+  test('must not contain align without a schema', () => {
     expect(() => parse(TEXT, undefined, { align: true })).toThrow(
       expect.objectContaining({ code: 'ALIGN_UNSUPPORTED', message: expect.stringContaining('alignable') }),
     );

@@ -32,7 +32,7 @@ import type { AlignableSchema, Alignment, AlignmentChange, SchemaIssue } from '.
  */
 const MANY_DIGITS = /\d(?:\d\d\d\d\d{11}|e\+?\d\d\d)/i;
 
-/** The schema's verdict on a value. */
+/** The result of checking a value with the schema. */
 export type CheckResult = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
 
 /** Converts a value to match the schema; only present if alignment is on. */

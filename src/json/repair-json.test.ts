@@ -45,7 +45,7 @@ describe('brackets that do not match', () => {
   });
 });
 
-describe('truncation is closed', () => {
+describe('a truncated text is closed', () => {
   test.each([
     ['{"a": [1, 2', '{"a":[1,2]}'],
     ['{"a": "Hel', '{"a":"Hel"}'],
@@ -61,7 +61,7 @@ describe('truncation is closed', () => {
   });
 });
 
-describe('if something must be produced', () => {
+describe('ambiguous text still becomes JSON', () => {
   test.each([
     ['a missing value is null', '{"a": }', '{"a":null}'],
     ['a missing value before a comma is null', '{"a": , "b": 1}', '{"a":null,"b":1}'],

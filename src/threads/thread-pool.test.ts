@@ -49,7 +49,7 @@ describe('a thread pool', () => {
     expect(await pool.run('next', 'a')).toBe('next 0');
   });
 
-  it('refuses tasks when its queue is full, and lets one caller use half of it', async () => {
+  it('refuses tasks when its queue is full, and when one caller uses half of it', async () => {
     const pool = open({ queue: 8 });
     const running = pool.run('loop', 'greedy');
     const waiting = [1, 2, 3, 4].map(async (task) => pool.run(String(task), 'greedy'));
@@ -61,7 +61,7 @@ describe('a thread pool', () => {
     expect(ends.map(({ status }) => status)).toEqual(ends.map(() => 'rejected'));
   });
 
-  it('lets callers take turns', async () => {
+  it('serves its callers in turn', async () => {
     const pool = open();
     const order: string[] = [];
     const run = async (task: string, key: string) => order.push(await pool.run(task, key));

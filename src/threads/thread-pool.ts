@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { ThreadReply } from './serve-tasks.js';
 
-/** Why a task was not finished: it took too long, its thread crashed or ran out of memory, or too many tasks were waiting. */
+/** Why a task was not finished: it took too long, its thread crashed or ran out of memory, or it was refused. */
 type ThreadFailure = 'timed_out' | 'crashed' | 'busy';
 
 /** A task that was not finished. Callers convert it to their own error. */

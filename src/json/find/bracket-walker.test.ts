@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { BracketWalker, findNextBracket } from './bracket-walker.js';
 
-/** The text with every position inside a JSON string marked by `s`. */
-function strings(text: string): string {
+/** Returns `s` for every position inside a JSON string, and a dot for every other one. */
+function markStrings(text: string): string {
   const walker = new BracketWalker(text);
   return Array.from(text, (_, offset) => (walker.isInString(offset) ? 's' : '.')).join('');
 }
@@ -13,19 +13,19 @@ function walkToEnd(text: string): number {
 
 describe('isInString', () => {
   test('detects whether an offset is inside a JSON string', () => {
-    expect(strings('{"a": "b c"}')).toBe('..ss...ssss.');
+    expect(markStrings('{"a": "b c"}')).toBe('..ss...ssss.');
   });
 
   test('an escaped quote does not end a string', () => {
-    expect(strings('["\\"", 1]')).toBe('..sss....');
+    expect(markStrings('["\\"", 1]')).toBe('..sss....');
   });
 
   test('quotes count only inside brackets', () => {
-    expect(strings('say "x" {"a"}')).toBe('..........ss.');
+    expect(markStrings('say "x" {"a"}')).toBe('..........ss.');
   });
 
   test('ignores closing brackets in prose', () => {
-    expect(strings('a] "b" } ["c"]')).toBe('...........ss.');
+    expect(markStrings('a] "b" } ["c"]')).toBe('...........ss.');
   });
 
   test('ignores text before its start', () => {

@@ -12,7 +12,7 @@ function measureParse(mark: string, count: number): number {
   return (user + system) / 1000;
 }
 
-describe('what is removed', () => {
+describe('removeNoise removes', () => {
   test.each([
     ['terminal colours', '\u001b[1;32m{\u001b[0m"a": \u001b[33m1\u001b[0m}', '{"a": 1}'],
     ['CDATA', '<![CDATA[[1, [2]]]]>', '[1, [2]]'],
@@ -27,7 +27,7 @@ describe('what is removed', () => {
   });
 });
 
-describe('what stays', () => {
+describe('removeNoise keeps', () => {
   test.each([
     ['commas of a list', '{"a": [1,234, 5], "b": [12,345]}'],
     ['commas before a key that is a number', '{"a": 1,234: 5}'],
@@ -43,7 +43,7 @@ describe('what stays', () => {
   });
 });
 
-describe('in parse', () => {
+describe('the removal of noise in parse', () => {
   test('is recorded, with offsets of the entire text', () => {
     const text = '1| {\n2|   "a": 1,\n3| }';
     const result = expectSuccess(parse(text));
@@ -54,7 +54,7 @@ describe('in parse', () => {
   });
 
   test.each(['1| {\n2|   "a": 1\n3| }', '<![CDATA[{"a": 1}]]>', '{&#34;a&#34;: 1}', '{"a": 1,000}'])(
-    'what is valid JSON without it counts as repaired: %j',
+    'counts as a repair even if the rest is valid JSON: %j',
     (text) => {
       const result = expectSuccess(parse(text));
       expect(result.repairLevel).toBe('deterministic_generic');
@@ -63,7 +63,7 @@ describe('in parse', () => {
     },
   );
 
-  test('does not change a text that can be read', () => {
+  test('does not happen if the text can be read', () => {
     expect(expectSuccess(parse('{"a": "\u001b[1mx",}')).value).toEqual({ a: '\u001b[1mx' });
     expect(expectSuccess(parse('{"a": "&quot;", "b": "<![CDATA[x]]>"}')).value).toEqual({
       a: '&quot;',
@@ -71,16 +71,16 @@ describe('in parse', () => {
     });
   });
 
-  test('does not remove noise from a value that the schema rejects', () => {
+  test('does not happen if a value was read that the schema rejects', () => {
     const error = expectError(parse('{"b": "x", "c": ", &quot;a&quot;: 1"}', withFields('a')));
     expect(error.code).toBe('SCHEMA_MISMATCH');
   });
 
-  test('reports the error of the original text if removing noise does not help', () => {
+  test('keeps the error of the original text if it does not help', () => {
     expect(expectError(parse('\u001b[1mNo.\u001b[0m')).code).toBe('NO_JSON');
   });
 
-  test.each(['generic', 'unified'] as const)('not in profile %s', (profile) => {
+  test.each(['generic', 'unified'] as const)('does not happen in profile %s', (profile) => {
     expect(parse('+{"a": 1,\n+ "b": 2}', undefined, { profile }).ok).toBe(false);
   });
 

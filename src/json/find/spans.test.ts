@@ -1,26 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import { findFencedSpans, findNdjsonLines } from './spans.js';
 
-function lines(text: string, most = 100): string[] {
-  return findNdjsonLines(text, [{ start: 0, end: text.length }], most).map(({ start, end }) => text.slice(start, end));
+function listLines(text: string, max = 100): string[] {
+  return findNdjsonLines(text, [{ start: 0, end: text.length }], max).map(({ start, end }) => text.slice(start, end));
 }
 
 describe('findNdjsonLines', () => {
   test('returns the lines that contain a value, last first', () => {
-    expect(lines('{"a": 1}\n[2]\n{"c": 3}\n')).toEqual(['{"c": 3}', '[2]', '{"a": 1}']);
+    expect(listLines('{"a": 1}\n[2]\n{"c": 3}\n')).toEqual(['{"c": 3}', '[2]', '{"a": 1}']);
   });
 
   test('skips log lines and blank lines between them', () => {
-    expect(lines('started\n{"a": 1}\n\nworking…\n{"b": 2}\ndone')).toEqual(['{"b": 2}', '{"a": 1}']);
+    expect(listLines('started\n{"a": 1}\n\nworking…\n{"b": 2}\ndone')).toEqual(['{"b": 2}', '{"a": 1}']);
   });
 
-  test('lines with a heading or label each are running text', () => {
-    expect(lines('Here it is:\n{"a": 1}\n\nAlternatively:\n{"b": 2}')).toEqual([]);
-    expect(lines('**Result**\n{"a": 1}\n## Notes\n{"b": 2}')).toEqual([]);
+  test('returns nothing if each line has a heading or a label', () => {
+    expect(listLines('Here it is:\n{"a": 1}\n\nAlternatively:\n{"b": 2}')).toEqual([]);
+    expect(listLines('**Result**\n{"a": 1}\n## Notes\n{"b": 2}')).toEqual([]);
   });
 
   test('accepts indentation and carriage returns', () => {
-    expect(lines('  {"a": 1}  \r\n\t{"b": 2}\r\n').map((line) => line.trim())).toEqual(['{"b": 2}', '{"a": 1}']);
+    expect(listLines('  {"a": 1}  \r\n\t{"b": 2}\r\n').map((line) => line.trim())).toEqual(['{"b": 2}', '{"a": 1}']);
   });
 
   test.each([
@@ -29,20 +29,20 @@ describe('findNdjsonLines', () => {
     ['a value over several lines', '{\n"a": [\n{"b": 1},\n{"c": 2}\n]\n}'],
     ['fenced blocks', '```json\n{"a": 1}\n```\n{"b": 2}'],
     ['an array over several lines', '[\n{"a": 1},\n{"b": 2}\n]'],
-  ])('%s is not NDJSON', (_, text) => {
-    expect(lines(text)).toEqual([]);
+  ])('returns nothing for %s', (_, text) => {
+    expect(listLines(text)).toEqual([]);
   });
 
   test('returns no more lines than requested, counted from the end', () => {
-    expect(lines('{"a": 1}\n{"b": 2}\n{"c": 3}', 2)).toEqual(['{"c": 3}', '{"b": 2}']);
+    expect(listLines('{"a": 1}\n{"b": 2}\n{"c": 3}', 2)).toEqual(['{"c": 3}', '{"b": 2}']);
   });
 
-  test('a truncated line is not a value', () => {
-    expect(lines('{"a": 1}\n{"b": 2}\n{"c": ')).toEqual(['{"b": 2}', '{"a": 1}']);
+  test('leaves out a truncated line', () => {
+    expect(listLines('{"a": 1}\n{"b": 2}\n{"c": ')).toEqual(['{"b": 2}', '{"a": 1}']);
   });
 });
 
-function starts(text: string): string[] {
+function listStarts(text: string): string[] {
   return [...findFencedSpans(text, [{ start: 0, end: text.length }])].map(({ start }) => text.slice(start, start + 2));
 }
 
@@ -58,18 +58,18 @@ describe('findFencedSpans', () => {
     ['blank lines', '```json\n\n\n  {1'],
     ['four backticks', '````json\n{1'],
   ])('finds the value after a fence: %s', (_, text) => {
-    expect(starts(text)).toEqual(['{1']);
+    expect(listStarts(text)).toEqual(['{1']);
   });
 
-  test('finds all of them, in order', () => {
-    expect(starts('```\n{1\n```\n```\n[2\n```')).toEqual(['{1', '[2']);
+  test('finds all values after fences, in order', () => {
+    expect(listStarts('```\n{1\n```\n```\n[2\n```')).toEqual(['{1', '[2']);
   });
 
-  test.each(['no fence {1', '`{1`', '``{1', '```js\nlet a = {1', '```\ntext\n```'])('finds none: %s', (text) => {
-    expect(starts(text)).toEqual([]);
+  test.each(['no fence {1', '`{1`', '``{1', '```js\nlet a = {1', '```\ntext\n```'])('finds nothing in %s', (text) => {
+    expect(listStarts(text)).toEqual([]);
   });
 
-  test('values extend to the end of their region', () => {
+  test('extends values to the end of their region', () => {
     const text = '```\n{1}\n```\nmore';
     expect([...findFencedSpans(text, [{ start: 0, end: 11 }])]).toMatchObject([{ start: 4, end: 11 }]);
   });
@@ -81,8 +81,8 @@ describe('findFencedSpans', () => {
     ).toEqual(['{2}']);
   });
 
-  test('finds any number of fences', () => {
-    expect(starts('```'.repeat(100_000))).toEqual([]);
-    expect(starts('```\n{'.repeat(20_000))).toHaveLength(20_000);
+  test('handles any number of fences', () => {
+    expect(listStarts('```'.repeat(100_000))).toEqual([]);
+    expect(listStarts('```\n{'.repeat(20_000))).toHaveLength(20_000);
   });
 });

@@ -46,7 +46,7 @@ export function* findMarkedSpans(text: string, { regions, blocks }: Survey, maxL
   for (const line of findNdjsonLines(text, regions, maxLines)) yield createSpan('ndjson', line.start, line.end);
 }
 
-/** The whole text without the thinking and the white space around it. It is not valid JSON. */
+/** The whole text without the thinking and the white space around it. Called only if the text is not valid JSON. */
 function findWhole(text: string, { start, end }: Region): Span {
   const content = text.slice(start, end);
   if (content.length === text.length) return createSpan('whole', 0, end, true);

@@ -2,7 +2,7 @@ import * as State from './state.js';
 import { readLiteral } from './bare-token.js';
 import { CONTROL } from './character.js';
 import { convertNumber, type NumberMode } from './number.js';
-import { BARE_MEMBER, QUOTED_KEY, SPACE } from './quote-verdict.js';
+import { BARE_MEMBER, QUOTED_KEY, SPACE } from './judge-quote.js';
 
 /** A character of a string that needs no special handling. */
 export const PLAIN_CHARACTER = `[^"\\\\${CONTROL}]`;

@@ -145,7 +145,7 @@ describe('a repair the policy does not allow ends the reading', () => {
   });
 
   test.each(generousRepairs.filter(({ kinds }) => kinds.includes('function_call') || kinds.includes('several_values')))(
-    'the reader of parse takes no $kinds: $marked',
+    'the reader of parse refuses $kinds: $marked',
     ({ marked }) => {
       expect(readValue(unmark(marked).text, 0, policies.tolerant).ok).toBe(false);
     },
@@ -167,7 +167,7 @@ describe('what follows the value', () => {
   });
 });
 
-describe('plausible: does a text that cannot be read look like JSON?', () => {
+describe('plausible says whether a text that cannot be read looks like JSON', () => {
   test.each(['{"a": 1, "b" f(x)}', '{"a": f(x)}', '[1, f(x)]', '[[', '{"a": ['])('yes: %s', (text) => {
     expect(readValue(text, 0, policies.strict)).toMatchObject({ ok: false, plausible: true });
   });

@@ -2,7 +2,7 @@ import * as State from './state.js';
 import * as Step from './step.js';
 import { LOOK_BEHIND, MAX_ESCAPE_LENGTH, MAX_LOOKAHEAD, NEXT_TOKEN_WINDOW } from '../bounds.js';
 import { isQuote, type QuoteStyle, getQuoteStyle } from './character.js';
-import { judgeQuote, type StringSurroundings } from './quote-verdict.js';
+import { judgeQuote, type StringSurroundings } from './judge-quote.js';
 import { GrowingText, type Source } from './source.js';
 
 /** The letters of JSON's escapes, and their characters in the same order. */

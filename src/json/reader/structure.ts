@@ -5,7 +5,7 @@ import { RUN_DEPTH } from '../bounds.js';
 import { toAsciiPunctuation, isQuote, skipSpace } from './character.js';
 import { Filler } from './filler.js';
 import { PLAIN_TOKENS, readPlainValue } from './plain-token.js';
-import type { StringSurroundings } from './quote-verdict.js';
+import type { StringSurroundings } from './judge-quote.js';
 import { describeDepthLimit, type ReaderPolicy } from './reader-policy.js';
 import type { Source } from './source.js';
 import { ValueBuilder, type ValueListener } from './value-builder.js';

@@ -7,7 +7,7 @@ import type { Path } from '../repair.js';
 import { createJsonStream, type DeepPartial, type JsonStreamOptions } from './json-stream.js';
 
 /** Pushes the pieces and returns a copy of the value after each. */
-function states(pieces: readonly string[], options: JsonStreamOptions = {}): unknown[] {
+function pushAll(pieces: readonly string[], options: JsonStreamOptions = {}): unknown[] {
   const stream = createJsonStream(undefined, options);
   return pieces.map((piece) => structuredClone(stream.push(piece).value));
 }
@@ -53,8 +53,10 @@ describe('createJsonStream', () => {
 
   it('skips thinking, prose and fences while they stream', () => {
     const text = '<think>{"x":1}</think> Sure:\n```json\n{"a": 1}\n```';
-    expect(states([...text]).at(-1)).toEqual({ a: 1 });
-    expect(states([...text]).filter((state) => state !== undefined && JSON.stringify(state).includes('x'))).toEqual([]);
+    expect(pushAll([...text]).at(-1)).toEqual({ a: 1 });
+    expect(pushAll([...text]).filter((state) => state !== undefined && JSON.stringify(state).includes('x'))).toEqual(
+      [],
+    );
   });
 
   it('starts the root again at a later tag', () => {
@@ -67,16 +69,16 @@ describe('createJsonStream', () => {
   });
 
   it('starts the root again at a later line of NDJSON, but not at a later object in prose', () => {
-    expect(states(['{"n": 1}\n', '{"n": 2}\n']).at(-1)).toEqual({ n: 2 });
-    expect(states(['First {"n": 1}, ', 'then {"n": 2}.']).at(-1)).toEqual({ n: 1 });
+    expect(pushAll(['{"n": 1}\n', '{"n": 2}\n']).at(-1)).toEqual({ n: 2 });
+    expect(pushAll(['First {"n": 1}, ', 'then {"n": 2}.']).at(-1)).toEqual({ n: 1 });
   });
 
   it('reads many lines of one chunk without recursion', () => {
-    expect(states(['{"n": 1}\n'.repeat(20_000)])).toEqual([{ n: 1 }]);
+    expect(pushAll(['{"n": 1}\n'.repeat(20_000)])).toEqual([{ n: 1 }]);
   });
 
   it('discards everything before a lone </think>', () => {
-    expect(states(['{"draft": 1}', '</think>', '{"a": 1}'])).toEqual([{ draft: 1 }, undefined, { a: 1 }]);
+    expect(pushAll(['{"draft": 1}', '</think>', '{"a": 1}'])).toEqual([{ draft: 1 }, undefined, { a: 1 }]);
   });
 
   it.each<[string, JsonStreamOptions['partial'], unknown]>([
@@ -90,12 +92,12 @@ describe('createJsonStream', () => {
     ['{"a":', { keys: true }, { a: null }],
     ['["a", "b', { strings: false }, ['a']],
   ])('a snapshot of %s with partial %j is %j', (text, partial, expected) => {
-    expect(states([text], { partial: partial ?? {} }).at(-1)).toEqual(expected);
+    expect(pushAll([text], { partial: partial ?? {} }).at(-1)).toEqual(expected);
   });
 
   it('never shows half of a surrogate pair or of an escape', () => {
     const text = '{"a": "x\\ud83d\\ude00y😀z\\n"}';
-    const shown = states([...text].flatMap((character) => character.split(''))).flatMap((state) =>
+    const shown = pushAll([...text].flatMap((character) => character.split(''))).flatMap((state) =>
       typeof state === 'object' && state !== null && 'a' in state && typeof state.a === 'string' ? [state.a] : [],
     );
     expect(shown.every((value) => !/\p{Surrogate}/u.test(value))).toBe(true);
@@ -229,12 +231,12 @@ describe('createJsonStream', () => {
   it('shows the same last state however the text is split', () => {
     fc.assert(
       fc.property(fc.constantFrom(...modelTexts).chain(splits), (pieces) => {
-        expect(states(pieces).at(-1)).toEqual(states([...pieces.join('')]).at(-1));
+        expect(pushAll(pieces).at(-1)).toEqual(pushAll([...pieces.join('')]).at(-1));
       }),
     );
   });
 
-  it('is never wrong: in every prefix of valid JSON, finished scalars equal the final ones', () => {
+  it('shows only final scalars, for every prefix of valid JSON', () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 4 }),

@@ -12,7 +12,7 @@ export interface StringSurroundings {
   doublesQuotes: boolean;
 }
 
-// The pieces of the patterns below. All repetitions except the digits of a decimal key are bounded, so that the cost of a verdict
+// The pieces of the patterns below. All repetitions except the digits of a decimal key are bounded, so that the cost of judging a quote
 // does not grow with the text. `~` is a placeholder for the end of the text, which `createPatterns` replaces.
 export const SPACE = /[\s\u200b]{0,512}/.source;
 const NEW_LINE = /[^\S\n]{0,256}\n\s{0,256}/.source;
