@@ -239,7 +239,7 @@ describe('the error is that of the furthest stage', () => {
     const { message } = expectError(parse('x {"b": 1} y {"c": 2} z', A, { label: 'research/macro' }));
     expect(message).toMatch(/^research\/macro: /);
     expect(message).toContain('a: is missing');
-    expect(message).toContain('2 candidates');
+    expect(message).toContain('Candidates tried: 2.');
   });
 
   test.each([
