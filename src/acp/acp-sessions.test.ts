@@ -7,6 +7,7 @@ import type { WorkContext } from '../dispatch/index.js';
 import type { FcmpEvent } from '../events/index.js';
 import type { EventQuery } from '../runs/index.js';
 import { AcpSessions } from './acp-sessions.js';
+import type { SessionRequest } from './acp-sessions.js';
 import { createSessionFiles } from './session-files.js';
 
 const ID = '0'.repeat(26);
@@ -26,7 +27,7 @@ const store = {
   },
 };
 
-async function openSessions(): Promise<AcpSessions> {
+async function createStoredSession(): Promise<{ sessions: AcpSessions; request: SessionRequest }> {
   const data = await mkdtemp(join(tmpdir(), 'sluice-acp-'));
   onTestFinished(async () => rm(data, { recursive: true }));
   await createSessionFiles(data).write({
@@ -41,12 +42,12 @@ async function openSessions(): Promise<AcpSessions> {
   });
   const context = { store, runs: { data }, logger: silentLogger } as unknown as WorkContext;
   const sessions = new AcpSessions(context, { engine: 'codex', permissions: 'safe' });
-  await sessions.load(ID, { cwd: data, mcpServers: [] });
-  return sessions;
+  return { sessions, request: { cwd: data, mcpServers: [] } };
 }
 
 it('replays the newest events of a long session, with their prompts', async () => {
-  const sessions = await openSessions();
+  const { sessions, request } = await createStoredSession();
+  await sessions.load(ID, request);
   const texts: string[] = [];
   for await (const update of sessions.replay(ID)) {
     if ('content' in update && 'text' in update.content) texts.push(update.content.text);
@@ -55,4 +56,10 @@ it('replays the newest events of a long session, with their prompts', async () =
   expect(texts.slice(0, 2)).toEqual(['Prompt of run-a', 'run-a 5001']);
   expect(texts.slice(10_000, 10_003)).toEqual(['run-a 15000', 'Prompt of run-b', 'run-b 1']);
   expect(texts.at(-1)).toBe('run-b 10000');
+});
+
+it('opens a session once, even if it is loaded twice at the same time', async () => {
+  const { sessions, request } = await createStoredSession();
+  const [first, second] = await Promise.all([sessions.load(ID, request), sessions.load(ID, request)]);
+  expect(second).toBe(first);
 });
