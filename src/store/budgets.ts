@@ -69,7 +69,7 @@ export interface BudgetUse {
 }
 
 /** A run reserves a twentieth of a budget until it has used more, so that several can start at the same time. */
-const SHARES = 20;
+const SHARES_PER_BUDGET = 20;
 
 /** Waiting runs of one budget are counted only up to this number, because every run that has to wait counts the others. */
 export const MAX_COUNTED_WAITS = 5000;
@@ -77,7 +77,7 @@ export const MAX_COUNTED_WAITS = 5000;
 /** Rows older than this no longer count against any budget. */
 export const BUDGET_ROW_TTL_MS = 366 * 86_400_000;
 
-/** Returns a name of a budget for people. */
+/** Formats the name of a budget: `day`, `issue local#1`, `caller ci`. */
 export function describeBudget({ scope, name }: Pick<BudgetLimit, 'scope' | 'name'>): string {
   return scope === 'day' ? 'day' : `${scope} ${name}`;
 }
@@ -97,12 +97,12 @@ export function shareBudgets(
     if (limit.tokens !== null) {
       const left = limit.tokens - heldTokens;
       if (left <= 0) return { exhausted: limit };
-      tokens = Math.min(tokens, left, Math.ceil(limit.tokens / SHARES));
+      tokens = Math.min(tokens, left, Math.ceil(limit.tokens / SHARES_PER_BUDGET));
     }
     if (limit.cost !== null) {
       const left = limit.cost - heldCost;
       if (left <= 0) return { exhausted: limit };
-      cost = Math.min(cost, left, limit.cost / SHARES);
+      cost = Math.min(cost, left, limit.cost / SHARES_PER_BUDGET);
     }
   }
   return { tokens: Number.isFinite(tokens) ? tokens : 0, cost: Number.isFinite(cost) ? cost : 0 };

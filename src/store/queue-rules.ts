@@ -14,7 +14,7 @@ import type {
 import type { OrderSettlement, OrderSubmission, RaceEntry, Rival } from '../orders/index.js';
 import { StoreError, createReusedIdError } from './store-error.js';
 
-/** A run to be queued. A run that carries an order has the order's priority, worker type and isolation. */
+/** A run to be queued. A run that carries an order has the order's priority, type of wrapper and isolation. */
 export interface QueuedRun {
   readonly id: string;
   readonly spec: StoredRunSpec;

@@ -25,25 +25,25 @@ export interface RunUsage {
   readonly cost: number | null;
 }
 
-/** Only the beginning of a prompt, and of an error's message, is searched. */
+/** Only the beginning of a prompt, and of an error message, is searched. */
 const PROMPT_LENGTH = 4000;
 const FAILURE_LENGTH = 500;
 const VERSION_LENGTH = 100;
 const MODEL_LENGTH = 100;
 const MAX_WORDS = 8;
 
-/** Creates the digest of a result. Drift of a cached result was counted for the run that produced it. */
+/** Creates the digest of a result. Version, drift and usage of a cached result were counted for the run that produced it. */
 export function createDigest(result: RunResult): RunDigest {
   const { status, repair_level, process, drift, cached_from } = result;
-  const isOwn = cached_from === undefined;
-  const version = isOwn ? (process?.version ?? null) : null;
+  const isCached = cached_from !== undefined;
+  const version = isCached ? null : (process?.version ?? null);
   return {
     outcome: status,
     repair_level,
     engine_version: version === null ? null : sanitize(version).slice(0, VERSION_LENGTH),
-    unknown_types: isOwn ? (drift?.unknown_types ?? 0) : 0,
-    unknown_fields: isOwn ? (drift?.unknown_fields ?? 0) : 0,
-    usage: isOwn ? createUsage(result) : null,
+    unknown_types: isCached ? 0 : (drift?.unknown_types ?? 0),
+    unknown_fields: isCached ? 0 : (drift?.unknown_fields ?? 0),
+    usage: isCached ? null : createUsage(result),
   };
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
 import {
   sampleClaim,
@@ -134,6 +134,19 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       const twice = [sampleMessage(record, { body: 'first' }), sampleMessage(record, { body: 'second' })];
       await store.settleOrder(sampleSettlement(record, 'advance', { outbox: twice }));
       expect((await store.listOutbox({})).items.map(({ body }) => body)).toEqual(['first']);
+    });
+
+    it('wakes the watchers of the run', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(sampleSubmission());
+      let isWoken = false;
+      onTestFinished(
+        store.watch(record.run, () => {
+          isWoken = true;
+        }),
+      );
+      await store.settleOrder(sampleSettlement(record, 'advance'));
+      await expect.poll(() => isWoken).toBe(true);
     });
 
     it('refuses an order that was never submitted', async () => {

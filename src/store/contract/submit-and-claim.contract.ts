@@ -198,7 +198,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(await store.claimRun(sampleClaim())).toBeUndefined();
     });
 
-    it('enforces the limit of each worker type across all workers', async () => {
+    it('enforces the limit of each type of wrapper across all workers', async () => {
       const store = await openSite(await makeSite());
       for (const [index, workerType] of ['a', 'a', 'a', 'b'].entries()) {
         const change = { issue_ref: `local#${index}`, repo_dir: `/repo/${index}` };

@@ -1,6 +1,6 @@
 /**
  * The numbers of the advisory locks that exist once per database, in one place so that no two are the same. Locks for folders and
- * worker types have negative numbers (`queue-functions.ts`); each listening connection holds a lock with a random number.
+ * types of wrapper have negative numbers (`queue-functions.ts`); each listening connection holds a lock with a random number.
  */
 export const ADVISORY_LOCKS = {
   /** One process at a time migrates the tables. */

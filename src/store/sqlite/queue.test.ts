@@ -74,7 +74,7 @@ describe('the queue', () => {
     database.close();
   });
 
-  it('reads one run of a type that is full, however many wait', async () => {
+  it('offers no order of a type of wrapper that is at its limit', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const store = await openSite(`sqlite:${file}`);
     for (let number = 0; number < 20; number += 1) {

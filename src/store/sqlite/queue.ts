@@ -23,7 +23,7 @@ export interface Queue {
 }
 
 /**
- * Creates the queue of runs. A claim examines the first run of each worker type that is ready: neither parked (explained in
+ * Creates the queue of runs. A claim examines, of each type of wrapper, the first run that is ready: neither parked (explained in
  * `queue-step.ts`) nor deferred. So a claim takes as long with 100,000 parked or deferred runs as with none.
  */
 export function createQueue(database: Database): Queue {
@@ -65,7 +65,7 @@ export function createQueue(database: Database): Queue {
     return heads;
   }
 
-  /** Lists the worker types that have reached their limit. */
+  /** Lists the types of wrapper that have reached their limit. */
   function listFullTypes({ concurrency = {} }: ClaimFilter): string[] {
     const limits = Object.entries(concurrency);
     if (limits.length === 0) return [];
