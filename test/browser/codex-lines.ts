@@ -2,7 +2,7 @@ import { codex } from '../../src/events/contract/translate-lines.contract.js';
 
 const item = (phase: 'started' | 'completed', fields: object) => ({ type: `item.${phase}`, item: fields });
 
-/** Creates the record of a thought. */
+/** Creates a record of reasoning. */
 export function reasoning(id: string, text: string): object {
   return item('completed', { id, type: 'reasoning', text });
 }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Finds what does not fit the width of a page: the page itself if it scrolls horizontally, and controls beyond its edge. */
+/** Finds elements that are cut off: those that make the page scroll horizontally, and controls beyond its edge. */
 export async function findCutOff(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     const width = document.documentElement.clientWidth;
@@ -23,7 +23,7 @@ export async function findCutOff(page: Page): Promise<readonly string[]> {
         ![...element.children].some((child) => child.getBoundingClientRect().right > innerWidth + 1),
     );
     return [
-      ...(isWide ? ['the page scrolls sideways', ...widest.map(({ outerHTML }) => outerHTML.slice(0, 160))] : []),
+      ...(isWide ? ['the page scrolls horizontally', ...widest.map(({ outerHTML }) => outerHTML.slice(0, 160))] : []),
       ...beyond.map(({ outerHTML }) => outerHTML.slice(0, 160)),
     ];
   });

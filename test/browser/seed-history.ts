@@ -16,7 +16,7 @@ const PROMPTS = [
   'Explain what the importer does with empty files.',
 ] as const;
 const WORKER = 'history';
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 
 /** Creates runs of the last days, as in an installation in use; the same ones for the same seed. */
 export async function seedHistory(
@@ -31,18 +31,18 @@ export async function seedHistory(
       const engine = random.pick(ENGINES);
       const id = createUlidGenerator(() => at)();
       const spec = { engine, prompt: random.pick(PROMPTS), workdir: '/srv/shop' };
-      const took = 4000 + random.below(60_000) + (engine === 'gemini' ? 30_000 : 0);
+      const durationMs = 4000 + random.below(60_000) + (engine === 'gemini' ? 30_000 : 0);
       const result = createResult(random, engine);
-      const began = at;
+      const startedAt = at;
       runs.push(async () => {
-        await store.createRun({ id, spec, state: 'running', workerId: WORKER, leaseMs: DAY_MS, now: began });
-        if (hasEvents) await store.append(id, createEvents(id, began));
-        await store.endRun({ id, workerId: WORKER, result, now: began + took });
+        await store.createRun({ id, spec, state: 'running', workerId: WORKER, leaseMs: DAY_MS, now: startedAt });
+        if (hasEvents) await store.append(id, createEvents(id, startedAt));
+        await store.endRun({ id, workerId: WORKER, result, now: startedAt + durationMs });
       });
     }
     // Many concurrently: the store writes them together.
-    for (let from = 0; from < runs.length; from += AT_ONCE) {
-      await Promise.all(runs.slice(from, from + AT_ONCE).map(async (run) => run()));
+    for (let from = 0; from < runs.length; from += BATCH_SIZE) {
+      await Promise.all(runs.slice(from, from + BATCH_SIZE).map(async (run) => run()));
     }
   } finally {
     await store.close();
@@ -61,7 +61,7 @@ const MODELS = { codex: 'gpt-5-codex', claude: 'claude-opus-4-5', gemini: 'gemin
 function createResult(random: Random, engine: (typeof ENGINES)[number]): RunResult {
   const input = 2000 + random.below(60_000);
   const output = 200 + random.below(4000);
-  const rest = {
+  const commonFields = {
     warnings: [],
     artifacts: { created: [], modified: [], deleted: [] },
     attempts: 1,
@@ -78,10 +78,10 @@ function createResult(random: Random, engine: (typeof ENGINES)[number]): RunResu
   if (random.chance(0.12)) {
     const message = 'The output did not pass the schema of the contract.';
     const error = { category: 'output', code: 'OUTPUT_NOT_VALIDATED', message } as const;
-    return { ...rest, status: 'failed', repair_level: 'none', error };
+    return { ...commonFields, status: 'failed', repair_level: 'none', error };
   }
-  if (random.chance(0.05)) return { ...rest, status: 'canceled', repair_level: 'none' };
+  if (random.chance(0.05)) return { ...commonFields, status: 'canceled', repair_level: 'none' };
   const repair_level = random.chance(0.3) ? 'deterministic_generic' : 'none';
   const drift = random.chance(0.1) ? { drift: { unknown_types: 1, unknown_fields: 2 } } : {};
-  return { ...rest, status: 'success', repair_level, ...drift };
+  return { ...commonFields, status: 'success', repair_level, ...drift };
 }

@@ -17,26 +17,26 @@ import { toBytes } from '../../src/events/contract/translate-lines.contract.js';
 /** The script of a test's agent; see `fixtures/agent.mjs`. */
 export interface AgentScript {
   readonly prints: readonly (object | string)[];
-  /** Its output after it has been answered. */
+  /** The output of the agent after a person has answered it. */
   readonly printsAfterReply?: readonly (object | string)[];
-  /** It continues with lines that {@link Site.print} appends. */
+  /** Whether the agent continues with lines that {@link Site.print} appends. */
   readonly isLive?: boolean;
-  /** Files it writes before it prints, by path. */
+  /** Files that the agent writes before it prints, by path. */
   readonly writes?: Readonly<Record<string, string>>;
-  /** How long it waits before each line. */
+  /** How long the agent waits before each line. */
   readonly paceMs?: number;
   readonly mode?: 'auto' | 'interactive';
   readonly prompt?: string;
   readonly contract?: Readonly<Record<string, unknown>>;
 }
 
-/** The instructions of a test's worker; see `fixtures/worker.mjs`. */
+/** The instructions of an order for the scripted agent; see `fixtures/order-agent.mjs`. */
 export interface Instructions {
   readonly print?: string;
   readonly complain?: string;
   readonly result?: Readonly<Record<string, unknown>>;
   readonly raw?: string;
-  /** Files it writes, by path. */
+  /** Files that the agent writes, by path. */
   readonly writes?: Readonly<Record<string, string>>;
   readonly exit?: number;
 }
@@ -65,14 +65,14 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
   // Its version is queried often, and a shell script starts faster than Node.js.
   const version = `case " $* " in *' --version '*) echo 'codex-cli 0.166.0'; exit ;; esac`;
   await writeFile(agent, `#!/bin/sh\n${version}\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
-  const worker = join(PROJECT, 'test/browser/fixtures/worker.mjs');
+  const orderAgent = join(PROJECT, 'test/browser/fixtures/order-agent.mjs');
   const config: ConfigFile = {
     data,
     roots: [work],
     programs: { codex: agent },
     // An agent that asks questions: for that, Codex uses its app server, which the scripted agent does not imitate.
     agents: { scripted: { command: [agent], reads: 'codex', resume: [agent, 'resume', '{session}'] } },
-    wrappers: { scripted: { type: 'script', command: [process.execPath, worker] } },
+    wrappers: { scripted: { type: 'script', command: [process.execPath, orderAgent] } },
     ...changes,
   };
   const configFile = join(folder, 'sluice.config.json');
@@ -109,15 +109,15 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
 
   /** Starts a worker with another data folder, as on another machine, over the same database. */
   async function startWorker() {
-    const itsData = join(folder, `data-of-worker-${workers.length + 1}`);
-    const itsConfig = join(folder, `worker-${workers.length + 1}.json`);
-    await mkdir(itsData, { mode: 0o700 });
+    const workerData = join(folder, `data-of-worker-${workers.length + 1}`);
+    const workerConfig = join(folder, `worker-${workers.length + 1}.json`);
+    await mkdir(workerData, { mode: 0o700 });
     const database = `sqlite:${join(data, 'sluice.db')}`;
-    await writeFile(itsConfig, JSON.stringify({ database, ...config, data: itsData }));
-    const args = [BUNDLED_MAIN, 'worker', '--config', itsConfig];
+    await writeFile(workerConfig, JSON.stringify({ database, ...config, data: workerData }));
+    const args = [BUNDLED_MAIN, 'worker', '--config', workerConfig];
     const started = spawn(process.execPath, args, { cwd: folder, env, stdio: 'ignore' });
     workers.push(started);
-    return { data: itsData, kill: async () => killProcess(started) };
+    return { data: workerData, kill: async () => killProcess(started) };
   }
 
   await start();
@@ -171,7 +171,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
       const { id } = await startRun(script);
       return waitForRun(id, 'ended');
     },
-    /** Submits an order to the scripted worker and waits until it is settled. */
+    /** Submits an order for the scripted agent and waits until it is settled. */
     async runOrder(issueRef: string, instructions: Instructions): Promise<OrderView> {
       await mkdir(join(work, 'repository'), { recursive: true });
       const { run_id: runId } = await client.submitOrder({

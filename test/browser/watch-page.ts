@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** A record of what a page did that no page of the console may do. */
+/** The record of a page: errors and actions that no page of the console may have, and the loaded resources. */
 export interface PageRecord {
   /** Uncaught exceptions, and errors in the console. */
   readonly errors: string[];
