@@ -45,7 +45,7 @@ describe('createExecution', () => {
     });
   });
 
-  test('records a worker that never ran with unknown values, and who decided', () => {
+  test('records an agent that never ran with unknown values, and who decided', () => {
     const record = createExecution({ ...settled, workerType: 'script', exitCode: null, who: 'Ada' });
     expect(record).toMatchObject({
       command: [],

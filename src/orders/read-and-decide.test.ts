@@ -10,8 +10,8 @@ import { injectOrder } from '../dispatch/order/inject-order.js';
 import { WORKER_TYPES } from './wrappers/wrappers.js';
 
 /*
- * The requirements of the worker wrappers that are rules. Those that need a lead, a store or a process are tested
- * in the folder of the lead.
+ * The requirements on wrappers that are rules. Those that need a lead, a store or a process are tested in the folder of
+ * the lead.
  */
 
 const unversioned = { ...order, repo_dir: '/nowhere/at/all' };
@@ -24,7 +24,7 @@ const text = [
   'Tests: npm test => pass',
 ];
 
-/** The decision that follows from a worker's files and output. */
+/** Decides on an agent's files and output. */
 async function settle({
   files = {},
   stdout = '',
@@ -140,7 +140,7 @@ test('an execution records worker type, time, exit code, encoding and how it was
   });
 });
 
-test('a text worker with a complete result goes to review', async () => {
+test('a complete result in text goes to review', async () => {
   const { decision, comment } = await settle({ files: asText(text) });
   expect(decision.action).toBe('advance');
   expect(comment).toContain('Action: update\nStatus: review\nResultCode: none\n');

@@ -137,9 +137,9 @@ describe('a delivery that is in flight when its lease ends', () => {
   });
 
   it.each<[string, Partial<Trouble>]>([
-    ['the worker is paused before it writes that down', { stallBeforeCommit: 7 * TIMEOUT_MS }],
-    ['the database does not take it', { isCommitLost: true }],
-    ['the answer of the sink is lost', { isAnswerLost: true }],
+    ['the worker is paused before it records the delivery', { stallBeforeCommit: 7 * TIMEOUT_MS }],
+    ['the database rejects the record of the delivery', { isCommitLost: true }],
+    ['the response of the sink is lost', { isAnswerLost: true }],
   ])('reaches any other sink again, with the same key, if %s', async (_, trouble) => {
     const arrived = await deliverWithTrouble({ ...NO_TROUBLE, ...trouble }, false);
     expect(arrived).toEqual(['a-scripted', 'a-scripted']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cleanEnd, goodResult, makeRequest, startLead } from './fixtures/lead-at-work.js';
 
-/** A lead with one item in its inbox: a result without tests, or, with `result` null, none at all. */
+/** Starts a lead with one item in its inbox: a result with these changes, or, with `changes` null, an order without a result. */
 async function withItem(changes: Readonly<Record<string, unknown>> | null = { Tests: undefined }) {
   const site = await startLead();
   const submitted = await site.lead.submit(makeRequest({ request_id: 'r-1' }));
@@ -13,7 +13,7 @@ async function withItem(changes: Readonly<Record<string, unknown>> | null = { Te
 }
 
 describe('a person who decides', () => {
-  it('accepts: the issue goes to review, with who and why in audit and comment', async () => {
+  it('accepts: the issue goes to review, with who and why in the execution and the comment', async () => {
     const { lead, by, findState, inbox, executions, comments } = await withItem();
     const { decision, item } = await lead.resolve({ ...by, action: 'accept' });
     expect(decision.action).toBe('advance');

@@ -13,7 +13,7 @@ async function startSecretLead() {
   return { ...site, submitted, place };
 }
 
-describe('a secret that a worker writes into its result', () => {
+describe('a secret that an agent writes into its result', () => {
   it.each(['work_result.json', 'work_result.txt'])('of %s reaches neither comment nor store nor file', async (name) => {
     const { lead, store, report, comments, submitted, place } = await startSecretLead();
     const summary = `Used ${SECRET} and hunter22.`;

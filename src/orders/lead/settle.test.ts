@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { cleanEnd, goodResult, goodText, makeRequest, startLead } from './fixtures/lead-at-work.js';
 
 describe('a lead that settles', () => {
-  it('a JSON worker and a text worker both end in a delivered comment', async () => {
+  it('a result in JSON and one in text both end in a delivered comment', async () => {
     const { lead, report, comments, findState } = await startLead();
     const json = await lead.submit(makeRequest());
     await report(json, 'work_result.json', goodResult(json));

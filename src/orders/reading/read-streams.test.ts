@@ -20,7 +20,7 @@ describe('findAnchors', () => {
   });
 });
 
-describe('output of a worker without a result file', () => {
+describe('output of an agent without a result file', () => {
   test('yields anchors and a draft, never a result', () => {
     const stdout = `Working…\n{"IssueRef":"acme/shop#12","RunId":"2026-11-15-backend-0001","Status":"ok","Summary":"Done"}`;
     expect(readStreams({ stdout })).toEqual({

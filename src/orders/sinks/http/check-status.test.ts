@@ -19,11 +19,11 @@ describe('checkStatus', () => {
     expect(() => checkStatus(response, 'The sink', NOW)).not.toThrow();
   });
 
-  it.each([400, 401, 403, 404, 409, 410, 422, 301, 304])('does not retry %i', (status) => {
+  it.each([400, 401, 403, 404, 409, 410, 422, 301, 304])('allows no retry after %i', (status) => {
     expect(catchRefusal(status)).toMatchObject({ code: 'SINK_REFUSED', isPermanent: true });
   });
 
-  it.each([408, 425, 429, 500, 502, 503, 504])('tries again after %i', (status) => {
+  it.each([408, 425, 429, 500, 502, 503, 504])('allows a retry after %i', (status) => {
     expect(catchRefusal(status)).toMatchObject({ code: 'SINK_REFUSED', isPermanent: false });
   });
 
@@ -43,7 +43,7 @@ describe('checkStatus', () => {
       undefined,
     ],
     ['an invalid header', { 'retry-after': 'soon' }, undefined],
-  ])('waits according to %s', (_, headers, pause) => {
+  ])('reads the pause from %s', (_, headers, pause) => {
     expect(catchRefusal(429, headers).retryAfterMs).toBe(pause);
   });
 
