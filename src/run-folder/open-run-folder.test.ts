@@ -53,7 +53,7 @@ describe('openRunFolder', () => {
     const dir = await makeRunFolder({ file: '' });
     await expect(openRunFolder(join(dir, 'none'))).rejects.toMatchObject({ code: 'RUN_FOLDER_NOT_FOUND' });
     await expect(openRunFolder(join(dir, 'file'))).rejects.toMatchObject({ code: 'PACKED_RUN_DAMAGED' });
-    await expect(openWritableRunFolder(join(dir, 'file'))).rejects.toMatchObject({ code: 'RUN_PACKED' });
+    await expect(openWritableRunFolder(join(dir, 'file'))).rejects.toMatchObject({ code: 'PACKED_RUN_DAMAGED' });
   });
 
   test('an .audit that links elsewhere is not followed', async () => {

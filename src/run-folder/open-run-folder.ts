@@ -68,6 +68,8 @@ export async function openWritableRunFolder(
   if (trustedRoot !== undefined) return openPlainFolder(resolve(dir), resolve(trustedRoot));
   const root = await findRealPath(dir);
   if ((await stat(root)).isDirectory()) return openPlainFolder(root);
+  // Any other file is reported as what it is: not a packed run.
+  await readPackedRun(async () => openForReading(root), root);
   const message = `"${dir}" is a packed run, which is never changed. Copy it to a folder with sluice export.`;
   throw new RunFolderError('RUN_PACKED', message);
 }

@@ -28,4 +28,5 @@ export { defineLauncher, type LauncherDefinition } from './launchers/define-laun
 export type { Launch, LaunchFile, LaunchRequest, Launcher } from './launchers/launcher.js';
 export { isOutage, readEventRange } from './ports/event-log.js';
 export { type FolderLock, lockFile, lockFolder } from './workspace/folder-lock.js';
+export { SLUICE_FILES } from './workspace/track-changes.js';
 export { findDataFolder, type DataFolder } from './data-folder.js';

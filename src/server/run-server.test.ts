@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { Server, connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
+import { createJsonLogger } from '../base/json-logger.js';
 import { startWorker } from '../dispatch/start-worker.js';
 import { createLead } from '../orders/lead/create-lead.js';
 import { openStore } from '../store/open-store.js';
@@ -23,7 +24,7 @@ async function startServer(changes: Partial<RunServerOptions> = {}, withWorker =
     await store.close();
   });
   const url = new URL(running.url);
-  /** Sends bytes as they are, and gives all that came back before the connection closed. */
+  /** Sends the text unchanged, and returns everything received until the connection closes. */
   const sendRaw = async (text: string): Promise<string> => {
     const socket = connect(Number(url.port), url.hostname);
     const chunks: Buffer[] = [];
@@ -53,21 +54,32 @@ describe('a server on a port', () => {
     await expect(startServer({ port })).rejects.toMatchObject({ code: 'ADDRESS_UNAVAILABLE' });
   });
 
+  it('logs connections that cannot be accepted, and continues', async () => {
+    const listening = vi.spyOn(Server.prototype, 'listen');
+    onTestFinished(() => void listening.mockRestore());
+    const lines: string[] = [];
+    const { url } = await startServer({ logger: createJsonLogger((line) => lines.push(line)) });
+    const [server] = listening.mock.contexts as Server[];
+    for (let count = 0; count < 2; count += 1) server?.emit('error', new Error('accept ENFILE'));
+    expect(lines.filter((line) => line.includes('accept ENFILE'))).toHaveLength(2);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+
   it('refuses to listen on other addresses without tokens', async () => {
     await expect(startServer({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'TOKENS_NEEDED' });
   });
 
-  it('refuses a foreign host name', async () => {
+  it('refuses an unknown host name', async () => {
     const { sendRaw } = await startServer();
     const answer = await sendRaw('GET /v1/runs HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 421 /);
   });
 
   it.each([
-    ['no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
-    ['no name', 'GET / HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['a request that is not HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['a request without a host', 'GET / HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
     [
-      'headers without end',
+      'headers that are too long',
       `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
       /^HTTP\/1\.1 431 /,
     ],
@@ -147,7 +159,7 @@ describe('a server that is stopped', () => {
     const { port, hostname } = new URL(url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
-    // In one piece: with the answer to the first, the server has also seen the beginning of the second.
+    // One write, so that the server has received the beginning of the second request when it answers the first.
     socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /v1/parse HTTP/1.1\r\nHost: localhost\r\n');
     await once(socket, 'data');
     await stop();

@@ -44,10 +44,11 @@ export interface RunServerOptions extends ServerOptions {
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { host = DEFAULT_HOST, port, worker } = options;
   const server = createServer({ web: CONSOLE_FOLDER, hasWorker: worker !== undefined, ...options });
-  // A request that the server still works on neither sends nor accepts anything.
+  // While the server works on a request, nothing is transferred on its connection, which must not be closed for that.
   const stallMs = Math.max(STALL_MS, server.context.settings.limits.requestMs + STALL_MARGIN_MS);
-  const listening: Listening = await listen(server, { host, port, stallMs });
   const { store, logger, ending } = server.context;
+  const onError = (error: Error): void => logger.warn('cannot accept a connection', { error: error.message });
+  const listening: Listening = await listen(server, { host, port, stallMs, onError });
   const consoleUrl = options.notify?.consoleUrl ?? listening.url;
   const notifier =
     options.notify === undefined ? undefined : startNotifier({ ...options.notify, consoleUrl, store, logger, ending });
@@ -84,10 +85,18 @@ const STALL_MS = 60_000;
 const STALL_MARGIN_MS = 10_000;
 const CLOSE_GRACE_MS = 2_000;
 
+interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly stallMs?: number;
+  /** Called if a connection cannot be accepted, for example because the system has no descriptors left. */
+  readonly onError?: (error: Error) => void;
+}
+
 /** Opens the port. Throws `ADDRESS_UNAVAILABLE` if it is in use or not permitted. */
 export async function listen(
   { app, directRoutes }: Pick<SluiceServer, 'app' | 'directRoutes'>,
-  { host, port, stallMs = STALL_MS }: { readonly host: string; readonly port: number; readonly stallMs?: number },
+  { host, port, stallMs = STALL_MS, onError = () => undefined }: ListenOptions,
 ): Promise<Listening> {
   const handleByHono = getRequestListener(app.fetch);
   const server = createHttpServer(
@@ -110,6 +119,8 @@ export async function listen(
     else socket.once('close', leave);
   });
   await open(server, host, port);
+  // Without a listener, the error would end the process.
+  server.on('error', onError);
   const address = server.address();
   const actualPort = typeof address === 'object' && address !== null ? address.port : port;
   return {
@@ -129,10 +140,14 @@ export async function listen(
 
 async function open(server: Server, host: string, port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
+    const refuse = (error: NodeJS.ErrnoException): void => {
       const message = `Cannot listen on "${host}", port ${port}: ${error.code ?? error.message}. Choose another address with --port or --host.`;
       reject(new SluiceError('ADDRESS_UNAVAILABLE', message, { cause: error }));
+    };
+    server.once('error', refuse);
+    server.listen(port, host, () => {
+      server.off('error', refuse);
+      resolve();
     });
-    server.listen(port, host, () => resolve());
   });
 }

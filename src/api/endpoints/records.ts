@@ -41,7 +41,7 @@ export const redeliverComment = defineEndpoint({
   method: 'POST',
   path: '/v1/outbox/{id}/redeliver',
   scope: 'decide',
-  summary: 'Redelivers a comment that failed or waits for its next attempt.',
+  summary: 'Redelivers a comment whose delivery failed or waits to be retried.',
   response: json(redeliveredSchema),
   problems: ['COMMENT_NOT_FOUND'],
 });
@@ -50,7 +50,7 @@ export const redeliverSink = defineEndpoint({
   method: 'POST',
   path: '/v1/outbox/redeliver',
   scope: 'decide',
-  summary: 'Redelivers the comments of a sink that failed or wait for their next attempt, oldest first.',
+  summary: 'Redelivers the comments of a sink whose delivery failed or waits to be retried, oldest first.',
   body: object({ sink: name }),
   response: json(redeliveredSchema),
 });

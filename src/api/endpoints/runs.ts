@@ -132,6 +132,6 @@ export const listEngines = defineEndpoint({
   method: 'GET',
   path: '/v1/engines',
   scope: 'read',
-  summary: 'Lists the engines, programs, folders, permissions and workers that runs and orders may use.',
+  summary: 'Lists the engines, programs, folders, permissions and wrappers that runs and orders may use.',
   response: json(offerSchema),
 });

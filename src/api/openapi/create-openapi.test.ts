@@ -49,6 +49,12 @@ describe('the OpenAPI document', () => {
     expect(await validate(JSON.parse(JSON.stringify(wrong)) as object)).toMatchObject({ valid: false });
   });
 
+  it('describes the path parameters', () => {
+    expect(document.paths['/v1/triggers/{name}']?.['post']).toMatchObject({
+      parameters: [{ name: 'name', description: 'The name of the trigger in the configuration.', example: 'github' }],
+    });
+  });
+
   it('describes every parameter, and every operation has a described tag', () => {
     const tags = new Set(document.tags.map(({ name }) => name));
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>

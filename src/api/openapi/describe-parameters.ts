@@ -14,6 +14,7 @@ const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; r
   ref: { description: 'The reference of the issue, percent-encoded.', example: 'acme/shop#12' },
   attempt: { description: 'The number of the attempt, from 1.', example: '1' },
   stream: { description: 'The stream: stdout, stderr, pty or stdin.', example: 'stdout' },
+  name: { description: 'The name of the trigger in the configuration.', example: 'github' },
 };
 
 /** Query parameters with the same meaning in all endpoints; a description in the table of endpoints overrides this one. */
@@ -34,7 +35,7 @@ const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
   run_id: 'Only entries of this order.',
   state: 'Only entries in this state.',
   to: 'The position of the last event; the end by default.',
-  worker: 'Only entries of this worker.',
+  worker: 'Only orders for this wrapper.',
 };
 
 /** Describes the parameters of an endpoint. */

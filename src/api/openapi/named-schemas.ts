@@ -83,10 +83,21 @@ export interface Components {
   readonly schemas: Readonly<Record<string, AnySchema>>;
 }
 
-/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
-const ONE = new Set(['items', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else', 'contains']);
-const LIST = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
-const BY_NAME = new Set(['properties', 'patternProperties', '$defs']);
+/** Keywords whose value is a schema. */
+const SCHEMA_KEYWORDS = new Set([
+  'items',
+  'additionalProperties',
+  'propertyNames',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+]);
+/** Keywords whose value is a list of schemas. */
+const LIST_KEYWORDS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
+/** Keywords whose value is an object with schemas as members. */
+const OBJECT_KEYWORDS = new Set(['properties', 'patternProperties', '$defs']);
 
 /** Omitted, because a nested `$id` would change the base of references inside it. */
 const OMITTED_KEYWORDS = new Set(['$id', '$schema']);
@@ -118,9 +129,9 @@ export function createComponents(): Components {
 
   function rewriteKeyword(key: string, value: unknown): unknown {
     if (typeof value !== 'object' || value === null) return value;
-    if (ONE.has(key)) return refer(value);
-    if (LIST.has(key) && Array.isArray(value)) return value.map((part: object) => refer(part));
-    if (!BY_NAME.has(key)) return value;
+    if (SCHEMA_KEYWORDS.has(key)) return refer(value);
+    if (LIST_KEYWORDS.has(key) && Array.isArray(value)) return value.map((part: object) => refer(part));
+    if (!OBJECT_KEYWORDS.has(key)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, refer(part as object)]));
   }
 

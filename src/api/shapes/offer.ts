@@ -25,7 +25,7 @@ export const offerSchema = object({
   permissions: { type: 'array', items: oneOf(['safe', 'workspace', 'bypass', 'ask']) },
   /** Environment variables that may be passed to agents. */
   env: names,
-  /** Workers that execute orders, by the name that orders use. */
+  /** The wrappers that orders may name in the field `worker`. */
   workers: { type: 'array', items: object({ name, type: name }) },
   /** Checks that an order may name. */
   checks: names,

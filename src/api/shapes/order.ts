@@ -13,7 +13,7 @@ const host = name;
 
 const { group, ...orderFields } = orderRecordSchema.properties;
 
-/** An order and its state, with its issue, run id and worker at the top level. */
+/** An order and its state, with its issue, run id and wrapper (`worker`) at the top level. */
 export const orderSchema = object({ issue_ref: name, run_id: name, worker: name, ...orderFields }, { group, host });
 
 /** A submitted order, with the other orders of its race. */

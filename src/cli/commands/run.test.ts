@@ -49,6 +49,13 @@ describe('sluice run', () => {
     expect(exitCode).toBe(0);
   });
 
+  it('prints the result even if the summary file cannot be written', async () => {
+    const summaryFile = join(folder, 'missing', 'summary.md');
+    const { exitCode, result, stderr } = await runSluice(['--summary-file', summaryFile, ...program('console.log(1)')]);
+    expect({ exitCode, result }).toMatchObject({ exitCode: 2, result: { status: 'success' } });
+    expect(stderr).toContain('SYSTEM_REFUSED');
+  });
+
   it('leaves a run folder from which the same events can be replayed', async () => {
     await runSluice(program('console.log("hello")'));
     const runs = join(folder, 'data', 'runs');
@@ -70,9 +77,12 @@ describe('sluice run', () => {
   });
 
   it('accepts a truncated value only with --allow-partial, even without a schema', async () => {
-    const cut = ['--profile', 'tagged', ...program('console.log("<json>{\\"a\\": 1")')];
-    expect(await runSluice(cut)).toMatchObject({ exitCode: 1, result: { status: 'failed' } });
-    expect(await runSluice(['--allow-partial', ...cut])).toMatchObject({ exitCode: 0, result: { value: { a: 1 } } });
+    const truncated = ['--profile', 'tagged', ...program('console.log("<json>{\\"a\\": 1")')];
+    expect(await runSluice(truncated)).toMatchObject({ exitCode: 1, result: { status: 'failed' } });
+    expect(await runSluice(['--allow-partial', ...truncated])).toMatchObject({
+      exitCode: 0,
+      result: { value: { a: 1 } },
+    });
   });
 
   it('ends a run that takes too long', async () => {
@@ -81,7 +91,7 @@ describe('sluice run', () => {
     expect(exitCode).toBe(1);
   });
 
-  it('prints FCMP lines on request', async () => {
+  it('prints FCMP events as JSON lines with --watch-json', async () => {
     const { stderr } = await runSluice(['--watch-json', ...program('console.log("hello")')]);
     const events = stderr
       .trim()
@@ -91,7 +101,7 @@ describe('sluice run', () => {
     expect(events[0]?.protocol_version).toBe('fcmp/1.1');
   });
 
-  it('passes input to a program from a file or from standard input', async () => {
+  it('passes standard input to a program with --prompt-file -', async () => {
     const echo = program('process.stdin.pipe(process.stdout)');
     const { result } = await runSluice(['--profile', 'tagged', '--prompt-file', '-', ...echo], 'typed words');
     expect(result).toMatchObject({ comment: 'typed words' });
@@ -111,19 +121,27 @@ describe('sluice run', () => {
 
   it.each([
     ['no engine', ['hello'], '--engine'],
-    ['No prompt given', ['--engine', 'codex'], 'No prompt given'],
+    ['no prompt', ['--engine', 'codex'], 'No prompt given'],
     ['no program', ['--engine', 'command'], 'No program given'],
     ['two prompts', ['--engine', 'codex', '--prompt-file', '-', 'words'], 'twice'],
-    ['a schema that is not there', ['--engine', 'codex', '--schema', 'gone.json', 'words'], 'gone.json'],
+    ['a missing schema', ['--engine', 'codex', '--schema', 'gone.json', 'words'], 'gone.json'],
     ['an unknown engine', ['--engine', 'skynet', 'words'], 'skynet'],
     ['an invalid time', ['--engine', 'codex', '--timeout', 'soon', 'words'], 'seconds'],
-    ['nothing to align to', ['--engine', 'codex', '--align', 'words'], '--align needs --schema'],
-    ['no value that could be cut', ['--engine', 'codex', '--allow-partial', 'words'], 'needs --schema or --profile'],
-    ['input files for no cache', ['--engine', 'codex', 'words', '--input-file', 'a'], '--input-file needs --cache'],
-    ['a prompt that an option took', ['--engine', 'codex', '--env', 'HOME', 'words'], 'after -- if it follows --env'],
-  ])('exits with 2 for %s', async (_, argv, word) => {
+    ['--align without a schema', ['--engine', 'codex', '--align', 'words'], '--align needs --schema'],
+    [
+      '--allow-partial without a schema or profile',
+      ['--engine', 'codex', '--allow-partial', 'words'],
+      'needs --schema or --profile',
+    ],
+    ['--input-file without --cache', ['--engine', 'codex', 'words', '--input-file', 'a'], '--input-file needs --cache'],
+    [
+      'a prompt that was read as a value of --env',
+      ['--engine', 'codex', '--env', 'HOME', 'words'],
+      'after -- if it follows --env',
+    ],
+  ])('exits with 2 for %s', async (_, argv, message) => {
     const { exitCode, stdout, stderr } = await runSluice(argv);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain(word);
+    expect(stderr).toContain(message);
   });
 });

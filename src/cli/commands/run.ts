@@ -98,7 +98,7 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     const config = await loadCommandConfig(flags, io);
     const { data, programs, agents, approvals, sandbox, secrets } = config;
     await prepareDataFolder(config.data);
-    await printDataFolder(config, flags, io);
+    await printSettings(config, flags, io);
     const tracer = await openCommandTracing(config, { io });
     const traced = { ...spec, ...omitUndefined({ traceparent: readTraceparent() }) };
     const run = startRun(traced, {
@@ -131,8 +131,11 @@ async function printResult(
   if (summary === true || summaryFile !== undefined) {
     const { renderSummary } = await import('../../report/index.js');
     const markdown = renderSummary({ id: run.id, engine, durationMs, link: readJobLink(process.env), result });
+    // Printed first, because the file may not be writable.
+    if (summary === true) await io.stdout.write(markdown);
+    else await printJson({ run_id: run.id, ...result }, io);
     if (summaryFile !== undefined) await appendFile(summaryFile, markdown);
-    if (summary === true) return io.stdout.write(markdown);
+    return;
   }
   await printJson({ run_id: run.id, ...result }, io);
 }
@@ -144,8 +147,8 @@ function readJobLink(env: Readonly<Record<string, string | undefined>>): string 
   return `${server}/${repository}/actions/runs/${job}`;
 }
 
-/** Prints nothing with --watch-json, which uses stderr for events. */
-async function printDataFolder({ data, warnings }: Config, { watchJson }: RunFlags, io: CommandIo): Promise<void> {
+/** Prints the warnings of the configuration and the data folder, except with --watch-json, which uses stderr for events. */
+async function printSettings({ data, warnings }: Config, { watchJson }: RunFlags, io: CommandIo): Promise<void> {
   if (watchJson === true) return;
   for (const warning of warnings) await io.stderr.write(formatLine(warning));
   await io.stderr.write(formatLine(`data folder: ${data}`));

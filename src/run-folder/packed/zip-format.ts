@@ -248,6 +248,6 @@ function readCount(bytes: Buffer, at: number): number {
 
 /** Creates the error for a packed run that is damaged. */
 export function createDamagedError(place: string, reason: string): RunFolderError {
-  const message = `Cannot read the packed run "${place}": ${reason}. Restore it from a backup or from the archive.`;
+  const message = `Cannot read "${place}" as a packed run: ${reason}. Pass a run folder, or restore the packed run from a backup or from the archive.`;
   return new RunFolderError('PACKED_RUN_DAMAGED', message);
 }

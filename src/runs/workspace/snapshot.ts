@@ -22,7 +22,7 @@ export interface SnapshotOptions {
   readonly maxDepth?: number;
   /** Limit for the length of all paths. */
   readonly maxPathBytes?: number;
-  /** Folders that are skipped, relative with forward slashes. */
+  /** Files and folders that are skipped: relative paths with forward slashes. */
   readonly leaveOut?: readonly string[];
 }
 
@@ -60,9 +60,10 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
       for (const [index, entry] of group.entries()) {
         const path = `${prefix}${entry.name}`;
         if (truncatedAt !== undefined) return;
+        if (leftOut.has(path)) continue;
         if (paths.length >= maxFiles || pathBytes >= maxPathBytes) truncatedAt = path;
         else if (!entry.isDirectory()) addFile(path, found[index]);
-        else if (!leftOut.has(path)) await walkFolder(path, depth + 1);
+        else await walkFolder(path, depth + 1);
       }
     }
   }

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { trackChanges } from './track-changes.js';
 
@@ -27,4 +27,20 @@ test.each([
   const { fsDiff, warnings } = await tracker.findChanges();
   expect(fsDiff.created).toEqual(created);
   expect(warnings).toEqual([]);
+});
+
+test.each([
+  'acp-sessions/s.json',
+  'mirrors/m.git/HEAD',
+  'worktrees/w/a.txt',
+  'checks/c/a.txt',
+  'comments/acme_shop_1.md',
+  'sluice.db',
+  'sluice.db-wal',
+])('%s in a working folder that is also the data folder is not an artifact', async (path) => {
+  const folder = await makeFolder();
+  const tracker = await trackChanges(folder, folder);
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  await writeFile(join(folder, path), '');
+  expect((await tracker.findChanges()).fsDiff.created).toEqual([]);
 });

@@ -10,12 +10,26 @@ export interface ChangeTracker {
   findChanges(): Promise<{ readonly fsDiff: FsDiff; readonly warnings: readonly RunWarning[] }>;
 }
 
-/** Sluice's folders in a data folder, whose files are never artifacts. */
-const OWN_FOLDERS = ['runs', PACKED_FOLDER, 'cache', 'processes', 'locks'];
+/** The folders and files that Sluice creates in a data folder. They are never artifacts. */
+export const SLUICE_FILES = [
+  'runs',
+  PACKED_FOLDER,
+  'cache',
+  'processes',
+  'locks',
+  'acp-sessions',
+  'mirrors',
+  'worktrees',
+  'checks',
+  'comments',
+  'sluice.db',
+  'sluice.db-wal',
+  'sluice.db-shm',
+];
 
 /** Takes the first snapshot of a working folder. The data folder may be inside it; Sluice's own files are not artifacts. */
 export async function trackChanges(workdir: string, data: string): Promise<ChangeTracker> {
-  const leaveOut = listOwnFolders(workdir, await realpath(data));
+  const leaveOut = listSluiceFiles(workdir, await realpath(data));
   const before = await takeSnapshot(workdir, { leaveOut });
   return {
     async findChanges() {
@@ -28,10 +42,10 @@ export async function trackChanges(workdir: string, data: string): Promise<Chang
   };
 }
 
-/** Returns Sluice's own folders, relative to the working folder; none if the data folder is elsewhere. */
-function listOwnFolders(workdir: string, data: string): readonly string[] {
+/** Returns the paths of Sluice's files relative to the working folder; none if the data folder is elsewhere. */
+function listSluiceFiles(workdir: string, data: string): readonly string[] {
   const path = relative(workdir, data).split(sep).join('/');
-  if (path === '') return OWN_FOLDERS;
+  if (path === '') return SLUICE_FILES;
   // Not every path that begins with two dots is outside: a folder name may begin with them.
   return path === '..' || path.startsWith('../') ? [] : [path];
 }

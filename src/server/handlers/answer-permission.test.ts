@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createJsonLogger } from '../../base/json-logger.js';
 import { startWorker } from '../../dispatch/start-worker.js';
 import { openServer, readJson } from '../fixtures/open-server.js';
 
@@ -91,13 +92,21 @@ describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }
     expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'resumed', attempts: 2 } });
   });
 
-  it('denies the request if it is never sent, and the run continues', async () => {
+  it('counts as a denial if it is never sent, and the run continues', async () => {
     const { ended } = await waitForQuestion([{ ask: WRITE }, { say: 'without' }], { wait_s: 0.5 });
     expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'without' } });
   });
 });
 
-it('refuses a request with rules that allow tools', async () => {
+it('POST /v1/runs/{id}/reply is logged as an answer only if the run received it', async () => {
+  const lines: string[] = [];
+  const { post } = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
+  const answer = await post('/v1/runs/gone/reply', { interaction_id: 'px_1_1', option_id: 'yes' });
+  expect(answer.status).toBe(404);
+  expect(lines.join('')).not.toContain('permission answered');
+});
+
+it('POST /v1/runs refuses rules that allow tools', async () => {
   const { post, work } = await openServer();
   const request = { engine: 'gemini-acp', prompt: 'x', workdir: work, permissions: 'ask' };
   const refused = await readJson(post('/v1/runs', { ...request, approvals: [{ decide: 'allow' }] }));

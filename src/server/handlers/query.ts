@@ -1,3 +1,4 @@
+import { FORMATS } from '../../json-schema/index.js';
 import type { Page } from '../../orders/index.js';
 import { RequestError } from '../http/problem.js';
 
@@ -11,8 +12,9 @@ export function readPage({ limit, cursor }: Readonly<Record<string, string>>): P
 /** Converts a time in the query to milliseconds since 1970. The schema of the endpoint has checked only its syntax. */
 export function readTime(moment: string | undefined): number | undefined {
   if (moment === undefined) return undefined;
-  const time = Date.parse(moment);
-  if (!Number.isNaN(time)) return time;
+  // `Date.parse` alone would turn February 31 into March 3.
+  const exists = ['date', 'date-time'].some((format) => FORMATS.get(format)?.(moment) === true);
+  if (exists) return Date.parse(moment);
   throw new RequestError(
     'INVALID_QUERY',
     'The date or time does not exist. Use a time such as "2026-11-15T08:00:00Z".',

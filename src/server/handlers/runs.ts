@@ -52,7 +52,7 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       const status = isText
         ? await replyToRun(options, params.id, body.text)
         : await answerPermission(options, params.id, { ...body, who: caller.name });
-      if (!isText) {
+      if (!isText && status === 'posted') {
         const { interaction_id, option_id } = body;
         logger.info('permission answered', {
           run_id: params.id,

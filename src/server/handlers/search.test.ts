@@ -3,7 +3,7 @@ import { NOW } from '../../store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import { readJson, openServer } from '../fixtures/open-server.js';
 
-async function openLibrary() {
+async function openWithRuns() {
   const server = await openServer();
   const { store, get } = server;
   for (const [id, prompt] of [
@@ -22,7 +22,7 @@ async function openLibrary() {
 
 describe('GET /v1/runs', () => {
   it('finds runs by words, outcome and time', async () => {
-    const { find } = await openLibrary();
+    const { find } = await openWithRuns();
     expect(await find('search=WHEEL%20fix')).toEqual(['r1']);
     expect(await find('outcome=success')).toEqual(['r1']);
     expect(await find('repair_level=schema_aligned')).toEqual([]);
@@ -32,16 +32,22 @@ describe('GET /v1/runs', () => {
     expect(await find('since=2026-11-15T00:00:00Z')).toEqual(['r2', 'r1']);
   });
 
-  it.each(['search=', `search=${'x'.repeat(201)}`, 'outcome=great', 'since=2026-13-01', 'since=now', 'repair_level=1'])(
-    'refuses %s',
-    async (query) => {
-      const { get } = await openLibrary();
-      expect(await readJson(get(`/v1/runs?${query}`))).toMatchObject({ status: 400, code: 'INVALID_QUERY' });
-    },
-  );
+  it.each([
+    'search=',
+    `search=${'x'.repeat(201)}`,
+    'outcome=great',
+    'since=2026-13-01',
+    'since=2026-02-31',
+    'since=2026-02-31T08:00:00Z',
+    'since=now',
+    'repair_level=1',
+  ])('refuses %s', async (query) => {
+    const { get } = await openWithRuns();
+    expect(await readJson(get(`/v1/runs?${query}`))).toMatchObject({ status: 400, code: 'INVALID_QUERY' });
+  });
 });
 
 it('GET /v1/runs/{id} counts unknown types and fields of the output', async () => {
-  const { get } = await openLibrary();
+  const { get } = await openWithRuns();
   expect(await readJson(get('/v1/runs/r1'))).toMatchObject({ result: { drift: { unknown_types: 2 } } });
 });

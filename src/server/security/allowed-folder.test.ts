@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { resolveAllowedFolder } from './allowed-folder.js';
 
-async function makeGround() {
+async function makeFolders() {
   const folder = await realpath(
     await makeFolder({ 'root/a/b/x': '', 'rooted/x': '', 'secret/x': '', 'root/data/runs/1/x': '' }),
   );
@@ -15,18 +15,18 @@ const refused = { code: 'FOLDER_NOT_ALLOWED' };
 
 describe('a folder of a request', () => {
   it('may be a root or a folder under one', async () => {
-    const { folder, rules } = await makeGround();
+    const { folder, rules } = await makeFolders();
     expect(await resolveAllowedFolder(join(folder, 'root'), rules)).toBe(join(folder, 'root'));
     expect(await resolveAllowedFolder(join(folder, 'root/a/b'), rules)).toBe(join(folder, 'root/a/b'));
   });
 
   it.each(['', '/', '/etc', 'root', './root/a', '..'])('may not be %j', async (path) => {
-    const { rules } = await makeGround();
+    const { rules } = await makeFolders();
     await expect(resolveAllowedFolder(path, rules)).rejects.toMatchObject(refused);
   });
 
-  it('may not leave the roots in any way', async () => {
-    const { folder, rules } = await makeGround();
+  it('may not be outside the roots, also through links and ".."', async () => {
+    const { folder, rules } = await makeFolders();
     await symlink(join(folder, 'secret'), join(folder, 'root/link'));
     for (const path of ['secret', 'rooted', 'root/../secret', 'root/a/../../secret', 'root/link', 'root/a\0b']) {
       await expect(resolveAllowedFolder(`${folder}/${path}`, rules)).rejects.toMatchObject(refused);
@@ -34,26 +34,32 @@ describe('a folder of a request', () => {
   });
 
   it('is returned as its real path, so that a link changed later has no effect', async () => {
-    const { folder, rules } = await makeGround();
+    const { folder, rules } = await makeFolders();
     await symlink(join(folder, 'root/a'), join(folder, 'root/inner'));
     expect(await resolveAllowedFolder(join(folder, 'root/inner'), rules)).toBe(join(folder, 'root/a'));
   });
 
   it('is refused with the same message whether it is forbidden or missing', async () => {
-    const { folder, rules } = await makeGround();
-    const say = async (path: string) => resolveAllowedFolder(path, rules).catch((error: unknown) => String(error));
-    expect(await say(join(folder, 'secret'))).toBe(await say(join(folder, 'gone')));
+    const { folder, rules } = await makeFolders();
+    const readMessage = async (path: string) =>
+      resolveAllowedFolder(path, rules).catch((error: unknown) => String(error));
+    expect(await readMessage(join(folder, 'secret'))).toBe(await readMessage(join(folder, 'gone')));
   });
 
-  it('may not be the data folder', async () => {
-    const { folder, rules } = await makeGround();
-    await expect(resolveAllowedFolder(join(folder, 'root/data/runs/1'), rules)).rejects.toMatchObject(refused);
+  it('may not be the data folder, or a folder that Sluice writes to in it', async () => {
+    const { folder, rules } = await makeFolders();
+    for (const name of ['cache', 'processes', 'locks', 'mirrors/m.git']) {
+      await mkdir(join(folder, 'root/data', name), { recursive: true });
+    }
+    for (const name of ['', 'runs', 'runs/1', 'cache', 'processes', 'locks', 'mirrors/m.git']) {
+      await expect(resolveAllowedFolder(join(folder, 'root/data', name), rules)).rejects.toMatchObject(refused);
+    }
     await mkdir(join(folder, 'root/data/work'));
     expect(await resolveAllowedFolder(join(folder, 'root/data/work'), rules)).toBe(join(folder, 'root/data/work'));
   });
 
   it('is refused if no root is configured', async () => {
-    const { folder, rules } = await makeGround();
+    const { folder, rules } = await makeFolders();
     await expect(resolveAllowedFolder(join(folder, 'root'), { ...rules, roots: [] })).rejects.toMatchObject(refused);
     await expect(
       resolveAllowedFolder(join(folder, 'root'), { ...rules, roots: [join(folder, 'gone')] }),

@@ -1,15 +1,18 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { isWithin } from '../../files/index.js';
-import { PACKED_FOLDER } from '../../run-folder/index.js';
+import { SLUICE_FILES } from '../../runs/index.js';
 import { RequestError } from '../http/problem.js';
 
 /** The folders that requests may use. */
 interface FolderRules {
   readonly roots: readonly string[];
-  /** The data folder, which contains evidence and is never a working folder. */
+  /** The data folder. Neither it nor a folder that Sluice writes to in it may be a working folder: an agent could change evidence or cached results. */
   readonly data: string;
 }
+
+/** Agents work in worktrees, so a request may name one. */
+const PROTECTED = SLUICE_FILES.filter((name) => name !== 'worktrees');
 
 /**
  * Resolves the real path of a folder that a request may use. The message is the same for a missing folder and for one outside
@@ -18,10 +21,11 @@ interface FolderRules {
 export async function resolveAllowedFolder(folder: string, { roots, data }: FolderRules): Promise<string> {
   const real = isAbsolute(folder) ? await findRealPath(folder) : undefined;
   const allowed = await Promise.all(roots.map(findRealPath));
-  const evidence = await Promise.all(
-    ['runs', PACKED_FOLDER].map(async (name) => (await findRealPath(join(data, name))) ?? join(data, name)),
+  const realData = (await findRealPath(data)) ?? data;
+  const protectedFolders = await Promise.all(
+    PROTECTED.map(async (name) => (await findRealPath(join(data, name))) ?? join(data, name)),
   );
-  if (real !== undefined && !evidence.some((protectedFolder) => isWithin(protectedFolder, real))) {
+  if (real !== undefined && real !== realData && !protectedFolders.some((folder) => isWithin(folder, real))) {
     if (allowed.some((root) => root !== undefined && isWithin(root, real))) return real;
   }
   throw new RequestError(
