@@ -36,6 +36,11 @@ function readSections(page: string): Map<string, string[]> {
   return sections;
 }
 
+/** Fails unless a section lists exactly these codes, each once. */
+function expectCodes(sections: ReadonlyMap<string, readonly string[]>, title: string, codes: readonly string[]): void {
+  expect(sections.get(title)?.toSorted()).toEqual(codes.toSorted());
+}
+
 /** Codes of errors that are thrown for misuse, as written in the source. */
 function findThrownCodes(): string[] {
   const files = readdirSync(join(PROJECT, 'src'), { recursive: true, encoding: 'utf8' });
@@ -76,7 +81,7 @@ describe('docs/errors.md', () => {
     ['Server', Object.keys(REQUEST_PROBLEMS)],
     ['Client', [...CLIENT_ERROR_CODES]],
   ])('lists every code of the section %s, once', (title, codes) => {
-    expect(sections.get(title)?.toSorted()).toEqual(codes.toSorted());
+    expectCodes(sections, title, codes);
   });
 
   it('lists every code that is thrown, once: with the runs, or with the other misuse', () => {
@@ -88,8 +93,14 @@ describe('docs/errors.md', () => {
     expect(sections.size).toBe(22);
   });
 
-  it('is read section by section, so that a missing code fails the comparison', () => {
-    const page = '## Warnings\n\n| code | meaning |\n| --- | --- |\n| `PLANTED` | x |\n';
-    expect(readSections(page)).toEqual(new Map([['Warnings', ['PLANTED']]]));
+  it.each([
+    ['lacks a code', ['FIRST', 'SECOND', 'THIRD']],
+    ['has a code that does not exist', ['FIRST']],
+    ['lists a code twice', ['FIRST', 'SECOND'], '| `SECOND` | x |\n'],
+    ['lists a code in another section', ['FIRST', 'SECOND'], '## Repairs\n| `SECOND` | x |\n', 'Repairs'],
+  ])('fails the comparison if it %s', (_, codes, extraRows = '', title = 'Warnings') => {
+    const page = `## Warnings\n\n| code | meaning |\n| --- | --- |\n| \`FIRST\` | x |\n| \`SECOND\` | x |\n`;
+    expectCodes(readSections(page), 'Warnings', ['FIRST', 'SECOND']);
+    expect(() => expectCodes(readSections(page + extraRows), title, codes)).toThrow();
   });
 });
