@@ -31,7 +31,7 @@ function startAnswering(stdin: string, onReply: (reply: RunReply) => void = () =
   return { answerer: answerQuestions(run, io), replies, printed: io.printed };
 }
 
-describe('questions of a run', () => {
+describe('answerQuestions', () => {
   it.each([
     ['yes', 'once'],
     ['y', 'once'],
@@ -43,19 +43,22 @@ describe('questions of a run', () => {
     await expect.poll(() => replies).toEqual([{ interaction_id: 'px_1_1', option_id: option }]);
   });
 
-  it.each([0, 1, 2, 3, 4, 5, 6])('answers a question that arrives %i turns after the last reply', async (turns) => {
-    const askAgain = async (): Promise<void> => {
-      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-      answerer.onEvent(createQuestion('px_1_2'));
-    };
-    const { answerer, replies } = startAnswering('yes\nno\n', () => {
-      if (replies.length === 0) void askAgain();
-    });
-    answerer.onEvent(createQuestion('px_1_1'));
-    await expect.poll(() => replies).toMatchObject([{ interaction_id: 'px_1_1' }, { interaction_id: 'px_1_2' }]);
-  });
+  it.each([0, 1, 2, 3, 4, 5, 6])(
+    'answers a question that arrives %i microtasks after the last reply',
+    async (turns) => {
+      const askAgain = async (): Promise<void> => {
+        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+        answerer.onEvent(createQuestion('px_1_2'));
+      };
+      const { answerer, replies } = startAnswering('yes\nno\n', () => {
+        if (replies.length === 0) void askAgain();
+      });
+      answerer.onEvent(createQuestion('px_1_1'));
+      await expect.poll(() => replies).toMatchObject([{ interaction_id: 'px_1_1' }, { interaction_id: 'px_1_2' }]);
+    },
+  );
 
-  it('continues with the next question if a reply is no longer expected', async () => {
+  it('continues with the next question if a question was answered elsewhere', async () => {
     const { answerer, replies, printed } = startAnswering('yes\nno\n', (reply) => {
       if (typeof reply !== 'string' && reply.interaction_id === 'px_1_1')
         throw new SluiceError('REPLY_NOT_EXPECTED', 'No reply to px_1_1 is expected.');

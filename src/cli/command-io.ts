@@ -29,7 +29,7 @@ interface OutputStream {
   readonly isGone?: () => boolean;
 }
 
-/** The streams of this process and the file system. */
+/** Uses the streams of this process and the file system. */
 export function createProcessIo(): CommandIo {
   return {
     openStdin: (): InputStream => ({
@@ -66,7 +66,7 @@ function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }, { isData
   };
 }
 
-/** After the first error a stream only reports that it is destroyed. */
+/** Only a failed system call counts: after one, every later write fails because the stream is destroyed. */
 function isWriteFailure(error: Error | null | undefined): error is Error {
   return error instanceof Error && 'syscall' in error && getErrorCode(error) !== 'EPIPE';
 }

@@ -18,9 +18,14 @@ describe('the description of an event', () => {
 
   it('shortens the input of a tool', () => {
     const input = { command: 'x'.repeat(1000) };
-    const said = describeOne('assistant.tool_call', { tool_call_id: 't', name: 'shell', status: 'started', input });
-    expect(said).toMatch(/^→ shell \{"command":"x+…\n$/);
-    expect(said.length).toBeLessThan(200);
+    const description = describeOne('assistant.tool_call', {
+      tool_call_id: 't',
+      name: 'shell',
+      status: 'started',
+      input,
+    });
+    expect(description).toMatch(/^→ shell \{"command":"x+…\n$/);
+    expect(description.length).toBeLessThan(200);
   });
 
   it('shows how a tool ended', () => {

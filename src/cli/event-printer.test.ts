@@ -57,7 +57,7 @@ describe('a message', () => {
     );
   });
 
-  it('that is very long is not kept in memory', () => {
+  it('that is very long is not remembered completely, and its end is printed again', () => {
     const long = 'x'.repeat(700_000);
     const [, , , last] = printAll(delta(long), delta(long), delta(long), final(long.repeat(3)));
     expect(last?.length).toBeGreaterThan(0);

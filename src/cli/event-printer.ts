@@ -13,7 +13,7 @@ interface OpenMessage {
   shown: string;
 }
 
-/** Only this much of a message is kept in memory; a longer one is printed again when it is complete. */
+/** How many characters of a message are remembered. The text after them is printed a second time when the message is complete. */
 const MAX_REMEMBERED = 1024 * 1024;
 
 /**
@@ -85,7 +85,7 @@ function describe(event: FcmpEvent): string {
     case 'assistant.message.final':
       return event.data.text;
     case 'assistant.reasoning':
-      // The complete text follows its parts.
+      // The complete text is a later event.
       return event.data.partial === true ? '' : `… ${shorten(event.data.text)}`;
     case 'assistant.tool_call':
       return describeToolCall(event.data);

@@ -24,7 +24,7 @@ describe('a command that fails', () => {
   });
 
   it.each([new TypeError('x is not a function'), 'a word', undefined, { toString: () => 'odd' }])(
-    'met an unexpected error: a separate exit code (%#)',
+    'exits with 70 after an unexpected error (%#)',
     (thrown) => {
       const { text, exitCode } = describeFailure(thrown);
       expect(exitCode).toBe(70);

@@ -21,8 +21,8 @@ export function createKnownSecrets(config: Config, env = process.env): KnownSecr
     get values() {
       return values;
     },
-    add(more) {
-      added = [...new Set([...more, ...added])].slice(0, MAX_ADDED);
+    add(newSecrets) {
+      added = [...new Set([...newSecrets, ...added])].slice(0, MAX_ADDED);
       values = [...new Set([...initial, ...added])].toSorted((left, right) => right.length - left.length);
     },
   };

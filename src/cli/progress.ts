@@ -5,7 +5,7 @@ import { makeVisible } from './terminal-text.js';
 export type SetProgress = (done: number, total?: number, part?: string) => void;
 
 /** Minimum time between two updates of the line. */
-const EVERY_MS = 200;
+const UPDATE_MS = 200;
 /** Shorter commands show no progress. */
 const FIRST_MS = 500;
 const WIDTH = 79;
@@ -34,7 +34,7 @@ export async function withProgress<T>(
       const now = clock();
       if (part !== current) partStartedAt = now;
       current = part;
-      if (now - startedAt < FIRST_MS || (drawnAt !== undefined && now - drawnAt < EVERY_MS)) return;
+      if (now - startedAt < FIRST_MS || (drawnAt !== undefined && now - drawnAt < UPDATE_MS)) return;
       drawnAt = now;
       const name = part === undefined ? label : `${label} ${part}`;
       const line = makeVisible(`${name}: ${describeProgress({ done, total, ms: now - partStartedAt, unit })}`);
@@ -69,8 +69,8 @@ export function describeProgress({
   const format = (amount: number): string => (unit === 'bytes' ? formatBytes(amount) : formatCount(amount));
   const name = unit === 'bytes' ? '' : ` ${unit}`;
   const amount = total === undefined ? format(done) : `${format(done)} of ${format(total)}`;
-  const left = total === undefined || perSecond === 0 ? undefined : Math.max(0, total - done) / perSecond;
-  return `${amount}${name}, ${format(perSecond)}/s${left === undefined ? '' : `, ${formatSeconds(left)} left`}`;
+  const secondsLeft = total === undefined || perSecond === 0 ? undefined : Math.max(0, total - done) / perSecond;
+  return `${amount}${name}, ${format(perSecond)}/s${secondsLeft === undefined ? '' : `, ${formatSeconds(secondsLeft)} left`}`;
 }
 
 function formatBytes(bytes: number): string {

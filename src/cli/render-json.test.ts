@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { renderJson } from './render-json.js';
 
 describe('renderJson', () => {
-  it('writes the same as JSON.stringify', () => {
+  it('writes the same value as JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
         expect(JSON.parse(renderJson(value, indent))).toEqual(JSON.parse(JSON.stringify(value)));

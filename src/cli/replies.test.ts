@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryIo } from './fixtures/memory-io.js';
 import { createReplies } from './replies.js';
 
-async function all(stdin: string): Promise<(string | undefined)[]> {
+async function readAll(stdin: string): Promise<(string | undefined)[]> {
   const replies = createReplies(createMemoryIo({}, { stdin }));
   const read: (string | undefined)[] = [];
   do read.push(await replies.next());
@@ -13,15 +13,15 @@ async function all(stdin: string): Promise<(string | undefined)[]> {
 
 describe('replies', () => {
   it('are the lines of standard input, one for each question', async () => {
-    expect(await all('yes\r\nno, später\n')).toEqual(['yes', 'no, später', undefined]);
+    expect(await readAll('yes\r\nno, später\n')).toEqual(['yes', 'no, später', undefined]);
   });
 
   it('include a last line without a line end', async () => {
-    expect(await all('only')).toEqual(['only', undefined]);
+    expect(await readAll('only')).toEqual(['only', undefined]);
   });
 
   it('may be empty lines', async () => {
-    expect(await all('\n')).toEqual(['', undefined]);
+    expect(await readAll('\n')).toEqual(['', undefined]);
   });
 
   it('end when the terminal is closed or the run has ended', async () => {
@@ -39,7 +39,7 @@ describe('replies', () => {
     expect(await next).toBeUndefined();
   });
 
-  it('are not read without a terminal', async () => {
-    expect(await all('')).toEqual([undefined]);
+  it('end immediately if standard input is empty', async () => {
+    expect(await readAll('')).toEqual([undefined]);
   });
 });

@@ -8,7 +8,7 @@ export interface Replies {
   close(): void;
 }
 
-/** More than a person types as one reply. */
+/** A longer line is returned in parts; a person types far less as one reply. */
 const MAX_LINE = 1024 * 1024;
 
 /** Reads standard input line by line, on demand. */
@@ -29,9 +29,9 @@ export function createReplies(io: CommandIo): Replies {
         // An error, such as a closed terminal, counts as the end of the input.
         const chunk = pending.length > MAX_LINE ? END : await chunks.next().catch(() => END);
         if (chunk.done === true) {
-          const rest = pending;
+          const lastLine = pending;
           pending = '';
-          return rest === '' ? undefined : rest;
+          return lastLine === '' ? undefined : lastLine;
         }
         pending += decoder.decode(chunk.value, { stream: true });
       }

@@ -75,9 +75,9 @@ export async function readRunSpec(words: readonly string[], flags: RunFlags, io:
 }
 
 /** Parses `--network`: `host` and `none` are keywords, anything else is a list of hosts. */
-function readNetwork(words: RunFlags['network']): RunSpec['network'] {
-  const [first] = words ?? [];
-  return words?.length === 1 && (first === 'host' || first === 'none') ? first : words;
+function readNetwork(hosts: RunFlags['network']): RunSpec['network'] {
+  const [first] = hosts ?? [];
+  return hosts?.length === 1 && (first === 'host' || first === 'none') ? first : hosts;
 }
 
 /** Reads the contract of a run from the command line. */

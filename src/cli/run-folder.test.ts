@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { collectWarnings } from './run-folder.js';
 
-it('prints one line per warning, with control sequences escaped, and counts the rest', () => {
+it('prints one line per warning, with control sequences escaped, and counts those that are omitted', () => {
   const warnings = collectWarnings();
   for (let count = 0; count < 22; count += 1) warnings.add({ code: 'LOG_LINE_DAMAGED', message: '\u001b[2J' });
   const lines = warnings.text().split('\n');
   expect(lines[0]).toBe('sluice: warning LOG_LINE_DAMAGED: ␛[2J');
-  expect(lines.slice(20)).toEqual(['sluice: and 2 more warnings', '']);
+  expect(lines.slice(20)).toEqual(['sluice: 2 more warnings omitted.', '']);
 });

@@ -23,6 +23,8 @@ export function collectWarnings(): { readonly add: (warning: RunFolderWarning) =
       if (lines.length < MAX_WARNINGS) lines.push(formatLine(`warning ${code}: ${message}`));
       else omitted += 1;
     },
-    text: () => lines.join('') + (omitted === 0 ? '' : formatLine(`and ${omitted} more warnings`)),
+    text: () =>
+      lines.join('') +
+      (omitted === 0 ? '' : formatLine(`${omitted} more ${omitted === 1 ? 'warning' : 'warnings'} omitted.`)),
   };
 }

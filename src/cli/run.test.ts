@@ -38,7 +38,7 @@ describe('sluice', () => {
     ['help', 'prase'],
     ['prase', '--help'],
     ['help', 'prase', 'x'],
-  ])('suggests it also for a request for help: %s %s', async (...words) => {
+  ])('suggests the closest command in reply to a request for help: %s %s', async (...words) => {
     expect(await sluice(...words)).toEqual({
       exitCode: 2,
       stdout: '',

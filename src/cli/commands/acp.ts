@@ -84,7 +84,9 @@ async function serve(context: CommandContext, flags: AcpFlags, io: CommandIo, si
   const { model, maxRetries: max_retries, timeout, env } = flags;
   const permissions: AcpPermissions = flags.permissions ?? (launcher.canAsk === true ? 'ask' : 'safe');
   if (permissions === 'ask' && launcher.canAsk !== true)
-    throw new MisuseError(`${flags.engine} cannot ask for permissions. Use safe, workspace or bypass.`);
+    throw new MisuseError(
+      `The engine "${flags.engine}" cannot ask for permissions. Use --permissions safe, workspace or bypass.`,
+    );
   const contract = await readContract(flags, io);
   const limits = timeout === undefined ? undefined : { time_s: timeout };
   const stdin = io.openStdin();

@@ -16,9 +16,7 @@ interface DemoFlags extends ContextFlags {
 /** Adds `sluice demo` to the program. */
 export function addDemoCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('demo'))
-    .description(
-      'run four demo orders, with workers that write JSON, write text, only print, or replay a recorded agent',
-    )
+    .description('run four demo orders: their agents write JSON, write text, only print, or replay a recorded agent')
     .option('--json', 'print JSON, even at a terminal')
     .action(async (flags: DemoFlags) => {
       end(await runDemoCommand(flags, io));

@@ -26,7 +26,7 @@ export function addDoctorCommand(program: Command, io: CommandIo, end: (code: Ex
     .option('--json', 'print JSON, even at a terminal')
     .addHelpText(
       'after',
-      '\nPrints the version of each agent, and the paths in use.\nExit codes: 0 at least one agent is ready, 1 no agent is ready, or the archive does not work.',
+      '\nPrints the version of each agent, and the paths in use.\nExit codes: 0 at least one agent is ready, and the archive, if configured, works; 1 otherwise.',
     )
     .action(async (flags: DoctorFlags) => {
       end(await runDoctor(flags, io));

@@ -28,7 +28,7 @@ export function addExecutionsCommand(program: Command, io: CommandIo, end: (code
     .description('list executions and their decisions, newest first')
     .option('--issue <ref>', 'only this issue')
     .option('--run <id>', 'only this run')
-    .option('--worker <name>', 'only this worker')
+    .option('--worker <name>', 'only orders for this wrapper')
     .addOption(
       new Option('--decision <action>', 'only this decision').choices(['advance', 'archive', 'needs-human', 'blocked']),
     )
@@ -62,7 +62,7 @@ const COLUMNS = [
   { heading: 'TIME', value: ({ at }: ExecutionRecord) => at },
   { heading: 'ISSUE', value: ({ issue_ref }: ExecutionRecord) => issue_ref },
   { heading: 'RUN', value: ({ run_id }: ExecutionRecord) => run_id },
-  { heading: 'WORKER', value: ({ worker }: ExecutionRecord) => worker },
+  { heading: 'WRAPPER', value: ({ worker }: ExecutionRecord) => worker },
   { heading: 'EXIT', value: ({ exit_code, signal }: ExecutionRecord) => signal ?? exit_code },
   {
     heading: 'RESULT',

@@ -56,7 +56,7 @@ async function forwardToServer(url: string, connection: Connection): Promise<voi
   await serve(createClient({ url }), mayDecide, connection);
 }
 
-/** Forwards the tool calls to a server inside this process, without a port. */
+/** Forwards the tool calls to a server in this process, which listens on no port. */
 async function forwardToStore(
   context: CommandContext,
   flags: McpFlags,

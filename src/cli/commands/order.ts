@@ -54,7 +54,7 @@ async function execute(
   const { order, rivals } = await lead.submit(request, { traceparent: readTraceparent() });
   const name = { issueRef: order.issue_ref, runId: order.run_id };
   for (const { run_id, worker } of [order, ...rivals.map((rival) => rival.order)]) {
-    await io.stderr.write(`${order.issue_ref}: run ${run_id}, worker ${worker}\n`);
+    await io.stderr.write(formatLine(`${order.issue_ref}: run ${run_id}, wrapper ${worker}`));
   }
   const worker = startWorker({ store, lead, ...readWorkerSettings(context), takes: ['orders'] });
   const stopImmediately = (): void => void worker.stop({ graceMs: 0 });

@@ -10,7 +10,7 @@ import { run } from '../run.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { findProjectData } from '../../files/index.js';
 
-// Each starts a worker, which takes seconds on a busy machine.
+// Each test starts a worker, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
 
 let folder: string;
@@ -32,7 +32,7 @@ function createScript(body: string): object {
   const source = `
     const { writeFileSync } = require('node:fs');
     const { SLUICE_ISSUE_REF: IssueRef, SLUICE_RUN_ID: RunId, SLUICE_RUN_DIR: dir } = process.env;
-    const result = (rest) => ({ IssueRef, RunId, Summary: 'Did it.', ...rest });
+    const result = (fields) => ({ IssueRef, RunId, Summary: 'Did it.', ...fields });
     const write = (value) => writeFileSync(dir + '/work_result.json', JSON.stringify(value));
     ${body}`;
   return { type: 'script', command: [process.execPath, '-e', source], inject: 'env' };
@@ -46,7 +46,7 @@ async function sluice(...argv: string[]) {
   return { exitCode, ...memory.printed };
 }
 
-async function order(worker: string, issue = 'acme/shop#1', more: Fields = {}) {
+async function order(worker: string, issue = 'acme/shop#1', extraFields: Fields = {}) {
   const file = join(folder, 'request.json');
   const request = {
     issue_ref: issue,
@@ -54,7 +54,7 @@ async function order(worker: string, issue = 'acme/shop#1', more: Fields = {}) {
     repo_dir: join(folder, 'repository'),
     worker,
     instructions: 'Go.',
-    ...more,
+    ...extraFields,
   };
   await writeFile(file, JSON.stringify(request));
   const { exitCode, stdout, stderr } = await sluice('order', file);
@@ -68,8 +68,8 @@ async function list(...argv: string[]): Promise<readonly Fields[]> {
   return JSON.parse((await sluice(...argv)).stdout) as readonly Fields[];
 }
 
-const inbox = async () => list('inbox', '--json');
-const comments = async () => readFile(join(folder, 'data', 'comments', 'acme_shop_1.md'), 'utf8');
+const listInbox = async () => list('inbox', '--json');
+const readComments = async () => readFile(join(folder, 'data', 'comments', 'acme_shop_1.md'), 'utf8');
 
 describe('sluice order', () => {
   it('runs the git filters that the configuration names, and refuses an unknown one', async () => {
@@ -79,33 +79,33 @@ describe('sluice order', () => {
     const repository = join(folder, 'repository');
     await writeFile(join(repository, '.gitattributes'), '*.txt filter=upper\n');
     await writeFile(join(repository, 'a.txt'), 'HELLO\n');
-    const who = ['-c', 'user.name=x', '-c', 'user.email=x@example.org'];
+    const author = ['-c', 'user.name=x', '-c', 'user.email=x@example.org'];
     for (const args of [
       ['init', '-q'],
       ['add', '.'],
-      [...who, 'commit', '-qm', 'Begin'],
+      [...author, 'commit', '-qm', 'Begin'],
     ]) {
       execFileSync('git', ['-C', repository, ...args]);
     }
-    // Only in a worktree the file has the content that the filter writes.
+    // The filter only writes the file in a worktree, so this content shows if the agent ran in the repository itself.
     await writeFile(join(repository, 'a.txt'), 'changed\n');
     const body = `const Summary = 'It reads ' + require('node:fs').readFileSync('a.txt', 'utf8');
       write(result({ Status: 'blocked', Changes: {}, Tests: 'n/a', Summary }))`;
     const config = { wrappers: { reader: createScript(body) }, git: { filters: ['upper'] } };
     await writeFile(join(folder, 'sluice.config.json'), JSON.stringify(config));
     await order('reader', 'acme/shop#1', { isolation: 'worktree' });
-    expect(await comments()).toContain('It reads HELLO');
+    expect(await readComments()).toContain('It reads HELLO');
     await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ ...config, git: { filters: ['other'] } }));
     const refused = await order('reader', 'acme/shop#2');
     expect(refused.exitCode).not.toBe(0);
     expect(refused.stderr).toContain('git.filters names "other"');
   });
 
-  it('prints the decision, and the comment is delivered when it exits', async () => {
+  it('prints the decision, and delivers the comment before it exits', async () => {
     const { exitCode, printed } = await order('honest');
     expect(printed).toMatchObject({ action: 'advance', source: 'json', result_code: 'none', state: 'settled' });
     expect(printed['run_id']).toMatch(/^\d{4}-\d\d-\d\d-backend-0001$/);
-    expect(await comments()).toContain(`Trigger: workrun:${String(printed['run_id'])}`);
+    expect(await readComments()).toContain(`Trigger: workrun:${String(printed['run_id'])}`);
     expect(exitCode).toBe(0);
   });
 
@@ -113,10 +113,12 @@ describe('sluice order', () => {
     const { exitCode, printed } = await order('silent');
     expect(printed).toMatchObject({ action: 'needs-human', source: 'none' });
     expect(exitCode).toBe(1);
-    expect(await inbox()).toMatchObject([{ issue_ref: 'acme/shop#1', run_id: printed['run_id'], resolution: null }]);
+    expect(await listInbox()).toMatchObject([
+      { issue_ref: 'acme/shop#1', run_id: printed['run_id'], resolution: null },
+    ]);
   });
 
-  it('exits with 2 for an unknown worker, and submits nothing', async () => {
+  it('exits with 2 for an unknown wrapper, and submits nothing', async () => {
     const { exitCode, stderr } = await order('stranger');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('UNKNOWN_WORKER');
@@ -131,14 +133,14 @@ describe('sluice order', () => {
 });
 
 describe('sluice resolve', () => {
-  async function waiting(): Promise<{ readonly id: string; readonly run_id: string }> {
+  async function createInboxItem(): Promise<{ readonly id: string; readonly run_id: string }> {
     await order('silent');
-    const [item] = await inbox();
+    const [item] = await listInbox();
     return { id: String(item?.['id']), run_id: String(item?.['run_id']) };
   }
 
   it('accepts a corrected result, records who and why, and empties the inbox', async () => {
-    const { id, run_id } = await waiting();
+    const { id, run_id } = await createInboxItem();
     const file = join(folder, 'result.json');
     const result = {
       IssueRef: 'acme/shop#1',
@@ -163,22 +165,22 @@ describe('sluice resolve', () => {
       file,
     );
     expect(settled.exitCode).toBe(0);
-    expect(await inbox()).toEqual([]);
-    expect(await comments()).toMatch(new RegExp(`Trigger: resolve:${id}[\\s\\S]*Ada`));
+    expect(await listInbox()).toEqual([]);
+    expect(await readComments()).toMatch(new RegExp(`Trigger: resolve:${id}[\\s\\S]*Ada`));
     const [newest] = await list('executions', '--json');
     expect(newest).toMatchObject({ who: 'Ada', decision: 'advance' });
   });
 
   it('refuses to accept an unreadable result', async () => {
-    const { id } = await waiting();
+    const { id } = await createInboxItem();
     const { exitCode, stderr } = await sluice('resolve', id, '--action', 'accept', '--why', 'why not', '--who', 'Ada');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('NOTHING_TO_ACCEPT');
-    expect(await inbox()).toHaveLength(1);
+    expect(await listInbox()).toHaveLength(1);
   });
 
-  it('queues a new run for a retry, and is refused the second time', async () => {
-    const { id } = await waiting();
+  it('queues a new run for a retry, and refuses to do so a second time', async () => {
+    const { id } = await createInboxItem();
     const again = ['resolve', id, '--action', 'retry', '--why', 'once more', '--who', 'Ada'];
     const first = await sluice(...again);
     expect(JSON.parse(first.stdout)).toMatchObject({ new_run: { run_id: expect.stringMatching(/-backend-0002$/) } });
@@ -188,7 +190,7 @@ describe('sluice resolve', () => {
   });
 
   it('passes comments on lines to the new run, and refuses invalid ones', async () => {
-    const { id } = await waiting();
+    const { id } = await createInboxItem();
     const file = join(folder, 'comments.json');
     const retry = ['resolve', id, '--action', 'retry', '--why', 'nearly', '--who', 'Ada', '--comments', file];
     await writeFile(file, '[{ "path": "a.ts", "line": 0, "side": "new", "text": "Why?" }]');
@@ -199,18 +201,18 @@ describe('sluice resolve', () => {
     expect(new_run.instructions).toContain('- a.ts, line 3: Why?');
   });
 
-  it('is refused for a run that was replaced by another', async () => {
-    const { id } = await waiting();
+  it('refuses an item whose run was replaced by another', async () => {
+    const { id } = await createInboxItem();
     await order('honest');
     const { exitCode, stderr } = await sluice('resolve', id, '--action', 'reject', '--why', 'too late', '--who', 'Ada');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('CONFLICT');
-    expect(await inbox()).toEqual([]);
+    expect(await listInbox()).toEqual([]);
   });
 });
 
-describe('executions and comments', () => {
-  it('can be listed, filtered and exported', async () => {
+describe('sluice executions', () => {
+  it('lists, filters and exports executions', async () => {
     await order('honest');
     await order('silent', 'acme/shop#2');
     const all = await list('executions');
@@ -232,13 +234,15 @@ describe('executions and comments', () => {
     [['--until', '2026-02-31'], 'Use a date (2026-11-15) or a time'],
     [['--json', '--csv'], "'--csv' cannot be used with option '--json'"],
     [['--limit', '0'], 'Use a whole number from 1'],
-  ])('exit with 2 for %j', async (args, words) => {
+  ])('exits with 2 for %j', async (args, message) => {
     const { exitCode, stdout, stderr } = await sluice('executions', ...args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain(words);
+    expect(stderr).toContain(message);
   });
+});
 
-  it('list delivered comments', async () => {
+describe('sluice outbox', () => {
+  it('lists delivered comments', async () => {
     await order('honest');
     expect(await list('outbox')).toMatchObject([
       { sink: 'markdown', state: 'delivered', delivered_to: expect.stringContaining('acme_shop_1.md') },
@@ -280,7 +284,7 @@ describe('sluice demo', () => {
 
 describe('a missing database', () => {
   it.each(['inbox', 'executions', 'outbox', 'workers'])(
-    'that was named is refused by %s, and not created',
+    'is refused by %s if it was named, and is not created',
     async (command) => {
       const { exitCode, stdout, stderr } = await sluice(command);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -290,7 +294,7 @@ describe('a missing database', () => {
   );
 
   it.each(['inbox', 'executions', 'outbox', 'workers'])(
-    'at the default location is an empty list for %s',
+    'counts as empty for %s at the default location',
     async (command) => {
       const project = await makeFolder({});
       vi.spyOn(process, 'cwd').mockReturnValue(project);
@@ -303,14 +307,16 @@ describe('a missing database', () => {
   );
 });
 
-it('refuses a wrapper without a command at the start', async () => {
-  await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ wrappers: { broken: { type: 'script' } } }));
-  const { exitCode, stderr } = await sluice('worker');
-  expect(exitCode).toBe(2);
-  expect(stderr).toContain('broken.command');
+describe('sluice worker', () => {
+  it('refuses to start if a wrapper has no command', async () => {
+    await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ wrappers: { broken: { type: 'script' } } }));
+    const { exitCode, stderr } = await sluice('worker');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('broken.command');
+  });
 });
 
-describe('replaying the run of an order', () => {
+describe('sluice replay with the run of an order', () => {
   it('compares the bytes with the digests in the database, and detects changes', async () => {
     await order('silent');
     const [id = ''] = await readdir(join(folder, 'data/runs'));

@@ -113,7 +113,7 @@ describe('sluice parse', () => {
     expect(output).not.toHaveProperty('value');
   });
 
-  it('exits with 1 without JSON, and without text', async () => {
+  it('exits with 1 if the text contains no JSON or is empty', async () => {
     expect(await parseCommand('I could not do it.')).toMatchObject({
       exitCode: 1,
       output: { error: { code: 'NO_JSON' } },
@@ -133,12 +133,12 @@ describe('sluice parse', () => {
   });
 
   it('accepts a truncated value only with --allow-partial', async () => {
-    const cut = '<json>{"a":1';
-    expect(await parseCommand(cut, ['--profile', 'tagged'])).toMatchObject({
+    const truncated = '<json>{"a":1';
+    expect(await parseCommand(truncated, ['--profile', 'tagged'])).toMatchObject({
       exitCode: 1,
       output: { error: { code: 'TRUNCATED' } },
     });
-    expect(await parseCommand(cut, ['--profile', 'tagged', '--allow-partial'])).toMatchObject({
+    expect(await parseCommand(truncated, ['--profile', 'tagged', '--allow-partial'])).toMatchObject({
       exitCode: 0,
       output: {
         value: { a: 1 },
@@ -164,7 +164,7 @@ describe('sluice parse', () => {
     expect(io.printed.stdout).toContain('"value":{"id":12345678901234567890}');
   });
 
-  it('ignores a byte order mark and invalid UTF-8', async () => {
+  it('ignores a byte order mark, and replaces invalid UTF-8', async () => {
     const text = Uint8Array.of(0xef, 0xbb, 0xbf, ...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}'));
     expect(await parseCommand(text)).toMatchObject({
       exitCode: 0,
@@ -200,7 +200,7 @@ describe('sluice parse', () => {
     });
   });
 
-  it('indents for a person at a terminal', async () => {
+  it('indents the output at a terminal', async () => {
     const io = createMemoryIo({ a: '{"a":1}' }, { isTerminal: true });
     await run(['parse', 'a'], io);
     expect(io.printed.stdout).toContain('\n  "status": "success",\n');
@@ -209,8 +209,8 @@ describe('sluice parse', () => {
   it.each([
     ['an unknown option', ['--shema', 'x'], '--shema'],
     ['an unknown profile', ['--profile', 'strict'], 'default, generic, tagged, unified'],
-    ['a file that is not there', ['gone.txt'], '"gone.txt": no such file'],
-    ['a schema that is not there', ['--schema', 'gone.json'], '"gone.json": no such file'],
+    ['a missing file', ['gone.txt'], '"gone.txt": no such file'],
+    ['a missing schema', ['--schema', 'gone.json'], '"gone.json": no such file'],
     ['a schema that is not JSON', ['--schema', 'broken.json'], '"broken.json" is not valid JSON'],
     ['an invalid schema', ['--schema', 'wrong.json'], '"wrong.json" is not a valid JSON Schema'],
     ['a schema on standard input', ['--schema', '-'], '--schema cannot be read from standard input'],

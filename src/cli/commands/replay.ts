@@ -41,7 +41,7 @@ export function addReplayCommand(program: Command, io: CommandIo, end: (code: Ex
 async function runReplay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<ExitCode> {
   const result = await replay(dir, flags, io);
   if (result.status === 'nothing_stored') {
-    throw new MisuseError(`"${dir}" has no logs to compare with. Create them with: sluice translate ${dir} --write`);
+    throw new MisuseError(`"${dir}" has no logs to compare with. Use sluice translate --write to create them.`);
   }
   await printJson(result, io);
   return result.status === 'different' || result.status === 'altered' ? EXIT.failed : EXIT.success;
@@ -52,7 +52,7 @@ async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<R
   const { engine } = flags;
   const warnings = collectWarnings();
   try {
-    const config = await loadTrusted(flags, io);
+    const config = await loadTrustedConfig(flags, io);
     const isPath = config === undefined || existsSync(dir) || dir.includes('/');
     const run = isPath ? dir : await openRunById(config, dir);
     const id = isPath && config !== undefined ? await findRunId(dir, config.data) : dir;
@@ -71,7 +71,7 @@ async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<R
 }
 
 /** Loads the configuration; undefined if it is not trusted, because a folder can be replayed without one. */
-async function loadTrusted(flags: ReplayFlags, io: CommandIo): Promise<Config | undefined> {
+async function loadTrustedConfig(flags: ReplayFlags, io: CommandIo): Promise<Config | undefined> {
   return loadCommandConfig(flags, io).catch(async (error: unknown) => {
     if (!isSluiceError(error) || error.code !== 'CONFIG_NOT_TRUSTED') throw error;
     await io.stderr.write(formatLine(`The bytes are not compared with the database. ${error.message}`));

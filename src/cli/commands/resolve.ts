@@ -47,7 +47,7 @@ async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promi
     throw new MisuseError('--action edit needs the corrected work result. Add --result FILE.');
   }
   const result = flags.result === undefined ? {} : { result: await readJsonFile(flags.result, io) };
-  // The lead validates them.
+  // The lead validates the comments.
   const comments =
     flags.comments === undefined
       ? {}

@@ -163,7 +163,7 @@ interface ServiceOptions {
   readonly archive: Archive | undefined;
 }
 
-/** Starts the worker, or else the reaper, and upkeep in the process of the server; the demo is started later. */
+/** Starts upkeep and a worker in the process of the server; with --no-worker, reconciliation instead of the worker. The demo is started later. */
 async function startServices(context: CommandContext, { flags, metrics, archive }: ServiceOptions) {
   const [{ startWorker, startReaper, startUpkeep, showDemo }, { readPacking, readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),

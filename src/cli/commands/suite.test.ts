@@ -7,7 +7,7 @@ import type { CommandIo } from '../command-io.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
 
-// Each starts a worker, which takes seconds on a busy machine.
+// Each test starts a worker, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
 
 const SECRET = 'hunter2-hunter2-hunter2';
@@ -50,8 +50,8 @@ async function order(worker: string): Promise<string> {
   await writeFile(join(folder, 'request.json'), JSON.stringify({ ...request, instructions: 'Go.' }));
   await sluice('order', join(folder, 'request.json'), ...locationArgs());
   const executions = await sluice('executions', '--json', ...locationArgs());
-  const [last] = JSON.parse(executions.stdout) as { run: string }[];
-  return last?.run ?? '';
+  const [newest] = JSON.parse(executions.stdout) as { run: string }[];
+  return newest?.run ?? '';
 }
 
 /** Runs a program that prints a text, and returns the id of its run. */

@@ -195,7 +195,7 @@ async function describeReports(reports: readonly CaseReport[]): Promise<string> 
     ...(problem === undefined ? [] : [`    ${problem}`]),
   ]);
   const failed = reports.filter(({ status }) => status !== 'same').length;
-  const hint = failed === 0 ? [] : ['Accept correct changes with: sluice suite accept NAME'];
+  const hint = failed === 0 ? [] : ['Use sluice suite accept NAME to accept a correct change.'];
   return `${makeVisible([...lines, `${reports.length - failed} passed, ${failed} failed`, ...hint].join('\n'))}\n`;
 }
 

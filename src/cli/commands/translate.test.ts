@@ -11,7 +11,7 @@ import { run } from '../run.js';
 
 const RECORDED = fileURLToPath(new URL('../../run-folder/fixtures/codex-resumed', import.meta.url));
 
-async function command(...args: readonly string[]) {
+async function runCommand(...args: readonly string[]) {
   const io = createMemoryIo({});
   const exitCode = await run(args, io);
   const rows = io.printed.stdout
@@ -21,7 +21,7 @@ async function command(...args: readonly string[]) {
   return { exitCode, rows, stderr: io.printed.stderr };
 }
 
-async function recorded(): Promise<string> {
+async function copyRecording(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'sluice-translate-'));
   onTestFinished(async () => rm(dir, { recursive: true, force: true }));
   await cp(RECORDED, dir, { recursive: true });
@@ -29,7 +29,7 @@ async function recorded(): Promise<string> {
 }
 
 /** Runs the command as a separate process. */
-function start(...args: readonly string[]) {
+function startProcess(...args: readonly string[]) {
   const main = fileURLToPath(new URL('../main.js', import.meta.url));
   const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, ...args]);
   let stderr = '';
@@ -40,35 +40,35 @@ function start(...args: readonly string[]) {
 
 describe('sluice translate', () => {
   test('prints FCMP, one event per line', async () => {
-    const { exitCode, rows, stderr } = await command('translate', RECORDED);
+    const { exitCode, rows, stderr } = await runCommand('translate', RECORDED);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(rows.map(({ protocol_version }) => protocol_version)).toEqual(rows.map(() => 'fcmp/1.1'));
     expect(rows.at(-1)).toMatchObject({ type: 'conversation.completed', meta: { attempt: 2 } });
   });
 
-  test('prints RASP, AG-UI or ACP on request', async () => {
-    const rasp = await command('translate', RECORDED, '--to', 'rasp', '--engine', 'codex');
+  test('prints RASP, AG-UI or ACP with --to', async () => {
+    const rasp = await runCommand('translate', RECORDED, '--to', 'rasp', '--engine', 'codex');
     expect(rasp.rows[0]).toMatchObject({ protocol_version: 'rasp/1.1', seq: 1 });
-    const agui = await command('translate', RECORDED, '--to', 'agui');
+    const agui = await runCommand('translate', RECORDED, '--to', 'agui');
     for (const row of agui.rows) expect(EventSchemas.parse(row)).toEqual(row);
     expect(agui.rows.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
-    const acp = await command('translate', RECORDED, '--to', 'acp');
+    const acp = await runCommand('translate', RECORDED, '--to', 'acp');
     expect(acp.rows[0]).toHaveProperty('update.sessionUpdate');
   });
 
   test('prints a single attempt', async () => {
-    const { rows } = await command('translate', RECORDED, '--attempt', '2');
+    const { rows } = await runCommand('translate', RECORDED, '--attempt', '2');
     expect(new Set(rows.map(({ meta }) => JSON.stringify(meta)))).toEqual(new Set(['{"attempt":2}']));
   });
 
-  test('detects the engine from the output on request', async () => {
-    const { rows } = await command('translate', RECORDED, '--engine', 'auto');
+  test('detects the engine from the output with --engine auto', async () => {
+    const { rows } = await runCommand('translate', RECORDED, '--engine', 'auto');
     expect(rows[0]).toMatchObject({ engine: 'codex' });
   });
 
   test('writes the logs, and also prints the events', async () => {
-    const dir = await recorded();
-    const { exitCode, rows } = await command('translate', dir, '--write');
+    const dir = await copyRecording();
+    const { exitCode, rows } = await runCommand('translate', dir, '--write');
     expect(exitCode).toBe(0);
     const text = await readFile(join(dir, 'fcmp.jsonl'), 'utf8');
     expect(
@@ -80,9 +80,9 @@ describe('sluice translate', () => {
   });
 
   test('warns on stderr about missing files of the folder', async () => {
-    const dir = await recorded();
+    const dir = await copyRecording();
     await rm(join(dir, 'timing.1.jsonl'));
-    const { exitCode, stderr } = await command('translate', dir);
+    const { exitCode, stderr } = await runCommand('translate', dir);
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(/^sluice: warning INTERLEAVING_UNKNOWN: .*\n$/);
   });
@@ -100,9 +100,9 @@ describe('sluice translate', () => {
   });
 
   test('follows a folder to its end and closes the open parts of a projection', async () => {
-    const dir = await recorded();
-    const followed = await command('translate', dir, '--follow', '--to', 'agui');
-    expect(followed).toMatchObject({ exitCode: 0, rows: (await command('translate', dir, '--to', 'agui')).rows });
+    const dir = await copyRecording();
+    const followed = await runCommand('translate', dir, '--follow', '--to', 'agui');
+    expect(followed).toMatchObject({ exitCode: 0, rows: (await runCommand('translate', dir, '--to', 'agui')).rows });
   });
 
   test('exits without an error on Ctrl-C and when its reader closes the pipe', { timeout: 30_000 }, async () => {
@@ -110,12 +110,12 @@ describe('sluice translate', () => {
     onTestFinished(async () => rm(dir, { recursive: true, force: true }));
     await writeFile(join(dir, 'meta.1.json'), '{"engine":"generic","started_at":"2026-01-01T00:00:00.000Z"}');
     await writeFile(join(dir, 'stdout.1.log'), 'a line of text\n'.repeat(20_000));
-    const interrupted = start('translate', dir, '--follow');
+    const interrupted = startProcess('translate', dir, '--follow');
     interrupted.child.stdout.once('data', () => interrupted.child.kill('SIGINT'));
-    const left = start('translate', dir);
-    left.child.stdout.once('data', () => left.child.stdout.destroy());
+    const unread = startProcess('translate', dir);
+    unread.child.stdout.once('data', () => unread.child.stdout.destroy());
     expect(await interrupted.ended).toEqual({ exitCode: 0, stderr: '' });
-    expect(await left.ended).toEqual({ exitCode: 0, stderr: '' });
+    expect(await unread.ended).toEqual({ exitCode: 0, stderr: '' });
   });
 
   test('stops without an error when its reader closes the pipe', async () => {
@@ -135,7 +135,7 @@ describe('sluice translate', () => {
     [['translate', RECORDED, '--write', '--follow'], 'Omit --follow and --attempt'],
     [['translate', RECORDED, '--write', '--attempt', '1'], 'Omit --follow and --attempt'],
   ])('exits with 2 for %j', async (args, reason) => {
-    const { exitCode, stderr } = await command(...args);
+    const { exitCode, stderr } = await runCommand(...args);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(reason);
   });
@@ -144,34 +144,34 @@ describe('sluice translate', () => {
 describe('sluice replay', () => {
   test('lists the differences of a folder that an older version recorded, and succeeds', async () => {
     const dir = fileURLToPath(new URL('../../run-folder/fixtures/0.1.0/claude-write', import.meta.url));
-    const { exitCode, rows } = await command('replay', dir);
+    const { exitCode, rows } = await runCommand('replay', dir);
     expect(exitCode).toBe(0);
     expect(rows[0]).toMatchObject({ status: 'older_version', message: expect.stringContaining('older version') });
   });
 
   test('exits with 0 if the logs match the bytes, otherwise with 1 and the position', async () => {
-    const dir = await recorded();
-    await command('translate', dir, '--write');
-    expect(await command('replay', dir)).toMatchObject({ exitCode: 0, rows: [{ status: 'same' }], stderr: '' });
+    const dir = await copyRecording();
+    await runCommand('translate', dir, '--write');
+    expect(await runCommand('replay', dir)).toMatchObject({ exitCode: 0, rows: [{ status: 'same' }], stderr: '' });
     const log = join(dir, 'fcmp.jsonl');
     await writeFile(log, (await readFile(log, 'utf8')).replace('"seq":1,', '"seq":7,'));
-    expect(await command('replay', dir)).toMatchObject({
+    expect(await runCommand('replay', dir)).toMatchObject({
       exitCode: 1,
       rows: [{ status: 'different', difference: { log: 'fcmp.jsonl', row: 1, path: ['seq'], stored: 7, rebuilt: 1 } }],
     });
   });
 
-  test('reports why the folder cannot be read, even in the middle', async () => {
-    const dir = await recorded();
-    await command('translate', dir, '--write');
+  test('prints warnings before the error if the folder cannot be read', async () => {
+    const dir = await copyRecording();
+    await runCommand('translate', dir, '--write');
     await writeFile(join(dir, 'meta.1.json'), 'not JSON');
-    const { exitCode, stderr } = await command('replay', dir);
+    const { exitCode, stderr } = await runCommand('replay', dir);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^sluice: warning META_IGNORED: .*\n(?:.*\n)*sluice: ENGINE_NOT_NAMED: /);
   });
 
-  test('says what to do if no events are stored', async () => {
-    const { exitCode, stderr } = await command('replay', RECORDED);
+  test('exits with 2 and names --write if no events are stored', async () => {
+    const { exitCode, stderr } = await runCommand('replay', RECORDED);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('--write');
   });

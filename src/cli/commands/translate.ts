@@ -79,7 +79,7 @@ async function runTranslate(dir: string, flags: TranslateFlags, io: CommandIo): 
 function getFolder(run: string | RunFolder): string {
   if (typeof run === 'string') return run;
   if (run.dir !== undefined) return run.dir;
-  const message = `"${run.place}" is a packed run, and packed runs are never changed. Copy it to a folder with sluice export.`;
+  const message = `"${run.place}" is a packed run, which is never changed. Copy it to a folder with sluice export.`;
   throw new RunFolderError('RUN_PACKED', message);
 }
 
@@ -89,7 +89,7 @@ function parseAttempt(value: string): number {
 }
 
 /** Characters per write: writing costs much more than formatting a line. */
-const BATCH = 64 * 1024;
+const BATCH_LENGTH = 64 * 1024;
 
 /** Prints many lines with one write. If the reader has closed the pipe, continues only to finish `--write`. */
 async function print(
@@ -105,7 +105,7 @@ async function print(
       return;
     }
     text += renderLines(encoder.push(emitted));
-    if (text.length < BATCH) continue;
+    if (text.length < BATCH_LENGTH) continue;
     await io.stdout.write(text);
     text = '';
   }

@@ -31,7 +31,7 @@ describe('sluice backup', () => {
     expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('BACKUP_EXISTS') });
   });
 
-  it('explains the alternative for PostgreSQL', async () => {
+  it('names pg_dump for a PostgreSQL database', async () => {
     const { exitCode, stderr } = await sluice('backup', 'x.db', '--database', 'postgres://db/x');
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('pg_dump') });
   });
@@ -48,9 +48,9 @@ describe('sluice export', () => {
     return data;
   }
 
-  it('creates a folder that a regression test can read, without links that an agent made', async () => {
+  it('creates a folder that translate can read, without the links of the agent', async () => {
     const data = await makeRun();
-    const target = join(data, 'fixtures', 'surprise');
+    const target = join(data, 'fixtures', 'unknown-event');
     const { exitCode, stdout } = await sluice('export', '01RUN', target, '--data', data);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ run_id: '01RUN', target, form: 'folder' });
@@ -80,16 +80,16 @@ describe('sluice export', () => {
     expect(await sluice('translate', target)).toMatchObject({ exitCode: 0, stdout: written.stdout });
   });
 
-  it('creates a tar file on request', async () => {
+  it('creates a tar file if the target ends with .tar', async () => {
     const data = await makeRun();
-    const target = join(data, 'surprise.tar');
+    const target = join(data, 'run.tar');
     expect(await sluice('export', '01RUN', target, '--data', data)).toMatchObject({ exitCode: 0 });
     const unpacked = await makeFolder({});
     execFileSync('tar', ['-xf', target, '-C', unpacked]);
     expect(await readFile(join(unpacked, '01RUN', '.audit', 'stdout.1.log'), 'utf8')).toContain('thread.started');
   });
 
-  it.each(['gone', '../secret.txt'])('refuses %s, which is not a run, and creates nothing', async (id) => {
+  it.each(['gone', '../secret.txt'])('refuses %s, which is not the id of a run, and creates nothing', async (id) => {
     const data = await makeRun();
     const target = join(data, 'out');
     expect(await sluice('export', id, target, '--data', data)).toMatchObject({ exitCode: 2 });

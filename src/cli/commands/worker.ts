@@ -33,7 +33,7 @@ export function addWorkerCommand(program: Command, io: CommandIo, end: (code: Ex
     .addOption(
       new Option('--concurrency <n>', 'how many runs to execute at the same time (default: 4)').argParser(parseCount),
     )
-    .option('--type <names...>', 'process only orders of these worker types')
+    .option('--type <names...>', 'process only orders for wrappers of these types')
     .addOption(new Option('--takes <what>', 'process only orders, or only runs').choices(['orders', 'runs']))
     .addOption(
       new Option('--grace <seconds>', 'time for running work to finish after Ctrl-C (default: no limit)').argParser(

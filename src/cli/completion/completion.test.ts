@@ -40,7 +40,7 @@ describe('the shape of a program', () => {
 });
 
 /** Returns the suggestions of bash for the last of these words. */
-function offers(...words: readonly string[]): string[] {
+function completeInBash(...words: readonly string[]): string[] {
   const list = words.map((word) => `'${word}'`).join(' ');
   const ask = `COMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _tool; printf '%s\\n' "\${COMPREPLY[@]}"`;
   return execFileSync('bash', ['--norc', '-c', `${renderBash(shape)}\n${ask}`], { encoding: 'utf8' })
@@ -48,21 +48,21 @@ function offers(...words: readonly string[]): string[] {
     .split('\n');
 }
 
-describe('bash', () => {
+describe('bash completion', () => {
   it.each([
     ['commands, and the options of the program', ['tool', ''], ['fetch', 'pick', '-h', '--help']],
-    ['what begins like the word', ['tool', 'fe'], ['fetch']],
+    ['commands that begin with the typed text', ['tool', 'fe'], ['fetch']],
     ['the options of the command', ['tool', 'fetch', '--'], ['--quiet', '--to', '--label', '--how', '--help']],
     ['the choices of an option', ['tool', 'fetch', '--how', ''], ['fast', 'slow']],
-    ['the choices of a word', ['tool', 'pick', 'th'], ['this', 'that']],
-    ['files for an option that takes a file', ['tool', 'fetch', '--to', ''], ['']],
+    ['the choices of an argument', ['tool', 'pick', 'th'], ['this', 'that']],
+    ['nothing for an option that takes a file, so that bash completes file names', ['tool', 'fetch', '--to', ''], ['']],
     ['nothing for an option that takes any text', ['tool', 'fetch', '--label', ''], ['']],
   ])('offers %s', (_, words, offered) => {
-    expect(offers(...words)).toEqual(offered);
+    expect(completeInBash(...words)).toEqual(offered);
   });
 });
 
-describe('zsh', () => {
+describe('zsh completion', () => {
   it('has every command and option, with quoted descriptions', () => {
     const script = renderZsh(shape);
     expect(script).toMatch(/^#compdef tool\n/);
@@ -73,7 +73,7 @@ describe('zsh', () => {
   });
 });
 
-describe('fish', () => {
+describe('fish completion', () => {
   it('has every command and option, with quoted descriptions', () => {
     const lines = renderFish(shape).split('\n');
     expect(lines).toContain(
