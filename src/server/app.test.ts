@@ -35,11 +35,11 @@ describe('a request', () => {
   });
 
   it.each([
-    ['a type that is not JSON', { 'content-type': 'text/plain' }, '{"text":""}', 415, 'NOT_JSON'],
+    ['not declared as JSON', { 'content-type': 'text/plain' }, '{"text":""}', 415, 'NOT_JSON'],
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'text=1', 415, 'NOT_JSON'],
-    ['no JSON', {}, '{"text":', 400, 'INVALID_BODY'],
-    ['nothing', {}, '', 400, 'INVALID_BODY'],
-    ['another shape', {}, '{"txt":""}', 400, 'INVALID_BODY'],
+    ['invalid JSON', {}, '{"text":', 400, 'INVALID_BODY'],
+    ['empty', {}, '', 400, 'INVALID_BODY'],
+    ['of another shape', {}, '{"txt":""}', 400, 'INVALID_BODY'],
     ['a list', {}, '[]', 400, 'INVALID_BODY'],
   ])('whose body is %s is refused', async (_, headers, body, status, code) => {
     const { post } = await openServer();

@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS } from './server-settings.js';
 const SECONDS = Number(process.env['ATTACK_SECONDS'] ?? 3);
 const ATTACKERS = 6;
 
-/** Parts of patterns that matchers choke on, nested and repeated at random. */
+/** Parts of patterns that take long to match, nested and repeated at random. */
 const pattern = fc.letrec<{ part: string }>((tie) => ({
   part: fc.oneof(
     { maxDepth: 4 },
@@ -79,7 +79,7 @@ describe('random attacks', () => {
     }
 
     const latencies: number[] = [];
-    async function watch(): Promise<void> {
+    async function checkHealth(): Promise<void> {
       while (!isOver()) {
         const began = performance.now();
         expect((await fetch(`${url}/healthz`)).status).toBe(200);
@@ -90,7 +90,7 @@ describe('random attacks', () => {
     const attackers = Array.from({ length: ATTACKERS }, async () =>
       attack(fc.sample(parseRequest, 200), fc.sample(halfRequest, 200)),
     );
-    await Promise.all([watch(), ...attackers]);
+    await Promise.all([checkHealth(), ...attackers]);
     latencies.sort((a, b) => a - b);
     const p99 = latencies[Math.floor(latencies.length * 0.99)] ?? 0;
     if (process.env['ATTACK_SECONDS'] !== undefined) {

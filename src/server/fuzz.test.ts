@@ -22,8 +22,8 @@ interface RandomRequest {
 /** Half a surrogate pair cannot be written into an address. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();
 
-/** Requests around one endpoint: most fit it, the others nearly. */
-function requestsTo(endpoint: Endpoint, known: readonly string[], example: object): fc.Arbitrary<RandomRequest> {
+/** Generates requests to one endpoint: most are valid, the others nearly. */
+function generateRequests(endpoint: Endpoint, known: readonly string[], example: object): fc.Arbitrary<RandomRequest> {
   const names = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const parameter = fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...known).map(encodeURIComponent) },
@@ -36,13 +36,13 @@ function requestsTo(endpoint: Endpoint, known: readonly string[], example: objec
       .map((value) => [name, typeof value === 'string' || value === null ? value : JSON.stringify(value)] as const),
   );
   const unknown = fc.option(fc.tuple(oddText, oddText), { freq: 10 });
-  const body = endpoint.body === undefined ? fc.constant('{}') : bodiesFor(endpoint.body, example);
+  const body = endpoint.body === undefined ? fc.constant('{}') : generateBodies(endpoint.body, example);
   return fc
     .record({
       parameters: fc.tuple(...names.map(() => parameter)),
       query: fc.tuple(...query),
       unknown,
-      // Odd headers alone would be refused before anything else is looked at.
+      // If all headers were odd, every request would be refused before its body is checked.
       headers: fc.oneof(fc.constant({ 'content-type': 'application/json' }), oddHeaders),
       body,
     })
@@ -63,22 +63,22 @@ function requestsTo(endpoint: Endpoint, known: readonly string[], example: objec
     });
 }
 
-/** Valid bodies, bodies that would start work, bodies with one wrong place, and random values. */
-function bodiesFor(schema: NonNullable<Endpoint['body']>, example: object): fc.Arbitrary<string> {
-  const fitting = arbitraryFromSchema(schema) as fc.Arbitrary<object>;
-  const aimed = fitting.chain((value) =>
+/** Generates valid bodies, bodies that would start work, bodies with one wrong field, and random values. */
+function generateBodies(schema: NonNullable<Endpoint['body']>, example: object): fc.Arbitrary<string> {
+  const valid = arbitraryFromSchema(schema) as fc.Arbitrary<object>;
+  const startsWork = valid.chain((value) =>
     fc.subarray(Object.entries(value)).map((some) => ({ ...Object.fromEntries(some), ...example })),
   );
   const shapes = schema.anyOf ?? [schema];
   const keys = shapes.flatMap(({ properties = {} }) => Object.keys(properties));
-  const bent = fc
-    .tuple(aimed, fc.constantFrom(...keys, 'unknown'), oddValue)
+  const hasWrongField = fc
+    .tuple(startsWork, fc.constantFrom(...keys, 'unknown'), oddValue)
     .map(([value, key, odd]) => ({ ...value, [key]: odd }));
   return fc.oneof(
-    { weight: 2, arbitrary: fitting.map((value) => JSON.stringify(value)) },
+    { weight: 2, arbitrary: valid.map((value) => JSON.stringify(value)) },
     { weight: 2, arbitrary: fc.constant(JSON.stringify(example)) },
-    { weight: 4, arbitrary: aimed.map((value) => JSON.stringify(value)) },
-    { weight: 4, arbitrary: bent.map((value) => JSON.stringify(value)) },
+    { weight: 4, arbitrary: startsWork.map((value) => JSON.stringify(value)) },
+    { weight: 4, arbitrary: hasWrongField.map((value) => JSON.stringify(value)) },
     { weight: 1, arbitrary: oddValue.map((value) => JSON.stringify(value)) },
     { weight: 1, arbitrary: oddText },
   );
@@ -146,9 +146,9 @@ describe('random requests', () => {
       );
       const anyRequest = fc.oneof(
         ...Object.entries<Endpoint>(ENDPOINTS).map(([name, endpoint]) => ({
-          // There is more to get wrong in a body, and most in those that start work.
+          // Bodies have more cases than queries, and bodies that start work have the most.
           weight: endpoint.body === undefined ? 1 : Object.hasOwn(examples, name) ? 16 : 4,
-          arbitrary: requestsTo(endpoint, known, examples[name] ?? {}),
+          arbitrary: generateRequests(endpoint, known, examples[name] ?? {}),
         })),
       );
       const statuses = new Set<number>();
@@ -162,7 +162,7 @@ describe('random requests', () => {
         }),
         { numRuns: REQUESTS / 2 },
       );
-      // Requests that all were refused would prove nothing.
+      // If every request were refused, the test would prove nothing.
       for (const status of [200, 201, 400, 404]) expect(statuses).toContain(status);
     },
     TIMEOUT_MS,

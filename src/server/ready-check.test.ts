@@ -13,28 +13,26 @@ async function openCheck(writesTo: string | undefined) {
   return { store, check: createReadyCheck({ store, writesTo }) };
 }
 
-describe('ready is a server', () => {
-  it('whose store responds and whose folder is writable; the test file is removed', async () => {
+describe('the readiness check', () => {
+  it('passes if the store responds and the folder is writable, and removes its test file', async () => {
     const folder = join(await makeFolder({}), 'data');
     const { check } = await openCheck(folder);
     await check();
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('without a worker, even if the folder is not writable', async () => {
+  it('does not check the folder without a worker', async () => {
     const { check } = await openCheck(undefined);
     await expect(check()).resolves.toBeUndefined();
   });
-});
 
-describe('not ready is a server', () => {
-  it('whose store does not respond', async () => {
+  it('fails if the store does not respond', async () => {
     const { store, check } = await openCheck(undefined);
     await store.close();
     await expect(check()).rejects.toMatchObject(notReady('store'));
   });
 
-  it('whose folder is not writable, until it is again', async () => {
+  it('fails while the folder is not writable', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const folder = join(await makeFolder({}), 'data');

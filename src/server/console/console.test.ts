@@ -44,7 +44,7 @@ describe('the pages of the console', () => {
     expect(await answer.text()).toBe(HTML);
   });
 
-  it('may run only the files of the console', async () => {
+  it('load scripts and styles only from the console', async () => {
     const { get } = await openConsole();
     const { headers } = await get('/runs');
     expect(headers.get('content-security-policy')).toBe(
@@ -66,7 +66,7 @@ describe('the pages of the console', () => {
     expect((await get('/inbox', { 'if-none-match': 'W/"other"' })).status).toBe(200);
   });
 
-  it('leave the paths of the endpoints alone', async () => {
+  it('do not replace the endpoints', async () => {
     const { get } = await openConsole();
     expect((await get('/v1/runs')).status).toBe(401);
     expect((await get('/healthz')).headers.get('content-type')).toBe('application/json');
@@ -132,7 +132,7 @@ describe('the files of the console', () => {
     '/assets/',
     '/assets/gone.js',
     '/index.html',
-  ])('are only those of the folder: %s is not found', async (path) => {
+  ])('are served only from the folder of the console: %s is not found', async (path) => {
     const { app } = await openConsole();
     const answer = await app.request(path);
     expect(answer.status).toBe(404);

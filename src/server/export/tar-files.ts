@@ -96,11 +96,11 @@ function fitsName(path: string): boolean {
 
 /** Formats a record such as `25 path=a/long/name\n`, whose length includes its own digits. */
 function formatPaxRecord(key: string, value: string): string {
-  const rest = ` ${key}=${value}\n`;
-  const bytes = Buffer.byteLength(rest);
+  const content = ` ${key}=${value}\n`;
+  const bytes = Buffer.byteLength(content);
   let length = bytes + String(bytes).length;
   length = bytes + String(length).length;
-  return `${length}${rest}`;
+  return `${length}${content}`;
 }
 
 function createUstarBlock({

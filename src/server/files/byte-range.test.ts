@@ -17,10 +17,10 @@ it.each([
   ['bytes=0x1-2', undefined],
   ['bytes=9999999999999999-', undefined],
   [undefined, undefined],
-])('of a hundred bytes %s is %j', (header, expected) => {
+])('the header %j selects %j of 100 bytes', (header, expected) => {
   expect(parseByteRange(header, 100)).toEqual(expected);
 });
 
-it('has no range in an empty file', () => {
+it('no range of an empty file can be satisfied', () => {
   expect(parseByteRange('bytes=0-', 0)).toBe('unsatisfiable');
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readJson, openServer } from '../fixtures/open-server.js';
 
-it('GET /v1/engines lists what a request may contain', async () => {
+it('GET /v1/engines lists the values that a request may contain', async () => {
   const settings = { commands: ['node'], env: ['OPENAI_*'] };
   const credentials = { user: 'x-access-token', token: 'secret-of-the-forge' };
   const repos = [{ url: 'https://git.example.org/shop.git', push: true, maxBytes: 1, credentials }];
@@ -28,7 +28,7 @@ it('GET /v1/engines lists what a request may contain', async () => {
   expect(offer['workers']).toContainEqual({ name: 'codex-cli', type: 'codex-cli' });
 });
 
-it('all permissions, and a wrapper with the name of an agent, are listed once they are configured', async () => {
+it('GET /v1/engines lists all permissions, and a wrapper with the name of an agent only once, if they are configured', async () => {
   const wrappers = { 'codex-cli': { type: 'codex-cli', permissions: 'safe' } } as const;
   const { get } = await openServer({ wrappers, settings: { allowBypass: true } });
   const offer = await readJson(get('/v1/engines'));

@@ -14,7 +14,7 @@ export function createEngineHandlers({ settings, wrappers, lead }: ServerContext
     asks_permission: canAsk === true,
   }));
   const permissions = ['safe', 'workspace', ...(allowBypass ? (['bypass'] as const) : []), 'ask'] as const;
-  const workers = listWorkers(wrappers);
+  const workers = listWrappers(wrappers);
   const checks = Object.keys(lead.checks);
   const repos = lead.repos.map(({ url }) => url);
   return {
@@ -23,7 +23,7 @@ export function createEngineHandlers({ settings, wrappers, lead }: ServerContext
 }
 
 /** Lists the configured wrappers and the built-in agents: orders name one of them in their field `worker`. */
-function listWorkers(wrappers: Wrappers): { name: string; type: string }[] {
+function listWrappers(wrappers: Wrappers): { name: string; type: string }[] {
   const configured = Object.entries(wrappers).map(([name, { type }]) => ({ name, type }));
   const agents = Object.keys(WORKER_TYPES).filter(
     (type) => findAgentEngine(type) !== undefined && !Object.hasOwn(wrappers, type),

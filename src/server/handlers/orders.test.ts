@@ -12,21 +12,21 @@ import {
   sampleWorker,
 } from '../../store/contract/fixtures/order-samples.js';
 
-const WORKER = fileURLToPath(new URL('../../dispatch/fixtures/worker.mjs', import.meta.url));
+const AGENT = fileURLToPath(new URL('../../dispatch/fixtures/worker.mjs', import.meta.url));
 const ISSUE = 'acme/shop#12';
 const PATH = `/v1/issues/${encodeURIComponent(ISSUE)}`;
 
 async function openOrders(changes: ServerChanges = {}) {
-  const wrappers = { scripted: { type: 'script', command: [process.execPath, WORKER] } };
+  const wrappers = { scripted: { type: 'script', command: [process.execPath, AGENT] } };
   const server = await openServer({ ...changes, wrappers });
   const { store, lead, data, post, get, work } = server;
-  const order = (instructions: object, more: object = {}) => ({
+  const order = (instructions: object, extraFields: object = {}) => ({
     issue_ref: ISSUE,
     role: 'qa',
     repo_dir: work,
     worker: 'scripted',
     instructions: JSON.stringify(instructions),
-    ...more,
+    ...extraFields,
   });
   const submit = async (instructions: object, headers = {}) =>
     readJson(post('/v1/orders', order(instructions), headers));
@@ -34,14 +34,14 @@ async function openOrders(changes: ServerChanges = {}) {
     const worker = startWorker({ store, lead, runs: { data }, pollMs: 50 });
     onTestFinished(async () => worker.stop({ graceMs: 0 }));
   };
-  /** The first thing that waits for a person. */
-  const waiting = async (headers = {}): Promise<Record<string, unknown>> => {
+  /** Waits for the first inbox item. */
+  const waitForItem = async (headers = {}): Promise<Record<string, unknown>> => {
     await expect
       .poll(async () => ((await readJson(get('/v1/inbox', headers)))['items'] as unknown[]).length, { timeout: 30_000 })
       .toBe(1);
     return ((await readJson(get('/v1/inbox', headers)))['items'] as Record<string, unknown>[])[0] ?? {};
   };
-  return { ...server, order, submit, startWork, waiting };
+  return { ...server, order, submit, startWork, waitForItem };
 }
 
 describe('an order over HTTP', () => {
@@ -62,7 +62,7 @@ describe('an order over HTTP', () => {
     expect(path).toMatchObject({ order: { repo_dir: work } });
   });
 
-  it('becomes a decision, a comment and an audit record', async () => {
+  it('becomes a decision, a comment and an execution', async () => {
     const { submit, startWork, get } = await openOrders();
     const submitted = await submit({ result: 'ok' });
     expect(submitted).toMatchObject({
@@ -140,13 +140,13 @@ describe('an order over HTTP', () => {
 
   it.each([
     ['an invalid issue', { issue_ref: '../../etc' }, 400, 'INVALID_BODY'],
-    ['an unknown worker', { worker: 'unknown' }, 400, 'UNKNOWN_WORKER'],
+    ['an unknown wrapper', { worker: 'unknown' }, 400, 'UNKNOWN_WORKER'],
     ['a command', { command: ['sh'] }, 400, 'INVALID_BODY'],
     ['an issue that waits for itself', { depends_on: [ISSUE] }, 400, 'INVALID_WORK_REQUEST'],
     ['a folder outside of the roots', { repo_dir: '/etc' }, 403, 'FOLDER_NOT_ALLOWED'],
-  ])('is refused for %s', async (_, more, status, code) => {
+  ])('is refused for %s', async (_, fields, status, code) => {
     const { post, order, store } = await openOrders();
-    const answer = await post('/v1/orders', order({}, more));
+    const answer = await post('/v1/orders', order({}, fields));
     expect({ status: answer.status, code: (await readJson(answer))['code'] }).toEqual({ status, code });
     expect((await store.listOrders({})).items).toEqual([]);
   });
@@ -158,7 +158,7 @@ describe('an order over HTTP', () => {
 });
 
 describe('the change of an order over HTTP', () => {
-  it('is that of the active run, or of the run that is named', async () => {
+  it('is that of the active run by default, or of the run in the query', async () => {
     const { submit, get } = await openOrders();
     const { run_id } = await submit({ result: 'ok' });
     const change = {
@@ -179,10 +179,10 @@ describe('the change of an order over HTTP', () => {
 
 describe('an inbox item over HTTP', () => {
   it('accepts comments on lines with a decision, and stores them', async () => {
-    const { submit, startWork, waiting, post } = await openOrders();
+    const { submit, startWork, waitForItem, post } = await openOrders();
     await submit({ print: 'done' });
     startWork();
-    const path = `/v1/inbox/${String((await waiting())['id'])}/resolve`;
+    const path = `/v1/inbox/${String((await waitForItem())['id'])}/resolve`;
     const comments = [{ path: 'a.ts', line: 3, side: 'new', text: 'Why?' }];
     const answer = { action: 'reject', why: 'no', comments };
     const wrong = { ...answer, comments: [{ path: 'a.ts', line: -1, side: 'new', text: 'Why?' }] };
@@ -191,10 +191,10 @@ describe('an inbox item over HTTP', () => {
   });
 
   it('has its evidence, and an exact preview of the comment', async () => {
-    const { submit, startWork, waiting, get, post } = await openOrders();
+    const { submit, startWork, waitForItem, get, post } = await openOrders();
     await submit({ print: 'done, trust me' });
     startWork();
-    const item = await waiting();
+    const item = await waitForItem();
     const path = `/v1/inbox/${String(item['id'])}`;
     expect(item).toMatchObject({ issue_ref: ISSUE, resolution: null, reading: { source: 'none' } });
     expect(await readJson(get(path))).toEqual(item);
@@ -215,29 +215,29 @@ describe('an inbox item over HTTP', () => {
   });
 
   it('cannot be accepted without a result, neither in a preview nor in a decision', async () => {
-    const { submit, startWork, waiting, post } = await openOrders();
+    const { submit, startWork, waitForItem, post } = await openOrders();
     await submit({ print: 'done' });
     startWork();
-    const { id } = await waiting();
-    for (const what of ['preview', 'resolve']) {
-      const answer = await post(`/v1/inbox/${String(id)}/${what}`, { action: 'accept', why: 'x' });
+    const { id } = await waitForItem();
+    for (const action of ['preview', 'resolve']) {
+      const answer = await post(`/v1/inbox/${String(id)}/${action}`, { action: 'accept', why: 'x' });
       expect(await readJson(answer)).toMatchObject({ status: 422, code: 'NOTHING_TO_ACCEPT' });
-      const bad = await post(`/v1/inbox/${String(id)}/${what}`, {
+      const bad = await post(`/v1/inbox/${String(id)}/${action}`, {
         action: 'edit',
         why: 'x',
         result: { status: 'great' },
       });
       expect(await readJson(bad)).toMatchObject({ status: 400, code: 'INVALID_WORK_RESULT' });
-      const odd = await post(`/v1/inbox/${String(id)}/${what}`, { action: 'reject', why: 'x', result: {} });
+      const odd = await post(`/v1/inbox/${String(id)}/${action}`, { action: 'reject', why: 'x', result: {} });
       expect(await readJson(odd)).toMatchObject({ status: 400, code: 'INVALID_RESOLUTION' });
     }
   });
 
-  it('is settled once; a late decision is refused with the active run', async () => {
-    const { submit, startWork, waiting, post, get } = await openOrders();
+  it('is resolved once; a later decision is refused, with the id of the active run', async () => {
+    const { submit, startWork, waitForItem, post, get } = await openOrders();
     await submit({ print: 'done' });
     startWork();
-    const { id } = await waiting();
+    const { id } = await waitForItem();
     const path = `/v1/inbox/${String(id)}`;
     expect(await readJson(post(`${path}/preview`, { action: 'retry', why: 'again' }))).toMatchObject({
       action: 'retry',
@@ -246,8 +246,8 @@ describe('an inbox item over HTTP', () => {
       resolution: { action: 'retry', who: 'local', new_run_id: expect.any(String) },
     });
     const { issue } = (await readJson(get(PATH))) as { issue: { active_run_id: string } };
-    for (const what of ['preview', 'resolve']) {
-      const late = await post(`${path}/${what}`, { action: 'reject', why: 'x' });
+    for (const action of ['preview', 'resolve']) {
+      const late = await post(`${path}/${action}`, { action: 'reject', why: 'x' });
       expect(await readJson(late)).toMatchObject({ status: 409, code: 'CONFLICT', active_run_id: issue.active_run_id });
     }
   });
@@ -255,10 +255,10 @@ describe('an inbox item over HTTP', () => {
   it('is decided in the name of the token, which the request cannot change', async () => {
     const tokens = [{ name: 'ada', scopes: ['read', 'run', 'decide'], value: 'ada-value' }] as const;
     const authorization = { authorization: 'Bearer ada-value' };
-    const { submit, startWork, waiting, post } = await openOrders({ settings: { tokens } });
+    const { submit, startWork, waitForItem, post } = await openOrders({ settings: { tokens } });
     await submit({ print: 'done' }, authorization);
     startWork();
-    const { id } = await waiting(authorization);
+    const { id } = await waitForItem(authorization);
     const path = `/v1/inbox/${String(id)}/resolve`;
     const forged = await post(path, { action: 'reject', why: 'x', who: 'grace' }, authorization);
     expect(await readJson(forged)).toMatchObject({ status: 400, code: 'INVALID_BODY' });

@@ -12,8 +12,8 @@ describe('POST /v1/parse', () => {
     ['a text without JSON', { text: 'I could not find it.' }],
     ['an empty text', { text: '' }],
     ['a tagged text without a tag', { text: 'no tag here', profile: 'tagged' as const }],
-    ['a cut text', { text: '<json>{"line": 3, "na', profile: 'tagged' as const, allow_partial: true }],
-    ['a text too deep', { text: '['.repeat(100_000) }],
+    ['a truncated text', { text: '<json>{"line": 3, "na', profile: 'tagged' as const, allow_partial: true }],
+    ['a text that is nested too deeply', { text: '['.repeat(100_000) }],
   ])('returns the same result as the command for %s', async (_, body) => {
     const { post } = await openServer();
     const { text, profile, allow_partial: allowPartial } = { profile: undefined, allow_partial: undefined, ...body };
@@ -67,9 +67,9 @@ describe('POST /v1/parse', () => {
     ['an invalid schema', { schema: { type: 'objekt' } }, 'INVALID_SCHEMA'],
     ['a schema that refers elsewhere', { schema: { $ref: 'https://example.org/x.json' } }, 'INVALID_SCHEMA'],
     ['alignment without a schema', { align: true }, 'INVALID_BODY'],
-  ])('refuses %s', async (_, more, code) => {
+  ])('refuses %s', async (_, fields, code) => {
     const { post } = await openServer();
-    const answer = await post('/v1/parse', { text: '{}', ...more });
+    const answer = await post('/v1/parse', { text: '{}', ...fields });
     expect(answer.status).toBe(400);
     expect(await readJson(answer)).toMatchObject({ code });
   });
@@ -103,7 +103,7 @@ describe('POST /v1/parse', () => {
       { type: 'string', pattern: `(?:${'\\B|'.repeat(1600)}\\B)x` },
       `"${'a'.repeat(40_000)}"`,
     ],
-    ['a schema that branches without end', { $defs: branches(40), $ref: '#/$defs/n40' }, '"x"'],
+    ['a schema with exponentially many branches', { $defs: createBranches(40), $ref: '#/$defs/n40' }, '"x"'],
     ['a text that needs a repair in every character', undefined, `[${"'".repeat(600_000)}`],
   ])('does not delay other requests by %s', async (_, hostile, text) => {
     const { post } = await openServer();
@@ -147,8 +147,8 @@ describe('POST /v1/parse', () => {
   });
 });
 
-/** Each refers to the next twice. */
-function branches(depth: number): Record<string, object> {
+/** Creates definitions that refer to the one before them twice. */
+function createBranches(depth: number): Record<string, object> {
   const definitions: [string, object][] = [['n0', { type: 'number' }]];
   for (let level = 1; level <= depth; level += 1) {
     const next = { $ref: `#/$defs/n${level - 1}` };

@@ -54,7 +54,7 @@ describe('the raw bytes of a run', () => {
     expect(await answer.json()).toMatchObject({ code: 'INVALID_RANGE' });
   });
 
-  it('are sent in chunks if there are many', async () => {
+  it('are complete if there are many', async () => {
     const many = Buffer.alloc(300_000, 'abc');
     const { get } = await openWithFolder({ '.audit/stderr.12.log': many });
     const answer = await get('/v1/runs/run-1/raw/12/stderr');
@@ -179,8 +179,8 @@ describe('the export of a run', () => {
   });
 });
 
-describe('a run for a bug report and for a suite', () => {
-  it('is one HTML file in which hostile output is text', async () => {
+describe('GET /v1/runs/{id}/report', () => {
+  it('returns one HTML file in which hostile output is text', async () => {
     const { get } = await openWithFolder({ '.audit/stdout.1.log': '<script>alert(1)</script>\n' });
     const answer = await get('/v1/runs/run-1/report');
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -190,13 +190,17 @@ describe('a run for a bug report and for a suite', () => {
     expect(html).not.toContain('<script');
     expect(await (await get('/v1/runs/run-2/report')).json()).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
   });
+});
 
-  it('is a case only once it has ended', async () => {
+describe('GET /v1/runs/{id}/case', () => {
+  it('refuses a run that has not ended', async () => {
     const { get } = await openWithFolder();
     expect(await (await get('/v1/runs/run-1/case')).json()).toMatchObject({ status: 409, code: 'RUN_NOT_ENDED' });
   });
+});
 
-  it('creates a case from a text, which the command can run', async () => {
+describe('POST /v1/parse/case', () => {
+  it('creates a case that a suite can run', async () => {
     const { post } = await openServer();
     const schema = { type: 'object', required: ['line'] };
     const answer = await post('/v1/parse/case', { name: 'from-workbench', text: 'So: {"line": 3,}', schema });

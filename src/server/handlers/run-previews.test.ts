@@ -13,7 +13,7 @@ async function write(folder: string, files: Readonly<Record<string, string | Uin
   }
 }
 
-/** A run that has ended, with what it left in its folder and in its working folder. */
+/** A server with a running run that has files in its run folder and in its working folder; `end` ends the run. */
 async function openWithRun(artifacts = { created: ['out/page.html'], modified: ['README.md'], deleted: ['old.txt'] }) {
   const server = await openServer();
   const { store, data, work } = server;
@@ -21,7 +21,7 @@ async function openWithRun(artifacts = { created: ['out/page.html'], modified: [
   await write(runFolder, {
     'work_order.json': '{}',
     'work_result.json': '{"status":"ok"}',
-    'notes.txt': 'of the worker',
+    'notes.txt': 'of the agent',
     '.audit/meta.1.json': '{}',
     '.audit/stdout.1.log': HOSTILE,
     '.audit/stderr.1.log': '',
@@ -71,7 +71,7 @@ describe('the list of files of a run', () => {
     expect(await (await artifact('early.txt')).text()).toBe('early');
   });
 
-  it('names the machine that has the folder if it is another one', async () => {
+  it('is empty, and has no sizes, if the run folder is not on this machine', async () => {
     const { get, store, artifact } = await openWithRun();
     const elsewhere = sampleSpec({ workdir: '/nowhere/at/all' });
     await store.createRun({ id: 'r2', spec: elsewhere, state: 'running', workerId: 'w1', now: 0 });
@@ -85,7 +85,7 @@ describe('the list of files of a run', () => {
     expect(await readJson(get('/v1/runs/r3/files'))).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
   });
 
-  it('is bounded', async () => {
+  it('has at most 1,000 artifacts, and counts the others', async () => {
     const created = Array.from({ length: 1200 }, (_, index) => `f${index}`);
     const { get, end } = await openWithRun({ created, modified: [], deleted: [] });
     await end();

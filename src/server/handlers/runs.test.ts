@@ -54,7 +54,7 @@ describe('POST /v1/runs', () => {
 
   it.each([
     ['an unknown engine', { engine: 'hal' }, 400, 'INVALID_RUN_SPEC'],
-    ['nothing to do', { engine: 'codex' }, 400, 'INVALID_RUN_SPEC'],
+    ['a missing prompt', { engine: 'codex' }, 400, 'INVALID_RUN_SPEC'],
     ['an invalid schema', { engine: 'codex', prompt: 'x', contract: { schema: { type: 1 } } }, 400, 'INVALID_RUN_SPEC'],
     ['a file outside of the folder', { engine: 'codex', prompt: 'x', input_files: ['../x'] }, 400, 'INVALID_RUN_SPEC'],
     [
@@ -74,7 +74,12 @@ describe('POST /v1/runs', () => {
       'COMMAND_NOT_ALLOWED',
     ],
     ['a listed program by another name', { engine: 'command', command: ['node'] }, 403, 'COMMAND_NOT_ALLOWED'],
-    ['every permission', { engine: 'codex', prompt: 'x', permissions: 'bypass' }, 403, 'PERMISSIONS_NOT_ALLOWED'],
+    [
+      'permissions that are not allowed',
+      { engine: 'codex', prompt: 'x', permissions: 'bypass' },
+      403,
+      'PERMISSIONS_NOT_ALLOWED',
+    ],
     [
       'a variable of the server',
       { engine: 'codex', prompt: 'x', env: ['SLUICE_TOKENS'] },
@@ -140,7 +145,7 @@ describe('POST /v1/runs', () => {
     }
   });
 
-  it('allows what the configuration allows', async () => {
+  it('accepts the permissions and variables that the configuration allows', async () => {
     const { post, work } = await openRuns({ allowBypass: true, env: ['MY_FLAG', 'OPENAI_*'] });
     const spec = { engine: 'codex', prompt: 'x', workdir: work, permissions: 'bypass', env: ['MY_FLAG', 'OPENAI_*'] };
     expect((await post('/v1/runs', spec)).status).toBe(201);
@@ -199,7 +204,7 @@ describe('a run', () => {
     const answer = post(`/v1/runs/${String(id)}/reply`, { text: 'the blue one' });
     void answer.then(() => (isAcknowledged = true));
     await expect.poll(renew).toMatchObject({ reply: 'the blue one' });
-    // The worker has it, but could still be gone before the caller gets the answer.
+    // The worker has read the reply, but may still die before it passes the reply to the agent.
     expect(isAcknowledged).toBe(false);
     await store.append(String(id), [sampleRasp(2, 1)]);
     expect(await readJson(answer)).toEqual({ status: 'posted' });

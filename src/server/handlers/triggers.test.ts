@@ -76,8 +76,8 @@ describe('a webhook of GitHub', () => {
 
   it.each([
     ['a wrong secret', 'issues', { secret: 'wrong' }],
-    ['another name', 'other', {}],
-    ['a name of every object', 'constructor', {}],
+    ['the name of an unknown trigger', 'other', {}],
+    ['the name of an inherited property', 'constructor', {}],
   ])('is refused with %s', async (_, name, signed) => {
     const { post, store } = await openWith();
     const body = JSON.stringify(PAYLOAD);
@@ -98,7 +98,7 @@ describe('a webhook of GitHub', () => {
     ['another label', { label: { name: 'bug' } }],
     ['another action', { action: 'opened' }],
     ['another repository', { repository: { full_name: 'evil/shop' } }],
-    ['nothing that it should have', { issue: null, repository: 7, label: [] }],
+    ['missing fields', { issue: null, repository: 7, label: [] }],
   ])('is ignored with %s', async (_, change) => {
     const { post, store } = await openWith();
     const body = JSON.stringify({ ...PAYLOAD, ...change });

@@ -71,10 +71,10 @@ function findReasonToIgnore({ repositories, senders }: TriggerSettings, event: L
   return undefined;
 }
 
-/** Creates the request for an order. Everything except the texts comes from the configuration: an issue cannot choose worker or folder. */
+/** Creates the request for an order. Everything except the texts comes from the configuration: an issue cannot choose the wrapper or the folder. */
 function createRequest(trigger: TriggerSettings, { repository, number, title, body, url }: LabeledIssue): object {
   const issue_ref = `${repository}#${number}`;
-  const { instructions = INSTRUCTIONS, ...rest } = trigger.request;
+  const { instructions = INSTRUCTIONS, ...fields } = trigger.request;
   const texts: Readonly<Record<string, string>> = {
     ref: issue_ref,
     title: title.slice(0, TITLE_LENGTH),
@@ -85,5 +85,5 @@ function createRequest(trigger: TriggerSettings, { repository, number, title, bo
   const text = instructions
     .replaceAll(/\{(ref|title|body|url)\}/g, (_, word: string) => texts[word] ?? '')
     .replaceAll('\0', '\u{FFFD}');
-  return { ...rest, ...trigger.repositories[repository], issue_ref, instructions: text };
+  return { ...fields, ...trigger.repositories[repository], issue_ref, instructions: text };
 }

@@ -2,12 +2,12 @@ import { RequestError } from './problem.js';
 
 /** A limit that callers share: a number of slots, or of bytes. */
 export interface SharedLimit {
-  /** Opens the share of one request of a caller. */
-  open(key: string): Share;
+  /** Starts the reservation of one request of a caller. */
+  open(key: string): Reservation;
 }
 
 /** The part of a limit that one request uses. */
-export interface Share {
+export interface Reservation {
   /** Reserves more. Returns false and reserves nothing if there is not enough left, or after the release. */
   grow(amount: number): boolean;
   /** Releases everything; repeated calls are ignored. */
@@ -16,7 +16,7 @@ export interface Share {
 
 /**
  * Creates a shared limit. A caller may reserve at most as much as it leaves for others: the first caller half of the limit, the next
- * caller half of the rest, and so on, so that no caller can lock out the others. The first request of a caller may reserve everything
+ * caller half of what remains, and so on, so that no caller can lock out the others. The first request of a caller may reserve everything
  * that is left.
  */
 export function createSharedLimit(limit: number): SharedLimit {
@@ -70,8 +70,8 @@ export function createGate(limit: number): Gate {
   const slots = createSharedLimit(limit);
   return {
     enter(key) {
-      const share = slots.open(key);
-      return share.grow(1) ? () => share.release() : undefined;
+      const reservation = slots.open(key);
+      return reservation.grow(1) ? () => reservation.release() : undefined;
     },
   };
 }
@@ -88,7 +88,7 @@ interface PendingRequest {
 }
 
 /** The number of checks within the time limit. A time-out may be late by a tenth of the limit. */
-const CHECKS = 10;
+const CHECKS_PER_LIMIT = 10;
 
 /**
  * Creates deadlines with one timer for all pending requests: a timer for each request would cost more than most responses. The
@@ -108,7 +108,7 @@ export function createDeadlines(ms: number): Deadlines {
         new RequestError('REQUEST_TIMED_OUT', `The request took longer than ${ms / 1000} seconds. Try again later.`),
       );
     }
-    timer = pending.size === 0 ? undefined : setTimeout(check, ms / CHECKS);
+    timer = pending.size === 0 ? undefined : setTimeout(check, ms / CHECKS_PER_LIMIT);
   }
 
   return {
@@ -124,7 +124,7 @@ export function createDeadlines(ms: number): Deadlines {
           reject(error);
         };
         pending.add(request);
-        timer ??= setTimeout(check, ms / CHECKS);
+        timer ??= setTimeout(check, ms / CHECKS_PER_LIMIT);
         work.then(end, fail);
       });
     },

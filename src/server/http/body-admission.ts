@@ -59,20 +59,24 @@ export function createBodyAdmission({
       if (scope === 'none') {
         const address = groupAddress(readIncomingMessage(context)?.socket.remoteAddress);
         const leave = takeSlot(anonymousSlots, address);
-        const share = largeAnonymousBytes.open(address);
-        releaseAtEnd(() => share.release());
+        const reservation = largeAnonymousBytes.open(address);
+        releaseAtEnd(() => reservation.release());
         const body = readBody(context, {
           maxBytes: Math.min(bodyBytes, maxAnonymousBytes),
           isConfigured: bodyBytes <= maxAnonymousBytes,
           // Small bodies are always received, so that large ones do not keep people from signing in.
-          grow: (amount) => maxAnonymousBytes <= ANONYMOUS_BYTES || share.grow(amount),
+          grow: (amount) => maxAnonymousBytes <= ANONYMOUS_BYTES || reservation.grow(amount),
         });
         return { bytes: anonymousDeadlines.within(body), leave };
       }
-      const share = bytes.open(caller.name);
-      releaseAtEnd(() => share.release());
+      const reservation = bytes.open(caller.name);
+      releaseAtEnd(() => reservation.release());
       const leave = takeSlot(slots, caller.name);
-      const body = readBody(context, { maxBytes: bodyBytes, isConfigured: true, grow: (amount) => share.grow(amount) });
+      const body = readBody(context, {
+        maxBytes: bodyBytes,
+        isConfigured: true,
+        grow: (amount) => reservation.grow(amount),
+      });
       return { bytes: body, leave };
     },
   };

@@ -52,11 +52,11 @@ describe('a short request of a direct route', () => {
     ['a token without the scope', '{"text":"{}"}', { authorization: 'Bearer bob-bob-bob-bob-bob' }],
     ['the name of another host', '{"text":"{}"}', { authorization, host: 'example.com' }],
     ['an invalid host', '{"text":"{}"}', { authorization, host: 'a b' }],
-  ])('has the same response as any other: %s', async (_, body, headers) => {
+  ])('has the same response as through hono: %s', async (_, body, headers) => {
     const { url, directRoutes } = await openListening({ settings: { tokens } });
     expect(directRoutes).toMatchObject([{ method: 'POST', path: '/v1/parse' }]);
     const direct = await send(`${url}/v1/parse`, body, headers);
-    // An empty query is not direct.
+    // A request with a query, even an empty one, goes through hono.
     expect(await send(`${url}/v1/parse?`, body, headers)).toEqual(direct);
   });
 
@@ -67,7 +67,7 @@ describe('a short request of a direct route', () => {
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
   });
 
-  it('is closed if it was refused and its body does not arrive', async () => {
+  it('has its connection closed if it was refused and its body does not arrive', async () => {
     const { url } = await openListening({ settings: { tokens } });
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -80,7 +80,7 @@ describe('a short request of a direct route', () => {
     expect(received).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it('may be abandoned by its client', async () => {
+  it('is counted as refused if its client disconnects', async () => {
     const { url, meter } = await openCounting();
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -92,13 +92,13 @@ describe('a short request of a direct route', () => {
     expect(await send(`${url}/v1/parse`, '{"text":"{}"}', {})).toMatchObject({ status: 200 });
   });
 
-  it('is not direct if pages of other origins may read responses', async () => {
+  it('goes through hono if pages of other origins may read responses', async () => {
     const { directRoutes } = await openListening({ settings: { origins: ['https://console.example'] } });
     expect(directRoutes).toEqual([]);
   });
 });
 
-describe('the listener', () => {
+describe('the direct listener', () => {
   const route: DirectRoute = {
     method: 'POST',
     path: '/v1/parse',
@@ -114,12 +114,12 @@ describe('the listener', () => {
     ['a long body', { headers: { host: 'localhost:1', 'content-length': '16385' } }],
     ['no host', { headers: { 'content-length': '9' } }],
     ['an unusual host', { headers: { host: '[::1]:1', 'content-length': '9' } }],
-  ])('leaves other requests to hono: %s', async (_, change) => {
+  ])('passes other requests to hono: %s', async (_, change) => {
     const incoming = { ...plain, ...change } as unknown as IncomingMessage;
-    const isLeft = await new Promise((resolve) => {
+    const isPassedOn = await new Promise((resolve) => {
       createDirectListener([route], () => resolve(true))(incoming, {} as ServerResponse);
     });
-    expect(isLeft).toBe(true);
+    expect(isPassedOn).toBe(true);
   });
 
   it('closes the connection if a response cannot be written', async () => {
@@ -146,7 +146,7 @@ describe('the listener', () => {
         },
         end: (body: Uint8Array) => resolve({ status, body: Buffer.from(body).toString() }),
       };
-      createDirectListener([route], () => resolve('left'))(incoming, outgoing as unknown as ServerResponse);
+      createDirectListener([route], () => resolve('passed on'))(incoming, outgoing as unknown as ServerResponse);
     });
     expect(written).toEqual({ status: 200, body: 'POST http://localhost:1/v1/parse localhost:1' });
   });

@@ -22,16 +22,16 @@ const UNREAD_MS = 500;
 
 /**
  * Creates the listener of a server. Short requests of direct routes bypass hono, because creating its `Request`, context and
- * `Response` takes as long as everything else that the server does for such a request. All other requests are passed to `others`.
+ * `Response` takes as long as everything else that the server does for such a request. All other requests are passed to `fallback`.
  */
-export function createDirectListener(routes: readonly DirectRoute[], others: Listener): Listener {
+export function createDirectListener(routes: readonly DirectRoute[], fallback: Listener): Listener {
   const byPath = new Map(routes.map((route) => [route.path, route]));
   return (incoming, outgoing) => {
     const route = byPath.get(incoming.url ?? '');
     if (route !== undefined && route.method === incoming.method && isPlain(incoming))
       // A response that cannot be written must not end the server.
       respond(route, incoming, outgoing).catch(() => void outgoing.destroy());
-    else others(incoming, outgoing);
+    else fallback(incoming, outgoing);
   };
 }
 

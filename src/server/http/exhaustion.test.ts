@@ -37,8 +37,8 @@ async function open(limits: Partial<typeof DEFAULT_LIMITS>) {
   return { ...server, send, ask };
 }
 
-const head = (path: string, length: number, more = '') =>
-  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${more}\r\n`;
+const head = (path: string, length: number, extraHeaders = '') =>
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${extraHeaders}\r\n`;
 
 describe('unfinished bodies of anonymous callers', () => {
   it('use up no slots of other callers', async () => {
@@ -50,13 +50,13 @@ describe('unfinished bodies of anonymous callers', () => {
     expect((await ask('/v1/parse', ada, { text: '{}' })).status).toBe(200);
   });
 
-  it('are small', async () => {
+  it('must be small', async () => {
     const { ask } = await open({});
     const answer = await ask('/v1/session', {}, { token: 'x'.repeat(5000) });
     expect(answer.status).toBe(413);
   });
 
-  it('time out soon', async () => {
+  it('time out after a few seconds', async () => {
     const { send } = await open({});
     const socket = await send(`${head('/v1/session', 100)}{`);
     const answer = await new Promise<string>((resolve) => {
@@ -78,7 +78,7 @@ describe('a caller that sends large bodies and does not finish them', () => {
       const socket = await send(head('/v1/parse', 100_000, bearer) + 'x'.repeat(90_000));
       socket.on('data', (chunk) => answers.push(String(chunk))).resume();
     }
-    // Half of 800,000 bytes.
+    // The caller may use half of the 800,000 bytes, so four of twelve bodies are received.
     await vi.waitFor(() => expect(answers).toHaveLength(8), 10_000);
     expect(answers.every((answer) => answer.includes('SERVER_BUSY'))).toBe(true);
     expect((await ask('/v1/parse', bob, { text: `"${'x'.repeat(50_000)}"` })).status).toBe(200);
@@ -148,12 +148,12 @@ describe('a shared limit', () => {
 
   it('can be used up by the first request of a caller, and is released once', () => {
     const limit = createSharedLimit(10);
-    const share = limit.open('a');
-    expect(share.grow(10)).toBe(true);
+    const reservation = limit.open('a');
+    expect(reservation.grow(10)).toBe(true);
     expect(limit.open('b').grow(1)).toBe(false);
-    share.release();
-    share.release();
-    expect(share.grow(1)).toBe(false);
+    reservation.release();
+    reservation.release();
+    expect(reservation.grow(1)).toBe(false);
     expect(limit.open('b').grow(10)).toBe(true);
     expect(limit.open('a').grow(1)).toBe(false);
   });

@@ -53,7 +53,7 @@ describe('the codes', () => {
   });
 
   it('of lower floors have a status, unless they are never the caller’s fault', () => {
-    const ours = [
+    const withoutStatus = [
       // Found when the server starts, or in what it has stored.
       'INVALID_STORE_URL',
       'STORE_TOO_NEW',
@@ -62,7 +62,7 @@ describe('the codes', () => {
       'STORE_FAILED',
       'STORE_DAMAGED',
       'PACKAGE_MISSING',
-      // Of commands that have no path here.
+      // Only commands have these errors.
       'BACKUP_EXISTS',
       'BACKUP_FAILED',
       'BACKUP_UNSUPPORTED',
@@ -76,6 +76,6 @@ describe('the codes', () => {
       'INVALID_REPOS',
     ];
     const codes = [...STORE_ERROR_CODES, ...LEAD_ERROR_CODES, ...ORDERS_ERROR_CODES];
-    expect(codes.filter((code) => !Object.hasOwn(STATUS_BY_CODE, code)).toSorted()).toEqual(ours.toSorted());
+    expect(codes.filter((code) => !Object.hasOwn(STATUS_BY_CODE, code)).toSorted()).toEqual(withoutStatus.toSorted());
   });
 });

@@ -50,7 +50,7 @@ export function createPlainProblem(error: unknown, requestId: string): PlainResp
   const problem = describeProblem(error, requestId);
   const headers = {
     ...SECURITY_HEADERS,
-    ...ADVICE[problem.status],
+    ...ADVICE_HEADERS[problem.status],
     'content-type': 'application/problem+json',
     'x-request-id': requestId,
   };
@@ -58,7 +58,7 @@ export function createPlainProblem(error: unknown, requestId: string): PlainResp
 }
 
 /** Headers that advise the client on what to do next, by status. */
-const ADVICE: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+const ADVICE_HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   401: { 'www-authenticate': 'Bearer realm="sluice"' },
   429: { 'retry-after': '60' },
   503: { 'retry-after': '5' },
@@ -79,7 +79,7 @@ const ALLOWED_HEADERS = 'authorization, content-type, last-event-id, range, mcp-
 const EXPOSED_HEADERS = 'x-request-id, content-range, accept-ranges, x-total-bytes, retry-after';
 
 /**
- * Lets the pages of configured origins read a response. Cookies are never allowed: such pages must send a token.
+ * Allows pages of the configured origins to read a response. Cookies are never allowed: such pages must send a token.
  */
 export function allowOrigin(context: RequestContext, response: Response, origins: readonly string[]): Response {
   if (origins.length === 0) return response;

@@ -120,7 +120,7 @@ describe('MCP over HTTP', () => {
     await client.close();
     expect(await waiting).toBeInstanceOf(Error);
     const before = looks.mock.calls.length;
-    // It would have looked again within two seconds.
+    // A call that still waits would read the run again within two seconds.
     await vi.waitFor(
       async () => {
         await call('parse', { text: '[1]' });

@@ -38,8 +38,8 @@ const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
 const LAG_SECONDS = [0.01, 0.05, 0.25, 1, 5];
 
 /**
- * Counts the requests of this server, and its share of the runs and executions of all machines since it started. The figures of all
- * servers add up to the total.
+ * Counts the requests of this server, and the runs and executions of all machines since it started. Each run and execution is counted
+ * by one server only, so that the figures of all servers add up to the total.
  *
  * @example
  * const metrics = createMetrics({ store, data })
@@ -61,7 +61,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const orders = createOrderFigures(figures);
 
   const from = clock();
-  // Each run and execution is counted by one of the servers that share the store.
   const claim = async (ids: readonly string[]) => store.claimFigures({ ids, now: clock() });
   const countNewRuns = createTail({
     from,

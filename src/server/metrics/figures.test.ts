@@ -4,28 +4,28 @@ import { createFigures } from './figures.js';
 describe('figures', () => {
   it('are rendered in the format of Prometheus', () => {
     const figures = createFigures();
-    const eggs = figures.counter('eggs_total', 'Eggs laid.');
-    const naps = figures.histogram('nap_seconds', 'Naps.', [1, 5]);
-    eggs.add({ hen: 'Ada' });
-    eggs.add({ hen: 'Ada' }, 2);
-    naps.observe({}, 0.5);
-    naps.observe({}, 3);
-    naps.observe({}, 60);
-    expect(figures.render([{ name: 'hens', help: 'Hens.', values: [[{ state: 'awake' }, 2]] }])).toBe(
+    const runs = figures.counter('runs_total', 'Runs ended.');
+    const durations = figures.histogram('run_seconds', 'Duration.', [1, 5]);
+    runs.add({ engine: 'codex' });
+    runs.add({ engine: 'codex' }, 2);
+    durations.observe({}, 0.5);
+    durations.observe({}, 3);
+    durations.observe({}, 60);
+    expect(figures.render([{ name: 'workers', help: 'Workers.', values: [[{ state: 'alive' }, 2]] }])).toBe(
       [
-        '# HELP hens Hens.',
-        '# TYPE hens gauge',
-        'hens{state="awake"} 2',
-        '# HELP eggs_total Eggs laid.',
-        '# TYPE eggs_total counter',
-        'eggs_total{hen="Ada"} 3',
-        '# HELP nap_seconds Naps.',
-        '# TYPE nap_seconds histogram',
-        'nap_seconds_bucket{le="1"} 1',
-        'nap_seconds_bucket{le="5"} 2',
-        'nap_seconds_bucket{le="+Inf"} 3',
-        'nap_seconds_sum 63.5',
-        'nap_seconds_count 3',
+        '# HELP workers Workers.',
+        '# TYPE workers gauge',
+        'workers{state="alive"} 2',
+        '# HELP runs_total Runs ended.',
+        '# TYPE runs_total counter',
+        'runs_total{engine="codex"} 3',
+        '# HELP run_seconds Duration.',
+        '# TYPE run_seconds histogram',
+        'run_seconds_bucket{le="1"} 1',
+        'run_seconds_bucket{le="5"} 2',
+        'run_seconds_bucket{le="+Inf"} 3',
+        'run_seconds_sum 63.5',
+        'run_seconds_count 3',
         '',
       ].join('\n'),
     );

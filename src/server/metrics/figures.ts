@@ -88,7 +88,7 @@ export function createFigures(): Figures {
   };
 }
 
-type RenderLabels = (more: readonly (readonly [string, string])[]) => string;
+type RenderLabels = (extraLabels: readonly (readonly [string, string])[]) => string;
 
 function createSeries<T>(make: () => T) {
   const series = new Map<string, { readonly labels: Labels; readonly value: T }>();
@@ -108,7 +108,7 @@ function createSeries<T>(make: () => T) {
     find: (labels: Labels): T => series.get(deriveKey(labels))?.value ?? findOrCreate(shorten(labels)),
     map: (format: (labels: RenderLabels, value: T) => string[]): string[] =>
       [...series.values()].flatMap(({ labels, value }) =>
-        format((more) => renderLabels({ ...labels, ...Object.fromEntries(more) }), value),
+        format((extraLabels) => renderLabels({ ...labels, ...Object.fromEntries(extraLabels) }), value),
       ),
   };
 }

@@ -75,7 +75,7 @@ export function createOrderFigures(figures: Figures) {
   const decisions = figures.counter('sluice_decisions_total', 'Decisions, by action, result code and who decided.');
   const causes = figures.counter('sluice_needs_human_total', 'Results that needed a person, by cause.');
   const stale = figures.counter('sluice_stale_results_total', 'Archived results of runs that were not active.');
-  const readings = figures.counter('sluice_readings_total', 'Results read, by worker type, encoding and status.');
+  const readings = figures.counter('sluice_readings_total', 'Results read, by wrapper type, encoding and status.');
   const comments = figures.counter(
     'sluice_comments_total',
     'Comments written by the rules, by whether the result was complete.',

@@ -7,10 +7,10 @@ interface Row {
 }
 
 /** A list that grows, read in pages of two. */
-function growing(elsewhere: readonly string[] = []) {
+function createGrowingList(elsewhere: readonly string[] = []) {
   const rows: Row[] = [];
   const reported: string[] = [];
-  const look = createTail<Row>({
+  const reportNew = createTail<Row>({
     from: 1000,
     async list(since, cursor = '0') {
       const found = rows.filter(({ at }) => at >= since).toSorted((one, other) => one.at - other.at);
@@ -21,26 +21,26 @@ function growing(elsewhere: readonly string[] = []) {
     claim: async (ids) => ids.filter((id) => !elsewhere.includes(id)),
     report: ({ id }) => void reported.push(id),
   });
-  return { rows, reported, look };
+  return { rows, reported, reportNew };
 }
 
 describe('a tail', () => {
   it('reports each entry once, from its start time on', async () => {
-    const { rows, reported, look } = growing();
+    const { rows, reported, reportNew } = createGrowingList();
     rows.push({ id: 'old', at: 999 }, { id: 'a', at: 1000 }, { id: 'b', at: 2000 }, { id: 'c', at: 2000 });
-    await look();
+    await reportNew();
     rows.push({ id: 'd', at: 2000 }, { id: 'e', at: 3000 });
-    await look();
-    await look();
+    await reportNew();
+    await reportNew();
     expect(reported).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
   it('also reports entries that another machine wrote a little late', async () => {
-    const { rows, reported, look } = growing();
+    const { rows, reported, reportNew } = createGrowingList();
     rows.push({ id: 'a', at: 50_000 });
-    await look();
+    await reportNew();
     rows.push({ id: 'late', at: 45_000 });
-    await look();
+    await reportNew();
     expect(reported).toEqual(['a', 'late']);
   });
 
@@ -48,7 +48,7 @@ describe('a tail', () => {
     const pages = [[{ id: 'new', at: 100_000 }], [{ id: 'old', at: 50_000 }]];
     const reported: string[] = [];
     let isBroken = true;
-    const look = createTail<Row>({
+    const reportNew = createTail<Row>({
       from: 1000,
       async list(since, cursor = '0') {
         if (cursor === '1' && isBroken) throw new Error('out of reach');
@@ -59,24 +59,24 @@ describe('a tail', () => {
       claim: async (ids) => ids,
       report: ({ id }) => void reported.push(id),
     });
-    await expect(look()).rejects.toThrow('out of reach');
+    await expect(reportNew()).rejects.toThrow('out of reach');
     isBroken = false;
-    await look();
+    await reportNew();
     expect(reported).toEqual(['new', 'old']);
   });
 
   it('skips entries that another process has reported', async () => {
-    const { rows, reported, look } = growing(['b']);
+    const { rows, reported, reportNew } = createGrowingList(['b']);
     rows.push({ id: 'a', at: 2000 }, { id: 'b', at: 2000 }, { id: 'c', at: 3000 });
-    await look();
-    await look();
+    await reportNew();
+    await reportNew();
     expect(reported).toEqual(['a', 'c']);
   });
 
   it('reports nothing twice when two reads overlap', async () => {
-    const { rows, reported, look } = growing();
+    const { rows, reported, reportNew } = createGrowingList();
     rows.push({ id: 'a', at: 2000 });
-    await Promise.all([look(), look()]);
+    await Promise.all([reportNew(), reportNew()]);
     expect(reported).toEqual(['a']);
   });
 });

@@ -21,7 +21,7 @@ interface TailOptions<T> {
 
 /** How far back entries are read again: clocks of other machines may be slow, and entries are written a moment after they happened. */
 const LOOK_BACK_MS = 10_000;
-/** The maximum number of pages in one pass. A list that starts with the oldest entry continues in the next pass; otherwise the rest is skipped. */
+/** The maximum number of pages in one pass. A list that starts with the oldest entry continues in the next pass; of a list that starts with the newest, older entries are skipped. */
 const MAX_PAGES = 50;
 
 /** Reports each new entry of a list that this process can claim, once, no matter which machine wrote it. */

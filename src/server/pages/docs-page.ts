@@ -86,8 +86,8 @@ function renderEndpoint(
 
 /** Describes a query parameter in one line, with its restrictions. */
 function describeParameter(schema: object): string {
-  const { description = '', ...rest } = schema as { readonly description?: string };
-  const limits = Object.entries(rest).map(
+  const { description = '', ...restrictions } = schema as { readonly description?: string };
+  const limits = Object.entries(restrictions).map(
     ([key, value]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   return description === '' ? limits.join(', ') : `${description} (${limits.join(', ')})`;

@@ -5,7 +5,7 @@ import { openServer } from '../fixtures/open-server.js';
 import { renderDocsPage, escapeHtml } from './docs-page.js';
 
 describe('the page of endpoints', () => {
-  it('lists them all, for people', async () => {
+  it('lists all endpoints', async () => {
     const { get } = await openServer();
     const answer = await get('/docs');
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -16,7 +16,7 @@ describe('the page of endpoints', () => {
     }
   });
 
-  it('describes the parameters of a query in words', () => {
+  it('describes query parameters and their limits', () => {
     const { html } = renderDocsPage(createOpenApi('1'));
     expect(html).toMatch(
       /<dt><code>limit<\/code><\/dt><dd>Maximum number of items[^<]* \(type integer, minimum 1, maximum 500\)<\/dd>/,

@@ -15,7 +15,7 @@ export interface ParseAnswer {
   readonly parsed: ParsedText;
 }
 
-/** JSON of control characters is six times as long as the text. */
+/** The maximum length of a response. JSON is up to six times as long as its text, if that consists of control characters. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 /** Parses the text of a request. Throws `INVALID_BODY`, `INVALID_SCHEMA` or `ANSWER_TOO_LARGE`. */

@@ -39,7 +39,7 @@ export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing 
   const compile = createSchemaCache((schema) => interpretJsonSchema(schema, { allowance }));
   const encoder = new TextEncoder();
 
-  /** Undefined if the text or its schema would take more than a moment. */
+  /** Parses a text immediately; returns undefined if the text or its schema would take more than a moment. */
   function answerInline(request: ParseRequest): ParseAnswer | undefined {
     const { schema, align } = request;
     if (align === true || isLargeSchema(schema)) return undefined;

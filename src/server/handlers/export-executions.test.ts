@@ -11,7 +11,7 @@ import type { ExecutionRecord } from '../../records/execution-record.js';
 import { formatCsvCell } from '../export/export-executions.js';
 import { openServer } from '../fixtures/open-server.js';
 
-async function openAudit(rows: readonly Partial<ExecutionRecord>[]) {
+async function openExecutions(rows: readonly Partial<ExecutionRecord>[]) {
   const server = await openServer({ clock: () => NOW });
   for (const [index, change] of rows.entries()) {
     const { record } = await server.store.submitOrder(sampleSubmission({ issue_ref: `local#${index}` }));
@@ -32,9 +32,9 @@ function readCsv(text: string): string[][] {
   );
 }
 
-describe('the export of the audit', () => {
+describe('the export of executions', () => {
   it('is a table with a row for every execution, the newest first', async () => {
-    const { get } = await openAudit([{ reason: 'one, "two"\nthree' }, { exit_code: -1, command: ['a', 'b c'] }]);
+    const { get } = await openExecutions([{ reason: 'one, "two"\nthree' }, { exit_code: -1, command: ['a', 'b c'] }]);
     const answer = await get('/v1/executions/export');
     expect(answer.headers.get('content-type')).toMatch(/^text\/csv; charset=utf-8/);
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="sluice-audit-2026-11-15.csv"');
@@ -48,7 +48,7 @@ describe('the export of the audit', () => {
   });
 
   it('is a line of JSON for every execution if NDJSON is requested', async () => {
-    const { get, store } = await openAudit([{}, {}]);
+    const { get, store } = await openExecutions([{}, {}]);
     const answer = await get('/v1/executions/export?format=ndjson');
     expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
     const lines = (await answer.text()).trimEnd().split('\n');
@@ -56,7 +56,7 @@ describe('the export of the audit', () => {
   });
 
   it('has the same rows as the list with the same filters', async () => {
-    const { get } = await openAudit([{ worker: 'a' }, { worker: 'b' }]);
+    const { get } = await openExecutions([{ worker: 'a' }, { worker: 'b' }]);
     const rows = async (query: string) =>
       (await (await get(`/v1/executions/export?format=ndjson&${query}`)).text()).split('\n').length - 1;
     expect(await rows('worker=a')).toBe(1);
@@ -67,14 +67,16 @@ describe('the export of the audit', () => {
   });
 
   it('is read page by page', async () => {
-    const { get } = await openAudit(Array.from({ length: 520 }, () => ({})));
+    const { get } = await openExecutions(Array.from({ length: 520 }, () => ({})));
     const answer = await get('/v1/executions/export?format=ndjson');
     const ids = (await answer.text()).trimEnd().split('\n');
     expect(new Set(ids).size).toBe(520);
   });
 
   it('contains no cell that is a formula', async () => {
-    const { get } = await openAudit([{ reason: '=HYPERLINK("http://evil.example")', worker: '@x', result_code: '-1' }]);
+    const { get } = await openExecutions([
+      { reason: '=HYPERLINK("http://evil.example")', worker: '@x', result_code: '-1' },
+    ]);
     const [head = [], row = []] = readCsv(await (await get('/v1/executions/export')).text());
     expect(row[head.indexOf('reason')]).toBe(`'=HYPERLINK("http://evil.example")`);
     expect([row[head.indexOf('worker')], row[head.indexOf('result_code')]]).toEqual(["'@x", "'-1"]);
