@@ -56,7 +56,7 @@ describe('a server on a port', () => {
 
   it('logs connections that cannot be accepted, and continues', async () => {
     const listening = vi.spyOn(Server.prototype, 'listen');
-    onTestFinished(() => void listening.mockRestore());
+    onTestFinished(() => listening.mockRestore());
     const lines: string[] = [];
     const { url } = await startServer({ logger: createJsonLogger((line) => lines.push(line)) });
     const [server] = listening.mock.contexts as Server[];
