@@ -101,6 +101,6 @@ describe('docs/errors.md', () => {
   ])('fails the comparison if it %s', (_, codes, extraRows = '', title = 'Warnings') => {
     const page = `## Warnings\n\n| code | meaning |\n| --- | --- |\n| \`FIRST\` | x |\n| \`SECOND\` | x |\n`;
     expectCodes(readSections(page), 'Warnings', ['FIRST', 'SECOND']);
-    expect(() => expectCodes(readSections(page + extraRows), title, codes)).toThrow();
+    expect(() => expectCodes(readSections(page + extraRows), title, codes)).toThrow('to deeply equal');
   });
 });

@@ -49,7 +49,7 @@ export interface TriggerSettings {
   readonly senders?: readonly string[];
   /** The repositories that may start work, with the location of each. */
   readonly repositories: Readonly<Record<string, { readonly repo?: string; readonly repo_dir?: string }>>;
-  /** The rest of the order: role, worker, instructions with {ref}, {title}, {body} and {url}. */
+  /** The other fields of the order: role, worker, instructions with {ref}, {title}, {body} and {url}. */
   readonly request: Readonly<Record<string, unknown>> & { readonly instructions?: string };
   readonly perMinute?: number;
 }

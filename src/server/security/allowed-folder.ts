@@ -25,7 +25,7 @@ export async function resolveAllowedFolder(folder: string, { roots, data }: Fold
   const protectedFolders = await Promise.all(
     PROTECTED.map(async (name) => (await findRealPath(join(data, name))) ?? join(data, name)),
   );
-  if (real !== undefined && real !== realData && !protectedFolders.some((folder) => isWithin(folder, real))) {
+  if (real !== undefined && real !== realData && !protectedFolders.some((path) => isWithin(path, real))) {
     if (allowed.some((root) => root !== undefined && isWithin(root, real))) return real;
   }
   throw new RequestError(

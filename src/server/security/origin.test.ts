@@ -9,14 +9,14 @@ const page = (headers: { origin?: string; site?: string }) => ({
   ...headers,
 });
 
-describe('a page', () => {
+describe('a request from', () => {
   it.each([
     ['a program that is not a browser', {}],
     ['a page of this server', { origin: 'http://localhost:7171', site: 'same-origin' }],
     ['a page of this server in a browser without Fetch Metadata', { origin: 'http://localhost:7171' }],
     ['an address that was typed', { site: 'none' }],
     ['a page of a configured site', { origin: 'https://console.example.org', site: 'cross-site' }],
-  ])('%s is not a foreign page', (_, headers) => {
+  ])('%s is not cross-site', (_, headers) => {
     expect(isCrossSite(page(headers), ['https://console.example.org'])).toBe(false);
   });
 
@@ -24,11 +24,11 @@ describe('a page', () => {
     ['another site', { origin: 'https://evil.example', site: 'cross-site' }],
     ['another site in a browser without Fetch Metadata', { origin: 'https://evil.example' }],
     ['a link on another site', { site: 'cross-site' }],
-    ['a neighbour on another port', { origin: 'http://localhost:3000', site: 'same-site' }],
+    ['a page on another port', { origin: 'http://localhost:3000', site: 'same-site' }],
     ['another port in a browser without Fetch Metadata', { origin: 'http://localhost:3000' }],
-    ['a page without a place, such as a file or a sandbox', { origin: 'null' }],
+    ['a page without an origin, such as a file or a sandbox', { origin: 'null' }],
     ['a site that is written almost like a configured one', { origin: 'https://console.example.org.evil.example' }],
-  ])('%s is a foreign page', (_, headers) => {
+  ])('%s is cross-site', (_, headers) => {
     expect(isCrossSite(page(headers), ['https://console.example.org'])).toBe(true);
   });
 });

@@ -5,8 +5,8 @@ import { startScriptedRun } from '../fixtures/scripted-run.js';
 
 const TOKENS = [{ name: 'ada', scopes: ['read', 'run', 'decide'], value: 'ada-value' }] as const;
 
-/** Asks as a page of the server does: with what a browser sends along. */
-function readPage(url: string) {
+/** Creates a function that sends requests as a page of the server does: with the headers and the cookie of a browser. */
+function createPage(url: string) {
   let cookie = '';
   return async (path: string, init: RequestInit = {}): Promise<Response> => {
     const headers = {
@@ -28,7 +28,7 @@ it('a page signs in, reads, changes, follows and signs out, all with its cookie'
   const run = await startScriptedRun(store, 'run-1');
   await run.publish();
   await run.end();
-  const page = readPage(url);
+  const page = createPage(url);
   expect(await (await page('/v1/session')).json()).toEqual({ name: 'anonymous', scopes: [], needs_token: true });
   expect((await page('/v1/runs')).status).toBe(401);
   const opened = await page('/v1/session', { method: 'POST', body: JSON.stringify({ token: 'ada-value' }) });

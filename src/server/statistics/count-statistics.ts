@@ -109,8 +109,8 @@ function limitNames(limit: number): (name: string) => string {
  * @example
  * computePercentile([[10, 1], [20, 2], [30, 1]], 0.5) // 20
  */
-export function computePercentile(counted: RunCounts['durations'], share: number): number {
-  const rank = Math.ceil(counted.reduce((sum, [, count]) => sum + count, 0) * share);
+export function computePercentile(counted: RunCounts['durations'], fraction: number): number {
+  const rank = Math.ceil(counted.reduce((sum, [, count]) => sum + count, 0) * fraction);
   let seen = 0;
   return counted.find(([, count]) => (seen += count) >= rank)?.[0] ?? 0;
 }

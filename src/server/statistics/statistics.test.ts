@@ -281,6 +281,6 @@ it.each([
     4,
   ],
   [Array.from({ length: 100 }, (_, index) => [index + 1, 2] as const), 0.95, 95],
-] as const)('of %j the share %d is at or below %d', (counted, share, expected) => {
-  expect(computePercentile(counted, share)).toBe(expected);
+] as const)('of the values %j, the fraction %d is at or below %d', (counted, fraction, expected) => {
+  expect(computePercentile(counted, fraction)).toBe(expected);
 });

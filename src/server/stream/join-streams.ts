@@ -12,19 +12,19 @@ export function joinStreams(starts: readonly (StartStream | undefined)[], end: s
   if (starts.every((start) => start === undefined)) return undefined;
   return (outlet) => {
     let open = starts.length;
-    const shares = starts.map(() =>
+    const sharedOutlets = starts.map(() =>
       shareOutlet(outlet, () => {
         open -= 1;
         if (open === 0) outlet.end();
       }),
     );
-    for (const [index, share] of shares.entries()) {
+    for (const [index, sharedOutlet] of sharedOutlets.entries()) {
       const start = starts[index];
       if (start === undefined) {
-        share.write(Buffer.from(end));
-        share.end();
+        sharedOutlet.write(Buffer.from(end));
+        sharedOutlet.end();
       } else {
-        start(share);
+        start(sharedOutlet);
       }
     }
   };

@@ -99,9 +99,9 @@ export function createLogReader({ log, runId, protocol, after }: LogReaderOption
     },
     async finish() {
       if (!isCaughtUp) await catchUp();
-      const rest = comparePositions(position, fed) > 0 ? [] : encoder.finish();
+      const finalEvents = comparePositions(position, fed) > 0 ? [] : encoder.finish();
       position = nextPosition(protocol, position);
-      return formatEvents(rest, formatPosition(protocol, position));
+      return formatEvents(finalEvents, formatPosition(protocol, position));
     },
   };
 }

@@ -109,10 +109,10 @@ export function createStreamHub({ store, log, logger, ending }: StreamHubOptions
       if (chunk === undefined && run.state === 'ended') {
         const hadEvents = after.seq > 0 || (run.result?.attempts ?? 0) > 0;
         const gap = hadEvents ? await describeLostEvents(log, { runId, protocol, after }) : '';
-        const rest = gap + (await logReader.finish());
-        if (rest === '') return undefined;
+        const remaining = gap + (await logReader.finish());
+        if (remaining === '') return undefined;
         return (outlet) => {
-          outlet.write(Buffer.from(rest + formatEnd(protocol, run.result?.status ?? null)));
+          outlet.write(Buffer.from(remaining + formatEnd(protocol, run.result?.status ?? null)));
           outlet.end();
         };
       }

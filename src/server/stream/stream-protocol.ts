@@ -28,8 +28,8 @@ export function parsePosition(protocol: StreamProtocol, word: string | undefined
 
 /** Parses the positions in both logs, such as `17,1:17`; throws `INVALID_POSITION`, also if one of them is missing. */
 export function parseBothPositions(word: string | undefined): Readonly<Record<'fcmp' | 'rasp', LogPosition>> {
-  const [fcmp, rasp, ...rest] = word?.split(',') ?? [];
-  if (word !== undefined && (rasp === undefined || rest.length > 0)) {
+  const [fcmp, rasp, ...others] = word?.split(',') ?? [];
+  if (word !== undefined && (rasp === undefined || others.length > 0)) {
     throw new SluiceError(
       'INVALID_POSITION',
       `${JSON.stringify(word)} is not a position in both logs. Use a position for each log, such as 17,1:17.`,
