@@ -157,8 +157,10 @@ class RecentEvents {
   }
 }
 
-/** Estimates the size of an event from the bytes it was read from. An FCMP event shares its data with the RASP event, so only its
- * envelope counts. */
+/**
+ * Estimates the size of an event from the bytes it was read from. An FCMP event shares its data with the RASP event, so only its
+ * envelope counts.
+ */
 export function estimateSize({ protocol, event }: Emitted): number {
   if (protocol === 'fcmp' || event.raw_ref === null) return ENVELOPE;
   return ENVELOPE + event.raw_ref.byte_to - event.raw_ref.byte_from;

@@ -92,8 +92,8 @@ describe.each(ENGINES)('%s', (engine) => {
       );
       expect(await file('stdin.1.log')).toContain('looks right');
       expect(await file('timing.1.jsonl')).toContain('"stream":"stdin"');
-      const calledOff = data('assistant.tool_call').map(({ status }) => status);
-      expect(calledOff).toEqual(['started', 'completed']);
+      const statuses = data('assistant.tool_call').map(({ status }) => status);
+      expect(statuses).toEqual(['started', 'completed']);
     });
 
     it('asks a person, who denies, and the agent continues', async () => {
@@ -271,7 +271,7 @@ describe.each(ENGINES)('%s', (engine) => {
       expect((await file('stdout.1.log')).length).toBeGreaterThan(0);
     });
 
-    it('requests something else is refused, and continues', async () => {
+    it('does not end because of an unsupported request, which is refused', async () => {
       const { result, calls } = await converse(engine, [[{ request: 'item/tool/call' }, { say: 'ok' }]], {
         spec: { permissions: 'ask' },
       });

@@ -79,8 +79,10 @@ export interface AttemptSecrets {
   maskText(text: string): string;
 }
 
-/** Creates the maskers of an attempt. Secrets are the values of sensitive environment variables, and matches of the configured
- * patterns. */
+/**
+ * Creates the maskers of an attempt. Secrets are the values of sensitive environment variables, and matches of the configured
+ * patterns.
+ */
 export function createAttemptSecrets(
   env: Readonly<Record<string, string>>,
   patterns: readonly string[],

@@ -101,8 +101,10 @@ async function lockClaims(claimFolder: string, options: LockOptions): Promise<Fo
   }
 }
 
-/** Returns the folder with the claims of a folder, by its real path. It is resolved synchronously, so that callers are served in
- * the order of their calls. */
+/**
+ * Returns the folder in which the claims on a folder are stored. Its name depends on the real path, which is resolved
+ * synchronously, so that callers are served in the order of their calls.
+ */
 function findClaimFolder(locks: string, folder: string): string {
   let real: string;
   try {
