@@ -54,7 +54,7 @@ it('finds violations of axe and texts that are cut off', async () => {
   const { page } = await openBadPage();
   const rules = (await findViolations(page)).map((violation) => violation.split(':')[0]);
   expect(rules).toEqual(expect.arrayContaining(['color-contrast', 'image-alt']));
-  expect((await findCutOff(page)).join()).toMatch(/sideways.*far/);
+  expect((await findCutOff(page)).join()).toMatch(/horizontally.*far/);
 });
 
 it('finds what the keyboard does not reach, and focus that is not visible', async () => {
