@@ -24,7 +24,7 @@ const MAX_PER_ROUND = 10;
 const MAX_ATTEMPTS = 20;
 /** The pause after the first failure. It is doubled after each further failure, up to an hour. */
 const FIRST_PAUSE_MS = 3000;
-const LONGEST_PAUSE_MS = 3_600_000;
+const MAX_PAUSE_MS = 3_600_000;
 
 /** Sends a signed request for each new entry in the list of everything that waits for a person, until the server shuts down. */
 export function startNotifier({ post, consoleUrl = '', store, logger, ending }: NotifyOptions): {
@@ -85,7 +85,7 @@ export function createRound(
           attempts.set(entry.id, { count, retryAt: Infinity });
         } catch (error) {
           failures.push(error);
-          const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (count - 1));
+          const pause = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (count - 1));
           attempts.set(entry.id, { count, retryAt: count < MAX_ATTEMPTS ? clock() + pause : Infinity });
         }
       }),
