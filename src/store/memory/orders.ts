@@ -154,8 +154,7 @@ function createSettleOrder(tables: Tables): Pick<OrderStore, 'settleOrder'> {
       if (row.record.decision !== null) return { decision: copyValue(row.record.decision), repeated: true };
       if (row.entry !== null) return { ...readEntered(tables, row, row.entry), repeated: true };
 
-      // All runs of a race, because the last one decides the orders of the others.
-      for (const key of [QUEUE, ...listGroup(tables, row).map(({ record }) => record.run)]) tables.wakers.wake(key);
+      tables.wakers.wake(QUEUE);
       const run = tables.runs.get(row.record.run);
       if (run !== undefined && run.record.state !== 'ended') endRow(run, runResult, now);
       if (race !== undefined && issue.record.active_group === race.group) {
