@@ -69,7 +69,7 @@ export async function putObject(client: S3Client, { key, body, type }: SmallObje
   throw createDamagedError(client, key, 'it was corrupted during the upload', UPLOADED_AGAIN);
 }
 
-/** What is known about a file before it is uploaded. */
+/** The size and the checksum of a file, and the size of its parts. */
 interface FileFacts {
   readonly size: number;
   readonly sha256: string;
@@ -137,8 +137,8 @@ async function putParts(client: S3Client, upload: Upload, facts: FileFacts): Pro
 }
 
 /**
- * Discards the uploaded parts of an upload that nobody will complete; otherwise the store keeps them forever, and no list of
- * objects shows them. A failure is ignored: the parts are in nobody's way.
+ * Discards the parts of an upload that will not be completed; otherwise the store keeps them forever, and no list of
+ * objects shows them. A failure is ignored: the parts only use space.
  */
 export async function abortUpload(
   client: S3Client,

@@ -28,7 +28,7 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
   };
   const findRequests = database.prepare('SELECT cancel_requested, reply FROM runs WHERE id = ?');
   const readRequests = (run: string): string => JSON.stringify(findRequests.get(run) ?? null);
-  /** What was last read for each key: the last events and the state of a run, or the requests to it. */
+  /** The last values read for each key: the last events and the state of a run, or the requests to it. */
   const seen = new Map<string, string>();
   let version: unknown;
   let isPolling = false;
