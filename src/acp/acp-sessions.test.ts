@@ -27,7 +27,7 @@ const store = {
   },
 };
 
-async function createStoredSession(): Promise<{ sessions: AcpSessions; request: SessionRequest }> {
+async function createStoredSession() {
   const data = await mkdtemp(join(tmpdir(), 'sluice-acp-'));
   onTestFinished(async () => rm(data, { recursive: true }));
   await createSessionFiles(data).write({
@@ -41,8 +41,9 @@ async function createStoredSession(): Promise<{ sessions: AcpSessions; request: 
     runs: ['run-a', 'run-b'],
   });
   const context = { store, runs: { data }, logger: silentLogger } as unknown as WorkContext;
-  const sessions = new AcpSessions(context, { engine: 'codex', permissions: 'safe' });
-  return { sessions, request: { cwd: data, mcpServers: [] } };
+  const connect = (): AcpSessions => new AcpSessions(context, { engine: 'codex', permissions: 'safe' });
+  const request: SessionRequest = { cwd: data, mcpServers: [] };
+  return { sessions: connect(), request, connect };
 }
 
 it('replays the newest events of a long session, with their prompts', async () => {
@@ -62,4 +63,11 @@ it('opens a session once, even if it is loaded twice at the same time', async ()
   const { sessions, request } = await createStoredSession();
   const [first, second] = await Promise.all([sessions.load(ID, request), sessions.load(ID, request)]);
   expect(second).toBe(first);
+});
+
+it('stores the mode of a session, which applies when the session is loaded again', async () => {
+  const { sessions, request, connect } = await createStoredSession();
+  await sessions.load(ID, request);
+  await Promise.all(['workspace', 'safe', 'workspace'].map(async (mode) => sessions.setMode(ID, mode)));
+  expect(await connect().load(ID, request)).toMatchObject({ permissions: 'workspace', turns: 2 });
 });

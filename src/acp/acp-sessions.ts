@@ -39,9 +39,11 @@ interface Session {
   servers: readonly McpServer[];
   /** The active prompt: its run, and whether the client has canceled it. */
   active: { readonly run: string; isCanceled: boolean } | null;
+  /** The last write of the session's file. */
+  saved: Promise<void>;
 }
 
-/** A run to replay: its FCMP events after one number, up to and including another. */
+/** A run to replay: its FCMP events with a `seq` above `after`, up to and including `to`. */
 interface ReplayedRun {
   readonly runId: string;
   /** The position of its prompt in the session, from 1. */
@@ -128,7 +130,8 @@ export class AcpSessions {
     return this.#add({ ...stored, permissions: isOffered ? permissions : 'safe' }, servers);
   }
 
-  setMode(id: string, mode: string): void {
+  /** Sets the permissions of the next prompts. */
+  async setMode(id: string, mode: string): Promise<void> {
     const session = this.#find(id);
     const permissions = this.listModes(session.stored.engine).find((offeredMode) => offeredMode === mode);
     if (permissions === undefined) {
@@ -136,6 +139,8 @@ export class AcpSessions {
       throw new SluiceError('ACP_MODE_UNKNOWN', `Unknown mode ${JSON.stringify(mode)}. Use one of: ${offered}.`);
     }
     session.stored = { ...session.stored, permissions };
+    // A session without a prompt is not stored.
+    if (session.stored.turns > 0) await this.#save(session);
   }
 
   /** Executes a prompt as a run and returns its result. */
@@ -210,7 +215,7 @@ export class AcpSessions {
     return chosen.toReversed();
   }
 
-  /** Returns the number of the last FCMP event of a run; 0 if it has none. Searches instead of reading all events. */
+  /** Returns the `seq` of the last FCMP event of a run; 0 if it has none. A binary search, which does not read all events. */
   async #findLastSeq(runId: string): Promise<number> {
     const hasEventAfter = async (after: number): Promise<boolean> =>
       (await this.#context.store.read({ runId, protocol: 'fcmp', after, limit: 1 })).length > 0;
@@ -246,16 +251,22 @@ export class AcpSessions {
     };
     // Stored before the run starts, so that the session can be loaded even if this process ends first.
     session.stored = { ...stored, turns: number, runs: [...stored.runs, run] };
-    await this.#files.write(session.stored);
+    await this.#save(session);
     const onStart = (): void => {
-      // The store did not know the run yet when the client canceled it.
+      // The client may have canceled the prompt before the run was in the store.
       if (session.active?.isCanceled === true) void this.#requestCancel(run).catch(() => undefined);
     };
     const inputs = { attachments, mcpServers };
     const result = await runTurn(this.#context, { id: run, number, spec, inputs, onStart }, client);
     if (result.session_id !== null) session.stored = { ...session.stored, session_id: result.session_id };
-    await this.#files.write(session.stored);
+    await this.#save(session);
     return { run, result };
+  }
+
+  /** Writes the file of a session, after earlier writes have ended: otherwise an older state could replace a newer one. */
+  async #save(session: Session): Promise<void> {
+    session.saved = session.saved.catch(() => undefined).then(async () => this.#files.write(session.stored));
+    return session.saved;
   }
 
   async #requestCancel(run: string): Promise<void> {
@@ -275,7 +286,7 @@ export class AcpSessions {
       throw createLimitError(
         `Too many sessions on this connection: at most ${MAX_SESSIONS}. Close it and connect again.`,
       );
-    this.#open.set(stored.id, { stored, servers, active: null });
+    this.#open.set(stored.id, { stored, servers, active: null, saved: Promise.resolve() });
     return stored;
   }
 

@@ -307,7 +307,9 @@ describe('a prompt of a client', () => {
       spec: { engine: 'codex', permissions: 'safe' },
     });
     const sessionId = await open(agent, site);
-    await sendPrompt(agent, sessionId, 'Hi');
+    expect(await sendPrompt(agent, sessionId, 'Hi')).toMatchObject({
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+    });
     await sendPrompt(agent, sessionId, 'Again');
     expect(texts(updates, 'agent_message_chunk')).toBe('Hello.Hello.');
     const [first, second] = await site.calls();

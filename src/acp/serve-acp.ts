@@ -113,7 +113,7 @@ export async function serveAcp({
     .onRequest(
       methods.agent.session.setMode,
       handle(async ({ params }) => {
-        sessions.setMode(params.sessionId, params.modeId);
+        await sessions.setMode(params.sessionId, params.modeId);
         return {};
       }),
     )
@@ -159,7 +159,7 @@ export async function serveAcp({
 const MODES: Readonly<Record<Permissions, { readonly name: string; readonly description: string }>> = {
   safe: { name: 'Read only', description: 'The agent may only read.' },
   workspace: { name: 'Edit the folder', description: 'The agent may also edit the working folder.' },
-  ask: { name: 'Ask', description: 'Rules decide what the agent may do; otherwise you are asked.' },
+  ask: { name: 'Ask', description: 'Rules decide what the agent may do; if no rule applies, you are asked.' },
   bypass: { name: 'Everything', description: 'The agent may do anything without asking.' },
 };
 
@@ -178,7 +178,7 @@ async function send(client: AgentContext, disconnected: AbortSignal, sessionId: 
   }
 }
 
-/** Describes the end of a turn for the client. A failed run is an error, which contains the id of the run. */
+/** Describes the end of a turn for the client. If the run failed, throws an error that contains the id of the run. */
 function describeEnd(run: string, result: RunResult) {
   const { status, value, error, repair_level, warnings, usage } = result;
   if (status === 'failed') {
@@ -187,12 +187,19 @@ function describeEnd(run: string, result: RunResult) {
   }
   const isShown = value !== undefined && JSON.stringify(value).length <= MAX_VALUE_LENGTH;
   const sluice = { run_id: run, status, repair_level, warnings, ...(isShown ? { value } : {}) };
-  const reportedUsage =
-    usage === undefined ? {} : { usage: { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens } };
   return {
     stopReason: status === 'canceled' ? ('cancelled' as const) : ('end_turn' as const),
-    ...reportedUsage,
+    ...(usage === undefined ? {} : { usage: toAcpUsage(usage) }),
     _meta: { sluice },
+  };
+}
+
+/** Clients ignore a usage without a total: the protocol requires all three counts. */
+function toAcpUsage({ input_tokens, output_tokens, total_tokens }: NonNullable<RunResult['usage']>) {
+  return {
+    inputTokens: input_tokens,
+    outputTokens: output_tokens,
+    totalTokens: total_tokens ?? input_tokens + output_tokens,
   };
 }
 

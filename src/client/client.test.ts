@@ -232,6 +232,25 @@ describe('following a run', () => {
     await expect(collect(client.followRun({ id: 'unknown' }))).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
   });
 
+  it('fails after the number of attempts that its error names', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let tries = 0;
+    const client = createClient({
+      async fetch() {
+        tries += 1;
+        throw new TypeError('fetch failed');
+      },
+    });
+    const failure = expect(collect(client.followRun({ id: 'run-1' }))).rejects.toMatchObject({
+      code: 'STREAM_LOST',
+      message: expect.stringContaining('failed 20 times in a row') as unknown,
+    });
+    await vi.advanceTimersByTimeAsync(20 * 10_000);
+    await failure;
+    expect(tries).toBe(20);
+  });
+
   it('waits for the events of a quiet run, no matter how often a proxy closes its connections', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());

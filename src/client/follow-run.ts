@@ -40,13 +40,13 @@ export interface FollowInput<Protocol extends keyof ProtocolEvents> {
   readonly onConnection?: (state: 'open' | 'broken') => void;
 }
 
-/** Consecutive failures before an error is thrown. */
+/** After this many consecutive failures, an error is thrown. */
 const MAX_FAILURES = 20;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
-/** A connection without data for this long is dropped; the server sends heartbeats three times as often. */
+/** A connection without data for this long is dropped; the server sends three heartbeats in this time. */
 const SILENCE_MS = 45_000;
-/** A connection that still receives data after this time is not a failure, even if a proxy closes it before the next event. */
+/** If a connection still receives data after this time, the count of failures starts again, even if a proxy then closes it before the next event. */
 const STABLE_MS = 10_000;
 
 /**
@@ -61,7 +61,7 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
   const cursor = createCursor(input);
   let failures = 0;
   const onStable = (): void => void (failures = 0);
-  for (; ; failures += 1) {
+  for (;;) {
     let broken: unknown;
     let endedLogs = 0;
     try {
@@ -88,16 +88,17 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
       if (!isTemporary(error)) throw error;
       broken = error;
     }
+    failures += 1;
     if (failures >= MAX_FAILURES) {
       const message = `The stream failed ${MAX_FAILURES} times in a row. Check that the server is running, then resume after the last position.`;
       throw new ClientError('STREAM_LOST', message, { cause: broken });
     }
     onConnection?.('broken');
-    await pause(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), signal);
+    await pause(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)), signal);
   }
 }
 
-/** Creates the cursor to resume from. Two logs on one connection have a position each; the id of an event is that of its log. */
+/** Creates the cursor to resume from. Two logs on one connection have a position each; the id of an event is a position in its own log. */
 function createCursor({ protocol, after }: FollowInput<keyof ProtocolEvents>) {
   if (protocol !== 'fcmp,rasp') {
     let position = after;

@@ -4,7 +4,7 @@ import { findToken } from './local-token.js';
 
 /** The server's URL and how to authenticate. */
 export interface ClientOptions {
-  /** For example `http://127.0.0.1:7171`; on a page served by the server, the default is its address. */
+  /** For example `http://127.0.0.1:7171`. The default, for pages that the server itself delivers, is the origin of the page. */
   readonly url?: string;
   /**
    * Sent as a bearer token. Pages exchange it for a cookie with `openSession`. By default `SLUICE_TOKEN` or, for a server on this
