@@ -43,7 +43,7 @@ export class GrowingJson {
       this.diverged = this.text !== '';
       return;
     }
-    // Empty brackets may turn out to be prose.
+    // An empty `{}` or `[]` is not written yet: if prose follows, it was not the value.
     if (path.length === 0 && isEmptyContainer(root)) return;
     if (path.length > 0 && this.text === '') this.#startValue([], root);
     const value = getAt(root, path);
@@ -68,6 +68,7 @@ export class GrowingJson {
     return isNew && this.#isOpenAt(path, path.length - 1);
   }
 
+  /** Whether the first `depth` steps of a path lead through containers that are open. */
   #isOpenAt(path: Path, depth: number): boolean {
     for (let index = 0; index < depth; index += 1) if (this.#open[index + 1]?.step !== path[index]) return false;
     return true;

@@ -183,7 +183,7 @@ describe('how an attempt ends', () => {
     expect(translateLines(scenario('Which one?')).types.at(-1)).toBe('user.input.required');
   });
 
-  test.each(ENGINES)('%s: the marker completes, with or without the end signal', (_, scenario) => {
+  test.each(ENGINES)('%s: the done marker completes the attempt, with or without the end signal', (_, scenario) => {
     const translated = translateLines(scenario(`Done.\n\n${DONE}`));
     expect(translated.types).not.toContain('user.input.required');
     expect(translated.of('conversation.completed')).toMatchObject([

@@ -80,7 +80,7 @@ export async function readSmallFile(
   const handle = await openFile();
   if (handle === undefined) return undefined;
   try {
-    // Reads one byte more than allowed, because a file may grow after its size was checked.
+    // One byte more than the limit is enough to notice that the file is too large, even if it has grown since `stat`.
     const bytes = await readSpan(handle, 0, Math.min((await handle.stat()).size, maxBytes) + 1);
     if (bytes.length > maxBytes) {
       throw new FileError(

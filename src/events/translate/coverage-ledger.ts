@@ -1,8 +1,8 @@
 import type { ByteRange, StreamCoverage } from '../protocol/translator-output.js';
 
 /**
- * Compares the bytes of one stream that arrived with those that frames cover. It does not rely on the framer or the order of
- * frames. While frames arrive in order, each costs one comparison.
+ * Compares the bytes that arrived on one stream with the bytes that its frames cover. It does not rely on the framer or on the
+ * order of frames. While frames arrive in order, each costs one comparison.
  */
 export class CoverageLedger {
   #bytes = 0;

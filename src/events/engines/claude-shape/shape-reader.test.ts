@@ -203,7 +203,7 @@ describe('tool calls', () => {
     expect(translated.of('assistant.tool_call')[3]).toMatchObject({ name: 'Bash', error: 'Exit code 2\nno such file' });
   });
 
-  it('report why they failed, even in blocks', () => {
+  it('report why they failed, even if the reason is split into several text blocks', () => {
     const translated = read(
       init(),
       assistant([toolUse('t1')]),
@@ -357,13 +357,13 @@ describe('a record that the agent did not write', () => {
     expect(translated.types).not.toContain('raw.stdout');
   });
 
-  it('ends no call a second time when it is replayed', () => {
+  it('does not end a tool call again if it is the replay of a result', () => {
     const ended = user([toolResult('t1')]);
     const translated = read(init(), assistant([toolUse('t1')]), ended, { ...ended, isReplay: true });
     expect(translated.of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);
   });
 
-  it('ends a call when the replay is the first to report it', () => {
+  it('ends a tool call if it is a replay, but the first record with the result', () => {
     const translated = read(init(), assistant([toolUse('t1')]), { ...user([toolResult('t1')]), isReplay: true });
     expect(translated.of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);
   });

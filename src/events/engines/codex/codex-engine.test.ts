@@ -13,13 +13,13 @@ const item = (phase: Phase, type: string, fields: object) => ({
 });
 
 describe('the records of codex', () => {
-  it('start the conversation with the thread', () => {
+  it('use the id of the thread as the session id of the conversation', () => {
     expect(translateLines({ stdout: [codex.thread('t-9')] }).of('conversation.started')).toEqual([
       { session_id: 't-9' },
     ]);
   });
 
-  it('are statuses if nothing else happens', () => {
+  it('become status events if they contain no message, tool call or error', () => {
     const { rasp } = translateLines({ stdout: [codex.thread(), codex.turn, codex.completed(3, 1)] });
     expect(rasp('lifecycle.run.status')).toEqual([
       { status: 'thread.started', session_id: 'thread-1' },

@@ -35,7 +35,7 @@ describe('plain text', () => {
     expect(warnings).toEqual(['INCOMPLETE_STATE_CLASSIFICATION']);
   });
 
-  it('is unknown at the end without an exit code or the marker', () => {
+  it('does not show how the attempt ended, unless there is an exit code or the done marker', () => {
     expect(translateLines({ stdout: ['Hello'] }).types.at(-1)).toBe('diagnostic.warning');
     expect(translateLines({ stdout: ['Hello'], end: { exitCode: 3 } }).types.at(-1)).toBe('conversation.failed');
     expect(translateLines({ stdout: ['Done.', '{"__SKILL_DONE__": true}'] }).types.at(-1)).toBe(

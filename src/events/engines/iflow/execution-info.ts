@@ -49,7 +49,7 @@ export class ExecutionInfo {
     report.endSignal('IFLOW_EXECUTION_INFO_CLOSED');
   }
 
-  /** Reports a truncated or broken block: its session may still be found, the rest is raw. */
+  /** Reports a truncated or broken block as a raw event; its session id may still be found. */
   abandon(report: Report): void {
     report.spanning(this.#first, this.#last);
     const session_id = findSessionId(this.#text);
@@ -96,7 +96,7 @@ function readTokens(info: object, report: Report): Usage | null {
   };
 }
 
-/** Finds the session in a block that is not valid JSON. */
+/** Finds the session id in a block that is not valid JSON. */
 function findSessionId(text: string): string | null {
   return /"session-id"\s*:\s*"([\w-]{1,200})"/u.exec(text)?.[1] ?? null;
 }

@@ -249,7 +249,7 @@ describe('the session of opencode', () => {
 });
 
 describe('the drift of opencode', () => {
-  it('keeps unknown records', () => {
+  it('counts unknown types and fields, with a warning for each', () => {
     const translated = translateLines({
       stdout: [
         start,

@@ -47,7 +47,7 @@ describe('every record of qwen', () => {
     expect(read(init(), { type }, result()).of('raw.stdout')).toEqual([]);
   });
 
-  it('goal_state is printed without partial messages, too', () => {
+  it('goal_state becomes a status, even if no partial messages are printed', () => {
     const goal = { v: 2, goal: null, activity: 'idle' };
     const translated = read(init(), streamEvent({ type: 'goal_state', goal_state: goal }), result());
     expect(translated.rasp('lifecycle.run.status')[1]).toEqual({ status: 'goal_state', detail: { goal_state: goal } });
@@ -60,7 +60,7 @@ describe('a failed request of qwen', () => {
   const free = { input_tokens: 0, output_tokens: 0 };
   const spoken = { ...assistant([]), message: { id: 'a', model: 'm', content: [text(error)], usage: free } };
 
-  it('is a failure, though 0.15 calls it a success and exits with 0', () => {
+  it('is a failure, although qwen 0.15 reports success and exits with 0', () => {
     const translated = read(
       init(),
       spoken,
