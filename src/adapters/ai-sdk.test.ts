@@ -223,6 +223,21 @@ describe('jsonMiddleware', () => {
       { numRuns: 200 },
     );
   });
+
+  it.each([
+    ['complete', '", "b": 1}', '","b":1}'],
+    ['truncated', '', ''],
+  ])('streams all of a long string in linear time, in a %s answer', async (_, end, expectedEnd) => {
+    const string = JSON.stringify('Ünïcode and "quotes", '.repeat(15_000)).slice(0, -1);
+    const answer = `{"a": ${string}${end}`;
+    const { stream } = await createStreamingModel(createTextParts(cut(answer, 4))).doStream({
+      prompt: [],
+      responseFormat: { type: 'json' },
+    });
+    let text = '';
+    for await (const part of stream) if (part.type === 'text-delta') text += part.delta;
+    expect(text).toBe(`{"a":${string}${expectedEnd}`);
+  });
 });
 
 describe('repairText', () => {

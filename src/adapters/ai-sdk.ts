@@ -160,6 +160,7 @@ function createTextRepair(schema: StandardSchema | undefined): TransformStream<o
   const reader = createJsonStream(schema);
   const json = new GrowingJson();
   let raw = '';
+  let snapshot: unknown;
   let lastDelta: object | undefined;
   let heldEnd: object | undefined;
   let isFinished = false;
@@ -171,10 +172,11 @@ function createTextRepair(schema: StandardSchema | undefined): TransformStream<o
     if (isFinished) return;
     isFinished = true;
     if (lastDelta !== undefined) {
+      emit(controller, json.growOpenString(snapshot));
       const result = reader.end();
-      if (result.ok && !json.diverged && json.text !== '' && isComplete(json, result.value)) {
+      if (result.ok && !json.diverged && !json.isEmpty && isComplete(json, result.value)) {
         emit(controller, json.closing);
-      } else if (json.text === '') {
+      } else if (json.isEmpty) {
         // Nothing was written yet: send the complete value, or the original text.
         emit(controller, writeValue(result) ?? raw);
       } else if (result.ok || json.diverged) {
@@ -191,6 +193,7 @@ function createTextRepair(schema: StandardSchema | undefined): TransformStream<o
         lastDelta = part;
         raw += part.delta;
         const { value, changed } = reader.push(part.delta);
+        snapshot = value;
         emit(controller, json.grow(value, changed));
       } else if (type === 'text-end' && !isFinished) {
         heldEnd = part;

@@ -10,26 +10,48 @@ interface OpenContainer {
   count: number;
 }
 
+/** The length from which a growing string is read less often. */
+const LONG_STRING = 8192;
+
 /**
  * Writes a growing value as append-only JSON text. If the value changes in a part that is already written (the answer in a later
  * `<json>` tag replaces it, or a key is repeated), the text has `diverged` and stops growing.
  */
 export class GrowingJson {
-  /** Everything written so far. */
-  text = '';
   diverged = false;
+  /** Everything written so far, as it was returned. */
+  readonly #pieces: string[] = [];
+  /** What the current call has written. */
+  #piece = '';
   readonly #open: OpenContainer[] = [];
   /** The open string: its path and the part that is written so far. */
   #string: { readonly path: Path; written: string } | undefined;
 
-  /** Writes the additions to `root` at the paths in `changed`, which are in text order. Returns the new text. */
+  /**
+   * Writes the additions to `root` at the paths in `changed`, which are in text order, and returns them. The end of a long string
+   * may be deferred.
+   */
   grow(root: unknown, changed: readonly Path[]): string {
-    const before = this.text.length;
     for (const path of changed) {
       if (this.diverged) break;
       this.#write(root, path);
     }
-    return this.text.slice(before);
+    return this.#endPiece();
+  }
+
+  /** Writes the part of the open string that `grow` has deferred. Returns it. */
+  growOpenString(root: unknown): string {
+    if (!this.diverged) this.#completeString(root);
+    return this.#endPiece();
+  }
+
+  get isEmpty(): boolean {
+    return this.#piece === '' && this.#pieces.length === 0;
+  }
+
+  /** Everything written so far. */
+  get text(): string {
+    return this.#pieces.join('');
   }
 
   /** The quote and brackets that would end the text now. */
@@ -40,20 +62,25 @@ export class GrowingJson {
 
   #write(root: unknown, path: Path): void {
     if (root === undefined) {
-      this.diverged = this.text !== '';
+      this.diverged = !this.isEmpty;
       return;
     }
     // An empty `{}` or `[]` is not written yet: if prose follows, it was not the value.
     if (path.length === 0 && isEmptyContainer(root)) return;
-    if (path.length > 0 && this.text === '') this.#startValue([], root);
+    if (path.length > 0 && this.isEmpty) this.#startValue([], root);
     const value = getAt(root, path);
-    if (this.#string !== undefined && isSamePath(this.#string.path, path)) return this.#growString(this.#string, value);
+    if (this.#string !== undefined && isSamePath(this.#string.path, path)) {
+      if (typeof value === 'string' && isReadLater(value.length, this.#string.written.length)) return;
+      return this.#growString(this.#string, value);
+    }
     const open = this.#open[path.length];
     if (open !== undefined && open.content === value && this.#isOpenAt(path, path.length)) return;
     if (!this.#canAdd(path)) {
       this.diverged = true;
       return;
     }
+    this.#completeString(root);
+    if (this.diverged) return;
     this.#closeTo(path.length);
     this.#startEntry(this.#open[path.length - 1], path.at(-1) ?? '');
     this.#startValue(path, value);
@@ -62,7 +89,7 @@ export class GrowingJson {
   /** Whether a path leads to a new entry in an open container. */
   #canAdd(path: Path): boolean {
     const container = this.#open[path.length - 1];
-    if (container === undefined) return path.length === 0 && this.text === '';
+    if (container === undefined) return path.length === 0 && this.isEmpty;
     const step = path.at(-1);
     const isNew = typeof step === 'number' ? step === container.count : !container.keys.has(String(step));
     return isNew && this.#isOpenAt(path, path.length - 1);
@@ -76,22 +103,22 @@ export class GrowingJson {
 
   #startEntry(container: OpenContainer | undefined, step: string | number): void {
     if (container === undefined) return;
-    if (container.count > 0) this.text += ',';
+    if (container.count > 0) this.#piece += ',';
     container.count += 1;
     if (typeof step === 'number') return;
     container.keys.add(step);
-    this.text += `${JSON.stringify(step)}:`;
+    this.#piece += `${JSON.stringify(step)}:`;
   }
 
   #startValue(path: Path, value: unknown): void {
     if (typeof value === 'string') {
-      this.text += `"${escape(value)}`;
+      this.#piece += `"${escape(value)}`;
       this.#string = { path, written: value };
     } else if (typeof value === 'object' && value !== null) {
-      this.text += Array.isArray(value) ? '[' : '{';
+      this.#piece += Array.isArray(value) ? '[' : '{';
       this.#open.push({ step: path.at(-1) ?? '', content: value, keys: new Set(), count: 0 });
     } else {
-      this.text += JSON.stringify(value);
+      this.#piece += JSON.stringify(value);
     }
   }
 
@@ -100,16 +127,32 @@ export class GrowingJson {
       this.diverged = true;
       return;
     }
-    this.text += escape(value.slice(string.written.length));
+    this.#piece += escape(value.slice(string.written.length));
     string.written = value;
+  }
+
+  #completeString(root: unknown): void {
+    if (this.#string !== undefined) this.#growString(this.#string, getAt(root, this.#string.path));
+  }
+
+  #endPiece(): string {
+    const piece = this.#piece;
+    if (piece !== '') this.#pieces.push(piece);
+    this.#piece = '';
+    return piece;
   }
 
   /** Closes the open string, and containers until only `depth` of them remain open. */
   #closeTo(depth: number): void {
-    if (this.#string !== undefined) this.text += '"';
+    if (this.#string !== undefined) this.#piece += '"';
     this.#string = undefined;
-    while (this.#open.length > depth) this.text += Array.isArray(this.#open.pop()?.content) ? ']' : '}';
+    while (this.#open.length > depth) this.#piece += Array.isArray(this.#open.pop()?.content) ? ']' : '}';
   }
+}
+
+/** Whether to wait until a string has grown more. Reading a growing string copies all of it, so a long one is read less often. */
+function isReadLater(length: number, written: number): boolean {
+  return written >= LONG_STRING && length - written < written / 64;
 }
 
 function isEmptyContainer(value: unknown): boolean {
