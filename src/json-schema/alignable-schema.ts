@@ -11,10 +11,10 @@ import type { SchemaChecks } from './interpreter/compile-schema.js';
 /** Validates a value: returns it, or the issues. Never throws, never changes the value. */
 export type SchemaValidator = (value: unknown) => StandardResult<unknown>;
 
-/** Steps for one value and an untrusted schema: a few tenths of a second, enough for megabytes of JSON. */
+/** Maximum number of steps for one value and an untrusted schema: up to a few seconds, enough for megabytes of JSON. */
 export const UNTRUSTED_STEPS = 5_000_000;
 
-/** Steps for one alignment to a trusted schema. */
+/** Maximum number of steps for one alignment to a trusted schema. */
 export const TRUSTED_ALIGNMENT_STEPS = 50_000_000;
 
 /** The issue of a rejection without a known reason. */
@@ -31,14 +31,18 @@ export function createValidator(schema: CompiledSchema, maxSteps: number, allowa
     const run: CheckRun = { steps, path: [], issues, explaining: 0 };
     try {
       const passed = schema.check(value, run, undefined);
-      if (allowance !== undefined) allowance.steps -= steps - run.steps;
-      if (run.steps < 0) return { issues: [{ path: [], message: `validation takes more than ${steps} steps` }] };
+      if (run.steps < 0) {
+        const limit = steps < maxSteps ? 'the shared allowance of steps' : `${steps} steps`;
+        return { issues: [{ path: [], message: `validation takes more than ${limit}` }] };
+      }
       if (passed) return { value };
       return { issues: issues.length > 0 ? issues : [UNEXPLAINED] };
     } catch (error) {
       // Only values far deeper than the readers allow get here: they exhaust the call stack.
       if (error instanceof RangeError) return { issues: [{ path: [], message: 'nested too deeply to be checked' }] };
       throw error;
+    } finally {
+      if (allowance !== undefined) allowance.steps -= steps - run.steps;
     }
   };
 }

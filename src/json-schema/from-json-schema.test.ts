@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonSchema } from './json-schema.js';
 import { fromJsonSchema } from './from-json-schema.js';
+import { interpretJsonSchema } from './interpret-json-schema.js';
 
 const modes = [{ trusted: true }, { trusted: false }];
 
@@ -313,6 +314,35 @@ describe('an untrusted schema', () => {
     }
     const result = validate({ $ref: '#/$defs/d60', $defs }, 1, false);
     expect(result.issues).toEqual([{ path: [], message: 'validation takes more than 5000000 steps' }]);
+  });
+
+  const items = Array.from({ length: 6000 }, (_, index) => index);
+  const keys = Object.fromEntries(items.map((index) => [`key ${index}`, index]));
+
+  test.each([
+    ['unevaluatedItems', { unevaluatedItems: true }, items],
+    ['unevaluatedProperties', { unevaluatedProperties: true }, keys],
+    ['propertyNames', { propertyNames: true }, keys],
+    ['minProperties', { minProperties: 1 }, keys],
+    ['maxProperties', { maxProperties: 100_000 }, keys],
+    ['uniqueItems', { uniqueItems: true }, [items]],
+    ['const', { const: [1] }, items],
+    ['enum', { enum: [[1]] }, items],
+    ['minLength', { minLength: 1 }, 'x'.repeat(200_000)],
+    ['required', { required: Array.from({ length: 6000 }, () => 'key 1') }, keys],
+    ['dependentRequired', { dependentRequired: { 'key 1': Array.from({ length: 6000 }, () => 'key 2') } }, keys],
+  ])('cannot make the check of %s slow by repeating it', (_keyword, part, value) => {
+    const $ref = '#/$defs/part';
+    const branches = Array.from({ length: 1000 }, () => ({ not: { anyOf: [{ $ref }, { not: { $ref } }] } }));
+    const result = validate({ anyOf: branches, $defs: { part } }, value, false);
+    expect(result.issues).toEqual([{ path: [], message: 'validation takes more than 5000000 steps' }]);
+  });
+
+  test('reports that the validations have used up the allowance they share', () => {
+    const allowance = { steps: 3 };
+    const { validate: check } = interpretJsonSchema({ items: { type: 'integer' } }, { allowance })['~standard'];
+    const message = 'validation takes more than the shared allowance of steps';
+    for (const value of [[1, 2, 3, 4, 5], [1]]) expect(check(value)).toEqual({ issues: [{ path: [], message }] });
   });
 
   test('cannot make a pattern exponential', () => {

@@ -23,12 +23,12 @@ export function jsonEquals(left: unknown, right: unknown): boolean {
   return toEqualityKey(left) === toEqualityKey(right);
 }
 
-/** Whether no two items of a list are equal. */
-export function hasUniqueItems(items: readonly unknown[]): boolean {
+/** Whether no two items of a list are equal: whether their keys differ. */
+export function hasUniqueItems(items: readonly unknown[], toKey = toEqualityKey): boolean {
   const seen = new Set<string>();
   for (const item of items) {
     const size = seen.size;
-    if (seen.add(toEqualityKey(item)).size === size) return false;
+    if (seen.add(toKey(item)).size === size) return false;
   }
   return true;
 }

@@ -1,5 +1,5 @@
 import { hasUniqueItems } from '../json-values.js';
-import { fail, isSettled, createEvaluated, passes } from './check.js';
+import { fail, isSettled, createEqualityKey, createEvaluated, passes } from './check.js';
 import type { Check, CompiledSchema, KeywordContext } from './check.js';
 
 /** The keywords for lists. `unevaluatedItems` comes last: it needs to know what all others have evaluated. */
@@ -24,7 +24,8 @@ export function createArrayChecks(context: KeywordContext): Check[] {
     checks.push((value, run) => {
       if (!Array.isArray(value)) return true;
       run.steps -= value.length;
-      return hasUniqueItems(value) || fail(run, 'must not have equal items');
+      const isUnique = hasUniqueItems(value, (item) => createEqualityKey(item, run));
+      return isUnique || fail(run, 'must not have equal items');
     });
   }
   if ('prefixItems' in schema || 'items' in schema) checks.push(createItemsCheck(context));
@@ -83,6 +84,8 @@ function createUnevaluatedCheck(inner: CompiledSchema): Check {
     let passed = true;
     for (let index = covered.items; index < value.length; index += 1) {
       if (covered.contained.has(index)) continue;
+      run.steps -= 1;
+      if (run.steps < 0) return false;
       run.path.push(index);
       const fits = inner.check(value[index], run, undefined);
       run.path.pop();

@@ -1,5 +1,6 @@
 import type { SchemaIssue } from '../../json/index.js';
 import type { SchemaObject } from '../json-schema.js';
+import { toEqualityKey } from '../json-values.js';
 import type { PatternCompiler } from '../patterns/pattern.js';
 
 /** Maximum number of issues in one validation; it stops there. */
@@ -7,7 +8,10 @@ const MAX_ISSUES = 32;
 
 /** State of one validation. */
 export interface CheckRun {
-  /** Steps left; below zero the validation has failed. */
+  /**
+   * Steps left; below zero the validation has failed. A check whose time depends on the size of the value or of the schema
+   * must subtract that size: a schema can repeat it thousands of times.
+   */
   steps: number;
   /** Path of the value being checked. */
   readonly path: (string | number)[];
@@ -73,8 +77,16 @@ export function createEvaluated(): Evaluated {
   return { keys: new Set(), items: 0, contained: new Set() };
 }
 
+/** Serializes a value for comparisons, like `toEqualityKey`, and subtracts the steps for that. */
+export function createEqualityKey(value: unknown, run: CheckRun): string {
+  const key = toEqualityKey(value);
+  run.steps -= key.length >> 2;
+  return key;
+}
+
 /** Adds the keys and items that a branch evaluated; only for a branch that passed. */
-export function addEvaluated(evaluated: Evaluated, added: Evaluated): void {
+export function addEvaluated(evaluated: Evaluated, added: Evaluated, run: CheckRun): void {
+  run.steps -= added.keys.size + added.contained.size;
   for (const key of added.keys) evaluated.keys.add(key);
   for (const index of added.contained) evaluated.contained.add(index);
   evaluated.items = Math.max(evaluated.items, added.items);

@@ -118,7 +118,7 @@ function recordEvaluated(check: Check): Check {
   return (value, run, evaluated) => {
     const covered = createEvaluated();
     const passed = check(value, run, covered);
-    if (evaluated !== undefined) addEvaluated(evaluated, covered);
+    if (evaluated !== undefined) addEvaluated(evaluated, covered, run);
     return passed;
   };
 }

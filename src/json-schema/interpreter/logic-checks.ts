@@ -62,7 +62,7 @@ function countPassing(
     const covered = evaluated === undefined ? undefined : createEvaluated();
     if (branches[index]?.check(value, run, covered) !== true) continue;
     count += 1;
-    if (evaluated !== undefined && covered !== undefined) addEvaluated(evaluated, covered);
+    if (evaluated !== undefined && covered !== undefined) addEvaluated(evaluated, covered, run);
   }
   run.issues = issues;
   return count;
@@ -108,7 +108,7 @@ function createConditionCheck({ schema, compile }: KeywordContext): Check {
     const covered = evaluated === undefined ? undefined : createEvaluated();
     const passed = condition.check(value, run, covered);
     run.issues = issues;
-    if (passed && evaluated !== undefined && covered !== undefined) addEvaluated(evaluated, covered);
+    if (passed && evaluated !== undefined && covered !== undefined) addEvaluated(evaluated, covered, run);
     return (passed ? whenTrue : whenFalse).check(value, run, evaluated);
   };
 }

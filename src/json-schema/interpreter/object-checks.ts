@@ -15,7 +15,7 @@ export function createObjectChecks(context: KeywordContext): Check[] {
     checks.push(
       createObjectCheck(
         (value, run) =>
-          Object.keys(value).length >= minProperties || fail(run, `must have at least ${minProperties} properties`),
+          countProperties(value, run) >= minProperties || fail(run, `must have at least ${minProperties} properties`),
       ),
     );
   }
@@ -23,7 +23,7 @@ export function createObjectChecks(context: KeywordContext): Check[] {
     checks.push(
       createObjectCheck(
         (value, run) =>
-          Object.keys(value).length <= maxProperties || fail(run, `must have at most ${maxProperties} properties`),
+          countProperties(value, run) <= maxProperties || fail(run, `must have at most ${maxProperties} properties`),
       ),
     );
   }
@@ -43,9 +43,16 @@ function createObjectCheck(check: (value: Readonly<Record<string, unknown>>, run
   return (value, run) => !isJsonObject(value) || check(value, run);
 }
 
+function countProperties(value: Readonly<Record<string, unknown>>, run: CheckRun): number {
+  const count = Object.keys(value).length;
+  run.steps -= count;
+  return count;
+}
+
 function createRequiredCheck(names: readonly string[]): Check {
   return createObjectCheck((value, run) => {
     let passed = true;
+    run.steps -= names.length;
     for (const name of names) {
       if (hasProperty(value, name)) continue;
       passed = fail(run, 'required, but missing', name);
@@ -61,7 +68,9 @@ function hasProperty(value: Readonly<Record<string, unknown>>, name: string): bo
 
 function createNamesCheck(inner: CompiledSchema): Check {
   return createObjectCheck((value, run) => {
-    const wrong = Object.keys(value).find((name) => !passes(inner, name, run));
+    const names = Object.keys(value);
+    run.steps -= names.length;
+    const wrong = names.find((name) => !passes(inner, name, run));
     return wrong === undefined || fail(run, 'this property name is not allowed', wrong);
   });
 }
@@ -71,8 +80,10 @@ function createDependentRequiredCheck(dependencies: Readonly<Record<string, unkn
     ([name, needed]) => [name, Array.isArray(needed) ? needed.map(String) : []] as const,
   );
   return createObjectCheck((value, run) => {
+    run.steps -= entries.length;
     for (const [name, needed] of entries) {
       if (!hasProperty(value, name)) continue;
+      run.steps -= needed.length;
       const missing = needed.find((other) => !hasProperty(value, other));
       if (missing !== undefined)
         return fail(run, `required if ${JSON.stringify(name)} is present, but missing`, missing);
@@ -146,6 +157,8 @@ function createUnevaluatedCheck(inner: CompiledSchema): Check {
     for (const key of Object.keys(value)) {
       if (covered.keys.has(key)) continue;
       covered.keys.add(key);
+      run.steps -= 1;
+      if (run.steps < 0) return false;
       run.path.push(key);
       const fits = inner.check(value[key], run, undefined);
       run.path.pop();

@@ -1,8 +1,8 @@
 import { FORMATS } from '../formats.js';
 import type { SchemaObject } from '../json-schema.js';
-import { toEqualityKey, isMultipleOf, jsonEquals } from '../json-values.js';
-import { fail } from './check.js';
-import type { Check, KeywordContext } from './check.js';
+import { toEqualityKey, isMultipleOf } from '../json-values.js';
+import { fail, createEqualityKey } from './check.js';
+import type { Check, CheckRun, KeywordContext } from './check.js';
 
 /** `type`, `const`, `enum`. */
 export function createValueChecks(schema: SchemaObject): Check[] {
@@ -11,8 +11,13 @@ export function createValueChecks(schema: SchemaObject): Check[] {
   if (types.length > 0) checks.push(createTypeCheck(types));
   if ('const' in schema) {
     const expected = schema['const'];
-    const message = `expected ${shorten(toEqualityKey(expected))}`;
-    checks.push((value, run) => jsonEquals(value, expected) || fail(run, message));
+    const key = toEqualityKey(expected);
+    const message = `expected ${shorten(key)}`;
+    checks.push((value, run) => {
+      if (value === expected) return true;
+      const mayEqual = typeof value === 'object' && typeof expected === 'object';
+      return (mayEqual && createEqualityKey(value, run) === key) || fail(run, message);
+    });
   }
   const values = schema['enum'];
   if (Array.isArray(values)) {
@@ -21,7 +26,7 @@ export function createValueChecks(schema: SchemaObject): Check[] {
     const message = `expected one of ${shorten([...expected].join(', '))}`;
     checks.push((value, run) => {
       if (scalars.has(value)) return true;
-      return (typeof value === 'object' && expected.has(toEqualityKey(value))) || fail(run, message);
+      return (typeof value === 'object' && expected.has(createEqualityKey(value, run))) || fail(run, message);
     });
   }
   return checks;
@@ -111,7 +116,7 @@ export function createStringChecks({ schema, location, compilePattern }: Keyword
     checks.push(
       (value, run) =>
         typeof value !== 'string' ||
-        (value.length >= minLength && countCharacters(value) >= minLength) ||
+        (value.length >= minLength && countCharacters(value, run) >= minLength) ||
         fail(run, `must have at least ${minLength} characters`),
     );
   }
@@ -120,7 +125,7 @@ export function createStringChecks({ schema, location, compilePattern }: Keyword
       (value, run) =>
         typeof value !== 'string' ||
         value.length <= maxLength ||
-        countCharacters(value) <= maxLength ||
+        countCharacters(value, run) <= maxLength ||
         fail(run, `must have at most ${maxLength} characters`),
     );
   }
@@ -137,7 +142,8 @@ export function createStringChecks({ schema, location, compilePattern }: Keyword
   return checks;
 }
 
-function countCharacters(text: string): number {
+function countCharacters(text: string, run: CheckRun): number {
+  run.steps -= text.length >> 4;
   let count = text.length;
   for (let index = 0; index < text.length - 1; index += 1) {
     const isHigh = (text.charCodeAt(index) & 0xfc00) === 0xd800;
