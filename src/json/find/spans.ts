@@ -21,7 +21,7 @@ export function createSpan(finder: FinderName, start: number, end: number, untou
   return { finder, untouched, start, end };
 }
 
-/** A line that may contain a value, and one that can only be part of a value over several lines, or of a fence. */
+/** A line that may contain a value; one that can only be part of a value over several lines, or of a fence; a heading or a label. */
 const VALUE_LINE = /^\s*(?:\{[^]*}|\[[^]*])\s*$/;
 const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
 const LABEL_LINE = /^\s*(?:#|\*\*)|:\s*$/;
@@ -33,7 +33,7 @@ const FENCED_WHOLE = /^\s*(?:```|~~~)[\w+.-]*\s+[[{]/;
 const MAY_BEGIN =
   /\{\s{0,99}(?:["'“‘「«`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
 
-/** The beginning of a value, or of a fence around one. Words about tags do not match, nor does the text after the quotation `"<json>"`. */
+/** The beginning of a value, or of a fence around one. Text that only mentions the tag does not match: `<json> tags are …`, `"<json>" …`. */
 const BEGINS_LIKE_JSON = /^\s*(?:[[{\d-]|["'“]\w|```|~~~|(?:true|false|null)\b)/;
 
 /** Spans that are marked as the answer: the whole text without the thinking, a tag, a line of NDJSON. */
@@ -55,8 +55,8 @@ function findWhole(text: string, { start, end }: Region): Span {
 }
 
 /**
- * Profile `tagged`: only the last block. A tag that is only mentioned, with no JSON after it, is skipped for the block before
- * it; one that begins like JSON and is truncated is not.
+ * Profile `tagged`: only the last block that begins like JSON, even if it is truncated. Blocks after it are skipped: their tags are
+ * only mentioned. If no block begins like JSON, the last one.
  */
 export function* findLastTag(text: string, { blocks }: Survey): Generator<Span> {
   const last = findAnswers(text, blocks).at(-1) ?? blocks.at(-1);
@@ -75,7 +75,7 @@ function createTagSpan(block: TagBlock, isOnly: boolean): Span {
 
 /**
  * The lines that contain one JSON value each, last first, if the text is NDJSON: at least two such lines, log lines between
- * them allowed. If each has a heading or a label, it is running text.
+ * them allowed. If there is a heading or a label for each of them, the text is prose that shows several values.
  */
 export function findNdjsonLines(text: string, regions: readonly Region[], maxLines: number): readonly Region[] {
   const lines: Region[] = [];

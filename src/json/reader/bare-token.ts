@@ -7,19 +7,23 @@ import type { RepairKind } from '../repair.js';
 /** Unquoted text: a number, a literal, a key or words without quotes. */
 export interface BareToken {
   readonly text: string;
-  /** The text ended with the token. */
+  /** The text ends right after the token, which may be incomplete. */
   readonly cut: boolean;
   /** Whether a quote directly after the token closes it; false if the quote opens the next token, undefined without a quote. */
   readonly endQuote: boolean | undefined;
 }
 
+/**
+ * A word, several words, and a key, up to the next delimiter or comment. The bound is `MAX_BARE_LENGTH`: `measureBare` applies a
+ * pattern again while it matches that much.
+ */
 export const WORD =
   /(?:[^\s\u00a0\u200b-\u200d\u2060\ufeff,，、;{}｛｝[\]［］"“”(\\/*_<]|(?!\/\*|\*\*|__\s*[,}\]]|<!--)[/*_<]){0,4096}/y;
 export const PHRASE = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”]){0,4096}/y;
 export const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=]){0,4096}/y;
 const END_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
 
-/** The length of the unquoted token under the position: a number or literal, otherwise words up to the next delimiter. */
+/** The length of the unquoted token at the position: a number or literal, otherwise words up to the next delimiter. */
 export function measureBareToken(source: Source, isKey: boolean, policy: ReaderPolicy): number {
   const length = measureBare(source, isKey ? KEY : WORD);
   const word = source.text.slice(source.at, source.at + length);
@@ -32,6 +36,7 @@ export function readBareToken(source: Source, length: number): BareToken | undef
   const end = at + length;
   if (end === text.length && !final && length < MAX_BARE_LENGTH) return undefined;
   const quoted = /["“”]/.test(text.charAt(end));
+  // The character after the quote and its spaces decides whether the quote closes the token; `END_QUOTE` matches at most 66.
   if (quoted && !final && end + 66 > text.length && /^\s*$/.test(text.slice(end + 1))) return undefined;
   const token = text.slice(at, end);
   source.at = end;

@@ -26,7 +26,7 @@ export class Source {
   failure: ReadFailure | undefined;
   readonly repairs: { -readonly [Field in keyof Repair]: Repair[Field] }[] = [];
   readonly allowed: RepairSet;
-  /** A LaTeX command was written with one backslash, so `\\beta` is a command too. */
+  /** A LaTeX command with a single backslash was found (`\alpha`), so `\beta` is a command too, not the escape `\b`. */
   formulas: boolean;
   #lastRepairEnd = -1;
 
