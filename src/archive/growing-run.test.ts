@@ -31,7 +31,7 @@ async function makeRun(): Promise<{ data: string; folder: string; stdout: string
   return { data, folder, stdout };
 }
 
-async function update(archive: Archive, folder: string, copy = archive.growing(RUN)): Promise<number> {
+async function update(archive: Archive, folder: string, copy = archive.openGrowingCopy(RUN)): Promise<number> {
   return copy.update(await listAuditFiles(folder));
 }
 
@@ -54,7 +54,7 @@ describe('a growing run', () => {
     const site = await openS3Server();
     const { data, folder, stdout } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
-    const copy = archive.growing(RUN);
+    const copy = archive.openGrowingCopy(RUN);
     let expected = '{"type":"thread.started","thread_id":"t"}\n';
     for (const lines of [0, 10, 1000, 20_000, 3]) {
       const text = LINE.repeat(lines);
@@ -87,7 +87,7 @@ describe('a growing run', () => {
     const site = await openS3Server();
     const { folder, stdout } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
-    const copy = archive.growing(RUN);
+    const copy = archive.openGrowingCopy(RUN);
     for (let step = 0; step < 12; step += 1) {
       await appendFile(stdout, LINE.repeat(100));
       expect(await update(archive, folder, copy)).toBe(1);
@@ -119,7 +119,7 @@ describe('a growing run', () => {
     const site = await openS3Server();
     const { folder, stdout } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
-    const copy = archive.growing(RUN);
+    const copy = archive.openGrowingCopy(RUN);
     await update(archive, folder, copy);
     const reader = await (await archive.openRun(RUN))?.openAttempt('stdout', 1);
     await appendFile(stdout, LINE);
@@ -138,7 +138,7 @@ describe('a growing run', () => {
       const site = await openS3Server();
       const { folder, stdout } = await makeRun();
       const archive = await site.open({ address: ADDRESS });
-      const copy = archive.growing(RUN);
+      const copy = archive.openGrowingCopy(RUN);
       let count = 0;
       site.fault = () => ((count += 1) % 3 === 0 ? fault : undefined);
       let expected = '{"type":"thread.started","thread_id":"t"}\n';
@@ -157,7 +157,7 @@ describe('a growing run', () => {
     const site = await openS3Server();
     const { folder, stdout } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
-    const copy = archive.growing(RUN);
+    const copy = archive.openGrowingCopy(RUN);
     await update(archive, folder, copy);
     await appendFile(stdout, LINE);
     site.fault = ({ method }) => (method === 'DELETE' ? 'unavailable' : undefined);
@@ -173,7 +173,7 @@ describe('a growing run', () => {
     const site = await openS3Server();
     const { folder, stdout } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
-    const copy = archive.growing(RUN);
+    const copy = archive.openGrowingCopy(RUN);
     for (let step = 0; step < 3; step += 1) {
       await appendFile(stdout, LINE.repeat(1000));
       await update(archive, folder, copy);

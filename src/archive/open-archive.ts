@@ -19,8 +19,8 @@ export interface Archive {
   readonly keepsLocal: boolean;
   /** How often a run is copied while it grows; undefined if only packed runs are uploaded. */
   readonly copyEveryMs: number | undefined;
-  /** Returns a copy of a growing run that can be updated. Only one process at a time may use it. */
-  growing(runId: string): GrowingCopy;
+  /** Opens the copy of a growing run in order to update it. Only one process at a time may use it. */
+  openGrowingCopy(runId: string): GrowingCopy;
   /** Uploads a packed run, which replaces its parts; resolves once it is proven that the archive has the same bytes. */
   upload(runId: string, file: ReadableFile, options?: Pick<Upload, 'progress' | 'onProgress'>): Promise<void>;
   /** Opens a packed run, or the copied part of a growing one; undefined if the archive has neither. */
@@ -64,7 +64,7 @@ export async function openArchive(settings: ArchiveSettings, options: ArchiveOpt
     location,
     keepsLocal,
     copyEveryMs,
-    growing: (runId) => createGrowingCopy(client, runId, { partBytes: settings.growingPartBytes, clock }),
+    openGrowingCopy: (runId) => createGrowingCopy(client, runId, { partBytes: settings.growingPartBytes, clock }),
     async upload(runId, file, uploadOptions = {}) {
       await uploadFile(client, { key: getPackedRunName(runId), file, ...uploadOptions, ...partBytes });
       await removeGrowingRun(client, runId);

@@ -10,7 +10,7 @@ import type { Upkeep } from '../../store/index.js';
 
 /** Options for copying. */
 export interface CopyOptions {
-  readonly archive: Pick<Archive, 'growing' | 'remove' | 'copyEveryMs'>;
+  readonly archive: Pick<Archive, 'openGrowingCopy' | 'remove' | 'copyEveryMs'>;
   readonly store: Pick<Upkeep, 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
   readonly data: string;
   readonly clock: () => number;
@@ -83,7 +83,7 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
     for (const id of runs.keys()) if (!names.has(id)) runs.delete(id);
     for (const id of included) if (!names.has(id)) included.delete(id);
     for (const id of names) {
-      if (!runs.has(id)) runs.set(id, { dueAt: clock() + everyMs, copy: archive.growing(id) });
+      if (!runs.has(id)) runs.set(id, { dueAt: clock() + everyMs, copy: archive.openGrowingCopy(id) });
     }
     return [...runs];
   }

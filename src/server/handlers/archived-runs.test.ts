@@ -43,7 +43,7 @@ async function openElsewhere(readWorkdir = (_here: string) => '/nowhere/at/all')
   const grow = async (stdout: Buffer) => {
     await mkdir(join(growing, '.audit'), { recursive: true });
     await writeFile(join(growing, '.audit', 'stdout.1.log'), stdout);
-    await archive.growing(RUN).update(await listAuditFiles(growing));
+    await archive.openGrowingCopy(RUN).update(await listAuditFiles(growing));
   };
   return { ...server, s3, end, upload, grow };
 }
