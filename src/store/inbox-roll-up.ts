@@ -152,9 +152,9 @@ const DAY_MS = 24 * HOUR_MS;
 export function splitHistory(span: RunSpan): {
   readonly ranges: readonly SlotRange[];
   /** The minute in which the span ends; empty if the span ends at a full minute. */
-  readonly rest: { readonly since: number; readonly until: number };
+  readonly lastMinute: { readonly since: number; readonly until: number };
 } {
-  const { ranges, rest } = splitSpan(span);
+  const { ranges, coveredUntil } = splitSpan(span);
   const minute = roundUp(span.until, MINUTE_MS);
   const hour = roundUp(minute, HOUR_MS);
   const day = roundUp(hour, DAY_MS);
@@ -163,7 +163,7 @@ export function splitHistory(span: RunSpan): {
     { length: HOUR_MS, since: hour, until: day },
     { length: DAY_MS, since: day, until: Number.MAX_SAFE_INTEGER },
   ].filter(({ since, until }) => since < until);
-  return { ranges: [...ranges, ...after], rest: { since: rest, until: minute } };
+  return { ranges: [...ranges, ...after], lastMinute: { since: coveredUntil, until: minute } };
 }
 
 function roundUp(time: number, length: number): number {

@@ -89,7 +89,7 @@ describe('a span', () => {
     const since = 20 * DAY;
     expect(splitSpan({ since, until: since + 3 * DAY, stepMs: DAY })).toEqual({
       ranges: [{ length: DAY, since, until: since + 3 * DAY }],
-      rest: since + 3 * DAY,
+      coveredUntil: since + 3 * DAY,
     });
     expect(splitSpan({ since, until: since + 30 * 60_000, stepMs: 60_000 }).ranges).toEqual([
       { length: 60_000, since, until: since + 30 * 60_000 },
@@ -106,16 +106,16 @@ describe('a span', () => {
     fc.assert(
       fc.property(spans, ends, ({ since: steps, length, stepMs }, endings) => {
         const span = { since: steps * stepMs, until: steps * stepMs + length, stepMs };
-        const { ranges, rest } = splitSpan(span);
+        const { ranges, coveredUntil } = splitSpan(span);
         const slots = groupBySlot(endings.map((ended_at) => toRunSlot(createFigure({ ended_at }))));
         const counted = slots
           .filter((slot) =>
             ranges.some((range) => range.length === slot.length && range.since <= slot.at && slot.at < range.until),
           )
           .reduce((sum, { counts }) => sum + counts.length, 0);
-        const inRest = endings.filter((ended) => ended >= rest && ended < span.until).length;
-        expect(counted + inRest).toBe(endings.filter((ended) => ended >= span.since && ended < span.until).length);
-        expect(span.until - rest).toBeLessThan(60_000);
+        const remaining = endings.filter((ended) => ended >= coveredUntil && ended < span.until).length;
+        expect(counted + remaining).toBe(endings.filter((ended) => ended >= span.since && ended < span.until).length);
+        expect(span.until - coveredUntil).toBeLessThan(60_000);
       }),
     );
   });

@@ -97,8 +97,8 @@ export function sumCounts(all: Iterable<RunCounts>): RunCounts {
   };
 }
 
-function addTo<Key extends string>(sums: Record<Key, number>, more: Readonly<Record<Key, number>>): void {
-  for (const key of Object.keys(sums) as Key[]) sums[key] += more[key];
+function addTo<Key extends string>(sums: Record<Key, number>, added: Readonly<Record<Key, number>>): void {
+  for (const key of Object.keys(sums) as Key[]) sums[key] += added[key];
 }
 
 /** Creates sums of entries with the same name. */
@@ -148,13 +148,13 @@ export interface SlotRange {
 }
 
 /**
- * Splits a span into slots: the longest that fit into its steps, and shorter ones at its end. The rest is less than a minute; its
+ * Splits a span into slots: the longest that fit into its steps, and shorter ones at its end. Less than a minute remains, whose
  * runs are counted one by one.
  */
 export function splitSpan({ since, until, stepMs }: RunSpan): {
   readonly ranges: readonly SlotRange[];
-  /** Where the rest begins. */
-  readonly rest: number;
+  /** The end of the last slot. */
+  readonly coveredUntil: number;
 } {
   const ranges: SlotRange[] = [];
   let from = since;
@@ -164,7 +164,7 @@ export function splitSpan({ since, until, stepMs }: RunSpan): {
     if (end > from) ranges.push({ length, since: from, until: end });
     from = Math.max(from, end);
   }
-  return { ranges, rest: from };
+  return { ranges, coveredUntil: from };
 }
 
 /** Counts to be added to a slot. */

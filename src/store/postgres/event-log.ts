@@ -27,7 +27,7 @@ export function createEventLog({ database, notifications }: Context): WatchableE
   const append = createGatherer(async (rows) => {
     const joined = joinRows(rows);
     if (await insertNew(database, joined)) return;
-    for (const row of joined) await insertRest(database, row);
+    for (const row of joined) await insertMissing(database, row);
   }, limitWrites(database));
 
   return {
@@ -107,7 +107,7 @@ async function insertRows(database: Queryable, rows: readonly EventRow[]): Promi
 const MAX_TRIES = 5;
 
 /** Inserts the part of a row that is not stored yet. Writers of one run take turns, so that no event is stored twice. */
-async function insertRest(database: Database, row: EventRow): Promise<void> {
+async function insertMissing(database: Database, row: EventRow): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await database.transaction(async (transaction) => insertInTurn(transaction, row));
@@ -130,8 +130,8 @@ async function insertInTurn(transaction: Queryable, row: EventRow): Promise<void
     const { number } = readColumns(each);
     return { firstSeq: number('first_seq'), lastSeq: number('last_seq') };
   });
-  const rest = subtractStored(row, ranges);
-  if (rest.length > 0) await insertRows(transaction, rest);
+  const missing = subtractStored(row, ranges);
+  if (missing.length > 0) await insertRows(transaction, missing);
 }
 
 /** `OFFSET 0` makes the planner look up stored rows in the index, row by row, regardless of its statistics. */

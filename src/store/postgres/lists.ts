@@ -151,8 +151,8 @@ async function searchIssues(
   { page, before, state, words }: IssueSearch,
   window: number,
 ): Promise<Listed<IssueRecord>> {
-  const { rows: lasts } = await database.query(FIND_ISSUE_FLOOR, [before, window - 1]);
-  const floor = lasts[0] === undefined ? undefined : readColumns(lasts[0]).number('seq');
+  const { rows: floors } = await database.query(FIND_ISSUE_FLOOR, [before, window - 1]);
+  const floor = floors[0] === undefined ? undefined : readColumns(floors[0]).number('seq');
   const { rows } = await database.query(SEARCH_ISSUES, [before, floor ?? 0, state, words, page.size + 1]);
   return toSearchPage(rows, page, floor, readIssue, (row) => readColumns(row).number('seq'));
 }
@@ -185,9 +185,10 @@ export async function searchRuns<T>(
 ): Promise<Listed<T>> {
   const { before, engine, outcome, repairLevel, since, until, words, state, page } = search;
   const { endedSince, endedUntil, model, engineVersion } = search;
-  const { rows: lasts } = await database.query(FIND_FLOOR, [before, window - 1]);
-  const last = lasts[0] === undefined ? undefined : readColumns(lasts[0]);
-  const floor = last === undefined ? undefined : { sequence: last.number('seq'), createdAt: last.number('created_at') };
+  const { rows: floors } = await database.query(FIND_FLOOR, [before, window - 1]);
+  const columns = floors[0] === undefined ? undefined : readColumns(floors[0]);
+  const floor =
+    columns === undefined ? undefined : { sequence: columns.number('seq'), createdAt: columns.number('created_at') };
   const digest = [engine, outcome, repairLevel, since, until, words, state];
   const filters = [...digest, endedSince, endedUntil, model, engineVersion];
   const { rows } = await database.query(SEARCH_RUNS, [before, floor?.sequence ?? 0, ...filters, page.size + 1]);

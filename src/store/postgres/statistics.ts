@@ -13,9 +13,9 @@ const FIGURE = `
   digest.seq, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at, ended_at`;
 
 /**
- * Reads slots, runs that are not counted in their slots yet, and runs of the rest of the span in one statement, so that no run is
- * counted twice or left out while another process counts. `OFFSET 0` makes the planner look up each range in the index; with
- * several ranges it would otherwise read all slots.
+ * Reads slots, runs that are not counted in their slots yet, and runs that ended after the last slot in one statement, so
+ * that no run is counted twice or left out while another process counts. `OFFSET 0` makes the planner look up each range in the
+ * index; with several ranges it would otherwise read all slots.
  */
 const LIST_RUN_SLOTS = `
   SELECT slot.at, slot.engine, counts, NULL::bigint AS seq, NULL::text AS outcome, NULL::text AS repair_level,
@@ -63,7 +63,7 @@ const TO_COUNT = `FROM sluice.inbox WHERE created_at IS NULL OR (resolution IS N
 
 /**
  * Reads slots, items that are not counted yet, items of the minute in which the span ends, and the open items in one statement,
- * as above.
+ * so that no item is counted twice or left out while another process counts.
  */
 const READ_INBOX_HISTORY = `
   SELECT 'slot' AS part, slot.at, counts, NULL::text AS item, NULL::text AS resolution, NULL::bigint AS created_at
@@ -97,13 +97,13 @@ export function createStatistics(context: Context): Statistics {
 function createRunStatistics({ database }: Context): Pick<Statistics, 'listRunSlots' | 'countEndedRuns'> {
   return {
     async listRunSlots(span) {
-      const { ranges, rest } = splitSpan(span);
+      const { ranges, coveredUntil } = splitSpan(span);
       const { rows } = await database.query(LIST_RUN_SLOTS, [
         ranges.map(({ length }) => length),
         ranges.map(({ since }) => since),
         ranges.map(({ until }) => until),
         span.since,
-        rest,
+        coveredUntil,
         span.until,
       ]);
       return rows.flatMap((row) => {
@@ -126,13 +126,13 @@ function createRunStatistics({ database }: Context): Pick<Statistics, 'listRunSl
 function createInboxStatistics({ database }: Context): Pick<Statistics, 'readInboxHistory' | 'countInboxItems'> {
   return {
     async readInboxHistory(span) {
-      const { ranges, rest } = splitHistory(span);
+      const { ranges, lastMinute } = splitHistory(span);
       const { rows } = await database.query(READ_INBOX_HISTORY, [
         ranges.map(({ length }) => length),
         ranges.map(({ since }) => since),
         ranges.map(({ until }) => until),
-        rest.since,
-        rest.until,
+        lastMinute.since,
+        lastMinute.until,
       ]);
       return joinHistory(rows.map(readPart), span.since);
     },

@@ -59,7 +59,7 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
       firstSeq: readInteger(each, 'first_seq'),
       lastSeq: readInteger(each, 'last_seq'),
     }));
-    for (const rest of subtractStored(row, stored)) addMissing(rest, minLength);
+    for (const missing of subtractStored(row, stored)) addMissing(missing, minLength);
   }
 
   let lastEnd = Number.NEGATIVE_INFINITY;

@@ -12,8 +12,8 @@ const FIGURE = `
   digest.sequence, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at, ended_at`;
 
 /**
- * Reads slots, runs that are not counted in their slots yet, and runs of the rest of the span in one statement, so that no run is
- * counted twice or left out while another process counts.
+ * Reads slots, runs that are not counted in their slots yet, and runs that ended after the last slot in one statement, so
+ * that no run is counted twice or left out while another process counts.
  */
 const LIST_RUN_SLOTS = `
   SELECT slot.at, slot.engine AS engine, counts, NULL AS sequence, NULL AS outcome, NULL AS repair_level,
@@ -39,7 +39,7 @@ const TO_COUNT = `
 
 /**
  * Reads slots, items that are not counted yet, items of the minute in which the span ends, and the open items in one statement,
- * as above.
+ * so that no item is counted twice or left out while another process counts.
  */
 const READ_INBOX_HISTORY = `
   SELECT 'slot' AS part, slot.at, counts, NULL AS item, NULL AS resolution, NULL AS created_at
@@ -81,8 +81,10 @@ function createRunStatistics(database: Database): Pick<Statistics, 'listRunSlots
   const markCounted = database.prepare('DELETE FROM runs_to_count WHERE sequence IN (SELECT value FROM json_each(?))');
   return {
     async listRunSlots(span) {
-      const { ranges, rest } = splitSpan(span);
-      const rows = await database.read(() => listSlots.all(JSON.stringify(ranges), span.since, rest, span.until));
+      const { ranges, coveredUntil } = splitSpan(span);
+      const rows = await database.read(() =>
+        listSlots.all(JSON.stringify(ranges), span.since, coveredUntil, span.until),
+      );
       return rows.flatMap((row) => {
         if (row['counts'] !== null) {
           const counts = readJson(row, 'counts') as RunCounts;
@@ -117,8 +119,8 @@ function createInboxStatistics(database: Database): Pick<Statistics, 'readInboxH
   const markCounted = database.prepare('UPDATE inbox SET created_at = ?, resolved_at = ? WHERE sequence = ?');
   return {
     async readInboxHistory(span) {
-      const { ranges, rest } = splitHistory(span);
-      const rows = await database.read(() => history.all(JSON.stringify(ranges), rest.since, rest.until));
+      const { ranges, lastMinute } = splitHistory(span);
+      const rows = await database.read(() => history.all(JSON.stringify(ranges), lastMinute.since, lastMinute.until));
       return joinHistory(rows.map(readPart), span.since);
     },
 
