@@ -22,6 +22,16 @@ describe('readSecrets', () => {
     expect(secrets).toEqual(['a-token-and-more', 'written-down', 'a-token', 'hook']);
   });
 
+  it('finds the other tokens of the environment if one of them is missing, too short or has a name twice', () => {
+    const list = [
+      { name: 'ada', scopes: [], value: 'the-token-of-ada-1234' },
+      { name: 'ada', scopes: [], value: 'short-one' },
+      { name: 'bob', scopes: [], value_env: 'NOT_HERE' },
+    ];
+    const env = { SLUICE_TOKENS: JSON.stringify(list) };
+    expect(readSecrets({}, env)).toEqual(['the-token-of-ada-1234', 'short-one']);
+  });
+
   it('finds nothing in an empty configuration', () => {
     expect(readSecrets({}, {})).toEqual([]);
   });

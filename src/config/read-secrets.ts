@@ -1,6 +1,5 @@
-import { SluiceError } from '../base/index.js';
 import type { Config } from './config.js';
-import { readTokens } from './read-tokens.js';
+import { listTokenValues } from './read-tokens.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,14 +23,4 @@ export function readSecrets(
   const fromVariables = variables.map((variable) => (variable === undefined ? '' : (env[variable] ?? '')));
   const secrets = [...listTokenValues(config, env), ...fromVariables].filter((secret) => secret !== '');
   return [...new Set(secrets)].toSorted((left, right) => right.length - left.length);
-}
-
-/** A worker shares the configuration of the server but may lack its tokens, so a missing one is not an error here. */
-function listTokenValues(config: Pick<Config, 'tokens'>, env: Environment): readonly string[] {
-  try {
-    return readTokens(config, env).map(({ value }) => value);
-  } catch (error) {
-    if (!(error instanceof SluiceError)) throw error;
-    return (config.tokens ?? []).flatMap(({ value = '', value_env = '' }) => [value, env[value_env] ?? '']);
-  }
 }

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { SluiceError, getErrorCode } from '../base/index.js';
+import { SluiceError, getErrorCode, isSluiceError } from '../base/index.js';
 import { fromRecordSchema } from '../json-schema/index.js';
 import { configFileSchema } from './config.js';
 import type { Config, TokenConfig } from './config.js';
@@ -43,6 +43,27 @@ export function readTokens(
   throw createConfigError(
     `Two tokens are named "${duplicate.name}". Rename one of them: the name records who made a decision.`,
   );
+}
+
+/**
+ * Lists the values of the tokens that can be read, to mask them; never throws because of invalid tokens. A worker shares the
+ * configuration of the server but may lack its tokens, and a token that `readTokens` rejects is secret too.
+ */
+export function listTokenValues(
+  config: Pick<Config, 'tokens'>,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const listed = [...readListedTokens(env), ...(config.tokens ?? [])];
+  return listed.flatMap(({ value = '', value_env = '' }) => [value, env[value_env] ?? '']);
+}
+
+function readListedTokens(env: Readonly<Record<string, string | undefined>>): readonly TokenConfig[] {
+  try {
+    return readFromEnvironment(env) ?? [];
+  } catch (error) {
+    if (!isSluiceError(error)) throw error;
+    return [];
+  }
 }
 
 /** Returns the path of the token file, if the environment names one. */
