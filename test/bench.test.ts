@@ -4,6 +4,7 @@ import { chooseParts } from '../bench/choose-parts.js';
 import { makeFindings } from '../bench/findings.js';
 import { compare, median } from '../bench/measure.js';
 import { makeProse, VERDICT } from '../bench/prose.js';
+import { readSizeTargets } from '../bench/part-size.js';
 import { Random } from '../bench/random.js';
 import { renderChart } from '../bench/render-chart.js';
 import { renderResults } from '../bench/render-results.js';
@@ -118,4 +119,16 @@ describe('the report of the bench', () => {
     ]);
     expect(chart).toContain('a &lt; b');
   });
+});
+
+it('reports a size that is over its limit', () => {
+  const printed = [
+    'sluice/json: 24.41 kB minified and gzipped, limit 24.3 kB, goal 20 kB   over the limit',
+    'parse of sluice/json alone: 16.90 kB minified and gzipped, limit 19.8 kB, goal 17 kB',
+    'sluice/client: 17.02 kB minified and gzipped, limit 18.2 kB',
+  ];
+  expect(readSizeTargets(printed.join('\n'))).toEqual([
+    { what: 'sluice/json, minified and gzipped', limit: '≤ 20 kB', measured: '24.41 kB', met: false },
+    { what: 'parse of sluice/json alone, minified and gzipped', limit: '≤ 17 kB', measured: '16.90 kB', met: true },
+  ]);
 });
