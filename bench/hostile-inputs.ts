@@ -10,7 +10,7 @@ export interface HostileInput {
 
 const MEGABYTE = 1_000_000;
 
-/** Texts on which peers crash or hang. */
+/** Texts on which other parsers crash or hang. */
 export const HOSTILE_INPUTS: readonly HostileInput[] = [
   repeated('200,000 ×  [', '[', 200_000),
   repeated('1 MB of {"a":', '{"a":'),

@@ -26,6 +26,7 @@ export const STREAM_TEXTS = {
       null,
       2,
     );
+    // A fifth of the text: the sentence has 64 characters.
     const thinking = 'First {"findings": []} came to mind, but the list is not empty. '.repeat(bytes / 320);
     return { json, text: `<think>${thinking}</think>\nHere is the review:\n\n\`\`\`json\n${json}\n\`\`\`\n` };
   },

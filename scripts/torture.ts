@@ -1,6 +1,8 @@
 /**
- * Runs the long forms of the random campaigns: `npm run torture [-- --damages 10000] [--rounds 10] [--seconds 60]
- * [--only WORDS] [--minutes 60]`; the soak test only with `--only soak`. Prints the results; `docs/reliability.md` has the last figures.
+ * Runs the randomized tests for much longer than `npm test` does, and the mutations of the requirements: `npm run torture
+ * [-- --damages 10000] [--rounds 10] [--seconds 60] [--only WORDS] [--minutes 60]`. `CampaignLength` explains the numbers;
+ * `--only` selects the campaigns whose names contain the words. The soak test runs only with `--only soak`. Prints the results;
+ * `docs/reliability.md` has the last figures.
  */
 import { exitWithUsageError, readArguments } from './read-arguments.js';
 import { PROJECT, runTool } from './run-tool.js';
@@ -52,7 +54,7 @@ for (const campaign of chosen) {
   );
 }
 if (withMutations) failures += await runMutations();
-console.log(failures === 0 ? 'no failures' : `${failures} failures: each printed its seed above`);
+console.log(failures === 0 ? 'no failures' : `${failures} failures; see the output above`);
 process.exitCode = failures === 0 ? 0 : 1;
 
 async function runCampaign({ project, files, rounds, settings }: Campaign) {

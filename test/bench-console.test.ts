@@ -25,6 +25,6 @@ it('measures the main thread of the page, from its first paint on', () => {
   expect(readTasks(TRACE, PAGE)).toEqual({ longest: 30, longestOnWall: 80, count: 2 });
 });
 
-it('refuses a trace without the page', () => {
+it('refuses a trace that does not contain the page', () => {
   expect(() => readTasks(TRACE, 'http://127.0.0.1:1')).toThrow('does not contain the page');
 });

@@ -96,7 +96,7 @@ describe('an invalid schedule', () => {
   );
 });
 
-describe('a run whose folder is removed by its worker', () => {
+describe('a run whose agent replaces the folder .audit with a link', () => {
   it('is reported, and the command ends', async () => {
     const trick = `
       const { renameSync, symlinkSync } = require('node:fs');

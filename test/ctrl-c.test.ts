@@ -86,7 +86,7 @@ describe('Ctrl-C', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'canceled' });
   });
 
-  it('is not needed after the answer: an empty line is not an answer, and the open input does not keep the command running', async () => {
+  it('is not needed to end the command after a reply, although its input is still open; an empty line is refused as a reply', async () => {
     const { child, printed, exitCode } = startCommand(await writeAskingAgent(), folder);
     await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('? Which color?');
     child.stdin.write('\n');

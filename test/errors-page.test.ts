@@ -84,7 +84,7 @@ describe('docs/errors.md', () => {
     expectCodes(sections, title, codes);
   });
 
-  it('lists every code that is thrown, once: with the runs, or with the other misuse', () => {
+  it('lists every code that is thrown once, under Runs or under Misuse', () => {
     const listed = [...(sections.get('Misuse') ?? []), ...(sections.get('Runs') ?? [])];
     expect(listed.toSorted()).toEqual(findThrownCodes().toSorted());
   });

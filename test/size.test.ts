@@ -17,7 +17,7 @@ describe('npm run size', () => {
     expect(await measureGzippedSize(join(folder, 'large.js'))).toBeGreaterThan(15_000);
   });
 
-  it('measures only what the names need', async () => {
+  it('measures only the code that the given exports need', async () => {
     const entry = join(PROJECT, 'src/entries/json.ts');
     const alone = await measureGzippedSize(entry, { names: ['parse'] });
     expect(alone).toBeGreaterThan(1000);

@@ -73,6 +73,7 @@ async function readImports(file: string): Promise<ReadonlyMap<string, boolean>> 
     if (isImport(node)) add(node.source?.value, node.typeOnly === true);
     if (isDynamicImport(node)) add(node.arguments[0]?.expression.value, false);
     if (isTypeImport(node)) add(node.argument.value, true);
+    // Undefined would end the loop.
     pending.push(...Object.values(node).map((part: unknown) => part ?? null));
   }
   return imports;

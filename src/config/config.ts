@@ -75,10 +75,13 @@ const serverSchema = object(
       {},
       {
         body_bytes: limit,
+        /** How long a request may take. */
         request_s: limit,
         requests_at_once: limit,
         streams_at_once: limit,
+        /** Requests of one caller. */
         requests_per_minute: limit,
+        /** Requests of one address that were refused because of their token. */
         refusals_per_minute: limit,
       },
     ),
@@ -90,6 +93,7 @@ const databaseSchema = {
   type: ['string', 'object'],
   minLength: 1,
   properties: {
+    /** The SQLite file in the data folder by default. */
     url: name,
     /** Maximum number of connections per process, in addition to the one that listens; PostgreSQL only. `openStore` has the same limits. */
     pool: { type: 'integer', minimum: 2, maximum: 1000 },
@@ -117,6 +121,7 @@ const retentionSchema = object(
   },
 );
 
+/** A limit on tokens, cost or both. */
 const amount = object(
   {},
   {
@@ -166,6 +171,7 @@ const triggerSchema = object(
   {
     /** Users who may start work with the label; by default everyone who may set it. */
     senders: names,
+    /** Maximum number of accepted deliveries per minute. */
     per_minute: { type: 'integer', minimum: 1 },
   },
 );
@@ -199,8 +205,11 @@ export const configFileSchema = object(
     approvals: approvalRulesSchema,
     /** Whether runs are sandboxed if their spec does not set it (`required` applies to all runs), and additional folders to mount. */
     sandbox: object({}, { use: sandboxUse, read: names, write: names }),
+    /** Regular expressions of secrets to mask, in addition to the values of sensitive variables. */
     secrets: object({}, { patterns: names }),
+    /** How long a worker's claim is valid without being renewed. */
     lease_s: { type: 'number', minimum: 1 },
+    /** After this many attempts, the delivery of a comment has failed permanently. */
     max_delivery_tries: count,
     /** How many times an order is requeued if its worker dies. */
     retries: object({}, { worker_lost: { type: 'integer', minimum: 0, maximum: 10 } }),

@@ -21,7 +21,7 @@ describe.each(Object.entries({ ...ANSWERS, ...BOLD_ANSWERS, ...FURTHER_ANSWERS }
   });
 });
 
-describe('bolder readings', () => {
+describe('readings of text that is not JSON', () => {
   const bold = Object.values(BOLD_ANSWERS).flat();
 
   test('never replace the value that is found without align', () => {

@@ -79,7 +79,7 @@ function renderLink(link: string): string {
 /** Formats untrusted text as code on one line: with more backticks than it contains in a row. */
 function formatCode(text: string): string {
   const line = text.slice(0, 1000).replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE_CHARACTERS, formatInvisible).trim();
-  const ticks = '`'.repeat(measureLongestRun(line) + 1);
+  const ticks = '`'.repeat(countBackticksInRow(line) + 1);
   const pad = line.startsWith('`') || line.endsWith('`') || line === '' ? ' ' : '';
   return `${ticks}${pad}${line}${pad}${ticks}`;
 }
@@ -91,10 +91,11 @@ function formatBlock(text: string, language = ''): string {
       ? `${text.slice(0, MAX_BLOCK_LENGTH)}\n… (${text.length - MAX_BLOCK_LENGTH} more characters)`
       : text;
   const shown = cut.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE_CHARACTERS, formatInvisible);
-  const ticks = '`'.repeat(Math.max(3, measureLongestRun(shown) + 1));
+  const ticks = '`'.repeat(Math.max(3, countBackticksInRow(shown) + 1));
   return `${ticks}${language}\n${shown}\n${ticks}`;
 }
 
-function measureLongestRun(text: string): number {
-  return (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
+/** Counts the backticks of the longest sequence in a text. */
+function countBackticksInRow(text: string): number {
+  return (text.match(/`+/g) ?? []).reduce((longest, ticks) => Math.max(longest, ticks.length), 0);
 }

@@ -13,9 +13,12 @@ const orderFactsSchema = object(
   {
     issue_ref: name,
     run_id: name,
+    /** The name of the wrapper. */
     worker: name,
     instructions: text,
+    /** The evidence that was needed to advance: proof, or the agent's report if nothing contradicted it. */
     policy: oneOf(['proven', 'reported']),
+    /** The names of the checks. */
     checks: arrayOf(name),
     exit_code: orNull({ type: 'integer' }),
     signal: orNull(name),
@@ -25,6 +28,7 @@ const orderFactsSchema = object(
     result_is_answer: flag,
   },
   {
+    /** Whether the order asked for a change of the repository or only for a report. */
     expects: oneOf(['change', 'report']),
     /** The problem with the commit that the result names. */
     commit_problem: problemSchema,

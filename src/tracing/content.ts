@@ -7,7 +7,7 @@ export function describeContent(value: unknown): string {
   return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`;
 }
 
-/** Formats a message as the GenAI conventions require, shortened. */
+/** Formats a message as OpenTelemetry's conventions for generative AI require, shortened. */
 export function describeMessage(role: 'user' | 'assistant', text: string): string {
   return JSON.stringify([{ role, parts: [{ type: 'text', content: describeContent(text) }] }]);
 }

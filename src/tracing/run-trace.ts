@@ -50,8 +50,8 @@ interface TracedAgent {
 }
 
 /**
- * Starts the spans of one run, following the GenAI conventions: `invoke_agent`, and as its children a `chat` for each turn of the
- * model and an `execute_tool` for each call. An agent does not report its requests, so a `chat` lasts from the last tool result
+ * Starts the spans of one run, following OpenTelemetry's conventions for generative AI: `invoke_agent`, and as its children a
+ * `chat` for each step of the model and an `execute_tool` for each tool call. An agent does not report its requests, so a `chat` lasts from the last tool result
  * to the last message.
  */
 export function startRunTrace(
@@ -73,7 +73,7 @@ export function startRunTrace(
   const subAgents = new Map<string, TracedAgent>();
   /** The spans of calls that have not ended; undefined for a call whose span was omitted. */
   const calls = new Map<string, Span | undefined>();
-  /** Records the first step later: if it turns out to be the only one, the usage of the run is its usage. */
+  /** Records the first step, called when the next one ends or the run ends: if it is the only step, the usage of the run is its usage. */
   let recordFirstStep: ((usage: Usage | undefined, model: string | undefined) => void) | undefined;
   let isFirstStep = true;
   let spanCount = 0;

@@ -56,7 +56,7 @@ describe('the charts', () => {
     expect(legend).toMatch(new RegExp(`Success\\s+${counted}`));
   });
 
-  it('open the runs of a bar, and of a figure', async () => {
+  it('open the runs that a bar or a row of the data counts', async () => {
     const { page } = await app.open('/charts?range=week');
     await waitUntilLoaded(page);
     const chart = page.getByRole('region', { name: 'Outcomes', exact: true });

@@ -217,7 +217,7 @@ describe('the form of an order', () => {
     expect(await countOrders('acme/shop#1')).toBe(before + 1);
   });
 
-  it('submits another order once something was changed', async () => {
+  it('submits another order if the form was changed after the response was lost', async () => {
     const { page } = await app.open('/issues/acme%2Fshop%232?order', { mayFail });
     const before = await countOrders('acme/shop#2');
     const submit = await submitUnanswered(page);

@@ -15,14 +15,14 @@ import { makeInputs, PIXEL, SLOW_ANSWER } from './inputs.js';
 
 type Script = (folders: StageFolders) => readonly [ModelReply, ...ModelReply[]];
 
-/** Answers every permission request with an option of a kind. */
+/** Answers every permission request with its option of this kind. */
 const reply = (kind: 'allow_once' | 'reject_once') => (event: FcmpEvent, run: Run) => {
   if (event.type !== 'permission.required') return;
   const { interaction_id, options } = event.data;
   void run.reply({ interaction_id, option_id: options.find((one) => one.kind === kind)?.id ?? '', who: 'ann' });
 };
 
-/** The contract of two-way programs: approvals, and one process over several questions. */
+/** Tests an engine in two-way mode, in which the running program receives messages: approvals, and one process for several questions. */
 export function describeTwoWay(real: RealEngine): void {
   const { engine } = real;
   const write: Script = ({ workdir }) => [
@@ -78,7 +78,7 @@ export function describeTwoWay(real: RealEngine): void {
       expect(result).toMatchObject({ status: 'success', text: 'Done.' });
     });
 
-    it('lets a rule decide, without a question in between', async () => {
+    it('lets a rule decide, without asking a person', async () => {
       const approvals = [{ decide: 'deny', why: 'nothing is written here' }] as const;
       const { data, made } = await perform(write, { permissions: 'ask', approvals }, () => undefined);
       expect(data('permission.replied')).toMatchObject([{ decision: 'deny', by: 'rule' }]);
@@ -143,7 +143,7 @@ export function describeTwoWay(real: RealEngine): void {
         (event, run) => {
           if (event.type === 'permission.required')
             option = event.data.options.find(({ kind }) => kind === 'allow_once')?.id ?? '';
-          // A request of the resumed agent in the same words is already answered.
+          // The stored answer applies if the resumed agent repeats its request unchanged; this reply is then refused.
           if (event.type === 'permission.required' && event.meta.attempt > 1)
             setTimeout(() => void run.reply({ ...event.data, option_id: option }).catch(() => undefined), 500);
           if (event.type === 'diagnostic.warning' && event.data.code === 'PERMISSION_PENDING')

@@ -78,7 +78,7 @@ export const PARSER: readonly Mutation[] = [
       '`${message}${others}`',
     ],
     [
-      'A module wraps it as its own in two or three lines.',
+      'A module wraps this error as its own in two or three lines.',
       "return { ok: false, status: 'failed', error, repairLevel",
       "return { ok: false, status: 'failed', error: new Error(error.message) as ParseError, repairLevel",
     ],

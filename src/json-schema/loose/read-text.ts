@@ -98,7 +98,7 @@ function* listReadings(
       if (!read.kinds.has('loose_brackets')) break;
     }
     const members = readMembers(body, isKnownKey, (key) => acceptsTextList(context, root, key));
-    // A single `label: text` may be any sentence: it counts only with a list, or as a marked part of the text.
+    // A single `label: text` may be any sentence: it counts only if the value is a list, or if it is in a fence or a box.
     const [first, second] = Object.values(members ?? {});
     const isEnough = second !== undefined || Array.isArray(first) || (body !== text.trim() && !isIntroduced);
     if (members !== undefined && isEnough) yield { value: members, rule: 'loose_members' };
@@ -136,8 +136,9 @@ function listForms(calls: readonly ToolCall[]): readonly Reading[] {
 }
 
 /**
- * Lists the parts that may be the answer: the only fence or box; or the entire text, or from the first bracket or tag to the last; not
- * after words that call it an example.
+ * Lists the parts of the text that may be the answer. If there are fences, the only one; else if there are boxes, the only one; else the
+ * entire text, what follows an introduction, and the span from the first bracket or tag to the last. Parts after words that
+ * call them an example are omitted.
  */
 function findBodies(text: string): readonly string[] {
   const [fence, another] = text.matchAll(FENCE);
@@ -154,6 +155,7 @@ function findBodies(text: string): readonly string[] {
   return [...new Set([text.trim(), ...(isAnswer ? [announced.trim()] : []), ...brackets, ...elements])];
 }
 
+/** Cuts out the text from the first match of `opening` to the index `last`. */
 function cutOut(text: string, opening: RegExp, last: number): readonly string[] {
   const first = text.search(opening);
   return first === -1 || last <= first || NO_ANSWER.test(text.slice(0, first)) ? [] : [text.slice(first, last + 1)];
@@ -170,7 +172,7 @@ function wrapLoneValue(context: AlignmentContext, root: AlignmentView, body: str
   const candidates = [...root.properties].filter(([name, nodes]) => {
     const view = context.getView(nodes, name);
     if (view.types.some((type) => type === 'array' || type === 'object')) return false;
-    // Words that a property for any text would accept may be a refusal.
+    // Free text fits this property, but may be a refusal by the model: as a candidate it is rejected below.
     if (scalar === undefined && view.members === undefined && view.types.includes('string')) return true;
     return context.passes(view, context.align(view, scalar ?? body, { path: [name], isElement: false }).value);
   });

@@ -6,7 +6,10 @@ import { listNames } from '../text/choices.js';
 import type { Choice } from '../text/choices.js';
 import { foldCase } from '../text/spelling.js';
 
-/** Maximum number of schema objects in a view. A view only guides the alignment; the complete schema decides whether a value is valid. */
+/**
+ * Maximum number of schema objects in a view, which combines the schemas that apply to one value. A view only guides the
+ * alignment; the complete schema decides whether a value is valid.
+ */
 export const MAX_PARTS = 64;
 
 /** Collects the schema objects that apply together: the given ones and those reached through references and `allOf`. */
@@ -41,7 +44,7 @@ function isConstant(node: SchemaNode): boolean {
 }
 
 /** Reads the values of the first enum or constant among the parts. */
-export function readMembers(parts: readonly SchemaObject[]): readonly Choice[] | undefined {
+export function readEnumMembers(parts: readonly SchemaObject[]): readonly Choice[] | undefined {
   for (const part of parts) {
     const title = typeof part['title'] === 'string' && 'const' in part ? [part['title']] : [];
     const listed: unknown = 'const' in part ? [part['const']] : part['enum'];
@@ -74,7 +77,7 @@ export function collectProperties(parts: readonly SchemaObject[]): ReadonlyMap<s
   return properties;
 }
 
-/** Collects the words of a key, and of its title and description. */
+/** Collects the words of a key, and of its title and description: they may name the unit or the currency of a number. */
 export function collectWords(key: string, parts: readonly SchemaObject[]): ReadonlySet<string> {
   const texts = [
     key.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' '),

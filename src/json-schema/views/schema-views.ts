@@ -16,7 +16,7 @@ import {
   isFractionSchema,
   isSchema,
   MAX_PARTS,
-  readMembers,
+  readEnumMembers,
   readSchemaKeyword,
   readSchemas,
   readStrings,
@@ -161,7 +161,7 @@ function readView(source: ViewSource, nodes: Conjunction, key: string): Alignmen
   const groups = parts
     .flatMap((part) => ['anyOf', 'oneOf'].map((keyword) => toAlternatives(readSchemas(part[keyword]))))
     .filter((group) => group.length > 0);
-  const view = createView(source, nodes, parts, groups, collectWords(key, parts), readMembers(parts));
+  const view = createView(source, nodes, parts, groups, collectWords(key, parts), readEnumMembers(parts));
   return { ...view, keyWords: collectWords(key, []) };
 }
 
@@ -169,7 +169,7 @@ function readView(source: ViewSource, nodes: Conjunction, key: string): Alignmen
 function chooseAlternative(source: ViewSource, view: AlignmentView, alternative: Alternative): AlignmentView {
   const others = view.groups.slice(1);
   if (alternative.length > 1) {
-    const members = alternative.flatMap((node) => readMembers([node].filter(isJsonObject)) ?? []);
+    const members = alternative.flatMap((node) => readEnumMembers([node].filter(isJsonObject)) ?? []);
     const merged = createView(source, view.nodes, view.parts, others, view.words, members);
     return { ...merged, keyWords: view.keyWords, isConstant: false, nesting: view.nesting + 1 };
   }
@@ -178,7 +178,7 @@ function chooseAlternative(source: ViewSource, view: AlignmentView, alternative:
   const parts = [...new Set([...view.parts, ...chosen.parts])].slice(0, MAX_PARTS);
   const nodes = [...view.nodes, ...alternative];
   const groups = [...chosen.groups, ...others];
-  const narrowed = createView(source, nodes, parts, groups, words, readMembers(parts));
+  const narrowed = createView(source, nodes, parts, groups, words, readEnumMembers(parts));
   return { ...narrowed, keyWords: view.keyWords, nesting: view.nesting + 1 };
 }
 
