@@ -44,8 +44,12 @@ export class Slots {
       acquire: async () => {
         while (this.isFull && !this.#taken.has(claim) && !stop.aborted) {
           await new Promise<void>((resolve) => {
-            this.#waiting.push(resolve);
-            stop.addEventListener('abort', () => resolve(), { once: true });
+            const wake = (): void => {
+              stop.removeEventListener('abort', wake);
+              resolve();
+            };
+            this.#waiting.push(wake);
+            stop.addEventListener('abort', wake);
           });
         }
         this.take(claim);

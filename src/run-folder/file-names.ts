@@ -1,6 +1,6 @@
 import type { CapturedStream } from '../events/index.js';
 
-/** The subfolder with Sluice's records; the agent may write to the rest of a run folder. */
+/** The subfolder with Sluice's records. The agent may write anywhere else in a run folder. */
 export const AUDIT_FOLDER = '.audit';
 
 /** The folder in a packed run for the files that the run changed in its working folder. */

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { firstDifference } from './replay-run-folder.js';
+import { findFirstDifference } from './replay-run-folder.js';
 
-test('equal values do not differ, even with another order of keys', () => {
-  expect(firstDifference({ a: 1, b: [null, 'x'] }, { b: [null, 'x'], a: 1 })).toBeUndefined();
+test('finds no difference between equal values, whatever the order of their keys', () => {
+  expect(findFirstDifference({ a: 1, b: [null, 'x'] }, { b: [null, 'x'], a: 1 })).toBeUndefined();
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      expect(firstDifference(value, structuredClone(value))).toBeUndefined();
+      expect(findFirstDifference(value, structuredClone(value))).toBeUndefined();
     }),
   );
 });
@@ -19,8 +19,8 @@ test.each([
   [{}, [], [], {}, []],
   [undefined, { a: 1 }, [], undefined, { a: 1 }],
   [JSON.parse('{"__proto__":1}'), {}, ['__proto__'], 1, undefined],
-])('%j and %j differ at %j', (stored, rebuilt, path, there, here) => {
-  expect(firstDifference(stored, rebuilt)).toEqual({ path, stored: there, rebuilt: here });
+])('finds the first difference between %j and %j at %j', (stored, rebuilt, path, storedValue, rebuiltValue) => {
+  expect(findFirstDifference(stored, rebuilt)).toEqual({ path, stored: storedValue, rebuilt: rebuiltValue });
 });
 
 function nested(end: string): unknown {
@@ -29,6 +29,6 @@ function nested(end: string): unknown {
   return value;
 }
 
-test('depth does not matter', () => {
-  expect(firstDifference(nested('a'), nested('b'))).toMatchObject({ stored: 'a', rebuilt: 'b' });
+test('finds a difference at any depth', () => {
+  expect(findFirstDifference(nested('a'), nested('b'))).toMatchObject({ stored: 'a', rebuilt: 'b' });
 });

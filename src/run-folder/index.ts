@@ -28,7 +28,7 @@ export { openRunLogs, type RunLogs } from './logs/run-logs.js';
 export { translateRunFolder, type AttemptJudge, type TranslateOptions } from './translate-run-folder.js';
 export { rewriteRunLogs } from './rewrite-run-logs.js';
 export {
-  firstDifference,
+  findFirstDifference,
   replayRunFolder,
   type AlteredStream,
   type LogDifference,

@@ -43,7 +43,7 @@ export interface WritableRunFolder extends RunFolder {
 }
 
 /** The maximum size of a meta file, which may contain a long prompt. */
-const META_BYTES = 16 * 1024 * 1024;
+const MAX_META_BYTES = 16 * 1024 * 1024;
 
 /**
  * Finds the files of a run: in `.audit` of the folder, in the folder itself, or in a packed file. With `trustedRoot`, the path
@@ -153,7 +153,7 @@ function toRunFolder({ open, ...named }: NamedFiles): RunFolder {
     meta: async (attempt, warn) => {
       const name = getAttemptFileName('meta', attempt);
       const path = join(named.place, name);
-      const text = await readSmallFile(path, META_BYTES, async () => open(name));
+      const text = await readSmallFile(path, MAX_META_BYTES, async () => open(name));
       if (text === undefined) return {};
       const { meta, ignored } = readAttemptMeta(parseJson(text));
       if (ignored.length > 0) {

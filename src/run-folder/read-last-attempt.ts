@@ -34,7 +34,7 @@ export async function readLastAttempt(dir: string, maxBytes: number, root: Trust
     const attempt = (await folder.attempts()).at(-1);
     if (attempt === undefined) return EMPTY;
     const read = async (stream: 'stdout' | 'stderr' | 'pty') =>
-      readEnd(async () => folder.openAttempt(stream, attempt), maxBytes);
+      readLastBytes(async () => folder.openAttempt(stream, attempt), maxBytes).catch(() => new Uint8Array());
     const [stdout, stderr, pty] = await Promise.all([read('stdout'), read('stderr'), read('pty')]);
     const meta: AttemptMeta = await folder.meta(attempt).catch(() => ({}));
     return {
@@ -49,8 +49,8 @@ export async function readLastAttempt(dir: string, maxBytes: number, root: Trust
   }
 }
 
-async function readEnd(open: OpenFile, maxBytes: number): Promise<Uint8Array> {
-  const handle = await open().catch(() => undefined);
+async function readLastBytes(open: OpenFile, maxBytes: number): Promise<Uint8Array> {
+  const handle = await open();
   if (handle === undefined) return new Uint8Array();
   try {
     const { size } = await handle.stat();

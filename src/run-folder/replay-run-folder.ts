@@ -102,9 +102,9 @@ export async function replayRunFolder(
       const { differences, total } = olderComparison;
       return { status: 'older_version', message: 'Recorded by an older version.', recorded, differences, total };
     }
-    const difference = (await compareRows(pending, stored)) ?? (await findLeftOver(stored));
+    const difference = (await compareRows(pending, stored)) ?? (await findRemainingRow(stored));
     if (difference !== undefined) return { status: 'different', difference };
-    const compared = Object.fromEntries([...stored].map(([log, { rows }]) => [log, rows]));
+    const compared = Object.fromEntries([...stored].map(([log, { rowCount }]) => [log, rowCount]));
     return { status: 'same', compared, ...(captured === undefined ? {} : { captured: captured.length }) };
   } finally {
     for (const { reader } of stored.values()) await reader.return(undefined);
@@ -139,7 +139,8 @@ interface StoredLog {
   readonly reader: AsyncGenerator<LoggedRow, undefined>;
   /** Rows that were read but not compared yet. */
   readonly ahead: LoggedRow[];
-  rows: number;
+  /** The number of rows compared so far. */
+  rowCount: number;
 }
 
 async function nextRow({ reader, ahead }: StoredLog): Promise<LoggedRow | undefined> {
@@ -152,17 +153,17 @@ async function findOlderVersion(stored: ReadonlyMap<RunLog, StoredLog>): Promise
     ['rasp', RASP_VERSION],
     ['fcmp', FCMP_VERSION],
   ] as const) {
-    const other = stored.get(log);
-    const first = other === undefined ? undefined : await nextRow(other);
-    if (other === undefined || first === undefined) continue;
-    other.ahead.unshift(first);
+    const storedLog = stored.get(log);
+    const first = storedLog === undefined ? undefined : await nextRow(storedLog);
+    if (storedLog === undefined || first === undefined) continue;
+    storedLog.ahead.unshift(first);
     const version = 'protocol_version' in first.value ? first.value.protocol_version : undefined;
-    if (typeof version === 'string' && OLDER.test(version) && version !== current) return version;
+    if (typeof version === 'string' && OLDER_VERSION.test(version) && version !== current) return version;
   }
   return null;
 }
 
-const OLDER = /^(?:rasp|fcmp)\/1\.0$/u;
+const OLDER_VERSION = /^(?:rasp|fcmp)\/1\.0$/u;
 
 /** The maximum number of listed differences; the rest are only counted. */
 const MAX_DIFFERENCES = 100;
@@ -182,37 +183,37 @@ class OlderComparison {
 
   async add(rows: readonly Row[]): Promise<void> {
     for (const { log, value } of rows) {
-      const other = this.#stored.get(log);
-      if (other === undefined) continue;
+      const storedLog = this.#stored.get(log);
+      if (storedLog === undefined) continue;
       const rebuilt = JSON.parse(JSON.stringify(value)) as object;
-      while (other.ahead.length < MAX_AHEAD) {
-        const { value: next } = await other.reader.next();
+      while (storedLog.ahead.length < MAX_AHEAD) {
+        const { value: next } = await storedLog.reader.next();
         if (next === undefined) break;
-        other.ahead.push(next);
+        storedLog.ahead.push(next);
       }
-      const found = other.ahead.findIndex((row) => makeRowKey(row.value) === makeRowKey(rebuilt));
+      const found = storedLog.ahead.findIndex((row) => makeRowKey(row.value) === makeRowKey(rebuilt));
       if (found < 0) {
-        this.#note(log, other.rows + 1, { path: [], stored: undefined, rebuilt });
+        this.#note(log, storedLog.rowCount + 1, { path: [], stored: undefined, rebuilt });
         continue;
       }
-      for (const row of other.ahead.splice(0, found)) this.#noteStored(log, other, row);
-      const row = other.ahead.shift();
-      other.rows += 1;
-      const difference = firstDifference(dropCounters(row?.value ?? {}), dropCounters(rebuilt));
-      if (difference !== undefined) this.#note(log, other.rows, difference);
+      for (const row of storedLog.ahead.splice(0, found)) this.#noteStored(log, storedLog, row);
+      const row = storedLog.ahead.shift();
+      storedLog.rowCount += 1;
+      const difference = findFirstDifference(dropCounters(row?.value ?? {}), dropCounters(rebuilt));
+      if (difference !== undefined) this.#note(log, storedLog.rowCount, difference);
     }
   }
 
   async end(): Promise<void> {
-    for (const [log, other] of this.#stored) {
-      for (let row = await nextRow(other); row !== undefined; row = await nextRow(other))
-        this.#noteStored(log, other, row);
+    for (const [log, storedLog] of this.#stored) {
+      for (let row = await nextRow(storedLog); row !== undefined; row = await nextRow(storedLog))
+        this.#noteStored(log, storedLog, row);
     }
   }
 
-  #noteStored(log: RunLog, other: StoredLog, row: LoggedRow): void {
-    other.rows += 1;
-    this.#note(log, other.rows, { path: [], stored: row.value, rebuilt: undefined });
+  #noteStored(log: RunLog, storedLog: StoredLog, row: LoggedRow): void {
+    storedLog.rowCount += 1;
+    this.#note(log, storedLog.rowCount, { path: [], stored: row.value, rebuilt: undefined });
   }
 
   #note(log: RunLog, row: number, difference: Difference): void {
@@ -221,7 +222,7 @@ class OlderComparison {
   }
 }
 
-/** Creates a key from the type of an event and the range of bytes it was read from. */
+/** Creates the key by which rows are matched: the type of an event and the range of bytes it was read from. */
 function makeRowKey(row: object): string {
   const { type, event, raw_ref: rawRef } = row as Readonly<Record<string, unknown>>;
   return JSON.stringify([type ?? event, rawRef]);
@@ -246,32 +247,32 @@ async function openStoredLogs(
     if (file === undefined) continue;
     await file.close();
     const reader = readLogFile(join(folder.place, RUN_LOGS[log]), warn, open);
-    stored.set(log, { reader, ahead: [], rows: 0 });
+    stored.set(log, { reader, ahead: [], rowCount: 0 });
   }
   return stored;
 }
 
 async function compareRows(rows: readonly Row[], stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
   for (const { log, value } of rows) {
-    const other = stored.get(log);
-    if (other === undefined) continue;
-    other.rows += 1;
-    const row = await nextRow(other);
+    const storedLog = stored.get(log);
+    if (storedLog === undefined) continue;
+    storedLog.rowCount += 1;
+    const row = await nextRow(storedLog);
     const text = JSON.stringify(value);
     if (row?.text === text) continue;
     // Parsed from its JSON like the stored row, so that both have the same form.
-    const difference = firstDifference(row?.value, JSON.parse(text));
-    if (difference !== undefined) return { log: RUN_LOGS[log], row: other.rows, ...difference };
+    const difference = findFirstDifference(row?.value, JSON.parse(text));
+    if (difference !== undefined) return { log: RUN_LOGS[log], row: storedLog.rowCount, ...difference };
   }
   return undefined;
 }
 
-/** Finds a stored row without a rebuilt one. */
-async function findLeftOver(stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
-  for (const [log, other] of stored) {
-    const row = await nextRow(other);
+/** Finds a stored row that remains after all rebuilt rows were compared. */
+async function findRemainingRow(stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
+  for (const [log, storedLog] of stored) {
+    const row = await nextRow(storedLog);
     if (row !== undefined)
-      return { log: RUN_LOGS[log], row: other.rows + 1, path: [], stored: row.value, rebuilt: undefined };
+      return { log: RUN_LOGS[log], row: storedLog.rowCount + 1, path: [], stored: row.value, rebuilt: undefined };
   }
   return undefined;
 }
@@ -287,9 +288,9 @@ interface Difference {
  * Returns the first difference between two JSON values, undefined if they are equal. The order of keys does not matter.
  *
  * @example
- * firstDifference({ data: { text: 'a' } }, { data: { text: 'b' } }) // { path: ['data', 'text'], stored: 'a', rebuilt: 'b' }
+ * findFirstDifference({ data: { text: 'a' } }, { data: { text: 'b' } }) // { path: ['data', 'text'], stored: 'a', rebuilt: 'b' }
  */
-export function firstDifference(stored: unknown, rebuilt: unknown): Difference | undefined {
+export function findFirstDifference(stored: unknown, rebuilt: unknown): Difference | undefined {
   // An explicit stack, because an agent can nest values to any depth.
   const open: Difference[] = [{ path: [], stored, rebuilt }];
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {

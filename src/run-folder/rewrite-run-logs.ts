@@ -56,8 +56,8 @@ interface RunLogsReplacement {
   discard(): Promise<void>;
 }
 
-/** The number of characters to accumulate before they are written to the file. */
-const BATCH = 256 * 1024;
+/** The number of characters that are collected before they are written to a log. */
+const BATCH_LENGTH = 256 * 1024;
 
 /** Begins to rewrite the logs of a run; the old ones stay until `commit` replaces them. */
 async function replaceRunLogs(folder: WritableRunFolder): Promise<RunLogsReplacement> {
@@ -81,7 +81,7 @@ async function replaceRunLogs(folder: WritableRunFolder): Promise<RunLogsReplace
       for (const log of logs.values()) {
         log.lines += encodeLines(log.values);
         log.values = [];
-        if (log.lines.length < BATCH) continue;
+        if (log.lines.length < BATCH_LENGTH) continue;
         const { lines } = log;
         log.lines = '';
         await log.replacement.file.appendFile(lines);

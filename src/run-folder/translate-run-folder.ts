@@ -46,8 +46,8 @@ interface Handover {
 }
 
 /**
- * Translates the recorded bytes of a run into events, from the first attempt to the last. Only unfinished items are kept
- * in memory, so logs may have any length.
+ * Translates the recorded bytes of a run into events, from the first attempt to the last. Memory use does not
+ * grow with the length of the logs.
  *
  * @example
  * for await (const { protocol, event } of translateRunFolder('runs/01J…')) console.log(protocol, event.seq)
@@ -129,16 +129,16 @@ async function* translateAttempt(
   if (options.follow?.aborted === true) return;
   for (const warning of byteWarnings) warn(warning);
 
-  const last = following === undefined ? meta : await folder.meta(attempt, warn);
-  if (last.finished_at !== undefined) now = Math.max(now, Date.parse(last.finished_at));
+  const finalMeta = following === undefined ? meta : await folder.meta(attempt, warn);
+  if (finalMeta.finished_at !== undefined) now = Math.max(now, Date.parse(finalMeta.finished_at));
   const fsDiff = await readFsDiff(folder, attempt, warn);
-  const exit = { exitCode: last.exit_code ?? null, signal: last.signal ?? null };
-  let decided: Pick<AttemptMeta, 'verdict' | 'reason'> = last;
+  const exit = { exitCode: finalMeta.exit_code ?? null, signal: finalMeta.signal ?? null };
+  let decided: Pick<AttemptMeta, 'verdict' | 'reason'> = finalMeta;
   if (judge !== undefined) {
     const drained = translator.drain(exit);
     judge.addEvents(drained.events);
     yield drained.events;
-    decided = await judge.decide(drained, last);
+    decided = await judge.decide(drained, finalMeta);
   }
   yield translator.end({
     ...exit,
@@ -173,9 +173,9 @@ async function createProgressCounter(
 }
 
 function advanceHandover(handover: Handover, events: readonly Emitted[]): Handover {
-  const last = events.findLast(({ protocol }) => protocol === 'fcmp');
-  if (last?.protocol !== 'fcmp') return handover;
-  return { fcmpSeq: last.event.seq, sessionId: last.event.correlation.session_id ?? handover.sessionId };
+  const lastEvent = events.findLast(({ protocol }) => protocol === 'fcmp');
+  if (lastEvent?.protocol !== 'fcmp') return handover;
+  return { fcmpSeq: lastEvent.event.seq, sessionId: lastEvent.event.correlation.session_id ?? handover.sessionId };
 }
 
 function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: number): string {

@@ -1,5 +1,5 @@
 import { getErrorMessage, isSluiceError } from '../base/index.js';
-import { firstDifference } from '../run-folder/index.js';
+import { findFirstDifference } from '../run-folder/index.js';
 import { assessCase } from './assess-case.js';
 import { listCases, openCase, writeExpected } from './case-folder.js';
 import type { Assessment } from './case-record.js';
@@ -84,7 +84,7 @@ function findChanges(expected: Assessment, found: Assessment): CaseChange[] {
     ['decision', withoutReason(expected), withoutReason(foundAsJson)],
   ] as const;
   return parts.flatMap(([part, before, after]) => {
-    const difference = firstDifference(before, after);
+    const difference = findFirstDifference(before, after);
     if (difference === undefined) return [];
     return [{ part, path: difference.path, expected: difference.stored, found: difference.rebuilt }];
   });

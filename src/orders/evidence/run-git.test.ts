@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
+import { bundleProgram } from '../../../test/bundle-program.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { describeGitFailure, runGit } from './run-git.js';
 
@@ -67,4 +70,11 @@ it('fails if the output exceeds the limit', async () => {
   const show = async (maxBytes: number) => runGit(folder, ['hash-object', '--', 'long', 'long'], { maxBytes });
   expect(await show(82)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^(?:[0-9a-f]{40}\n){2}$/) });
   expect(await show(81)).toMatchObject({ code: 'failed' });
+});
+
+it('reports that git cannot be started when no file descriptor is free', async () => {
+  const program = await bundleProgram(new URL('fixtures/git-without-descriptors.ts', import.meta.url));
+  const child = program.start([], { descriptors: 64 });
+  const [printed] = await Promise.all([readText(child.stdout), once(child, 'close')]);
+  expect(JSON.parse(printed)).toEqual({ code: 'failed', stdout: '', stderr: 'cannot start git: spawn git EMFILE' });
 });

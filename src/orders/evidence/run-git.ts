@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process';
 import { parse } from 'node:path';
 import type { Readable } from 'node:stream';
 import { getErrorCode } from '../../base/index.js';
@@ -172,8 +172,18 @@ async function callGit(
   { timeLimitMs = TIME_LIMIT_MS, maxBytes = 64 * 1024, input = '', signal }: GitOptions = {},
 ): Promise<GitResult> {
   if (signal?.aborted === true) return { code: 'failed', stdout: '', stderr: '' };
-  // In a separate process group, so that filters and other helpers of git are killed with it.
-  const child = spawn('git', command, { env, detached: !IS_WINDOWS, windowsHide: true });
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    // In a separate process group, so that filters and other helpers of git are killed with it.
+    child = spawn('git', command, { env, detached: !IS_WINDOWS, windowsHide: true });
+  } catch (error) {
+    return describeNotStarted(error);
+  }
+  // Without a listener, the error would end this process. If no file descriptor is free, the child has no pipes.
+  const failure = new Promise<GitResult>((resolve) => {
+    child.on('error', (error) => resolve(describeNotStarted(error)));
+  });
+  if (child.pid === undefined) return failure;
   let hasEnded = false;
   let hasFailed = false;
   const stop = (): void => {
@@ -201,13 +211,18 @@ async function callGit(
     timer = setTimeout(stop, OUTPUT_MS);
   });
   const code = await new Promise<GitResult['code']>((resolve) => {
-    child.on('error', (error) => resolve(getErrorCode(error) === 'ENOENT' ? 'no_git' : 'failed'));
     child.on('close', (exitCode) => resolve(hasFailed ? 'failed' : (exitCode ?? 'failed')));
   });
   clearTimeout(timer);
   signal?.removeEventListener('abort', stop);
   const end = { stdout: decode(stdout), stderr: decode(stderr) };
   return { code: code !== 0 && end.stderr.includes('cannot change to') ? 'no_folder' : code, ...end };
+}
+
+function describeNotStarted(error: unknown): GitResult {
+  if (getErrorCode(error) === 'ENOENT') return { code: 'no_git', stdout: '', stderr: '' };
+  const reason = error instanceof Error ? error.message : String(error);
+  return { code: 'failed', stdout: '', stderr: `cannot start git: ${reason}` };
 }
 
 const IS_WINDOWS = process.platform === 'win32';

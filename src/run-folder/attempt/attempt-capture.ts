@@ -42,7 +42,8 @@ export interface StreamDigest {
 export async function openAttemptCapture(folder: WritableRunFolder, attempt: number): Promise<AttemptCapture> {
   const timing = await openForAppending(folder.attemptPath('timing', attempt), folder);
   const files = new Map<CapturedStream, OpenLog>();
-  let last: Promise<void> = Promise.resolve();
+  // Once a write has failed, all later ones fail too: the timing would refer to missing bytes.
+  let lastWrite: Promise<void> = Promise.resolve();
 
   /** Appends to the file of a stream, which is opened on first use, and returns the offset of the new bytes. */
   async function append(name: CapturedStream, parts: readonly Uint8Array[]): Promise<number> {
@@ -62,7 +63,7 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
     return offset;
   }
 
-  /** Writes the bytes of each stream with one call, then all their timing with one. */
+  /** Appends the bytes of each stream in one write, then the timing of all in another. */
   async function appendAll(chunks: readonly CapturedChunk[]): Promise<void> {
     const offsets = new Map<CapturedStream, number>();
     for (const stream of new Set(chunks.map((chunk) => chunk.stream))) {
@@ -79,18 +80,18 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
   }
 
   function enqueue(step: () => Promise<void>): Promise<void> {
-    last = last.then(step);
-    return last;
+    lastWrite = lastWrite.then(step);
+    return lastWrite;
   }
 
   return {
-    write: async (chunks) => (chunks.length === 0 ? last : enqueue(async () => appendAll(chunks))),
+    write: async (chunks) => (chunks.length === 0 ? lastWrite : enqueue(async () => appendAll(chunks))),
     writeInput: async (bytes) =>
       enqueue(async () => {
         await append('stdin', [bytes]);
       }),
     async close() {
-      await last.catch(() => undefined);
+      await lastWrite.catch(() => undefined);
       await Promise.all([timing, ...[...files.values()].map((log) => log.file)].map(async (file) => file.close()));
     },
     digests: () =>
@@ -127,7 +128,7 @@ export async function writeFsDiff(folder: WritableRunFolder, attempt: number, di
   await writeJson(folder, folder.attemptPath('fsDiff', attempt), diff);
 }
 
-/** Does not sync to disk, nor do the logs of output and events: after a power failure the store still has the run's outcome. */
+/** Does not sync to disk, like the logs of a run: after a power failure the store still has its outcome. */
 async function writeJson({ trustedRoot }: WritableRunFolder, path: string, value: object): Promise<void> {
   await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, { trustedRoot, isDurable: false });
 }

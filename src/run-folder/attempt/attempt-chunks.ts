@@ -40,7 +40,7 @@ export async function* readAttemptChunks(
   warn: (warning: ChunkWarning) => void,
   following?: Following,
 ): AsyncGenerator<Chunk> {
-  const timing = openLineTail(async () => folder.openAttempt('timing', attempt), TIMING_LINE_BYTES);
+  const timing = openLineTail(async () => folder.openAttempt('timing', attempt), MAX_TIMING_LINE_BYTES);
   const tails = {
     stdout: openFileTail(async () => folder.openAttempt('stdout', attempt)),
     stderr: openFileTail(async () => folder.openAttempt('stderr', attempt)),
@@ -48,8 +48,8 @@ export async function* readAttemptChunks(
     stdin: openFileTail(async () => folder.openAttempt('stdin', attempt)),
   };
   try {
-    const timed = new Set<CapturedStream>();
-    let unusable = 0;
+    const timedStreams = new Set<CapturedStream>();
+    let invalidLines = 0;
     let passes = 0;
     for (;;) {
       const isOver = following === undefined || (await following.hasEnded());
@@ -57,10 +57,10 @@ export async function* readAttemptChunks(
         if (line.text?.trim() === '') continue;
         const entry = parseTimingLine(line.text ?? '');
         if (entry === undefined) {
-          unusable += 1;
+          invalidLines += 1;
           continue;
         }
-        timed.add(entry.stream);
+        timedStreams.add(entry.stream);
         yield* readUpTo(tails[entry.stream], entry.offset + entry.bytes, entry.stream, entry.ms);
       }
       if (isOver || following.signal.aborted) break;
@@ -70,7 +70,7 @@ export async function* readAttemptChunks(
       await sleep(POLL_MS, undefined, { signal: following.signal }).catch(() => undefined);
     }
     if (following?.signal.aborted === true) return;
-    yield* readRemainder(tails, { timed, hasTiming: timing.exists, unusable, attempt, warn });
+    yield* readRemainder(tails, { timedStreams, hasTiming: timing.exists, invalidLines, attempt, warn });
   } finally {
     await Promise.all([timing, ...Object.values(tails)].map(async (file) => file.close()));
   }
@@ -78,30 +78,30 @@ export async function* readAttemptChunks(
 
 interface TimingSummary {
   /** The streams that the timing lists. */
-  readonly timed: ReadonlySet<CapturedStream>;
+  readonly timedStreams: ReadonlySet<CapturedStream>;
   readonly hasTiming: boolean;
   /** The number of invalid lines in the timing. */
-  readonly unusable: number;
+  readonly invalidLines: number;
   readonly attempt: number;
   readonly warn: (warning: ChunkWarning) => void;
 }
 
 /** Reads the bytes that the timing does not cover, and warns about them. */
 async function* readRemainder(tails: Record<StreamName, FileTail>, summary: TimingSummary): AsyncGenerator<Chunk> {
-  const { attempt, warn, unusable } = summary;
+  const { attempt, warn, invalidLines } = summary;
   let uncovered = 0;
   for await (const chunk of readEverything(tails)) {
     // A terminal without any timing is compared with stdout at the end, so the position of its bytes does not matter.
-    if (chunk.stream !== 'pty' || summary.timed.has('pty')) uncovered += chunk.bytes.length;
+    if (chunk.stream !== 'pty' || summary.timedStreams.has('pty')) uncovered += chunk.bytes.length;
     yield chunk;
   }
   if (!summary.hasTiming) {
     if (STREAMS.every((stream) => tails[stream].position === 0)) return;
     const message = `Attempt ${attempt} has no timing: stdout, stderr and terminal are read one after the other.`;
     warn({ code: 'INTERLEAVING_UNKNOWN', attempt, message });
-  } else if (uncovered + unusable > 0) {
+  } else if (uncovered + invalidLines > 0) {
     const message =
-      `The timing of attempt ${attempt} does not cover ${uncovered} bytes and has ${unusable} unusable lines; ` +
+      `The timing of attempt ${attempt} does not cover ${uncovered} bytes and has ${invalidLines} invalid lines; ` +
       'it is used as far as it fits.';
     warn({ code: 'TIMING_INCONSISTENT', attempt, message });
   }
@@ -132,10 +132,10 @@ interface TimingEntry {
   readonly bytes: number;
 }
 
-/** The maximum length of a line; a valid one has four short fields. */
-const TIMING_LINE_BYTES = 4096;
+/** The maximum length of a timing line; a valid one has four short fields. */
+const MAX_TIMING_LINE_BYTES = 4096;
 
-/** Parses a line; undefined if it is not valid. */
+/** Parses a line of the timing; undefined if it is invalid. */
 export function parseTimingLine(line: string): TimingEntry | undefined {
   const value = parseJson(line);
   if (typeof value !== 'object' || value === null) return undefined;

@@ -7,16 +7,16 @@ import { parseJson, readSmallFile } from '../../files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
 
 /** Enough for the paths of a hundred thousand files. */
-const FS_DIFF_BYTES = 16 * 1024 * 1024;
+const MAX_FS_DIFF_BYTES = 16 * 1024 * 1024;
 
-/** Reads the list of files that an attempt changed in its working folder, except those of Sluice; undefined if it is missing. */
+/** Reads the list of files that an attempt changed in its working folder, without the files of Sluice; undefined if there is no list. */
 export async function readFsDiff(
   folder: RunFolder,
   attempt: number,
   warn: (warning: RunFolderWarning) => void,
 ): Promise<FsDiff | undefined> {
   const path = join(folder.place, getAttemptFileName('fsDiff', attempt));
-  const text = await readSmallFile(path, FS_DIFF_BYTES, async () => folder.openAttempt('fsDiff', attempt));
+  const text = await readSmallFile(path, MAX_FS_DIFF_BYTES, async () => folder.openAttempt('fsDiff', attempt));
   if (text === undefined) return undefined;
   const value = parseJson(text);
   if (!isRecord(value)) {

@@ -4,7 +4,7 @@ import { openLineTail } from '../../files/index.js';
 import type { FileLine } from '../../files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
 import { findFirstIndex } from '../../base/index.js';
-import { ROW_BYTES } from './read-log-file.js';
+import { MAX_LINE_BYTES } from './read-log-file.js';
 
 /** Reads a run's events of one protocol page by page, even while they are being written. */
 export interface EventPages {
@@ -15,13 +15,13 @@ export interface EventPages {
   read(query: { readonly after: LogPosition; readonly to?: LogPosition; readonly limit: number }): Promise<Emitted[]>;
 }
 
-/** The number of lines between two bookmarks, with which a page is found without reading the log from its start. */
+/** The number of lines between two bookmarks. */
 const STRIDE = 256;
 
 /** A page ends after this many characters, because a single event may be several megabytes long. */
-const PAGE_BYTES = 4 * 1024 * 1024;
+const PAGE_LENGTH = 4 * 1024 * 1024;
 
-/** The position of an event, and the offset of its line in the log. */
+/** An event's position and the offset of its line, from which a page is found without reading the log from its start. */
 interface Bookmark {
   readonly position: LogPosition;
   readonly offset: number;
@@ -49,9 +49,9 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
   const read: EventPages['read'] = async (query) => {
     const { after, to = LOG_END, limit } = query;
     const page: Emitted[] = [];
-    let bytes = 0;
+    let length = 0;
     const bookmark = findBookmarkBefore(after);
-    const lines = openLineTail(async () => folder.openLog(protocol), ROW_BYTES, bookmark?.offset ?? 0);
+    const lines = openLineTail(async () => folder.openLog(protocol), MAX_LINE_BYTES, bookmark?.offset ?? 0);
     try {
       let line = await lines.next();
       if (bookmark !== undefined && !isAt(bookmark, line)) {
@@ -72,8 +72,8 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
           page.push(emitted);
         }
         // Lines before `after` do not count: the page would end before its first event, and look like the end of the log.
-        if (page.length > 0) bytes += line.text?.length ?? 0;
-        if (page.length >= limit || bytes >= PAGE_BYTES) break;
+        if (page.length > 0) length += line.text?.length ?? 0;
+        if (page.length >= limit || length >= PAGE_LENGTH) break;
       }
       return page;
     } finally {

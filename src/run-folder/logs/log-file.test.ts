@@ -63,7 +63,7 @@ describe('a log file', () => {
     const path = join(await makeRunFolder({ log: '{"seq":1}\n\0\0\0\n[1]\n{"seq":2}\n' }), 'log');
     const { rows, warnings } = await read(path);
     expect(rows).toEqual([{ seq: 1 }, { seq: 2 }]);
-    expect(warnings).toEqual([expect.stringContaining(':2 '), expect.stringContaining(':3 ')]);
+    expect(warnings).toEqual([expect.stringContaining('Line 2 of '), expect.stringContaining('Line 3 of ')]);
   });
 
   test('a missing log has no rows', async () => {

@@ -14,7 +14,7 @@ export interface LogFile {
 }
 
 const NEWLINE = 0x0a;
-const BLOCK = 64 * 1024;
+const BLOCK_BYTES = 64 * 1024;
 
 /**
  * Opens a log for appending. An incomplete last line, left by a crash, is removed first: its event was never published, and
@@ -26,35 +26,40 @@ const BLOCK = 64 * 1024;
  */
 export async function openLogFile(path: string, root: TrustedRoot = {}): Promise<LogFile> {
   const file = await openForAppending(path, root);
-  await removeTornLine(file);
+  try {
+    await removeTornLine(file);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
   // Once a write has failed, all later ones fail too: the next line could be joined to an incomplete one.
-  let last: Promise<void> = Promise.resolve();
+  let lastWrite: Promise<void> = Promise.resolve();
 
   async function appendLines(lines: string): Promise<void> {
-    if (lines !== '') last = last.then(async () => file.appendFile(lines));
-    return last;
+    if (lines !== '') lastWrite = lastWrite.then(async () => file.appendFile(lines));
+    return lastWrite;
   }
 
   return {
     append: async (values) => appendLines(values.map((value) => `${JSON.stringify(value)}\n`).join('')),
     appendLines,
     async sync() {
-      await last;
+      await lastWrite;
       await file.datasync();
     },
     async close() {
-      await last.catch(() => undefined);
+      await lastWrite.catch(() => undefined);
       await file.close();
     },
   };
 }
 
-/** Searches for the last newline from the end, so the cost depends on the length of the torn line, not of the log. */
+/** Removes an incomplete last line. Searches backwards, so the cost depends on the length of that line, not of the log. */
 async function removeTornLine(file: FileHandle): Promise<void> {
   const { size } = await file.stat();
-  const block = Buffer.alloc(BLOCK);
+  const block = Buffer.alloc(BLOCK_BYTES);
   for (let end = size; end > 0;) {
-    const start = Math.max(0, end - BLOCK);
+    const start = Math.max(0, end - BLOCK_BYTES);
     const { bytesRead } = await file.read(block, 0, end - start, start);
     const newline = block.subarray(0, bytesRead).lastIndexOf(NEWLINE);
     if (newline >= 0) {

@@ -11,7 +11,7 @@ export interface LoggedRow {
 }
 
 /** The maximum length of a line: an event contains at most one message, which is at most a frame of 64 MiB before escaping. */
-export const ROW_BYTES = 256 * 1024 * 1024;
+export const MAX_LINE_BYTES = 256 * 1024 * 1024;
 
 /**
  * Reads a log of JSON objects, one or several per line. A last line without its newline was torn by a crash or is still being
@@ -26,14 +26,14 @@ export async function* readLogFile(
   warn: (warning: RunFolderWarning) => void,
   source: string | OpenFile = path,
 ): AsyncGenerator<LoggedRow, undefined> {
-  const lines = openLineTail(source, ROW_BYTES);
+  const lines = openLineTail(source, MAX_LINE_BYTES);
   try {
     for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
       const values = line.text === undefined ? undefined : decodeLine(line.text);
       if (values === undefined) {
         warn({
           code: 'LOG_LINE_DAMAGED',
-          message: `${path}:${line.number} is not a JSON object; the line is skipped.`,
+          message: `Line ${line.number} of "${path}" is not a JSON object; it is skipped.`,
         });
       } else if (values.length === 1 && values[0] !== undefined) {
         yield { line: line.number, text: line.text ?? '', value: values[0] };

@@ -16,17 +16,18 @@ import {
 import type { ZipEntry } from './zip-format.js';
 
 /** The size of the first read at the end of a packed file; for most runs it contains the entire directory. */
-const FIRST_READ = Math.max(16 * 1024, TAIL_BYTES);
-/** A directory has about 100 bytes per file. */
+const FIRST_READ_BYTES = Math.max(16 * 1024, TAIL_BYTES);
+/** Limits of the directory, which has about 100 bytes per file. */
 const MAX_FILES = 200_000;
-const DIRECTORY_BYTES = 64 * 1024 * 1024;
-/** The maximum size of a deflated file, which must be read in full; Sluice deflates only files up to {@link SMALL_FILE}. */
+const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024;
+/** The maximum size of a deflated file, which must be read in full; Sluice deflates only files up to {@link SMALL_FILE_BYTES}. */
 const MAX_DEFLATED_BYTES = 64 * 1024 * 1024;
 /** Files up to this size are deflated; larger ones are stored, so that any part of them can be read separately. */
-export const SMALL_FILE = 1024 * 1024;
+export const SMALL_FILE_BYTES = 1024 * 1024;
 
-/** The files of a packed run, from its directory, and the folder all of them are in. */
+/** The files that the directory of a packed run lists. */
 export interface PackedFiles {
+  /** The folder that contains all of them, if there is one; their paths are relative to it. */
   readonly root: string | undefined;
   readonly files: readonly RunFile[];
 }
@@ -65,11 +66,11 @@ export async function openPackedFiles(open: OpenFile, place: string): Promise<Pa
 
 async function readDirectory(file: ReadableFile, place: string): Promise<ZipEntry[]> {
   const { size: total } = await file.stat();
-  const tail = await readSpan(file, Math.max(0, total - FIRST_READ), Math.min(total, FIRST_READ));
+  const tail = await readSpan(file, Math.max(0, total - FIRST_READ_BYTES), Math.min(total, FIRST_READ_BYTES));
   const directory = findDirectory(tail, total);
   if (directory === undefined) throw createDamagedError(place, 'it is not a zip file, or its end is missing');
   const { count, offset, size } = directory;
-  if (count > MAX_FILES || size > DIRECTORY_BYTES) {
+  if (count > MAX_FILES || size > MAX_DIRECTORY_BYTES) {
     const message = `The directory of "${place}" is too large (${count} files). Unpack it, and pass the folder.`;
     throw new RunFolderError('PACKED_RUN_UNSUPPORTED', message);
   }
@@ -82,10 +83,7 @@ async function readDirectory(file: ReadableFile, place: string): Promise<ZipEntr
 function checkPaths(entries: readonly ZipEntry[], place: string): void {
   const seen = new Set<string>();
   for (const { path } of entries) {
-    const parts = path.replace(/\/$/u, '').split('/');
-    const isPlain =
-      !/[\0\\]|^[A-Za-z]:/u.test(path) && parts.every((part) => part !== '' && part !== '.' && part !== '..');
-    if (!isPlain || seen.has(path))
+    if (!isPackedPath(path.replace(/\/$/u, '')) || seen.has(path))
       throw createDamagedError(
         place,
         `${JSON.stringify(path.slice(0, 200))} is not a valid file name in it, or occurs twice`,
@@ -94,12 +92,18 @@ function checkPaths(entries: readonly ZipEntry[], place: string): void {
   }
 }
 
+/** Whether a file of a packed run may have this path. A backslash separates folders on Windows only. */
+export function isPackedPath(path: string): boolean {
+  if (/\0|^[A-Za-z]:/u.test(path) || (process.platform === 'win32' && path.includes('\\'))) return false;
+  return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+}
+
 /** Opens a file of a packed run. Nothing is read until bytes are requested, because a list of files needs only their sizes. */
 function openMember(open: OpenFile, entry: ZipEntry, place: string): ReadableFile {
-  const isReadInFull = entry.method === DEFLATED || entry.size <= SMALL_FILE;
+  const isReadInFull = entry.method === DEFLATED || entry.size <= SMALL_FILE_BYTES;
   let opened: Promise<Member> | undefined;
   // If a large file is read from start to end, its checksum is verified too.
-  let seen = { upTo: 0, crc: 0 };
+  let verified = { upTo: 0, crc: 0 };
   return {
     stat: async () => ({ size: entry.size }),
     async read(buffer, offset, length, position) {
@@ -113,10 +117,10 @@ function openMember(open: OpenFile, entry: ZipEntry, place: string): ReadableFil
       }
       const { bytesRead } = await member.file.read(buffer, offset, wanted, member.start + position);
       if (bytesRead === 0) throw createDamagedError(place, `it ends within "${entry.path}"`);
-      if (position === seen.upTo) {
-        const crc = crc32(buffer.subarray(offset, offset + bytesRead), seen.crc);
-        seen = { upTo: position + bytesRead, crc };
-        if (seen.upTo === entry.size && crc !== entry.crc) throw createChecksumError(place, entry.path);
+      if (position === verified.upTo) {
+        const crc = crc32(buffer.subarray(offset, offset + bytesRead), verified.crc);
+        verified = { upTo: position + bytesRead, crc };
+        if (verified.upTo === entry.size && crc !== entry.crc) throw createChecksumError(place, entry.path);
       }
       return { bytesRead };
     },
@@ -145,7 +149,7 @@ async function openData(
   let staysOpen = false;
   try {
     // One read gets the header and the content of most small files: in an archive, each read is a request.
-    const aheadBytes = isReadInFull ? Math.min(entry.packed, SMALL_FILE) + entry.path.length * 3 + 64 : 0;
+    const aheadBytes = isReadInFull ? Math.min(entry.packed, SMALL_FILE_BYTES) + entry.path.length * 3 + 64 : 0;
     const head = await readSpan(file, entry.offset, LOCAL_HEADER_BYTES + aheadBytes);
     const header = measureLocalHeader(head);
     if (header === undefined)

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { bundleProgram } from '../../../test/bundle-program.js';
+import type { ReadableFile } from '../../base/index.js';
 import { readChunks } from '../../files/index.js';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
 import { openRunFolder } from '../open-run-folder.js';
@@ -35,6 +36,12 @@ async function makeData(files: Readonly<Record<string, string | Uint8Array>> = {
 const LARGE = Buffer.concat(
   Array.from({ length: 50_000 }, (_, index) => createHash('sha256').update(String(index)).digest()),
 );
+
+const EMPTY_FILE: ReadableFile = {
+  stat: async () => ({ size: 0 }),
+  read: async () => ({ bytesRead: 0 }),
+  close: async () => undefined,
+};
 
 async function readAll(folder: RunFolder): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
@@ -103,7 +110,7 @@ describe('a packed run', () => {
     expect(await folder.openWorkFile('notes')).toBeUndefined();
   });
 
-  test('is never changed', async () => {
+  test('cannot be rewritten', async () => {
     const data = await makeData();
     await packRunFolder(data, RUN);
     const rewrite = rewriteRunLogs(getPackedRunPath(data, RUN));
@@ -144,7 +151,24 @@ describe('a packed run', () => {
     });
   });
 
-  test('leaves out links and follows none of them', async () => {
+  test.skipIf(process.platform === 'win32')('contains files with a backslash in their name', async () => {
+    const data = await makeData({ 'notes\\today.md': 'x' });
+    expect(await packRunFolder(data, RUN)).toBe('packed');
+    expect(Object.keys(await readAll(await openRun(data, RUN)))).toContain('notes\\today.md');
+  });
+
+  test('leaves out extra files with a path that an unpacked run cannot have', async () => {
+    const data = await makeData();
+    const extraFiles = async function* list() {
+      for (const path of ['.artifacts/a//b', '.artifacts/../b', '.artifacts/c'])
+        yield { path, size: 0, mtimeMs: 0, open: async () => EMPTY_FILE };
+    };
+    expect(await packRunFolder(data, RUN, { extraFiles })).toBe('packed');
+    const paths = Object.keys(await readAll(await openRun(data, RUN)));
+    expect(paths.filter((path) => path.startsWith('.artifacts/'))).toEqual(['.artifacts/c']);
+  });
+
+  test('leaves out links and does not follow them', async () => {
     const elsewhere = await makeRunFolder({ secret: 'x' });
     const data = await makeData();
     await symlink(elsewhere, join(data, 'runs', RUN, 'linked'));
@@ -159,7 +183,7 @@ describe('packing', () => {
   let program: ReturnType<typeof bundleProgram> | undefined;
 
   test.each(PACK_STEPS)(
-    'that is killed at step %s loses nothing, and is finished by the next',
+    'that is killed at step %s loses nothing, and the next call finishes it',
     { timeout: 60_000 },
     async (step) => {
       program ??= bundleProgram(new URL('../fixtures/pack-and-die.js', import.meta.url));
@@ -201,14 +225,14 @@ describe('packing', () => {
   });
 });
 
-describe('a damaged packed run is a typed error', () => {
+describe('a packed run that is damaged', () => {
   const damages: readonly (readonly [string, (path: string, bytes: Buffer) => Promise<void>])[] = [
-    ['cut short', async (path, bytes) => truncate(path, bytes.length - 30)],
-    ['cut in the middle', async (path, bytes) => truncate(path, bytes.length >> 1)],
-    ['empty', async (path) => truncate(path, 0)],
-    ['something else', async (path) => writeFile(path, 'x'.repeat(50_000))],
+    ['is refused if its end is missing', async (path, bytes) => truncate(path, bytes.length - 30)],
+    ['is refused if its second half is missing', async (path, bytes) => truncate(path, bytes.length >> 1)],
+    ['is refused if it is empty', async (path) => truncate(path, 0)],
+    ['is refused if it is not a zip file', async (path) => writeFile(path, 'x'.repeat(50_000))],
     [
-      'with a changed byte in a file',
+      'is refused if a byte of a file was changed',
       async (path, bytes) => {
         const at = bytes.indexOf('.audit/stdout.1.log') + '.audit/stdout.1.log'.length + 4;
         bytes[at] = (bytes[at] ?? 0) ^ 1;
@@ -216,7 +240,7 @@ describe('a damaged packed run is a typed error', () => {
       },
     ],
     [
-      'with a name that leads out of its folder',
+      'is refused if a name leads out of its folder',
       async (path, bytes) => {
         const name = Buffer.from('notes/änderung.md');
         Buffer.from('../../../../../../'.slice(0, name.length)).copy(bytes, bytes.lastIndexOf(name));

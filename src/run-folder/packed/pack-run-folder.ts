@@ -19,7 +19,7 @@ import { PACKED_FOLDER, getPackedRunPath, getRunFolderPath } from '../run-place.
 import { RunFolderError } from '../run-folder-error.js';
 import { walkRunFolder } from '../run-files.js';
 import type { RunFile } from '../run-files.js';
-import { SMALL_FILE, openPackedFiles } from './open-packed-files.js';
+import { SMALL_FILE_BYTES, isPackedPath, openPackedFiles } from './open-packed-files.js';
 import { DEFLATED, STORED, encodeDirectory, encodeLocalHeader } from './zip-format.js';
 import type { ZipEntry } from './zip-format.js';
 
@@ -30,7 +30,7 @@ export type Packing = 'packed' | 'too_large' | 'missing';
 export interface PackOptions {
   /** Called before each step, for tests. */
   readonly onStep?: (step: PackStep) => void;
-  /** Files in addition to those in the folder; one with the same path as a file in the folder is left out. */
+  /** Files in addition to those in the folder; those with an invalid path, or that of a file in the folder, are left out. */
   readonly extraFiles?: () => AsyncIterable<RunFile>;
   /** Called when the packed file is complete, before it gets its name. */
   readonly beforeNaming?: () => Promise<void>;
@@ -51,7 +51,7 @@ type PackStep = (typeof PACK_STEPS)[number];
 /** Packed runs are written here before they get their final name. Shards have names of three hexadecimal digits, never this one. */
 export const TEMPORARY_FOLDER = 'tmp';
 
-/** A larger run is not packed. */
+/** Limits of a run: a larger one is not packed. */
 const MAX_BYTES = 64 * 1024 ** 3;
 const MAX_FILES = 10_000;
 
@@ -112,7 +112,7 @@ async function listFiles(
   let isLimited = false;
   const add = async (found: AsyncIterable<RunFile>): Promise<boolean> => {
     for await (const file of found) {
-      if (paths.has(file.path)) continue;
+      if (paths.has(file.path) || !isPackedPath(file.path)) continue;
       paths.add(file.path);
       files.push(file);
       bytes += file.size;
@@ -176,7 +176,7 @@ async function addFile(
 ): Promise<ZipEntry> {
   const { size } = await source.stat();
   const common = { path, mtimeMs, offset, size };
-  if (size <= SMALL_FILE) {
+  if (size <= SMALL_FILE_BYTES) {
     const content = await readSpan(source, 0, size);
     if (content.length !== size) throw createChangedError(path);
     const deflated = await promisify(deflateRaw)(content);
@@ -230,7 +230,7 @@ function createChangedError(path: string): RunFolderError {
   return new RunFolderError('RUN_FOLDER_CHANGED', message);
 }
 
-/** Removes a packed run; true if there was one. */
+/** Removes a packed run; returns whether there was one. */
 export async function removePackedRun(data: string, runId: string): Promise<boolean> {
   try {
     await unlink(getPackedRunPath(data, runId));

@@ -13,7 +13,7 @@ export interface ZipEntry {
   readonly path: string;
   readonly method: typeof STORED | typeof DEFLATED;
   readonly crc: number;
-  /** Bytes in the zip file. */
+  /** The number of bytes in the zip file. */
   readonly packed: number;
   readonly size: number;
   /** The offset of its local header. */
@@ -21,11 +21,13 @@ export interface ZipEntry {
   readonly mtimeMs: number;
 }
 
+/** The numbers that headers begin with. */
 const LOCAL = 0x04_03_4b_50;
 const CENTRAL = 0x02_01_4b_50;
 const END = 0x06_05_4b_50;
 const END_64 = 0x06_06_4b_50;
 const LOCATOR_64 = 0x07_06_4b_50;
+
 const MAX_32 = 0xff_ff_ff_ff;
 const MAX_16 = 0xff_ff;
 const UTF_8 = 0x08_00;
@@ -58,7 +60,7 @@ export function encodeLocalHeader(entry: ZipEntry): Buffer {
   return header;
 }
 
-/** Encodes the directory of a zip file, which is written after all files, at an offset. */
+/** Encodes the directory of a zip file, which is written at `offset`, after all files. */
 export function encodeDirectory(entries: readonly ZipEntry[], offset: number): Buffer {
   const parts = entries.map(encodeCentralHeader);
   const size = parts.reduce((total, part) => total + part.length, 0);

@@ -1,9 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
+import { bundleProgram } from '../../../test/bundle-program.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import type { OutputChunk } from './output-queue.js';
 import { canSignal, readProcessStat } from './process-identity.js';
@@ -258,6 +261,15 @@ describe('a program that cannot be launched', () => {
       setImmediate(() => void launchProcess(command('no-such-program')).then(resolve, resolve));
     });
     expect(outcome).toMatchObject({ code: 'PROCESS_NOT_STARTED' });
+  });
+
+  it('is reported when no file descriptor is free', async () => {
+    const program = await bundleProgram(new URL('fixtures/launch-without-descriptors.ts', import.meta.url));
+    const child = program.start([], { descriptors: 64 });
+    const [printed] = await Promise.all([readText(child.stdout), once(child, 'close')]);
+    expect(printed).toBe(
+      'SluiceError: Cannot launch "true": the system cannot start another process (EMFILE). Start fewer runs at a time.',
+    );
   });
 
   it('may exist and not be executable', async () => {

@@ -182,12 +182,18 @@ function start(command: ProcessCommand, terminal: Terminal | undefined): Launch 
       ...descriptors,
     ],
   });
-  const named = [
+  // If no file descriptor is free, the child has no pipes, and an error follows.
+  const named: readonly { readonly name: StreamName; readonly readable: Readable | null | undefined }[] = [
     { name: 'stdout' as const, readable: child.stdout },
     { name: 'stderr' as const, readable: child.stderr },
     { name: 'pty' as const, readable: terminal?.output ?? null },
   ];
-  return { child, streams: named.flatMap(({ name, readable }) => (readable === null ? [] : [{ name, readable }])) };
+  return {
+    child,
+    streams: named.flatMap(({ name, readable }) =>
+      readable === null || readable === undefined ? [] : [{ name, readable }],
+    ),
+  };
 }
 
 const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
