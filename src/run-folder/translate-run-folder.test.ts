@@ -144,6 +144,22 @@ describe('translateRunFolder', () => {
   });
 });
 
+describe('progress', () => {
+  test.each([1, 2, undefined])(
+    'reaches the total when the last requested byte is read (attempt %s)',
+    async (attempt) => {
+      const reports: (readonly [bytes: number, total: number])[] = [];
+      await translate(RECORDED, {
+        ...(attempt === undefined ? {} : { attempt }),
+        onProgress: (bytes, total) => reports.push([bytes, total]),
+      });
+      const [bytes, total] = reports.at(-1) ?? [];
+      expect(bytes).toBeGreaterThan(0);
+      expect(bytes).toBe(total);
+    },
+  );
+});
+
 describe('following', () => {
   test('yields new events until the meta shows that the attempt has ended, the same as afterwards', async () => {
     const dir = await makeRunFolder({});
@@ -169,6 +185,11 @@ describe('following', () => {
     await done;
     expect(translated).toEqual((await translate(dir)).fcmp);
     expect(translated.at(-1)?.type).toBe('user.input.required');
+  });
+
+  test('reports an attempt that does not exist after the last attempt has ended', async () => {
+    const translated = translate(RECORDED, { attempt: 3, follow: new AbortController().signal });
+    await expect(translated).rejects.toMatchObject({ code: 'ATTEMPT_NOT_FOUND' });
   });
 
   test('waits for the first attempt and stops on abort, without inventing an end', async () => {

@@ -19,7 +19,10 @@ export interface TranslateOptions {
   readonly engines?: readonly Engine[] | undefined;
   /** Only this attempt; by default all. */
   readonly attempt?: number;
-  /** Waits for further output until the meta file shows that the attempt has ended, or until this signal aborts. */
+  /**
+   * Waits for further output until the meta file of the latest attempt shows that it has ended, or until this signal aborts.
+   * Waits for the first attempt to start, but not for later ones.
+   */
   readonly follow?: AbortSignal;
   readonly onWarning?: (warning: RunFolderWarning) => void;
   /** Called after the events of an attempt that contained unknown types or fields. */
@@ -30,7 +33,7 @@ export interface TranslateOptions {
   readonly judge?: AttemptJudge;
 }
 
-/** Judges recorded attempts again, from their bytes and events. Called in this order for each attempt. */
+/** Judges recorded attempts again, from their bytes and events. For each attempt: `begin`, then bytes and events as they are read, then `decide`. */
 export interface AttemptJudge {
   begin(attempt: number, meta: AttemptMeta): void;
   addBytes(stream: CapturedStream, bytes: Uint8Array): void;
@@ -39,7 +42,7 @@ export interface AttemptJudge {
   decide(drained: Drained, meta: AttemptMeta): Promise<{ readonly verdict?: Verdict; readonly reason?: string }>;
 }
 
-/** State passed from one attempt to the next. */
+/** Where the events of the next attempt continue. */
 interface Handover {
   readonly fcmpSeq: number;
   readonly sessionId: string | null;
@@ -77,6 +80,10 @@ export async function* translateFolder(folder: RunFolder, options: TranslateOpti
     }
     if (options.follow?.aborted === true) return;
     attempt = await findNextAttempt(folder, attempt);
+  }
+  // With `follow`, the attempt could not be checked at the beginning.
+  if (options.attempt !== undefined && options.follow?.aborted === false) {
+    await checkAttempt(folder, { attempt: options.attempt });
   }
 }
 
@@ -154,11 +161,12 @@ async function* translateAttempt(
 /** Returns a function that counts bytes and reports the progress. */
 async function createProgressCounter(
   folder: RunFolder,
-  { onProgress, follow }: TranslateOptions,
+  { onProgress, follow, attempt: last = Number.POSITIVE_INFINITY }: TranslateOptions,
 ): Promise<(bytes: number) => void> {
   if (onProgress === undefined || follow !== undefined) return ignore;
   let total = 0;
   for (const attempt of await folder.attempts()) {
+    if (attempt > last) break;
     for (const stream of STREAMS) {
       const file = await folder.openAttempt(stream, attempt);
       total += (await file?.stat())?.size ?? 0;
