@@ -100,7 +100,6 @@ const MAX_LENGTH = 200_000;
 
 function Details({ message }: { readonly message: OutboxMessage }) {
   const trigger = readTrigger(message.trigger);
-  const isUndelivered = message.state === 'waiting' || message.state === 'sending';
   return (
     <div class="stack">
       <Facts
@@ -113,7 +112,8 @@ function Details({ message }: { readonly message: OutboxMessage }) {
               <TriggerText message={message} />
             ),
           'Delivered to': message.delivered_to === null ? undefined : <SafeText text={message.delivered_to} />,
-          'Next attempt': isUndelivered ? <Moment at={new Date(message.due_at).toISOString()} /> : undefined,
+          'Next attempt':
+            message.state === 'waiting' ? <Moment at={new Date(message.due_at).toISOString()} /> : undefined,
           'Last error': message.last_error === null ? undefined : <SafeText text={message.last_error} />,
           'What to do':
             message.state === 'dead'

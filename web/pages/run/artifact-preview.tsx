@@ -93,7 +93,7 @@ export function ArtifactPreview({
       {current.state === 'loaded' && !isBinary(current.file.text) ? (
         <pre class="preview" tabIndex={0} aria-label="Current content of the file">
           <SafeText text={current.file.text} />
-          <span class="dim"> {formatCount(current.file.totalBytes)} bytes in total</span>
+          <span class="dim"> {describeSize(current.file.totalBytes)}</span>
         </pre>
       ) : null}
       {current.state === 'failed' ? (
@@ -111,6 +111,15 @@ async function readPicture(runId: string, path: string, file: FilePreview): Prom
   const bytes = await readArtifactBytes(runId, path, file.totalBytes);
   const head = readImageHead(bytes);
   return head === null ? null : { ...head, bytes };
+}
+
+/** The server sends no more of a file for a preview. */
+const MAX_PREVIEW_BYTES = 1024 * 1024;
+
+/** Describes the size of a file, and whether the preview is incomplete. */
+export function describeSize(totalBytes: number): string {
+  const size = `${formatCount(totalBytes)} bytes in total`;
+  return totalBytes > MAX_PREVIEW_BYTES ? `${size}; the preview ends after the first MiB` : size;
 }
 
 /** The number of characters at the beginning of a file that are checked. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isBinary } from './artifact-preview.js';
+import { describeSize, isBinary } from './artifact-preview.js';
 import { chooseFileName, readArtifactBytes } from './download-artifact.js';
 
 test('reads a file in parts to its end, byte for byte', async () => {
@@ -38,4 +38,9 @@ test.each([
   ['', false],
 ])('%j is binary: %s', (text, expected) => {
   expect(isBinary(text)).toBe(expected);
+});
+
+test('a preview says if the file continues after it', () => {
+  expect(describeSize(1024 * 1024)).toBe('1,048,576 bytes in total');
+  expect(describeSize(3_000_000)).toBe('3,000,000 bytes in total; the preview ends after the first MiB');
 });

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { client } from '../../server/client.js';
 import { saveAs } from '../run/download-artifact.js';
+import { buildCaseRequest } from './case-request.js';
 import { options, schemaText, text } from './workbench-state.js';
 
 /** The longest text that the server accepts as a case. */
@@ -13,18 +14,7 @@ export function CaseButton() {
   const save = async (): Promise<void> => {
     try {
       const name = `answer-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
-      const { profile, allowPartial, align } = options.value;
-      const schema =
-        schemaText.value.trim() === ''
-          ? undefined
-          : (JSON.parse(schemaText.value) as Readonly<Record<string, unknown>>);
-      const body = {
-        name,
-        text: text.value,
-        profile,
-        allow_partial: allowPartial,
-        ...(schema === undefined ? {} : { schema, align }),
-      };
+      const body = buildCaseRequest(name, { text: text.value, schemaText: schemaText.value, options: options.value });
       saveAs(`${name}.tar`, await client.exportTextCase({ body }));
       failure.value = null;
     } catch (error) {

@@ -14,6 +14,7 @@ it.each([
   ['a truncated schema', '{"type": "object"', 17],
   ['a trailing comma', '{"type": "object",}', 17],
   ['text after the schema', '{"type": "object"} x', 18],
+  ['text before the schema', ' schema = {"type": "object"}', 1],
   ['an unknown type', '{"properties": {"a": {"type": "strin"}}}', 30],
   ['an unknown type below a key with a slash', '{"properties": {"a/b": {"type": 5}}}', 32],
 ])('%s is reported with its location', (_, text, offset) => {

@@ -37,7 +37,13 @@ export function readSchemaText(text: string): SchemaReading {
 /** Locates the error with our parser: the messages of `JSON.parse` differ between browsers. */
 function findSyntaxProblem(text: string): SchemaProblem {
   const result = parse(text, undefined, { profile: 'generic' });
-  if (result.ok) return { message: 'Unexpected text before or after the schema.', offset: result.candidate.end };
+  if (result.ok) {
+    const { start, end } = result.candidate;
+    const isBefore = text.slice(0, start).trim() !== '';
+    return isBefore
+      ? { message: 'Unexpected text before the schema.', offset: text.search(/\S/) }
+      : { message: 'Unexpected text after the schema.', offset: end };
+  }
   const [first] = result.status === 'failed' ? result.attempts : [];
   const message = first?.message ?? 'Invalid JSON.';
   const offset = /\(offset (\d+)\)\.?$/.exec(message)?.[1];

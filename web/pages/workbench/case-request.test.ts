@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { buildCaseRequest } from './case-request.js';
+import { DEFAULT_OPTIONS } from './examples.js';
+
+const build = (schemaText: string, options = {}) =>
+  buildCaseRequest('a', { text: '{"a": 1}', schemaText, options: { ...DEFAULT_OPTIONS, ...options } });
+
+test('the request of a case contains the text and the options, and the schema if there is one', () => {
+  const body = { name: 'a', text: '{"a": 1}', profile: 'default', allow_partial: true };
+  expect(build(' \n', { allowPartial: true, align: true })).toEqual(body);
+  expect(build('{"type": "object"}', { allowPartial: true, align: true })).toEqual({
+    ...body,
+    schema: { type: 'object' },
+    align: true,
+  });
+});
+
+test('the option "Prefer" is refused, because a case would silently be parsed without it', () => {
+  expect(() => build('', { prefer: 'last' })).toThrow('a case has no option "Prefer"');
+});
+
+test.each([
+  ['{"type"', 'the schema is not valid JSON'],
+  ['true', 'the schema of a case must be an object'],
+  ['[]', 'the schema of a case must be an object'],
+])('the schema %s is refused', (schemaText, message) => {
+  expect(() => build(schemaText)).toThrow(message);
+});
