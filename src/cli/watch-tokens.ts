@@ -14,7 +14,7 @@ interface TokenWatch {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads the configuration again. */
   readonly load: () => Promise<Pick<Config, 'tokens'>>;
-  /** Whether the server accepts the token of this user. */
+  /** Whether the server accepts the token of this user while no tokens are configured. */
   readonly isLocal: boolean;
   readonly replace: (settings: TokenSettings) => void;
   readonly logger: Logger;
@@ -32,6 +32,7 @@ export function watchTokens({ config, env, load, isLocal, replace, logger, ...op
     try {
       const localToken = isLocal ? await readLocalToken(env) : undefined;
       const settings = readTokenSettings(await load(), { env, localToken });
+      // Without tokens, the server would admit everyone.
       if (settings.tokens.length === 0) throw new Error('no tokens are configured any more');
       replace(settings);
       logger.info('tokens reloaded', { tokens: settings.tokens.map(({ name }) => name) });

@@ -27,20 +27,20 @@ test('new items come first, loaded ones stay, and so does the cursor of the next
   expect(merged.next).toBe('oldest');
 });
 
-test('a changed item is replaced, also while the list is held', () => {
+test('a changed item is replaced, also while new items are held back', () => {
   const changed = page([row(2, 'ended'), row(1)]);
   for (const options of [live, held]) {
     expect(mergeHead(list(rows(2, 1)), changed, getKey, options).items).toEqual([row(2, 'ended'), row(1)]);
   }
 });
 
-test('a removed item disappears, also while the list is held', () => {
+test('a removed item disappears, also while new items are held back', () => {
   for (const options of [live, held]) {
     expect(ids(mergeHead(list(rows(5, 4, 3, 2)), page(rows(5, 3)), getKey, options))).toEqual([5, 3, 2]);
   }
 });
 
-test('while the list is held, new items are counted and no row moves', () => {
+test('while new items are held back, they are counted and no row moves', () => {
   const merged = mergeHead(list(rows(3, 2, 1)), page(rows(5, 4, 3, 2)), getKey, held);
   expect(ids(merged)).toEqual([3, 2, 1]);
   expect(merged.newCount).toBe(2);

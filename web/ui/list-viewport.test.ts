@@ -27,7 +27,7 @@ test('a list without rows has none to draw', () => {
   });
 });
 
-test('draws all rows in the end, in order, even if few are granted at a time', () => {
+test('draws all rows eventually, in order, even if only a few may be drawn at a time', () => {
   const numbers = fc.record({
     from: fc.nat(50),
     length: fc.nat(40),

@@ -12,10 +12,11 @@ export const runFilesSchema = object(
       type: 'array',
       items: object({ path: name, change: oneOf(['created', 'modified', 'deleted']), size: orNull(count) }),
     },
+    /** How many more artifacts there are: the list ends after 1,000. */
     artifacts_left_out: count,
   },
   {
-    /** The machine that executed the run, if its folder is not here. */
+    /** The machine that executed the run, if the files are not read from its folder. */
     host: name,
   },
 );

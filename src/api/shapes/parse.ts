@@ -13,7 +13,7 @@ export const parseRequestSchema = object(
   },
 );
 
-/** A text to export as a suite case. */
+/** A text to export as a suite case, with the options that a contract has: a case has no `prefer`, and its schema is an object. */
 export const caseRequestSchema = object(
   {
     text: { type: 'string', maxLength: 1_000_000 },
@@ -44,7 +44,16 @@ export const parseResponseSchema = object(
   {
     status: oneOf(['success', 'failed', 'comment']),
     repair_level: repairLevel,
-    repairs: { type: 'array', items: object({ kind: name, message: text, offset: count }, { omitted: count }) },
+    repairs: {
+      type: 'array',
+      items: object(
+        { kind: name, message: text, offset: count },
+        {
+          /** Only in the last repair of a long list: how many more were made. */
+          omitted: count,
+        },
+      ),
+    },
     warnings: { type: 'array', items: object({ code: name, message: text }, { offset: count, path }) },
   },
   {

@@ -25,7 +25,7 @@ export const runRequestSchema = {
 
 const { owner: _owner, lease_until: _lease, spec, result, ...stateFields } = runRecordSchema.properties;
 
-/** The machine that claimed the run and has its folder; absent before that. */
+/** The machine that claimed the run and has its folder; absent until the run is claimed. */
 const host = name;
 
 /** A run and its state, with its engine at the top level and without its claim. */

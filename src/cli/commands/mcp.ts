@@ -38,7 +38,10 @@ async function runMcp(flags: McpFlags, io: CommandIo): Promise<ExitCode> {
   try {
     const createLogger = await loadLogger(io);
     if (flags.url !== undefined) await forwardToServer(flags.url, { logger: createRemoteLogger(io), io, signal });
-    else await withContext(flags, io, async (context) => forwardToStore(context, flags, io, signal), { createLogger });
+    else
+      await withContext(flags, io, async (context) => forwardToInProcessServer(context, flags, io, signal), {
+        createLogger,
+      });
     return signal.aborted ? EXIT.canceled : EXIT.success;
   } finally {
     interruption.stopListening();
@@ -57,7 +60,7 @@ async function forwardToServer(url: string, connection: Connection): Promise<voi
 }
 
 /** Forwards the tool calls to a server in this process, which listens on no port. */
-async function forwardToStore(
+async function forwardToInProcessServer(
   context: CommandContext,
   flags: McpFlags,
   io: CommandIo,
@@ -69,12 +72,13 @@ async function forwardToStore(
     import('../../dispatch/index.js'),
   ]);
   const { config, wrappers, store, lead, logger } = context;
-  // The only caller is this process.
+  // The server needs no tokens: its only caller is this process.
   const settings = { ...readServerSettings(config, { env: process.env, cwd: process.cwd() }), tokens: [] };
   const server = createServer({ store, lead, wrappers, data: config.data, settings, logger });
   const worker = flags.worker ? startWorker({ store, lead, ...readWorkerSettings(context) }) : undefined;
   const client = createClient({
     url: 'http://127.0.0.1',
+    // Ignored by the server. Without one, the client would send the token of another server.
     token: 'local',
     fetch: async (address, init) => server.app.request(address, init),
   });

@@ -210,6 +210,6 @@ function createConflictError(
 function createUnknownItemError(id: string): LeadError {
   return new LeadError(
     'ITEM_NOT_FOUND',
-    `Cannot find the inbox item "${id.slice(0, 100)}". \`sluice inbox\` lists all items.`,
+    `Cannot find the inbox item "${id.slice(0, 100)}". \`sluice inbox --all\` lists all items.`,
   );
 }

@@ -22,7 +22,7 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
   async function findItem(id: string): Promise<InboxItem> {
     const item = await store.findItem(id);
     if (item !== undefined) return item;
-    throw new LeadError('ITEM_NOT_FOUND', 'Inbox item not found. GET /v1/inbox lists all items.');
+    throw new LeadError('ITEM_NOT_FOUND', 'Inbox item not found. GET /v1/inbox?open=false lists all items.');
   }
 
   /** Adds the author of the decision. With tokens, it is the name of the token; without tokens, the request may name any author. */
@@ -36,7 +36,7 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
     return { ...resolution, id, who: who ?? caller.name };
   }
 
-  /** Adds the active run to a conflict, so that a page can link to it. */
+  /** Adds the active run to a conflict, so that the console can link to it. */
   async function addActiveRun(error: unknown, id: string): Promise<unknown> {
     if (!isSluiceError(error) || error.code !== 'CONFLICT') return error;
     const { issue_ref } = await findItem(id);

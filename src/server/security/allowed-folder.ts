@@ -11,12 +11,12 @@ interface FolderRules {
   readonly data: string;
 }
 
-/** Agents work in worktrees, so a request may name one. */
+/** What Sluice writes in the data folder, except worktrees: agents work in them, so a request may name one. */
 const PROTECTED = SLUICE_FILES.filter((name) => name !== 'worktrees');
 
 /**
- * Resolves the real path of a folder that a request may use. The message is the same for a missing folder and for one outside
- * the roots, so that callers learn nothing about other folders.
+ * Resolves the real path of a folder that a request may use. The message is the same for every folder that is refused, so
+ * that callers cannot find out which other folders exist.
  */
 export async function resolveAllowedFolder(folder: string, { roots, data }: FolderRules): Promise<string> {
   const real = isAbsolute(folder) ? await findRealPath(folder) : undefined;
@@ -30,7 +30,7 @@ export async function resolveAllowedFolder(folder: string, { roots, data }: Fold
   }
   throw new RequestError(
     'FOLDER_NOT_ALLOWED',
-    'The folder does not exist or is not inside one of the configured roots. Use the absolute path of a folder inside "roots".',
+    'The folder does not exist, is not inside one of the configured roots, or is one that Sluice writes to. Use the absolute path of another folder inside "roots".',
   );
 }
 

@@ -131,7 +131,7 @@ describe('on loopback without tokens', () => {
     }
   });
 
-  it('a page of this server may', async () => {
+  it('a page of this server may read and post', async () => {
     const { get, post } = await openServer();
     const own = { host: 'localhost:7171', origin: 'http://localhost:7171', 'sec-fetch-site': 'same-origin' };
     expect((await get('/v1/runs', own)).status).toBe(200);

@@ -156,7 +156,7 @@ describe('a connection', () => {
     expect(text.trimEnd().endsWith('event: end\ndata: {"status":"success"}')).toBe(true);
   }, 30_000);
 
-  it('is not taken over for HEAD', async () => {
+  it('gets only the headers for a HEAD request', async () => {
     const { store, url } = await openListening();
     await startScriptedRun(store, 'run-1');
     const answer = await fetch(`${url}/v1/runs/run-1/events`, { method: 'HEAD' });

@@ -16,7 +16,7 @@ function chunk(from: number, count: number): Chunk {
   return { bytes: Buffer.from(text), parts, last: at(from + count), isTerminal: false };
 }
 
-it('has everything after every covered position', () => {
+it('returns all events after any position that it covers', () => {
   fc.assert(
     fc.property(fc.nat(50), fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 20 }), (start, counts) => {
       const recent = createRecentChunks(at(start));

@@ -16,7 +16,8 @@ export interface Series {
   readonly tone: SeriesTone;
   readonly values: readonly (number | null)[];
   /**
-   * The filter of the list that a figure links to: of the runs or, if it contains a decision, of the executions. Null for no link.
+   * The filter of the list that a figure links to, or null for no link. The list is that of the executions if the filter contains
+   * a decision, and that of the runs otherwise.
    */
   readonly listFilter: Readonly<Record<string, string>> | null;
 }
@@ -56,7 +57,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
   const byModel = (read: (usage: Usage) => number): readonly Series[] =>
     createNamedSeries(
       used.map((bucket) => bucket.map((one) => [nameModel(one), read(one)])),
-      (label) => splitName(label, 'model'),
+      (label) => toNameFilter(label, 'model'),
     );
   return [
     {
@@ -160,7 +161,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
               one.unknown_types + one.unknown_fields,
             ]),
         ),
-        (label) => splitName(label, 'engine_version'),
+        (label) => toNameFilter(label, 'engine_version'),
       ),
     },
     {
@@ -217,7 +218,7 @@ export function summarizeSeries({ values }: Series, { unit, isState }: ChartMode
   );
 }
 
-/** Describes the value of the highest bar: a strip has no value axis, so this shows its scale. */
+/** Describes the value of the highest bar. The bars of a series have no value axis, so this shows their scale. */
 export function describePeak({ values }: Series, { unit }: ChartModel): string {
   const peak = Math.max(0, ...values.map((value) => value ?? 0));
   return peak === 0 ? '' : `Peak ${formatShortFigure(peak, unit)}`;
@@ -251,7 +252,7 @@ function createLatencySeries(chosen: readonly (readonly Figures[])[], percentile
   }));
 }
 
-/** Creates a series for each of the largest names, and one for all others together. */
+/** Creates a series for each of the names with the largest totals, and one for all others together. */
 function createNamedSeries(
   buckets: readonly (readonly (readonly [string, number])[])[],
   createFilter: (label: string) => Series['listFilter'],
@@ -281,17 +282,21 @@ function findLargest(totals: ReadonlyMap<string, number>, limit: number): readon
     .map(([name]) => name);
 }
 
-/** Splits the label of a series into its engine and a model or version; engine names have no spaces. */
-function splitName(label: string, name: 'model' | 'engine_version'): Readonly<Record<string, string>> {
+/**
+ * Turns the label of a series into a filter by engine and model or version; engine names have no spaces. There is no filter for an
+ * unknown model or version: `(model unknown)` lists all runs of the engine.
+ */
+function toNameFilter(label: string, key: 'model' | 'engine_version'): Readonly<Record<string, string>> {
   const [engine = '', ...otherWords] = label.split(' ');
-  const version = otherWords.join(' ');
-  return version.startsWith('(') ? { engine } : { engine, [name]: version };
+  const modelOrVersion = otherWords.join(' ');
+  return modelOrVersion.startsWith('(') ? { engine } : { engine, [key]: modelOrVersion };
 }
 
 /** Builds the path to the runs or executions that a figure counts; null if it has no link. Runs are counted when they end. */
 export function buildListPath({ listFilter }: Series, times: readonly number[], index: number): string | null {
   const from = times[index];
   if (listFilter === null || from === undefined) return null;
+  // A single step is taken to be a minute long, the shortest possible.
   const step = (times[1] ?? from + 60) - (times[0] ?? from);
   const [start, end] = [new Date(from * 1000), new Date((from + step) * 1000)];
   if (listFilter['decision'] !== undefined) {

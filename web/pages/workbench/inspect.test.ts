@@ -50,7 +50,7 @@ describe('the candidates of a text', () => {
     ]);
   });
 
-  it('include those after the selected one: a rival, or one not checked', () => {
+  it('include those after the selected one: one that also matches (a rival), and one not checked', () => {
     const inspection = inspectText(
       'A {"name": "Ada", "age": 1} or {"name": "Bob", "age": 2} or {"name": "Eve", "age": 3}',
       person,

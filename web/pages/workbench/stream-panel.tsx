@@ -9,7 +9,8 @@ import type { TextReading } from './text-reading.js';
 
 /** The available speeds, in characters per second: from a slow model to a file that is read from a disk. */
 const SPEEDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 20_000, 200_000, 2_000_000] as const;
-const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 512] as const;
+/** The available lengths of a chunk, in characters. */
+const CHUNK_LENGTHS = [1, 2, 4, 8, 16, 32, 64, 128, 512] as const;
 
 /** Streams the text as if a model were still writing it, and shows the growing value. */
 export function StreamPanel({
@@ -21,10 +22,11 @@ export function StreamPanel({
 }) {
   const view = useSignal<StreamView | null>(null);
   const isPlaying = useSignal(false);
+  /** Indexes of `SPEEDS` and `CHUNK_LENGTHS`. */
   const speed = useSignal(3);
   const size = useSignal(2);
 
-  const chunkLength = SIZES[size.value] ?? 1;
+  const chunkLength = CHUNK_LENGTHS[size.value] ?? 1;
   /** Shows the next state, unless another text was parsed in the meantime. */
   const show = async (pending: Promise<StreamView | null> | undefined): Promise<void> => {
     try {
@@ -102,12 +104,12 @@ export function StreamPanel({
           <input
             type="range"
             min={0}
-            max={SIZES.length - 1}
+            max={CHUNK_LENGTHS.length - 1}
             value={size.value}
-            aria-valuetext={`${chunkLength} characters`}
+            aria-valuetext={formatCharacters(chunkLength)}
             onInput={({ currentTarget }) => (size.value = Number(currentTarget.value))}
           />
-          <span class="dim">{chunkLength === 1 ? '1 character' : `${chunkLength} characters`}</span>
+          <span class="dim">{formatCharacters(chunkLength)}</span>
         </label>
       </div>
       <div class="streamed">
@@ -132,6 +134,10 @@ export function StreamPanel({
       </div>
     </section>
   );
+}
+
+function formatCharacters(count: number): string {
+  return count === 1 ? '1 character' : `${count} characters`;
 }
 
 function StreamState({ view }: { readonly view: StreamView | null }) {
