@@ -11,10 +11,10 @@ import { report } from '../report.js';
 import { describeStages, type WatchedOrder } from './describe-stages.js';
 import { eventually } from './eventually.js';
 import { readClock } from './fixtures/record-stages.js';
-import { queryServer, computeIdleShare, describeLoad, readLoad, type Load } from './measure-load.js';
+import { queryServer, computeIdleFraction, describeLoad, readLoad, type Load } from './measure-load.js';
 import { createPostgresServer, type PostgresServer } from './postgres-server.js';
 import { FOLDER_PREFIX } from './sweep-leftovers.js';
-import { findViolations, isAnythingLeft, readOrders } from './work-done.js';
+import { findViolations, hasOpenWork, readOrders } from './work-done.js';
 import { makeWorkerSite, type WorkerSite } from './worker-site.js';
 
 /** Larger in `npm run torture -- --only fleet`: 200 workers in 4 processes, 2,000 orders. */
@@ -33,9 +33,9 @@ const WARM_UP_S = IDLE_S < 30 ? 0 : 60;
  */
 const ARRIVALS = Math.min(60, Math.ceil(ORDERS / 5));
 const RATE = Number(process.env['FLEET_RATE'] ?? 4);
-/** The limit of the median, and the share of the machine that must be idle for the limit to apply. */
+/** The limit of the median, and the fraction of the machine that must be idle for the limit to apply. */
 const SETTLED_MS = 300;
-const IDLE_SHARE = 0.4;
+const IDLE_FRACTION = 0.4;
 /** The workers represent separate machines, but their agents share this one. */
 const AT_ONCE = Number(process.env['FLEET_AT_ONCE'] ?? 8 * availableParallelism());
 const REPOSITORIES = 64;
@@ -111,7 +111,7 @@ async function retryWhileAway<T>(work: () => Promise<T>): Promise<T> {
 
 describe('a fleet of workers', () => {
   it(
-    'needs few connections and transactions while idle, settles orders soon, and executes each once despite kills and a restart of the database',
+    'needs few connections and transactions while idle, settles orders soon, and executes none twice despite kills and a restart of the database',
     { timeout: 300_000 + WARM_UP_S * 2000 + IDLE_S * 2000 + MAX_S * 1000 },
     async () => {
       const server = await startServer();
@@ -149,7 +149,7 @@ describe('a fleet of workers', () => {
         const watched = await watchArrivals(store, lead, site, { first: 1 + index * ARRIVALS, isolation });
         const after = await readLoad(url, processes);
         const times = watched.map(({ from, noticed }) => noticed - from).toSorted((one, other) => one - other);
-        const at = (share: number) => Math.round(times[Math.floor(times.length * share)] ?? Number.NaN);
+        const at = (fraction: number) => Math.round(times[Math.floor(times.length * fraction)] ?? Number.NaN);
         let stages: readonly string[] = [];
         await eventually(async () => {
           stages = await site.readStages();
@@ -160,7 +160,7 @@ describe('a fleet of workers', () => {
         );
         report(`their stages in milliseconds (p50): ${await describeStages(watched, stages, site.data)}`);
         // If other programs use the machine, the time does not measure Sluice.
-        const isQuiet = computeIdleShare(before, after) >= IDLE_SHARE;
+        const isQuiet = computeIdleFraction(before, after) >= IDLE_FRACTION;
         expect(at(0.5)).toBeLessThanOrEqual(isQuiet && WARM_UP_S > 0 ? SETTLED_MS : Infinity);
       }
 
@@ -189,7 +189,7 @@ describe('a fleet of workers', () => {
         await sleep(500);
         const settled = await retryWhileAway(countSettled);
         const isSettled = isSubmitted && settled === ORDERS && kills === KILLS;
-        if (isSettled && !(await retryWhileAway(async () => isAnythingLeft(store)))) break;
+        if (isSettled && !(await retryWhileAway(async () => hasOpenWork(store)))) break;
         const seconds = (performance.now() - start) / 1000;
         if (seconds > MAX_S) throw new Error(`${settled} of ${ORDERS} orders settled after ${Math.round(seconds)} s`);
         if (loaded === undefined && settled >= ORDERS / 2) {

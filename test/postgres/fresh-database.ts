@@ -51,9 +51,9 @@ async function createTemplate(): Promise<string> {
   return name;
 }
 
-async function createNamed(more = ''): Promise<string> {
+async function createNamed(options = ''): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await runOn(inject('postgresUrl'), `CREATE DATABASE ${name} ${more}`);
+  await runOn(inject('postgresUrl'), `CREATE DATABASE ${name} ${options}`);
   return name;
 }
 

@@ -82,8 +82,8 @@ async function readTicks(): Promise<Load['ticks']> {
   return { all: numbers.reduce((total, each) => total + each, 0), idle: idle + waitsForDisk };
 }
 
-/** Computes the idle share of all processors of the machine, including other work. */
-export function computeIdleShare(before: Load, after: Load): number {
+/** Computes the idle fraction of all processors of the machine, including other work. */
+export function computeIdleFraction(before: Load, after: Load): number {
   return (after.ticks.idle - before.ticks.idle) / (after.ticks.all - before.ticks.all);
 }
 
@@ -92,6 +92,6 @@ export function describeLoad(before: Load, after: Load): string {
   const seconds = (after.at - before.at) / 1000;
   const perSecond = (after.transactions - before.transactions) / seconds;
   const cores = (key: 'serverCpu' | 'workerCpu') => ((after[key] - before[key]) / seconds).toFixed(2);
-  const idle = Math.round(computeIdleShare(before, after) * 100);
+  const idle = Math.round(computeIdleFraction(before, after) * 100);
   return `${after.connections} connections, ${perSecond.toFixed(1)} transactions a second, ${cores('serverCpu')} cores of PostgreSQL, ${cores('workerCpu')} of the workers and their agents; ${idle} % of the machine was idle`;
 }

@@ -17,7 +17,7 @@ async function makeParent(): Promise<string> {
   return parent;
 }
 
-async function ask(url: string, statement: string): Promise<unknown> {
+async function query(url: string, statement: string): Promise<unknown> {
   const client = new pg.Client(url);
   await client.connect();
   try {
@@ -30,23 +30,23 @@ async function ask(url: string, statement: string): Promise<unknown> {
 describe('the PostgreSQL of the tests', () => {
   it('creates a separate database for every test', async () => {
     const [first, second] = [await createDatabase(), await createDatabase()];
-    await ask(first, 'CREATE TABLE mine ()');
-    expect(await ask(second, "SELECT to_regclass('mine') AS found")).toEqual({ found: null });
+    await query(first, 'CREATE TABLE mine ()');
+    expect(await query(second, "SELECT to_regclass('mine') AS found")).toEqual({ found: null });
   });
 
-  it('is found and ended when its starter was killed, with all its files removed', async () => {
+  it('is ended, and its files removed, if the process that started it was killed', async () => {
     const parent = await makeParent();
     const folder = join(parent, `${FOLDER_PREFIX}${UNUSED_PID}-left`);
     await mkdir(folder);
     const server = await createPostgresServer(folder);
     await server.start();
-    expect(await ask(server.url, 'SELECT 1 AS answer')).toEqual({ answer: 1 });
+    expect(await query(server.url, 'SELECT 1 AS answer')).toEqual({ answer: 1 });
     await sweepLeftovers(parent);
-    await expect(ask(server.url, 'SELECT 1 AS answer')).rejects.toThrow('ECONNREFUSED');
+    await expect(query(server.url, 'SELECT 1 AS answer')).rejects.toThrow('ECONNREFUSED');
     expect(await readdir(parent)).toEqual([]);
   });
 
-  it('does not touch servers whose starter is running, nor processes that only have the same pid', async () => {
+  it('keeps running while the process that started it runs; a process that only has the same pid is not ended', async () => {
     const parent = await makeParent();
     await mkdir(join(parent, `${FOLDER_PREFIX}${process.pid}-mine`));
     const data = join(parent, `${FOLDER_PREFIX}${UNUSED_PID}-other`, 'data');

@@ -73,7 +73,7 @@ export async function createPostgresServer(folder: string, settings: readonly st
         stdio: ['ignore', 'ignore', 'pipe'],
         env: { ...process.env, LC_ALL: 'C' },
       });
-      await untilReady(server);
+      await waitUntilReady(server);
     },
     // SIGINT is PostgreSQL's fast shutdown: connections are closed, data is written.
     stop: () => end('SIGINT'),
@@ -145,7 +145,7 @@ async function findFreePort(): Promise<number> {
   return address.port;
 }
 
-async function untilReady(server: ChildProcess): Promise<void> {
+async function waitUntilReady(server: ChildProcess): Promise<void> {
   let log = '';
   await new Promise<void>((resolve, reject) => {
     server.stderr?.setEncoding('utf8').on('data', (text: string) => {

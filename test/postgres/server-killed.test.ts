@@ -61,7 +61,7 @@ async function write(store: Store, name: string, journal: Journal, signal: Abort
   }
 }
 
-/** Checks the data of an issue after all its commands were acknowledged, perhaps after a repeat; returns what is wrong. */
+/** Checks the data of an issue after all its commands were acknowledged, perhaps after a repeat; returns a message if some is missing or repeated. */
 async function findLoss(store: Store, { issueRef, runId }: Journal['acknowledged'][number]): Promise<string[]> {
   const [issue, order] = [await store.findIssue(issueRef), await store.findOrder(issueRef, runId)];
   const executions = (await store.listExecutions({ issueRef })).items.length;
@@ -113,7 +113,7 @@ describe('PostgreSQL killed while it is written to', () => {
 });
 
 describe('PostgreSQL restarted while agents work', () => {
-  it('is only a pause: every run succeeds, with all its events', { timeout: 120_000 }, async () => {
+  it('causes only a pause: every run succeeds, with all its events', { timeout: 120_000 }, async () => {
     const server = await startServer();
     const store = await openStore(server.url);
     const { start, submit, settled, data } = await openWorkshop({ store });
@@ -130,7 +130,7 @@ describe('PostgreSQL restarted while agents work', () => {
       await store.createRun({ id, spec, state: 'queued', now: store.now() });
     }
     const hasPrinted = async (id: string) => (await store.read({ runId: id, protocol: 'fcmp', limit: 5 })).length > 0;
-    await eventually(async () => (await Promise.all(ids.map(hasPrinted))).every(Boolean));
+    await eventually(async () => expect(await Promise.all(ids.map(hasPrinted))).toEqual([true, true]));
     await server.kill();
     await server.start();
     await writeFile(back, '');

@@ -48,10 +48,10 @@ async function soak(site: SoakSite, signal: AbortSignal): Promise<Journal> {
     return value;
   };
   /** Repeats a call until the soak ends, also after it failed in an outage. */
-  const repeat = async (work: (turn: number) => Promise<unknown>, restMs: number): Promise<void> => {
+  const repeat = async (work: (turn: number) => Promise<unknown>, pauseMs: number): Promise<void> => {
     for (let turn = 0; !signal.aborted; turn += 1) {
       await work(turn).catch(() => undefined);
-      await pause(restMs);
+      await pause(pauseMs);
     }
   };
   const run = async (number: number, turn: number): Promise<void> => {
@@ -114,7 +114,7 @@ async function soak(site: SoakSite, signal: AbortSignal): Promise<Journal> {
   return journal;
 }
 
-async function untilIdle(store: Store): Promise<void> {
+async function waitUntilIdle(store: Store): Promise<void> {
   const countOpen = async () => {
     const { runs, orders } = await store.measure();
     return runs.queued + runs.running + runs.waiting + orders.queued + orders.running;
@@ -153,16 +153,16 @@ async function checkOrders(store: Store, site: SoakSite, { orders }: Journal): P
   return asked;
 }
 
-function percentile(values: readonly number[], part: number): number {
+function computePercentile(values: readonly number[], fraction: number): number {
   const sorted = values.toSorted((one, other) => one - other);
-  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0);
+  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? 0);
 }
 
 function describeTimes(times: readonly number[]): string {
-  return `half within ${percentile(times, 0.5)} ms, 99 % within ${percentile(times, 0.99)} ms, the slowest ${percentile(times, 1)} ms`;
+  return `half within ${computePercentile(times, 0.5)} ms, 99 % within ${computePercentile(times, 0.99)} ms, the slowest ${computePercentile(times, 1)} ms`;
 }
 
-function average(values: readonly number[]): number {
+function computeAverage(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }
 
@@ -177,7 +177,7 @@ describe('a server under load', () => {
       const journal = await soak(site, AbortSignal.timeout(SECONDS * 1000));
       const store = await openStore(site.database.url);
       onTestFinished(async () => store.close());
-      await untilIdle(store);
+      await waitUntilIdle(store);
       const [lost, asked] = [await checkRuns(store, journal), await checkOrders(store, site, journal)];
       expect(journal.failures).toEqual([]);
       expect(journal.runs.length).toBeGreaterThan(0);
@@ -190,8 +190,8 @@ describe('a server under load', () => {
       const early = samples.slice(quarter, 2 * quarter);
       const late = samples.slice(-quarter);
       const [before, after] = [early, late].map((part) => ({
-        bytes: average(part.map(({ bytes }) => bytes)),
-        descriptors: average(part.map(({ descriptors }) => descriptors)),
+        bytes: computeAverage(part.map(({ bytes }) => bytes)),
+        descriptors: computeAverage(part.map(({ descriptors }) => descriptors)),
       }));
       expect(after?.bytes).toBeLessThan((before?.bytes ?? 0) * 1.5 + 64 * MEGABYTE);
       expect(after?.descriptors).toBeLessThan((before?.descriptors ?? 0) + 50);
@@ -201,7 +201,7 @@ describe('a server under load', () => {
         `${SECONDS} s: ${journal.runs.length} runs and ${journal.orders.length} orders acknowledged, none lost; ${journal.kills} workers killed, ${journal.outages} outages of the database; ` +
           `${lost} runs ended with their worker, ${asked} orders went to a person; ` +
           `memory of the server ${memory[0]} MB at first, ${Math.round((before?.bytes ?? 0) / MEGABYTE)} in the second quarter, ${Math.round((after?.bytes ?? 0) / MEGABYTE)} in the last, at most ${Math.max(...memory)}; ` +
-          `descriptors ${descriptors[0]} at first, ${Math.round(average(late.map((each) => each.descriptors)))} in the last quarter, at most ${Math.max(...descriptors)}; ` +
+          `descriptors ${descriptors[0]} at first, ${Math.round(computeAverage(late.map((each) => each.descriptors)))} in the last quarter, at most ${Math.max(...descriptors)}; ` +
           `${journal.writes.length} writes: ${describeTimes(journal.writes)}; ${journal.reads.length} reads: ${describeTimes(journal.reads)}`,
       );
     },

@@ -8,8 +8,8 @@ export const FOLDER_PREFIX = 'sluice-postgres-';
 export async function sweepLeftovers(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(FOLDER_PREFIX)) continue;
-    const maker = Number(name.slice(FOLDER_PREFIX.length).split('-')[0]);
-    if (!(maker > 0) || isRunning(maker)) continue;
+    const creator = Number(name.slice(FOLDER_PREFIX.length).split('-')[0]);
+    if (!(creator > 0) || isRunning(creator)) continue;
     const folder = join(parent, name);
     await endServer(join(folder, 'data'));
     // A folder of another user is removed by that user's next test run.

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/index.js';
 import type { WorkerSite } from './worker-site.js';
 
 /** Checks for orders that are not settled, and comments that are not delivered. */
-export async function isAnythingLeft(store: Store): Promise<boolean> {
+export async function hasOpenWork(store: Store): Promise<boolean> {
   const lists = await Promise.all([
     store.listOrders({ open: true, limit: 1 }),
     store.listOutbox({ state: 'waiting', limit: 1 }),

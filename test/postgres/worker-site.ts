@@ -17,7 +17,7 @@ export interface WorkerSite {
   /** A git repository that orders share, each in its own worktree. */
   readonly shared: string;
   startWorker(): StartedWorker;
-  /** One line for each time a worker had a lasting effect: issue and run id. */
+  /** One line for each time an agent had a lasting effect: issue and run id. */
   readEffects(): Promise<string[]>;
   /** The times when each order reached each stage, as written by `recordStages`. */
   readStages(): Promise<string[]>;
@@ -31,7 +31,7 @@ export interface StartedWorker {
 }
 
 const PROGRAM = new URL('./fixtures/worker-program.js', import.meta.url);
-const EFFECT_WORKER = join(PROJECT, 'test/postgres/fixtures/effect-worker.sh');
+const EFFECT_AGENT = join(PROJECT, 'test/postgres/fixtures/effect-agent.sh');
 
 /** Options of a site. */
 export interface SiteOptions {
@@ -60,7 +60,7 @@ export async function makeWorkerSite(repositoryCount: number, options: SiteOptio
   // Short leases, so that orders of a killed worker are found soon.
   const { workersPerProcess = 1, leaseMs = 2000, reconcileMs = 500, atOnce = 0 } = options;
   const numbers = [workersPerProcess, leaseMs, reconcileMs, atOnce].map(String);
-  const args = [url, data, EFFECT_WORKER, effects, stages, ...numbers];
+  const args = [url, data, EFFECT_AGENT, effects, stages, ...numbers];
 
   return {
     url,
