@@ -36,7 +36,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.measureBudgets([DAY])).toMatchObject([{ tokens: 96 }]);
     });
 
-    it('grants the rest to the last run, and makes the next one wait', async () => {
+    it('grants a run the remaining tokens if they are less than a share, and makes the next run wait', async () => {
       const store = await openSite(await makeSite());
       await start(store, 'r1');
       await reserve(store, 'r1');
@@ -77,7 +77,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect((await store.findRun('r2'))?.waiting_for).toEqual({ reason: 'folder', run: 'r3' });
     });
 
-    it('lets as many runs start at the same time as it has shares', async () => {
+    it('allows as many concurrent runs as it has shares', async () => {
       const store = await openSite(await makeSite());
       const runs = Array.from({ length: 30 }, (_, index) => `r${index}`);
       for (const run of runs) await start(store, run);

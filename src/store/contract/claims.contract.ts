@@ -17,7 +17,7 @@ const HOLD = { id: 'r1', workerId: 'w1', now: NOW } as const;
 const LOST = { held: false, cancel: false, reply: null };
 
 /** A spec with its own working folder. */
-function specIn(folder: string): ReturnType<typeof sampleSpec> {
+function sampleSpecIn(folder: string): ReturnType<typeof sampleSpec> {
   return sampleSpec({ workdir: folder });
 }
 
@@ -26,7 +26,7 @@ export function describeClaims(makeSite: MakeSite): void {
   describe('claiming runs', () => {
     it('claims the oldest run first, each by one worker', async () => {
       const store = await openSite(await makeSite());
-      for (const id of ['r1', 'r2']) await store.createRun({ id, spec: specIn(`/${id}`), ...QUEUED });
+      for (const id of ['r1', 'r2']) await store.createRun({ id, spec: sampleSpecIn(`/${id}`), ...QUEUED });
       expect((await store.claimRun(sampleClaim('w1')))?.record).toMatchObject({
         id: 'r1',
         state: 'running',
@@ -38,11 +38,11 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.claimRun(sampleClaim('w1'))).toBeUndefined();
     });
 
-    it('has one queue for orders and for other runs', async () => {
+    it('uses one queue for orders and for other runs', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specIn('/a'), ...QUEUED });
+      await store.createRun({ id: 'r1', spec: sampleSpecIn('/a'), ...QUEUED });
       const { record } = await store.submitOrder(sampleSubmission({ repo_dir: '/b', priority: 1 }));
-      await store.createRun({ id: 'r2', spec: specIn('/c'), ...QUEUED });
+      await store.createRun({ id: 'r2', spec: sampleSpecIn('/c'), ...QUEUED });
       const claimed = [
         await store.claimRun(sampleClaim()),
         await store.claimRun(sampleClaim()),
@@ -71,7 +71,7 @@ export function describeClaims(makeSite: MakeSite): void {
         await submit(`full#${number}`, { repo_dir: `/full/${number}`, priority: 5 }, 'full');
       }
       expect(await claim()).toBeUndefined();
-      await store.createRun({ id: 'low', spec: specIn('/free'), ...QUEUED });
+      await store.createRun({ id: 'low', spec: sampleSpecIn('/free'), ...QUEUED });
       await submit('urgent#1', { repo_dir: '/other', priority: 1 });
       await submit('shared#other', { repo_dir: '/shared', priority: 2, isolation: 'worktree' });
       const canceled = await submit('held#canceled', { repo_dir: '/held', priority: 3 });
@@ -82,7 +82,7 @@ export function describeClaims(makeSite: MakeSite): void {
 
     it('can be limited to orders, or to runs without one', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specIn('/a'), ...QUEUED });
+      await store.createRun({ id: 'r1', spec: sampleSpecIn('/a'), ...QUEUED });
       const { record } = await store.submitOrder(sampleSubmission({ repo_dir: '/b' }));
       expect((await store.claimRun(sampleClaim('w1', { takes: ['orders'] })))?.record.id).toBe(record.run);
       expect(await store.claimRun(sampleClaim('w1', { takes: ['orders'] }))).toBeUndefined();
@@ -93,8 +93,8 @@ export function describeClaims(makeSite: MakeSite): void {
 
     it('skips a run whose folder is in use, names the holder, and claims it when the folder is free', async () => {
       const store = await openSite(await makeSite());
-      for (const id of ['r1', 'r2']) await store.createRun({ id, spec: specIn('/shared'), ...QUEUED });
-      await store.createRun({ id: 'r3', spec: specIn('/idle'), ...QUEUED });
+      for (const id of ['r1', 'r2']) await store.createRun({ id, spec: sampleSpecIn('/shared'), ...QUEUED });
+      await store.createRun({ id: 'r3', spec: sampleSpecIn('/idle'), ...QUEUED });
       expect((await store.claimRun(sampleClaim('w1')))?.record.id).toBe('r1');
       expect((await store.claimRun(sampleClaim('w2')))?.record.id).toBe('r3');
       expect(await store.claimRun(sampleClaim('w3'))).toBeUndefined();
@@ -113,7 +113,7 @@ export function describeClaims(makeSite: MakeSite): void {
     it('keeps a run out of the repository of an order, and an order out of the folder of a run', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission({ repo_dir: '/repository' }));
-      await store.createRun({ id: 'r1', spec: specIn('/repository/'), ...QUEUED });
+      await store.createRun({ id: 'r1', spec: sampleSpecIn('/repository/'), ...QUEUED });
       await store.claimRun(sampleClaim('w1'));
       expect(await store.claimRun(sampleClaim('w2'))).toBeUndefined();
       expect((await store.findRun('r1'))?.waiting_for).toEqual({ reason: 'folder', run: record.run });
@@ -147,7 +147,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect((await store.findOrder(issueRef, retry.record.order.run_id))?.base_commit).toBe('aaaa');
     });
 
-    it('lets orders that get a worktree by default share a repository', async () => {
+    it('allows orders with a worktree by default to share a repository', async () => {
       const store = await openSite(await makeSite());
       for (const [number, run] of ['01KA3SHAREONE', '01KA3SHARETWO'].entries()) {
         await store.submitOrder({
@@ -268,7 +268,7 @@ export function describeClaims(makeSite: MakeSite): void {
 
     it('wake its worker, and no other', async () => {
       const store = await openSite(await makeSite());
-      for (const id of ['r1', 'r2']) await store.createRun({ id, spec: specIn(`/${id}`), ...QUEUED });
+      for (const id of ['r1', 'r2']) await store.createRun({ id, spec: sampleSpecIn(`/${id}`), ...QUEUED });
       for (const id of ['w1', 'w2']) await store.claimRun(sampleClaim(id));
       await store.markWaiting(HOLD);
       const [first, second] = [vi.fn<() => void>(), vi.fn<() => void>()];
@@ -296,7 +296,7 @@ export function describeClaims(makeSite: MakeSite): void {
 
     it('leave a canceled order in the queue, to be claimed and settled even if its folder is in use', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specIn('/repositories/one'), ...QUEUED });
+      await store.createRun({ id: 'r1', spec: sampleSpecIn('/repositories/one'), ...QUEUED });
       await store.claimRun(sampleClaim());
       const { record } = await store.submitOrder(sampleSubmission());
       expect(await store.requestCancel(record.run, NOW)).toMatchObject({ state: 'queued', cancel_requested: true });
@@ -362,7 +362,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect((await store.claimRun(sampleClaim('w2')))?.record.id).toBe(record.run);
     });
 
-    it('are listed if it had started, running or waiting, until the run has ended', async () => {
+    it('are listed if the process had started, running or waiting, until the run has ended', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
@@ -390,9 +390,9 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.listExpiredRuns(NOW + 1000)).toEqual([]);
     });
 
-    it('are taken over once, by the process that names the lost worker, with state and reply', async () => {
+    it('can be adopted once, by a process that names the previous worker; state and reply are kept', async () => {
       const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: specIn('/1'), ...QUEUED });
+      await store.createRun({ id: 'r1', spec: sampleSpecIn('/1'), ...QUEUED });
       await store.claimRun(sampleClaim());
       const adopt = async (from: string, now: number) =>
         store.adoptRun({ id: 'r1', from, worker: sampleWorker('w2'), leaseMs: 1000, now });
@@ -421,27 +421,29 @@ export function describeClaims(makeSite: MakeSite): void {
     it('are listed a bounded number at a time, the oldest first', async () => {
       const store = await openSite(await makeSite());
       for (let index = 0; index < MAX_EXPIRED + 1; index++) {
-        await store.createRun({ id: `r${index}`, spec: specIn(`/${index}`), ...QUEUED });
+        await store.createRun({ id: `r${index}`, spec: sampleSpecIn(`/${index}`), ...QUEUED });
         await store.claimRun(sampleClaim());
         await store.markStarted({ ...HOLD, id: `r${index}` });
       }
       const expired = await store.listExpiredRuns(NOW + 9000);
       expect(expired).toHaveLength(MAX_EXPIRED);
       expect(expired[0]?.id).toBe('r0');
-      const rest = await store.listExpiredRuns(NOW + 9000, { after: expired.at(-1)?.id });
-      expect(rest.map(({ id }) => id)).toEqual([`r${MAX_EXPIRED}`]);
+      const remaining = await store.listExpiredRuns(NOW + 9000, { after: expired.at(-1)?.id });
+      expect(remaining.map(({ id }) => id)).toEqual([`r${MAX_EXPIRED}`]);
     });
+  });
 
-    it('keep the state of a repository from their start to their end', async () => {
+  describe('the state of a repository before a run', () => {
+    it('is stored from the start of the run to its end', async () => {
       const store = await openSite(await makeSite());
       for (const id of ['r1', 'r2']) {
-        await store.createRun({ id, spec: specIn(`/${id}`), ...QUEUED });
+        await store.createRun({ id, spec: sampleSpecIn(`/${id}`), ...QUEUED });
         await store.claimRun(sampleClaim());
         await store.markStarted({ ...HOLD, id, repositoryStart: `start of ${id}` });
         expect(await store.findRepositoryStart(id)).toBe(`start of ${id}`);
       }
       await store.endRun({ ...HOLD, id: 'r1', result: createRunResult() });
-      await store.createRun({ id: 'r3', spec: specIn('/r3'), ...QUEUED });
+      await store.createRun({ id: 'r3', spec: sampleSpecIn('/r3'), ...QUEUED });
       await store.claimRun(sampleClaim());
       expect(await store.markStarted({ ...HOLD, id: 'r3', workerId: 'other', repositoryStart: 'x' })).toBe('lost');
       await store.markStarted({ ...HOLD, id: 'r3', repositoryStart: 'start of r3' });

@@ -119,7 +119,7 @@ export function describeCompetition(makeSite: MakeSite): void {
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'review' });
     });
 
-    it('without a winner asks a person about each result; accepting one closes the others', async () => {
+    it('asks a person about each result if it has no winner; accepting one closes the others', async () => {
       const { store, all } = await start(3);
       for (const order of all) await store.settleOrder(sampleEntry(order, 'blocked'));
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'needs-human', active_run_id: null });

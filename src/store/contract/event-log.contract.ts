@@ -15,7 +15,7 @@ export function describeEventLog(makeSite: MakeSite): void {
   describeAnyEventLog('of the store', open);
   describeWatchableEventLog('of the store', open);
 
-  const seqs = (events: readonly Emitted[]): number[] => events.map(({ event }) => event.seq);
+  const readSeqs = (events: readonly Emitted[]): number[] => events.map(({ event }) => event.seq);
 
   describe('append and read', () => {
     it('preserve every text an agent can print', async () => {
@@ -38,13 +38,13 @@ export function describeEventLog(makeSite: MakeSite): void {
       );
       for (const run of [0, 19]) {
         const events = await store.read({ runId: `run ${run}`, protocol: 'fcmp', limit: 1000 });
-        expect(seqs(events)).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
+        expect(readSeqs(events)).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
         expect(events[299]).toEqual(sampleFcmp(300, `run ${run}`));
       }
     });
   });
 
-  describe('appending again', () => {
+  describe('appending events again', () => {
     const range = (first: number, last: number, text?: string): Emitted[] =>
       Array.from({ length: last - first + 1 }, (_, index) => sampleFcmp(first + index, text));
 
@@ -55,7 +55,7 @@ export function describeEventLog(makeSite: MakeSite): void {
       ['over several earlier pieces', [range(10, 12), range(20, 25), range(30, 30), range(1, 40, 'again')]],
       ['before the existing events', [range(30, 40), range(1, 34, 'again')]],
       ['within one call', [[...range(1, 5), ...range(3, 40, 'again')]]],
-    ])('%s leaves each event unchanged, in order', async (_, appends) => {
+    ])('leaves each event unchanged, in order: %s', async (_, appends) => {
       const store = await openSite(await makeSite());
       const expected = new Map<number, Emitted>();
       for (const events of appends) {
@@ -79,14 +79,14 @@ export function describeEventLog(makeSite: MakeSite): void {
         await Promise.all(stores.map(async (store) => store.append('run', range(start, start + 19))));
       }
       const events = await stores[0]?.read({ runId: 'run', protocol: 'fcmp', limit: 1000 });
-      expect(seqs(events ?? [])).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+      expect(readSeqs(events ?? [])).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
     });
 
     it('reads full pages that begin between events appended together', async () => {
       const store = await openSite(await makeSite());
       await store.append('run', range(1, 8));
       await store.append('run', range(9, 12));
-      expect(seqs(await store.read({ runId: 'run', protocol: 'fcmp', after: 5, limit: 6 }))).toEqual([
+      expect(readSeqs(await store.read({ runId: 'run', protocol: 'fcmp', after: 5, limit: 6 }))).toEqual([
         6, 7, 8, 9, 10, 11,
       ]);
     });

@@ -35,7 +35,7 @@ async function runBoth(commands: readonly RandomCommand[], store: Store): Promis
   const history: string[] = [];
   for (const command of commands) {
     const step = command(world);
-    history.push(step.what);
+    history.push(step.title);
     const { returned, record } = await executeStep(step, store);
     expect({ history, returned }).toEqual({ history, returned: (await executeStep(step, model)).returned });
     record();

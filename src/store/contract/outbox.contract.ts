@@ -34,7 +34,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect(await store.claimOutbox({ ...CLAIM, workerId: 'w2', now: NOW + 1000 })).toMatchObject([{ tries: 2 }]);
     });
 
-    it('has one message per issue and sink in flight, in the order they were written', async () => {
+    it('returns one message at a time per issue and sink, in the order they were written', async () => {
       const { store } = await openWith(
         { trigger: 'a', body: '1' },
         { trigger: 'b', body: '2' },
@@ -168,7 +168,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect(await store.redeliver({ sink: 'other' }, NOW)).toBe(0);
     });
 
-    it('leaves delivered messages alone', async () => {
+    it('leaves delivered messages unchanged', async () => {
       const { store, outbox } = await openWith({});
       await store.claimOutbox(CLAIM);
       await store.markDelivered({ id: outbox[0]?.id ?? '', workerId: 'w1', deliveredTo: 'x', now: NOW });

@@ -78,8 +78,8 @@ function findViolations(
   messages: readonly Pick<OutboxMessage, 'id'>[],
 ): string[] {
   const violations = [
-    ...reports.flatMap(({ polluted }) => polluted.map((what) => `polluted: ${what}`)),
-    ...reports.flatMap(({ errors }) => errors.map((what) => `failed: ${what}`)),
+    ...reports.flatMap(({ polluted }) => polluted.map((state) => `polluted: ${state}`)),
+    ...reports.flatMap(({ errors }) => errors.map((message) => `failed: ${message}`)),
   ];
   const switched = reports.flatMap((each) => each.switched);
   const replacedBy = new Map(switched.slice(1).map((next, index) => [switched[index]?.runId, next]));

@@ -51,7 +51,7 @@ export function describeRuns(makeSite: MakeSite): void {
       expect((await store.findRun('r1'))?.spec).toEqual(sampleSpec());
     });
 
-    it('are created once per request id, whatever the state of the first', async () => {
+    it('are created once per request id, whatever the state of the first run', async () => {
       const store = await openSite(await makeSite());
       const request = { spec: sampleSpec({ prompt: HOSTILE_TEXT }), requestId: 'q1', ...QUEUED };
       expect(await store.createRun({ id: 'r1', ...request })).toEqual({ id: 'r1', repeated: false });
@@ -78,8 +78,8 @@ export function describeRuns(makeSite: MakeSite): void {
       const contract = { schema: { type: 'object', required: ['a'] }, align: true };
       const request = { requestId: 'q1', ...QUEUED };
       await store.createRun({ id: 'r1', spec: sampleSpec({ contract }), ...request });
-      const { schema, ...rest } = contract;
-      const reordered = sampleSpec({ contract: { ...rest, schema: { required: ['a'], type: schema.type } } });
+      const { schema, ...options } = contract;
+      const reordered = sampleSpec({ contract: { ...options, schema: { required: ['a'], type: schema.type } } });
       const withUndefined = { ...reordered, model: undefined } as unknown as RunSpec;
       expect(await store.createRun({ id: 'r2', spec: withUndefined, ...request })).toEqual({
         id: 'r1',
@@ -87,7 +87,7 @@ export function describeRuns(makeSite: MakeSite): void {
       });
     });
 
-    it('are created once per request, independent of the span that repeats it', async () => {
+    it('are created once per request, even if it is repeated with another trace context', async () => {
       const store = await openSite(await makeSite());
       const span = (digit: string) => `00-${'a'.repeat(32)}-${digit.repeat(16)}-01`;
       const request = { requestId: 'q1', ...QUEUED };
@@ -112,7 +112,7 @@ export function describeRuns(makeSite: MakeSite): void {
       expect(await store.createRun(run)).toEqual({ id: 'r1', repeated: false });
     });
 
-    it('with code in their contract can be recorded but not queued', async () => {
+    it('can be recorded but not queued if their contract contains code', async () => {
       const store = await openSite(await makeSite());
       const schema = { '~standard': { version: 1, vendor: 'x', validate: (value: unknown) => ({ value }) } } as const;
       const contract = { schema, profile: 'tagged', normalizers: [(value: unknown) => value] } as const;

@@ -40,8 +40,8 @@ export function describeSearch(makeSite: MakeSite): void {
       const store = await openSite(await makeSite(), { searchWindow: 3 });
       const refs = ['acme/Shop#1', 'acme/shop#12', 'acme/bakery#1', 'local#x'];
       for (const issue_ref of refs) await store.submitOrder(sampleSubmission({ issue_ref }));
-      const find = async (search: string, more: Parameters<typeof store.listIssues>[0] = {}) => {
-        const pages = await readAllPages(async (page) => store.listIssues({ search, ...more, ...page }));
+      const find = async (search: string, filter: Parameters<typeof store.listIssues>[0] = {}) => {
+        const pages = await readAllPages(async (page) => store.listIssues({ search, ...filter, ...page }));
         return pages.flat().map(({ issue_ref }) => issue_ref);
       };
       expect(await find('SHOP')).toEqual(['acme/shop#12', 'acme/Shop#1']);
@@ -88,7 +88,7 @@ export function describeSearch(makeSite: MakeSite): void {
       ['\u0000drop', ['01B']],
       ['\uD800', ['01B']],
       [`'"\\`, []],
-    ])('finds for %j the runs whose text contains it: %j', async (search, ids) => {
+    ])('finds the runs whose text contains every word of %j: %j', async (search, ids) => {
       expect(await readIds(await openLibrary(makeSite), { search })).toEqual(ids);
     });
 

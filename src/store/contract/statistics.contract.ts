@@ -28,11 +28,11 @@ async function addItem(store: Store, issue: string, change: Parameters<typeof sa
   return { record, item };
 }
 
-const at = (ms: number): string => new Date(NOW + ms).toISOString();
+const formatAt = (ms: number): string => new Date(NOW + ms).toISOString();
 
 async function resolve(store: Store, item: InboxItem, record: OrderRecord, ms: number): Promise<void> {
   const resolution = sampleResolution(item, record, 'accept');
-  await store.resolveItem({ ...resolution, resolution: { ...resolution.resolution, at: at(ms) } });
+  await store.resolveItem({ ...resolution, resolution: { ...resolution.resolution, at: formatAt(ms) } });
 }
 
 /** Returns the counts of a span by engine, summed up as for a chart. */
@@ -169,9 +169,9 @@ export function describeStatistics(makeSite: MakeSite): void {
   ])('the history of the inbox, %s,', (_, prepare) => {
     it('counts opened items by cause, resolved items and open items', async () => {
       const store = await openSite(await makeSite());
-      const { item, record } = await addItem(store, 'local#1', { created_at: at(0) });
+      const { item, record } = await addItem(store, 'local#1', { created_at: formatAt(0) });
       await addItem(store, 'local#2', {
-        created_at: at(10),
+        created_at: formatAt(10),
         result_code: 'env_unavailable',
         reading: { source: 'none', problems: [] },
       });
@@ -222,7 +222,7 @@ export function describeStatistics(makeSite: MakeSite): void {
     it('adds them to their slots in steps, also when several processes do it at the same time', async () => {
       const store = await openSite(await makeSite());
       for (let index = 0; index < 9; index += 1) {
-        const { item, record } = await addItem(store, `local#${index}`, { created_at: at(index) });
+        const { item, record } = await addItem(store, `local#${index}`, { created_at: formatAt(index) });
         if (index % 2 === 0) await resolve(store, item, record, 100 + index);
         await Promise.all([store.countInboxItems(1), store.countInboxItems(1)]);
       }

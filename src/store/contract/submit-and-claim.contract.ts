@@ -48,7 +48,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       });
     });
 
-    it('counts per issue and never assigns a number twice under concurrent requests', async () => {
+    it('numbers the runs of each issue, and never assigns a number twice under concurrent requests', async () => {
       const store = await openSite(await makeSite());
       const submissions = Array.from({ length: 12 }, (_, index) =>
         sampleSubmission({ issue_ref: `local#${index % 2}` }),
@@ -170,7 +170,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(await store.findOrder('local#1', '2026-11-15-backend-0001')).toEqual(claimed?.order);
     });
 
-    it('lets one order at a time work in a repository', async () => {
+    it('claims one order at a time in a repository', async () => {
       const store = await openSite(await makeSite());
       await store.submitOrder(sampleSubmission({ issue_ref: 'local#1' }));
       await store.submitOrder(sampleSubmission({ issue_ref: 'local#2' }));
@@ -183,7 +183,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect((await store.claimRun(sampleClaim()))?.record.order?.issue_ref).toBe('local#2');
     });
 
-    it('lets orders with separate worktrees share a repository, but not with an order without one', async () => {
+    it('allows orders with separate worktrees to share a repository, but not with an order without one', async () => {
       const store = await openSite(await makeSite());
       const isolations = ['worktree', 'repository', 'worktree'] as const;
       for (const [index, isolation] of isolations.entries()) {

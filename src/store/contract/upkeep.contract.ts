@@ -92,10 +92,10 @@ export function describeUpkeep(makeSite: MakeSite): void {
     it('are granted once to several processes that request them at the same time', async () => {
       const store = await openSite(await makeSite());
       const ids = Array.from({ length: 50 }, (_, index) => `run-${index}`);
-      const shares = await Promise.all(
+      const claims = await Promise.all(
         [ids, ids.toReversed(), ids].map(async (requested) => store.claimFigures({ ids: requested, now: NOW })),
       );
-      expect(shares.flat().toSorted()).toEqual(ids.toSorted());
+      expect(claims.flat().toSorted()).toEqual(ids.toSorted());
     });
   });
 

@@ -12,7 +12,7 @@ export function createUpkeep(tables: Tables): Upkeep {
     async measure() {
       checkOpen(tables);
       const open = [...outbox.values()].filter(({ record: { state } }) => state === 'waiting' || state === 'sending');
-      const written = open.map(({ record }) => Date.parse(record.created_at));
+      const creationTimes = open.map(({ record }) => Date.parse(record.created_at));
       return {
         runs: countStates(OPEN_RUN_STATES, countEach([...runs.values()].map(({ record }) => record.state))),
         orders: countStates(
@@ -23,7 +23,7 @@ export function createUpkeep(tables: Tables): Upkeep {
         outbox: {
           open: open.length,
           dead: [...outbox.values()].filter(({ record }) => record.state === 'dead').length,
-          oldest: written.reduce<number | null>((oldest, time) => Math.min(oldest ?? time, time), null),
+          oldest: creationTimes.reduce<number | null>((oldest, time) => Math.min(oldest ?? time, time), null),
         },
       };
     },

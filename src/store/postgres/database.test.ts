@@ -12,7 +12,7 @@ async function openFresh(options?: DatabaseOptions): Promise<Database> {
   return openPlain(await createDatabase(), options);
 }
 
-/** Ends all other connections to the database, as a restart of the server or a broken line would. */
+/** Ends all other connections to the database, as a restart of the server or a network failure would. */
 async function cutConnections(database: Database): Promise<void> {
   await database.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
@@ -22,10 +22,10 @@ async function cutConnections(database: Database): Promise<void> {
 describe('a database', () => {
   it('reports an unreachable server without the password', async () => {
     const database = await openPlain('postgres://someone:secret@127.0.0.1:1/nothing', { connectTimeoutMs: 2000 });
-    const asking = database.query('SELECT 1');
-    await expect(asking).rejects.toThrow(/Cannot use PostgreSQL at "127\.0\.0\.1:1\/nothing"/);
-    await expect(asking).rejects.not.toThrow(/secret/);
-    expect(await catchCode(asking)).toBe('STORE_UNAVAILABLE');
+    const query = database.query('SELECT 1');
+    await expect(query).rejects.toThrow(/Cannot use PostgreSQL at "127\.0\.0\.1:1\/nothing"/);
+    await expect(query).rejects.not.toThrow(/secret/);
+    expect(await catchCode(query)).toBe('STORE_UNAVAILABLE');
   });
 
   it('reports an unknown database and a wrong password', async () => {
@@ -136,16 +136,16 @@ describe('a database', () => {
     await database.query('CREATE TABLE counters (name text PRIMARY KEY, number integer)');
     await database.query(`INSERT INTO counters VALUES ('a', 0), ('b', 0)`);
     let attempts = 0;
-    let bothAreThere = (): void => undefined;
+    let resolveMeeting = (): void => undefined;
     const meeting = new Promise<void>((resolve) => {
-      bothAreThere = resolve;
+      resolveMeeting = resolve;
     });
     // Each transaction locks one row and then needs the other's row: PostgreSQL aborts one of them, or both.
     const count = (first: string, second: string): Promise<void> =>
       database.transaction(async (transaction) => {
         attempts += 1;
         await transaction.query(`UPDATE counters SET number = number + 1 WHERE name = $1`, [first]);
-        if (attempts >= 2) bothAreThere();
+        if (attempts >= 2) resolveMeeting();
         await meeting;
         await transaction.query(`UPDATE counters SET number = number + 1 WHERE name = $1`, [second]);
       });
@@ -154,7 +154,7 @@ describe('a database', () => {
     expect((await database.query('SELECT number FROM counters')).rows).toEqual([{ number: 2 }, { number: 2 }]);
   });
 
-  it('has a statement with values parsed once by a connection', async () => {
+  it('parses a statement with values once per connection', async () => {
     const database = await openFresh({ connections: 1 });
     for (const number of [1, 2, 3]) await database.query('SELECT $1::integer AS number', [number]);
     await database.transaction((transaction) => transaction.query('SELECT $1::integer AS number', [4]));

@@ -112,7 +112,7 @@ describe('opening a store on PostgreSQL', () => {
     expect(await catchCode(openSite(url))).toBe('STORE_DAMAGED');
   });
 
-  it('does not migrate a database further that other migration steps created', async () => {
+  it('does not migrate a database that other migration steps created', async () => {
     const { url, database } = await createAtVersion(MIGRATIONS.length - 1);
     await database.query(`UPDATE sluice.migrations SET checksum = 'x' WHERE version = 7`);
     expect(await catchCode(openSite(url))).toBe('STORE_DAMAGED');

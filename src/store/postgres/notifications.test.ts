@@ -18,7 +18,7 @@ function listenTo(database: Database, fallbackMs = NO_FALLBACK_MS): Notification
   return notifications;
 }
 
-/** Lists the connections that wait for notifications. */
+/** Counts the connections that wait for notifications. */
 async function countListeners(database: Database): Promise<number> {
   const { rows } = await database.query(
     `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
@@ -71,7 +71,7 @@ describe('notifications', () => {
     await eventually(async () => expect(await countListeners(database)).toBe(0));
   });
 
-  it('resume after the connection was lost, and wake every listener once', async () => {
+  it('resume after the connection is lost, and wake listeners that may have missed some', async () => {
     const database = await openPlain(await makeSite());
     const wake = vi.fn<() => void>();
     listenTo(database).follow('run', wake);
@@ -139,7 +139,7 @@ describe('notifications', () => {
     await eventually(() => expect(wake).toHaveBeenCalled());
   });
 
-  it('wait for an unreachable server without an error', async () => {
+  it('are replaced by periodic wake-ups while the server is unreachable', async () => {
     const away = await openPlain('postgres://nobody@127.0.0.1:1/nothing');
     const wake = vi.fn<() => void>();
     const notifications = listenTo(away, 20);
@@ -170,7 +170,7 @@ describe('a run that is followed', () => {
     expect(unfollowed).toHaveBeenCalledTimes(quiet[1] ?? 0);
   });
 
-  it('is no longer followed when the connection is gone', async () => {
+  it('is no longer followed when the connection of its follower is gone', async () => {
     const url = await makeSite();
     const [database, crashed] = [await openPlain(url), await openPlain(url)];
     const gone = createNotifications(crashed, NO_FALLBACK_MS);

@@ -23,7 +23,7 @@ async function createTables(): Promise<string> {
   return url;
 }
 
-/** A database in which nearly everything is done: open rows must be found without reading the rest. */
+/** A database in which nearly everything is done: open rows must be found without reading the others. */
 async function fillDatabase(): Promise<string> {
   const url = await createTables();
   const database = await openDatabase(url);
@@ -154,8 +154,10 @@ describe('a frequent query', () => {
     await store.close();
     expect(await countScans(url)).toEqual(before);
   });
+});
 
-  it('detects a sequential scan', async () => {
+describe('countScans', () => {
+  it('counts a sequential scan', async () => {
     const url = await createTables();
     const before = await countScans(url);
     const database = await openDatabase(url);
@@ -178,8 +180,8 @@ describe('a claim', () => {
   }
 
   /**
-   * Counts the rows that one claim reads with this many runs in the queue of ten folders that are in use, of a type
-   * that is full, and deferred.
+   * Counts the rows that two claims read while this many runs wait for ten folders in use, as many for a type of wrapper at its
+   * limit, and as many for a time.
    */
   async function measureClaim(queued: number): Promise<number> {
     const url = await createTables();
@@ -209,7 +211,7 @@ describe('a claim', () => {
     return (await countRead(url)) - before;
   }
 
-  it('reads no more rows when 150,000 runs wait for folders in use, for a type that is full, or for a time', async () => {
+  it('reads few rows while 150,000 runs wait for folders in use, for a type of wrapper at its limit, or for a time', async () => {
     expect(await measureClaim(50_000)).toBeLessThan(100);
   });
 });

@@ -73,7 +73,7 @@ describe('a run that can be claimed', () => {
     expect(scripts.wake).toHaveBeenCalledTimes(5);
   });
 
-  it('wakes no worker that is full, until that has found nothing to claim', async () => {
+  it('wakes no worker that is full until a claim of that worker finds nothing', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     const [one, two] = [await openSite(url), await openSite(url)];
@@ -98,7 +98,7 @@ describe('a run that can be claimed', () => {
     await eventually(() => expect(first.wake).toHaveBeenCalled());
   });
 
-  it('wakes the next worker when one is full and more can be claimed', async () => {
+  it('wakes another worker if the one that claimed the previous run is full', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     for (const number of [1, 2]) {
@@ -109,7 +109,7 @@ describe('a run that can be claimed', () => {
     await eventually(() => expect(wake).toHaveBeenCalledTimes(1));
   });
 
-  it('does not count on a worker that is gone', async () => {
+  it('wakes another worker instead of one that is gone', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     const crashed = await openPlain(url);
@@ -140,7 +140,7 @@ describe('a run that can be claimed', () => {
     await eventually(() => expect(wake).toHaveBeenCalledTimes(1));
   });
 
-  it('is not assigned by a wake-up: of two workers woken for one order, one claims it, and an unnecessary wake-up changes nothing', async () => {
+  it('is claimed by only one of two workers that try at the same time', async () => {
     const url = await makeSite();
     const [one, two] = [await openSite(url), await openSite(url)];
     await one.submitOrder(sampleSubmission());
@@ -148,8 +148,10 @@ describe('a run that can be claimed', () => {
     expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
     expect(await one.claimRun(sampleClaim('w1'))).toBeUndefined();
   });
+});
 
-  it('is not the only reason to wake a worker: a comment to be delivered wakes one, even if it is full', async () => {
+describe('a comment to be delivered', () => {
+  it('wakes a worker, even one that is full', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     const { record } = await store.submitOrder(sampleSubmission());

@@ -93,12 +93,13 @@ describe('a migration', () => {
   });
 
   it.each(['to PostgreSQL', 'to SQLite'])(
-    '%s that was killed is continued, and nothing opens it before',
-    async (way) => {
+    '%s continues after it was killed; until it is complete, its target cannot be opened',
+    async (direction) => {
       const file = await makeLargeFile();
       const url = await createDatabase();
-      if (way === 'to SQLite') await migrateStore(`sqlite:${file}`, url);
-      const [source, target] = way === 'to SQLite' ? [url, `sqlite:${await makeFile()}`] : [`sqlite:${file}`, url];
+      if (direction === 'to SQLite') await migrateStore(`sqlite:${file}`, url);
+      const [source, target] =
+        direction === 'to SQLite' ? [url, `sqlite:${await makeFile()}`] : [`sqlite:${file}`, url];
       await killAtPage(source, target, 'event_packs 3000');
       expect(await catchCode(openStore(target))).toBe('STORE_INCOMPLETE');
       const report = await migrateStore(source, target);
@@ -152,7 +153,7 @@ describe('a migration', () => {
     await expect(used).rejects.toThrow('1 worker uses the source');
   });
 
-  it('lets no other process write to the source', async () => {
+  it('prevents other processes from writing to the source', async () => {
     const [file, url] = [await makeLargeFile(), await createDatabase()];
     let refused = '';
     await migrateStore(`sqlite:${file}`, url, {

@@ -4,7 +4,7 @@ import { catchCode } from '../contract/fixtures/open-site.js';
 import { createTurns } from './turns.js';
 
 describe('turns', () => {
-  it('are limited to the allowed number, the others wait in order of arrival', async () => {
+  it('are limited in number; further callers wait in order of arrival', async () => {
     const turns = createTurns({ limit: 2, maxWaitMs: 10_000 });
     let now = 0;
     let most = 0;
@@ -32,7 +32,7 @@ describe('turns', () => {
     ]);
   });
 
-  it('are refused after the longest wait, and become available again', async () => {
+  it('are refused after the maximum wait, and become available again', async () => {
     const turns = createTurns({ limit: 1, maxWaitMs: 10 });
     let end = (): void => undefined;
     const first = turns.run(
@@ -47,7 +47,7 @@ describe('turns', () => {
     expect(await turns.run(async () => 'again')).toBe('again');
   });
 
-  it('use the open connections first, and more only when none of them becomes free', async () => {
+  it('use the open connections first, and another one only when none of them becomes free', async () => {
     let open = 1;
     const turns = createTurns({ limit: 2, maxWaitMs: 10_000, countOpen: () => open, openAfterMs: 30 });
     let [now, most] = [0, 0];
