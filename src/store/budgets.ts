@@ -83,8 +83,8 @@ export function describeBudget({ scope, name }: Pick<BudgetLimit, 'scope' | 'nam
 }
 
 /**
- * Computes the share of a run from the used and reserved amounts of all others, or returns the budget that is used up. The last
- * run gets the rest.
+ * Computes the share of a run from the used and reserved amounts of all others, or returns the budget that is used up. If
+ * less than a share remains, the run gets that.
  */
 export function shareBudgets(
   limits: readonly BudgetLimit[],
@@ -95,14 +95,14 @@ export function shareBudgets(
   for (const [index, limit] of limits.entries()) {
     const { heldTokens = 0, heldCost = 0 } = others[index] ?? {};
     if (limit.tokens !== null) {
-      const left = limit.tokens - heldTokens;
-      if (left <= 0) return { exhausted: limit };
-      tokens = Math.min(tokens, left, Math.ceil(limit.tokens / SHARES_PER_BUDGET));
+      const remaining = limit.tokens - heldTokens;
+      if (remaining <= 0) return { exhausted: limit };
+      tokens = Math.min(tokens, remaining, Math.ceil(limit.tokens / SHARES_PER_BUDGET));
     }
     if (limit.cost !== null) {
-      const left = limit.cost - heldCost;
-      if (left <= 0) return { exhausted: limit };
-      cost = Math.min(cost, left, limit.cost / SHARES_PER_BUDGET);
+      const remaining = limit.cost - heldCost;
+      if (remaining <= 0) return { exhausted: limit };
+      cost = Math.min(cost, remaining, limit.cost / SHARES_PER_BUDGET);
     }
   }
   return { tokens: Number.isFinite(tokens) ? tokens : 0, cost: Number.isFinite(cost) ? cost : 0 };

@@ -92,21 +92,21 @@ export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptio
     const maxRows =
       writes + 1 < maxWrites && rows >= MIN_SPLIT_ROWS ? Math.ceil(rows / maxWrites) : Number.POSITIVE_INFINITY;
     const batch: Waiting[] = [];
-    const left: Waiting[] = [];
+    const remaining: Waiting[] = [];
     const held = new Set(busy);
     let [size, count] = [0, 0];
     for (const entry of waiting) {
       const isFull = batch.length > 0 && (size + entry.size > MAX_WRITE_CHARACTERS || count >= maxRows);
       if (isFull || entry.rows.some(({ runId }) => held.has(runId))) {
         for (const run of listRuns(entry)) held.add(run);
-        left.push(entry);
+        remaining.push(entry);
         continue;
       }
       batch.push(entry);
       size += entry.size;
       count += entry.rows.length;
     }
-    waiting = left;
+    waiting = remaining;
     return batch;
   }
 

@@ -18,7 +18,7 @@ import { StoreError } from './store-error.js';
  *
  * @example
  * const store = await openStore()
- * const { record } = await store.submitOrder({ request, workerType: 'script', run, makeRunId, now: Date.now() })
+ * const { record } = await store.submitOrder({ request, workerType: 'script', run, spec, makeRunId, now: Date.now() })
  * await store.close()
  */
 export async function openStore(

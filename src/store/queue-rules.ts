@@ -81,8 +81,8 @@ export function queuePlainRun(id: string, spec: StoredRunSpec): QueuedRun {
  * out; for a queued run, which another process would start without them, that is an error.
  */
 export function storeSpec(spec: RunSpec, state: 'queued' | 'running'): StoredRunSpec {
-  const { contract, ...rest } = spec;
-  if (contract === undefined) return rest;
+  const { contract, ...fields } = spec;
+  if (contract === undefined) return fields;
   const { schema, normalizers, ...plain } = contract;
   const stored = schema === undefined || isCode(schema) ? undefined : schema;
   if (
@@ -94,7 +94,7 @@ export function storeSpec(spec: RunSpec, state: 'queued' | 'running'): StoredRun
       'Cannot queue the run: its contract contains code, which another process cannot load. Use a JSON Schema without normalizers, or start the run in this process.',
     );
   }
-  return { ...rest, contract: { ...plain, ...(stored !== undefined && { schema: stored }) } };
+  return { ...fields, contract: { ...plain, ...(stored !== undefined && { schema: stored }) } };
 }
 
 type ContractSchema = NonNullable<RunContract['schema']>;

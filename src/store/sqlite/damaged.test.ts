@@ -32,7 +32,7 @@ async function fill(file: string): Promise<void> {
   database.close();
 }
 
-const READINGS: readonly ((store: Store) => Promise<unknown>)[] = [
+const COMMANDS: readonly ((store: Store) => Promise<unknown>)[] = [
   (store) => store.listIssues({}),
   (store) => store.listOrders({}),
   (store) => store.listOrders({ open: true }),
@@ -46,7 +46,7 @@ const READINGS: readonly ((store: Store) => Promise<unknown>)[] = [
   (store) => store.append('run', [sampleFcmp(1000)]),
 ];
 
-it('a damaged database is read, or refused with a store error code', async () => {
+it('a damaged database is used, or refused with a store error code', async () => {
   const folder = await makeFolder({});
   const sound = join(folder, 'sound.db');
   await fill(sound);
@@ -61,7 +61,7 @@ it('a damaged database is read, or refused with a store error code', async () =>
       const handle = await open(file, 'r+');
       for (const { at, bytes } of damages) await handle.write(bytes, 0, Math.min(bytes.length, size - at), at);
       await handle.close();
-      for (const error of await readAll(file)) {
+      for (const error of await collectErrors(file)) {
         if (!isSluiceError(error)) throw error;
         codes.add(error.code);
       }
@@ -71,13 +71,13 @@ it('a damaged database is read, or refused with a store error code', async () =>
   expect([...codes]).toContain('STORE_DAMAGED');
 });
 
-/** Reads everything and returns the errors. */
-async function readAll(file: string): Promise<readonly unknown[]> {
+/** Executes every command and returns the errors. */
+async function collectErrors(file: string): Promise<readonly unknown[]> {
   const errors: unknown[] = [];
   const note = (error: unknown): void => void errors.push(error);
   const store = await openStore(`sqlite:${file}`).catch(note);
   if (store === undefined) return errors;
-  for (const read of READINGS) await read(store).catch(note);
+  for (const execute of COMMANDS) await execute(store).catch(note);
   await store.close();
   return errors;
 }

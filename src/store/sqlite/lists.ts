@@ -46,7 +46,7 @@ export function buildListStatement(
 }
 
 /** Creates a condition for an optional value. */
-export function equals(column: string, value: string | undefined): Condition {
+export function buildEquals(column: string, value: string | undefined): Condition {
   return value === undefined ? undefined : [`${column} = ?`, value];
 }
 
@@ -85,7 +85,7 @@ export function createOrderLists(database: Database, searchWindow: number): Orde
       const search = readIssueSearch(filter);
       if (search !== undefined) return searchIssues(database, search, searchWindow);
       const { state, ...page } = filter;
-      return listRows(database, 'issues', page, 'newest', [equals('state', state)], readIssue);
+      return listRows(database, 'issues', page, 'newest', [buildEquals('state', state)], readIssue);
     },
 
     listOrders: async ({ issueRef, state, open, ...page }) => {
@@ -96,7 +96,7 @@ export function createOrderLists(database: Database, searchWindow: number): Orde
         page,
         isOpen ? 'oldest' : 'newest',
         [
-          equals('issue_ref', issueRef),
+          buildEquals('issue_ref', issueRef),
           state === undefined ? undefined : [ORDER_STATES[state]],
           open === true ? ['settled_at IS NULL'] : undefined,
         ],
@@ -117,7 +117,7 @@ export function createOrderLists(database: Database, searchWindow: number): Orde
         page,
         order,
         [
-          equals('issue_ref', issueRef),
+          buildEquals('issue_ref', issueRef),
           open === undefined ? undefined : [open ? 'resolution IS NULL' : 'resolution IS NOT NULL'],
         ],
         readItem,

@@ -5,7 +5,7 @@ import { describeSink, MAX_REDELIVERED } from '../sink-state.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
-import { equals, listRows } from './lists.js';
+import { buildEquals, listRows } from './lists.js';
 import { readInteger, readIntegerOrNull, readJson, readJsonOrNull, readText, readTime } from './rows.js';
 
 /** Creates the part of the store with the queue of comments. */
@@ -84,7 +84,7 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
         'outbox',
         page,
         'newest',
-        [equals('state', state), equals('issue_ref', issueRef)],
+        [buildEquals('state', state), buildEquals('issue_ref', issueRef)],
         readMessage,
       ),
   };

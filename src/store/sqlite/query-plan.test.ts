@@ -111,7 +111,7 @@ describe('the query plan of', () => {
     expect(await explain(sql)).toEqual([expect.stringMatching(/^SEARCH \w+ USING (?:INDEX|INTEGER PRIMARY KEY)/)]);
   });
 
-  it.each(Object.entries(joined))('a list scans %s and finds the rest by key', async (index, { sql }) => {
+  it.each(Object.entries(joined))('a list scans %s and finds other rows by key', async (index, { sql }) => {
     const [first, ...others] = await explain(sql);
     expect(first).toMatch(new RegExp(`^(?:SEARCH|SCAN) (?:runs|orders) USING INDEX ${index}\\b`));
     expect(others.filter((detail) => /TEMP B-TREE|^SCAN/.test(detail))).toEqual([]);

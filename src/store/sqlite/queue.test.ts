@@ -86,7 +86,7 @@ describe('the queue', () => {
     expect(await store.claimRun(sampleClaim('w1', { concurrency: { [workerType]: 1 } }))).toBeUndefined();
   });
 
-  it('lets the next order of a shared repository be claimed while the previous one works', async () => {
+  it('claims the next order of a shared repository while the previous one is running', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const store = await openSite(`sqlite:${file}`);
     for (let number = 0; number < 5; number += 1) {

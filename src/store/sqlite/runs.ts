@@ -12,7 +12,7 @@ import { readRunSearch } from '../search.js';
 import { QUEUE, formatRequestsKey, type Wakers } from '../wakers.js';
 import { createClaimRun, END_RUN, createRunDigests } from './claim-run.js';
 import type { Database } from './database.js';
-import { equals, listRows, searchRuns } from './lists.js';
+import { buildEquals, listRows, searchRuns } from './lists.js';
 import type { Poller } from './poller.js';
 import { readRun } from './rows.js';
 
@@ -95,7 +95,7 @@ export function createRuns(database: Database, wakers: Wakers, poller: Poller, s
         'run_records',
         page,
         'newest',
-        [equals('state', state), equals('engine', engine)],
+        [buildEquals('state', state), buildEquals('engine', engine)],
         readRun,
       );
     },

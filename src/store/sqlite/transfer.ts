@@ -107,10 +107,10 @@ function readPage(
 ): readonly ValueRow[] {
   const { name, columns, keyIndexes } = table;
   const key = keyIndexes.map((index) => columns[index]?.local ?? '').join(', ');
-  const marks = keyIndexes.map(() => '?').join(', ');
-  const from = after === undefined ? '' : `(${key}) > (${marks})`;
+  const placeholders = keyIndexes.map(() => '?').join(', ');
+  const from = after === undefined ? '' : `(${key}) > (${placeholders})`;
   const size = columns.map(({ local }) => `coalesce(length(${local}), 0)`).join(' + ');
-  const bounds = [from, until === undefined ? '' : `(${key}) <= (${marks})`].filter(Boolean);
+  const bounds = [from, until === undefined ? '' : `(${key}) <= (${placeholders})`].filter(Boolean);
   const sizes = connection
     .prepare(
       `SELECT ${size} AS size FROM ${name} ${bounds.length === 0 ? '' : `WHERE ${bounds.join(' AND ')}`}
