@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { SluiceError } from '../base/index.js';
 import type { FcmpEvent } from '../events/index.js';
 import type { RunReply } from '../records/index.js';
@@ -27,8 +27,9 @@ function startAnswering(stdin: string, onReply: (reply: RunReply) => void = () =
     onReply(given);
     replies.push(given);
   };
-  const run = { reply, cancel: async () => undefined } as unknown as Run;
-  return { answerer: answerQuestions(run, io), replies, printed: io.printed };
+  const cancel = vi.fn(async () => undefined);
+  const run = { reply, cancel } as unknown as Run;
+  return { answerer: answerQuestions(run, io), replies, cancel, printed: io.printed };
 }
 
 describe('answerQuestions', () => {
@@ -67,5 +68,30 @@ describe('answerQuestions', () => {
     answerer.onEvent(createQuestion('px_1_2'));
     await expect.poll(() => replies).toEqual([{ interaction_id: 'px_1_2', option_id: 'no' }]);
     expect(printed.stderr).toContain('No reply to px_1_1 is expected.');
+  });
+
+  it.each([
+    ['a reply', 'yes\n'],
+    ['the denial after the end of the input', ''],
+  ])('cancels the run and says why if %s cannot be stored', async (_, stdin) => {
+    const { answerer, cancel, printed } = startAnswering(stdin, () => {
+      throw new Error('no space left on device');
+    });
+    answerer.onEvent(createQuestion('px_1_1'));
+    await expect
+      .poll(() => printed.stderr)
+      .toBe('sluice: Cannot pass the reply to the run: no space left on device. The run is canceled; start it again.\n');
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+
+  it('continues if a question was answered elsewhere at the end of the input', async () => {
+    const { answerer, replies, cancel } = startAnswering('', (reply) => {
+      if (typeof reply !== 'string' && reply.interaction_id === 'px_1_1')
+        throw new SluiceError('REPLY_NOT_EXPECTED', 'No reply to px_1_1 is expected.');
+    });
+    answerer.onEvent(createQuestion('px_1_1'));
+    answerer.onEvent(createQuestion('px_1_2'));
+    await expect.poll(() => replies).toMatchObject([{ interaction_id: 'px_1_2', option_id: 'no' }]);
+    expect(cancel).not.toHaveBeenCalled();
   });
 });

@@ -1,4 +1,4 @@
-import { isSluiceError } from '../base/index.js';
+import { getErrorMessage, isSluiceError } from '../base/index.js';
 import type { FcmpData, FcmpEvent } from '../events/index.js';
 import type { RunReply } from '../records/index.js';
 import type { Run } from '../runs/index.js';
@@ -71,7 +71,14 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
     if (isReading) return;
     isReading = true;
     // Not awaited: the run may end before a reply is typed.
-    readLines().catch(() => undefined);
+    readLines().catch(async (error: unknown) => cancelRun(error).catch(() => undefined));
+  }
+
+  /** Cancels the run after an error that prevents a reply, because the run would wait for the reply. */
+  async function cancelRun(error: unknown): Promise<void> {
+    await run.cancel();
+    const reason = getErrorMessage(error).replace(/\.$/, '');
+    await io.stderr.write(formatLine(`Cannot pass the reply to the run: ${reason}. The run is canceled; start it again.`));
   }
 
   return {
@@ -112,8 +119,10 @@ function createPermissionQuestion(
     async cancel() {
       if (denial === undefined) return run.cancel();
       const why = 'standard input is closed, so the question cannot be answered';
-      // A rule may have answered in the meantime.
-      await run.reply({ interaction_id, option_id: denial.id, why }).catch(() => undefined);
+      await run.reply({ interaction_id, option_id: denial.id, why }).catch((error: unknown) => {
+        // A rule may have answered in the meantime.
+        if (!isSluiceError(error) || error.code !== 'REPLY_NOT_EXPECTED') throw error;
+      });
     },
   };
 }

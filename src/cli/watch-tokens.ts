@@ -9,8 +9,7 @@ import type { TokenSettings } from '../server/index.js';
 /** How often the files are checked. */
 const EVERY_MS = 1000;
 
-interface TokenWatch {
-  readonly config: Pick<Config, 'file'>;
+interface TokenSource {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads the configuration again. */
   readonly load: () => Promise<Pick<Config, 'tokens'>>;
@@ -18,16 +17,30 @@ interface TokenWatch {
   readonly isLocal: boolean;
   readonly replace: (settings: TokenSettings) => void;
   readonly logger: Logger;
-  readonly everyMs?: number;
+}
+
+interface TokenWatch extends TokenSource {
+  readonly config: Pick<Config, 'file'>;
 }
 
 /**
  * Watches the files that tokens come from, so that a server accepts new ones without a restart. A file that cannot be read, or
  * that is no longer trusted, changes nothing. Returns a function that stops watching.
  */
-export function watchTokens({ config, env, load, isLocal, replace, logger, ...options }: TokenWatch): () => void {
+export function watchTokens({ config, ...source }: TokenWatch): () => void {
+  const { env, isLocal } = source;
   const candidates = [config.file, findTokensFile(env), isLocal ? findLocalTokenFile(env) : null];
   const files = candidates.filter((file) => file !== null && file !== undefined);
+  const reload = createTokenReload(source);
+  const listener = (): void => void reload();
+  for (const file of files) watchFile(file, { interval: EVERY_MS, persistent: false }, listener);
+  return () => {
+    for (const file of files) unwatchFile(file, listener);
+  };
+}
+
+/** Creates a function that reads the tokens again and replaces them. Reloads run one after another, so that the last one is in effect. */
+export function createTokenReload({ env, load, isLocal, replace, logger }: TokenSource): () => Promise<void> {
   const reload = async (): Promise<void> => {
     try {
       const localToken = isLocal ? await readLocalToken(env) : undefined;
@@ -40,9 +53,6 @@ export function watchTokens({ config, env, load, isLocal, replace, logger, ...op
       logger.warn('cannot reload the tokens; the old ones stay valid', { error: getErrorMessage(error) });
     }
   };
-  const listener = (): void => void reload();
-  for (const file of files) watchFile(file, { interval: options.everyMs ?? EVERY_MS, persistent: false }, listener);
-  return () => {
-    for (const file of files) unwatchFile(file, listener);
-  };
+  let last = Promise.resolve();
+  return async () => (last = last.then(reload));
 }

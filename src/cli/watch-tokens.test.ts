@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { silentLogger } from '../base/index.js';
+import { createTokenReload } from './watch-tokens.js';
+
+it('keeps the tokens of the latest reload if an earlier reload takes longer', async () => {
+  const replaced: string[] = [];
+  let loads = 0;
+  let finishFirst = (): void => undefined;
+  const firstIsRead = new Promise<void>((resolve) => (finishFirst = resolve));
+  const reload = createTokenReload({
+    env: {},
+    isLocal: false,
+    async load() {
+      loads += 1;
+      const name = loads === 1 ? 'old' : 'new';
+      if (name === 'old') await firstIsRead;
+      return { tokens: [{ name, scopes: ['read'], value: 'x'.repeat(32) }] };
+    },
+    replace: ({ tokens }) => void replaced.push(...tokens.map(({ name }) => name)),
+    logger: silentLogger,
+  });
+  const [first, second] = [reload(), reload()];
+  // Without a queue, the second reload has finished here.
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+  finishFirst();
+  await Promise.all([first, second]);
+  expect(replaced).toEqual(['old', 'new']);
+});
