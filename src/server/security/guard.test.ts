@@ -161,7 +161,7 @@ describe('with tokens', () => {
     },
   );
 
-  it('each grants its scopes', async () => {
+  it('a token grants only its scopes', async () => {
     const { get, post, work } = await withTokens();
     const spec = { engine: 'codex', prompt: 'x', workdir: work };
     const resolve = { action: 'reject', why: 'x' };
@@ -222,7 +222,7 @@ describe('with tokens', () => {
     expect((await get('/v1/runs', bearer('ada-value'))).status).toBe(200);
   });
 
-  it('each has a separate rate limit', async () => {
+  it('each token has a separate rate limit', async () => {
     const { get } = await withTokens({ limits: { ...DEFAULT_LIMITS, requestsPerMinute: 2 } });
     const ask = async (value: string) => (await get('/v1/runs', bearer(value))).status;
     expect([await ask('ada-value'), await ask('ada-value'), await ask('ada-value')]).toEqual([200, 200, 429]);

@@ -27,7 +27,7 @@ function createManualOutlet() {
     drains = [];
     closings = [];
   }
-  function flow(): void {
+  function sendWaiting(): void {
     if (!isOpen || isClosed) return;
     for (const bytes of waiting) text += Buffer.from(bytes).toString();
     waiting = [];
@@ -44,17 +44,17 @@ function createManualOutlet() {
     },
     write(bytes) {
       waiting.push(bytes);
-      flow();
+      sendWaiting();
     },
     drained: async () =>
       new Promise((resolve) => {
         drains.push(resolve);
-        flow();
+        sendWaiting();
       }),
     onClose: (then) => void closings.push(then),
     end() {
       isEnding = true;
-      flow();
+      sendWaiting();
     },
     destroy: close,
   };
@@ -63,7 +63,7 @@ function createManualOutlet() {
     read: () => text,
     open() {
       isOpen = true;
-      flow();
+      sendWaiting();
     },
     shut() {
       isOpen = false;
@@ -80,9 +80,9 @@ function openHub(store: Store) {
       const run = await store.findRun(runId);
       if (run === undefined) throw new Error('no run');
       const start = await hub.prepare({ run, protocol, after: parsePosition(protocol, after) });
-      const hand = createManualOutlet();
-      start?.(hand.outlet);
-      return hand;
+      const connection = createManualOutlet();
+      start?.(connection.outlet);
+      return connection;
     },
   };
 }
@@ -105,7 +105,7 @@ it('sends every reader every event once and in order, no matter when it connects
         const store = await openStore('memory:');
         const run = await startScriptedRun(store, 'run-1', 200);
         const hub = openHub(store);
-        const readers: { hand: Awaited<ReturnType<typeof hub.follow>>; from: number; isGone: boolean }[] = [];
+        const readers: { connection: Awaited<ReturnType<typeof hub.follow>>; from: number; isGone: boolean }[] = [];
         let published = 0;
         const all = run.events.filter((emitted) => emitted.protocol === 'fcmp').length;
         for (const one of [{ kind: 'join', back: 0 } as const, ...steps]) {
@@ -117,32 +117,32 @@ it('sends every reader every event once and in order, no matter when it connects
               break;
             case 'join': {
               const from = Math.max(0, published - one.back);
-              const hand = await hub.follow('run-1', protocol, from === 0 ? undefined : String(from));
-              readers.push({ hand, from, isGone: false });
+              const connection = await hub.follow('run-1', protocol, from === 0 ? undefined : String(from));
+              readers.push({ connection, from, isGone: false });
               break;
             }
             case 'shut':
             case 'open':
-              readers[one.reader]?.hand[one.kind]();
+              readers[one.reader]?.connection[one.kind]();
               break;
             case 'leave': {
               const reader = readers[one.reader];
               if (reader !== undefined) reader.isGone = true;
-              reader?.hand.outlet.destroy();
+              reader?.connection.outlet.destroy();
               break;
             }
           }
         }
         await run.publish();
         await run.end();
-        for (const { hand } of readers) hand.open();
+        for (const { connection } of readers) connection.open();
         const open = readers.filter(({ isGone }) => !isGone);
         await vi.waitFor(() => {
-          for (const { hand } of open) expect(hand.read()).toMatch(/event: end[\r\n]/);
+          for (const { connection } of open) expect(connection.read()).toMatch(/event: end[\r\n]/);
         }, 10_000);
-        for (const { hand, from } of open) expect(numbersIn(hand.read())).toEqual(upTo(from, all));
-        for (const { hand, from } of readers) {
-          const seen = numbersIn(hand.read());
+        for (const { connection, from } of open) expect(numbersIn(connection.read())).toEqual(upTo(from, all));
+        for (const { connection, from } of readers) {
+          const seen = numbersIn(connection.read());
           expect(seen).toEqual(upTo(from, from + seen.length));
         }
         await store.close();
