@@ -80,7 +80,9 @@ describe('answerQuestions', () => {
     answerer.onEvent(createQuestion('px_1_1'));
     await expect
       .poll(() => printed.stderr)
-      .toBe('sluice: Cannot pass the reply to the run: no space left on device. The run is canceled; start it again.\n');
+      .toBe(
+        'sluice: Cannot pass the reply to the run: no space left on device. The run is canceled; start it again.\n',
+      );
     expect(cancel).toHaveBeenCalledOnce();
   });
 

@@ -78,7 +78,9 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
   async function cancelRun(error: unknown): Promise<void> {
     await run.cancel();
     const reason = getErrorMessage(error).replace(/\.$/, '');
-    await io.stderr.write(formatLine(`Cannot pass the reply to the run: ${reason}. The run is canceled; start it again.`));
+    await io.stderr.write(
+      formatLine(`Cannot pass the reply to the run: ${reason}. The run is canceled; start it again.`),
+    );
   }
 
   return {

@@ -167,6 +167,15 @@ describe('alignable', () => {
     expect(parse('{"pair": [1], "line": 3}', schema, { align: true }).ok).toBe(false);
   });
 
+  test.each([
+    ['nativeEnum', z3.nativeEnum({})],
+    ['enum', z3.enum([] as unknown as ['a'])],
+  ])('accepts no value for an empty %s of zod 3', (_, empty) => {
+    const schema = alignable(z3.object({ level: empty.optional(), line: z3.number() }));
+    expect(parse('{"line": "3"}', schema, { align: true })).toMatchObject({ ok: true, value: { line: 3 } });
+    expect(parse('{"level": "low", "line": 3}', schema, { align: true }).ok).toBe(false);
+  });
+
   test('aligns any schema to the JSON Schema passed with it', () => {
     const foreign: StandardSchema<unknown, { n: number }> = {
       '~standard': {

@@ -40,9 +40,9 @@ function write(schema: unknown, definitions: Definitions, depth: number): object
     case 'ZodLiteral':
       return { const: definition['value'] };
     case 'ZodEnum':
-      return { enum: definition['values'] };
+      return writeEnum(definition['values']);
     case 'ZodNativeEnum':
-      return { enum: readEnum(definition['values']) };
+      return writeEnum(readMembers(definition['values']));
     case 'ZodArray':
       return { type: 'array', items: writeInner('type') };
     case 'ZodSet':
@@ -151,8 +151,13 @@ function isInteger(definition: Readonly<Record<string, unknown>>): boolean {
   return listChecks(definition).some((check) => check['kind'] === 'int');
 }
 
+/** JSON Schema does not allow an empty `enum`. */
+function writeEnum(values: unknown): object {
+  return Array.isArray(values) && values.length === 0 ? { not: {} } : { enum: values };
+}
+
 /** TypeScript writes the members of a numeric enum in both directions. */
-function readEnum(values: unknown): unknown[] {
+function readMembers(values: unknown): unknown[] {
   if (!isJsonObject(values)) return [];
   return Object.keys(values)
     .filter((key) => typeof values[String(values[key])] !== 'number')

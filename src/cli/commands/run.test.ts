@@ -101,6 +101,16 @@ describe('sluice run', () => {
     expect(events[0]?.protocol_version).toBe('fcmp/1.1');
   });
 
+  it('prints warnings of the run only in the result with --watch-json', async () => {
+    const codex = join(folder, 'codex.mjs');
+    await writeFile(codex, `if (process.argv.includes('--version')) console.log('codex-cli 9.0.0');`);
+    const config = join(folder, 'settings.json');
+    await writeFile(config, JSON.stringify({ programs: { codex: [process.execPath, codex] } }));
+    const { stderr, result } = await runSluice(['--watch-json', '--config', config, '--engine', 'codex', 'Do it.']);
+    expect(result?.['warnings']).toMatchObject([{ code: 'UNPROVEN_VERSION' }]);
+    for (const line of stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('seq');
+  });
+
   it('passes standard input to a program with --prompt-file -', async () => {
     const echo = program('process.stdin.pipe(process.stdout)');
     const { result } = await runSluice(['--profile', 'tagged', '--prompt-file', '-', ...echo], 'typed words');

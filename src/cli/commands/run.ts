@@ -104,7 +104,8 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     const run = startRun(traced, {
       data,
       ...omitUndefined({ programs, agents, approvals, sandbox, secrets, tracer }),
-      onWarning: ({ message }) => void io.stderr.write(formatLine(message)),
+      // Every warning is also in the result, so with --watch-json stderr contains only events.
+      onWarning: ({ message }) => void (flags.watchJson === true || io.stderr.write(formatLine(message))),
     });
     const cancel = (): void => void run.cancel();
     if (interruption.signal.aborted) cancel();

@@ -68,13 +68,14 @@ const NAME_BYTES = 100;
 const MAX_OCTAL = 8 ** 11 - 1;
 
 /**
- * Creates the header of an entry in the POSIX format (pax): ustar if name and size fit, otherwise preceded by a record with the
+ * Creates the header of an entry in the POSIX format (pax): ustar if name, size and time fit, otherwise preceded by a record with the
  * full values.
  */
 function createHeader(entry: TarEntry): Uint8Array {
   const records = [
     ...(fitsName(entry.path) ? [] : [formatPaxRecord('path', entry.path)]),
     ...(entry.size <= MAX_OCTAL ? [] : [formatPaxRecord('size', String(entry.size))]),
+    ...(toSeconds(entry.mtimeMs) <= MAX_OCTAL ? [] : [formatPaxRecord('mtime', String(toSeconds(entry.mtimeMs)))]),
   ];
   const header = createUstarBlock({ ...entry, type: entry.isFolder ? '5' : '0' });
   if (records.length === 0) return header;
@@ -115,7 +116,7 @@ function createUstarBlock({
   block.write(formatOctal(0, 8), 108, 'latin1');
   block.write(formatOctal(0, 8), 116, 'latin1');
   block.write(formatOctal(Math.min(size, MAX_OCTAL), 12), 124, 'latin1');
-  block.write(formatOctal(Math.max(0, Math.floor(mtimeMs / 1000)), 12), 136, 'latin1');
+  block.write(formatOctal(Math.min(toSeconds(mtimeMs), MAX_OCTAL), 12), 136, 'latin1');
   // The checksum is computed with blanks in the checksum field.
   block.write('        ', 148, 'latin1');
   block.write(type, 156, 'latin1');
@@ -124,6 +125,11 @@ function createUstarBlock({
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
   return block;
+}
+
+/** Headers cannot contain a time before 1970. */
+function toSeconds(ms: number): number {
+  return Math.max(0, Math.floor(ms / 1000));
 }
 
 function formatOctal(value: number, width: number): string {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -145,6 +145,18 @@ describe('the export of a run', () => {
     for (const [path, content] of Object.entries(files)) {
       expect(await readFile(join(there, 'run-1', path))).toEqual(Buffer.from(content));
     }
+  });
+
+  it('has the time of a file in a record if it is after the year 2242 and thus too long for the header', async () => {
+    const { get, runFolder } = await openWithFolder({ 'a.txt': 'a' });
+    const time = new Date('2300-01-01T00:00:00Z');
+    await utimes(join(runFolder, 'a.txt'), time, time);
+    const archive = Buffer.from(await (await get('/v1/runs/run-1/export')).arrayBuffer());
+    expect(archive.includes(` mtime=${time.getTime() / 1000}\n`)).toBe(true);
+    const there = await makeFolder({});
+    await writeFile(join(there, 'run.tar'), archive);
+    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: there });
+    expect((await stat(join(there, 'run-1/a.txt'))).mtime).toEqual(time);
   });
 
   it('leaves links out', async () => {
