@@ -27,7 +27,7 @@ function startAnswering(stdin: string, onReply: (reply: RunReply) => void = () =
     onReply(given);
     replies.push(given);
   };
-  const cancel = vi.fn(async () => undefined);
+  const cancel = vi.fn<() => Promise<void>>(async () => undefined);
   const run = { reply, cancel } as unknown as Run;
   return { answerer: answerQuestions(run, io), replies, cancel, printed: io.printed };
 }

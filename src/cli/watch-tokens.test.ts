@@ -6,7 +6,9 @@ it('keeps the tokens of the latest reload if an earlier reload takes longer', as
   const replaced: string[] = [];
   let loads = 0;
   let finishFirst = (): void => undefined;
-  const firstIsRead = new Promise<void>((resolve) => (finishFirst = resolve));
+  const firstIsRead = new Promise<void>((resolve) => {
+    finishFirst = resolve;
+  });
   const reload = createTokenReload({
     env: {},
     isLocal: false,

@@ -141,13 +141,19 @@ async function readValue(file: string, { bytes, sha256 }: Awaited<ReturnType<typ
   try {
     // The decoder strips the byte order mark that some editors write.
     if (isJson(file)) return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
-    const module: unknown = await withTimeLimit(import(pathToFileURL(file).href));
-    // Node.js reads the file again, so check that it loaded the trusted content.
-    if (hashConfig(await readFile(file)) !== sha256) throw new Error('it changed while it was being loaded');
+    // Node.js reads the file again. The first check covers the time in which a person decides, the second one the loading.
+    await checkUnchanged(file, sha256);
+    // Node.js caches modules by URL; the hash in it loads changed content again.
+    const module: unknown = await withTimeLimit(import(`${pathToFileURL(file).href}?sha256=${sha256}`));
+    await checkUnchanged(file, sha256);
     return typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   } catch (error) {
     throw createUnreadableError(file, error);
   }
+}
+
+async function checkUnchanged(file: string, sha256: string): Promise<void> {
+  if (hashConfig(await readFile(file)) !== sha256) throw new Error('it changed while it was being loaded');
 }
 
 function createUnreadableError(file: string, cause: unknown): SluiceError {

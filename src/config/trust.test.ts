@@ -44,6 +44,28 @@ describe('a module in the project', () => {
     expect(existsSync(second)).toBe(false);
   });
 
+  it('is not executed if it is replaced while a person decides whether to trust it', async () => {
+    const trace = join(root, 'replaced');
+    await write('sluice.config.mjs', 'export default {}');
+    const replaceAndConfirm = async (): Promise<boolean> => {
+      await write('sluice.config.mjs', traced(trace));
+      return true;
+    };
+    await expect(load(replaceAndConfirm)).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+      message: expect.stringContaining('it changed while it was being loaded'),
+    });
+    expect(existsSync(trace)).toBe(false);
+  });
+
+  it('is loaded again after it changed and is trusted again', async () => {
+    for (const seconds of [3, 4]) {
+      await write('sluice.config.mjs', `export default { lease_s: ${seconds} }`);
+      await trust('sluice.config.mjs');
+      expect((await load()).lease_s).toBe(seconds);
+    }
+  });
+
   it('is trusted only in the project that it was trusted in', async () => {
     await write('sluice.config.mjs', 'export default {}');
     await trust('sluice.config.mjs');
