@@ -21,7 +21,7 @@ export class GrowingJson {
   diverged = false;
   /** Everything written so far, as it was returned. */
   readonly #pieces: string[] = [];
-  /** What the current call has written. */
+  /** The text that the current call has written. */
   #piece = '';
   readonly #open: OpenContainer[] = [];
   /** The open string: its path and the part that is written so far. */

@@ -11,7 +11,7 @@ interface FolderRules {
   readonly data: string;
 }
 
-/** What Sluice writes in the data folder, except worktrees: agents work in them, so a request may name one. */
+/** The files and folders of Sluice in the data folder, except worktrees: agents work in them, so a request may name one. */
 const PROTECTED = SLUICE_FILES.filter((name) => name !== 'worktrees');
 
 /**
