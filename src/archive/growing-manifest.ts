@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseJson } from '../files/index.js';
 
-/** The parts of a growing run in the archive, and the bytes of each file that they contain. */
+/** The parts in the archive of a run that has not ended (a growing run), and the bytes of each file that they contain. */
 export interface GrowingManifest {
   /** When the manifest was written, in milliseconds since 1970. */
   readonly copiedAt: number;
@@ -70,11 +70,11 @@ export function planPart(
   partBytes: number,
 ): PartPlan | undefined {
   const last = manifest.parts.at(-1);
+  // The last part is open while it is small: the new part then replaces it and includes its bytes.
   const isOpen = last !== undefined && last.bytes < partBytes;
   const closed = isOpen ? manifest.parts.slice(0, -1) : manifest.parts;
   if (closed.length >= MAX_PARTS || files.length > MAX_FILES) return undefined;
   const known = new Map(manifest.files.map((file) => [file.path, file]));
-  // The new part includes the content of the last one, so that no file becomes shorter.
   let left = partBytes * MAX_PART_FACTOR - (isOpen ? last.bytes : 0);
   let at = 0;
   let hasChanges = false;

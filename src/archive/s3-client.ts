@@ -107,7 +107,7 @@ export async function createS3Client(
       if (attempt >= maxAttempts) break;
       await pause(firstPauseMs * 2 ** (attempt - 1) * (0.5 + Math.random()));
     }
-    const message = `The archive ${location} is unavailable: ${lastFailure}. Check the endpoint and the network. Nothing is lost: Sluice will try again.`;
+    const message = `The archive ${location} is unavailable: ${lastFailure}. Check the endpoint and the network. Uploads are retried automatically.`;
     throw new ArchiveError('ARCHIVE_UNAVAILABLE', message);
   }
 

@@ -173,4 +173,16 @@ describe('a git filter that the configuration names', { timeout: 60_000 }, () =>
     await writeFile(join(home, 'store', git('cat-file', 'blob', 'HEAD:one.dat').trim()), 'FORGED\n');
     expect((await checkOut(start, start.head, folder, filters)).error).toContain('"one.dat" differs from the commit');
   });
+
+  it('reports that it failed, not that a file differs, if it cannot convert a file back', async () => {
+    const { data, repoDir, filters } = await openFiltered('store');
+    const start = await recordStart(repoDir);
+    if ('why' in start) throw new Error(start.why);
+    const { error } = await checkOut(start, start.head, join(data, 'check'), {
+      ...filters,
+      'filter.store.clean': 'false',
+    });
+    expect(error).toContain('could not be compared with the commit');
+    expect(error).not.toContain('differs');
+  });
 });

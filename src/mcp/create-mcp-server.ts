@@ -16,7 +16,7 @@ export interface McpSession {
   readonly logger: Logger;
 }
 
-/** How many calls may be open at the same time. */
+/** How many calls of one connection or HTTP request may be open at the same time. */
 const MAX_CALLS = 64;
 /** A longer result would fill the context of any model. */
 const MAX_RESULT_LENGTH = 1024 * 1024;

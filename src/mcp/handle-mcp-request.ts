@@ -16,7 +16,7 @@ export interface McpPost {
 
 /**
  * Responds to one request of the streamable HTTP transport, in the current revision of the protocol or an earlier one with
- * `initialize`. Requests are independent: there are no sessions to limit or to lose.
+ * `initialize`. Requests are independent: no session of the protocol is stored between them.
  */
 export async function handleMcpRequest(session: McpSession, { headers, body, signal }: McpPost): Promise<Response> {
   const createServer = createServerFactory(session);
@@ -31,6 +31,7 @@ export async function handleMcpRequest(session: McpSession, { headers, body, sig
 /** Responds with JSON instead of a stream, because a tool sends nothing before its result. */
 async function handleLegacyRequest(server: McpServer, request: Request, parsedBody: unknown): Promise<Response> {
   const { signal } = request;
+  signal.throwIfAborted();
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: undefined,
     enableJsonResponse: true,

@@ -14,6 +14,7 @@ const resolutionSchema = object(
     action: resolutionAction,
     who: name,
     why: text,
+    /** What follows from the action for the issue. */
     decision: decisionAction,
     at: timestamp,
   },
@@ -31,6 +32,7 @@ const supersededSchema = object({
   /** `lead`, or the person who accepted another result of the race. */
   who: name,
   why: text,
+  /** The run of the new order, or the run whose result was accepted. */
   new_run_id: name,
   at: timestamp,
 });

@@ -82,7 +82,7 @@ export const storedRunSpec = {
         align: flag,
       },
     ),
-    /** `auto` (default): the verdict on the output decides whether the run succeeds. `interactive`: the agent may ask questions. */
+    /** `auto` (default): the end of the agent's turn is its answer. `interactive`: without the done marker, it is a question to a person. */
     mode: runMode,
     /** `safe` (default): only read. `workspace`: also edit the working folder. `bypass`: everything, without asking. `ask`: rules decide, otherwise a person. */
     permissions: runPermissions,

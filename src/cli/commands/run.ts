@@ -39,19 +39,16 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
       ]),
     )
     .addOption(
-      new Option('--permissions <which>', 'what the agent may do without asking (default: safe)').choices([
-        'safe',
-        'workspace',
-        'bypass',
-        'ask',
-      ]),
+      new Option(
+        '--permissions <which>',
+        'what the agent may do: safe (only read), workspace (also edit the working folder), bypass (everything) or ask (what the rules of the configuration or you allow) (default: safe)',
+      ).choices(['safe', 'workspace', 'bypass', 'ask']),
     )
     .addOption(
-      new Option('--sandbox <use>', 'run the agent in a bubblewrap sandbox (default: auto)').choices([
-        'auto',
-        'required',
-        'off',
-      ]),
+      new Option(
+        '--sandbox <use>',
+        'run the agent in a bubblewrap sandbox: auto (if that works here), required or off (default: auto)',
+      ).choices(['auto', 'required', 'off']),
     )
     .option(
       '--network <hosts...>',
@@ -81,7 +78,7 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .addHelpText(
       'after',
       '\nThe conversation goes to stderr, the result as JSON to stdout.' +
-        '\nExit codes: 0 success, or a comment instead of a value, 1 failed, 2 usage error, 130 canceled (Ctrl-C).',
+        '\nExit codes: 0 success (with --profile tagged, also an answer without a value), 1 failed, 2 usage error, 130 canceled (Ctrl-C).',
     )
     .action(async (words: readonly string[], flags: RunFlags) => {
       end(await runRun(words, flags, io));

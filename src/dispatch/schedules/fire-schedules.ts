@@ -23,7 +23,7 @@ export interface ScheduleOptions {
 }
 
 const MINUTE_MS = 60_000;
-/** A tick that was missed while no process was running is fired at most this late. */
+/** A tick (a minute in which a schedule is due) that was missed is fired at most this late; of several, only the last one. */
 const MAX_LATE_MS = 10 * MINUTE_MS;
 const EVERY_MS = 15_000;
 

@@ -35,7 +35,7 @@ import { LeadError } from './lead-error.js';
 
 /** The end of an order's agent: its exit, its output and its result. */
 export interface WorkerEnd {
-  /** Both null: process exit unknown. */
+  /** If exit code and signal are both null, the process exit is unknown. */
   readonly exitCode: number | null;
   readonly signal?: string | null;
   /** Its output; the last part is enough. */

@@ -91,8 +91,8 @@ function createPayload(message: OutgoingMessage) {
 }
 
 /**
- * Formats the idempotency key: the ids of the installation and the message, and the outbox key of the message, in characters
- * that are allowed in a header. Two installations may have the same issue and run number.
+ * Formats the idempotency key: the ids of the installation and the message, its sink, issue and trigger, in characters that are
+ * allowed in a header. Two installations may have the same issue and run number.
  */
 function formatKey({ installation, id, sink, issue_ref, trigger }: OutgoingMessage): string {
   return [installation, id, sink, issue_ref, trigger].map(encodeURIComponent).join(' ');

@@ -9,7 +9,7 @@ import { checkShape, createValueProblem } from '../shapes/check-shape.js';
  * a request.
  */
 export interface Wrapper {
-  /** `codex-cli`, `script` or a custom name; limits and the audit are grouped by it. */
+  /** `codex-cli`, `script` or a custom name. The setting `concurrency` limits orders by type; execution records contain it. */
   readonly type: string;
   /**
    * The program and its arguments, with `{work_order}`, `{run_dir}`, `{repo_dir}`, `{issue_ref}`, `{run_id}` and `{role}`
@@ -64,7 +64,7 @@ export const WRAPPER_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** The built-in worker types, and the engine that runs each if its wrapper has no command. */
+/** The built-in types of wrappers, and the engine of each. Types with the engine `command` need a command of their own. */
 export const WORKER_TYPES: Readonly<Record<string, RunEngine>> = {
   'codex-cli': 'codex',
   'claude-code': 'claude',

@@ -7,7 +7,7 @@ import type { ProgramAgent } from './configured.js';
 import { copilotLauncher } from './copilot.js';
 import { geminiLauncher } from './gemini.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
-import { createOpencodePermissions, opencodeLauncher } from './opencode.js';
+import { createOpencodeEnvironment, opencodeLauncher } from './opencode.js';
 import { qwenLauncher } from './qwen.js';
 import { NETWORK_ENVIRONMENT, checkInputPrompt } from './request-checks.js';
 
@@ -84,7 +84,7 @@ const BUILT_IN_AGENTS: Readonly<Record<string, BuiltInAgent>> = {
   'opencode-acp': {
     ...pickRequirements(opencodeLauncher),
     acp: ['opencode', 'acp'],
-    variables: createOpencodePermissions,
+    variables: createOpencodeEnvironment,
   },
   'copilot-acp': { ...pickRequirements(copilotLauncher), acp: ['copilot', '--acp'] },
   'kimi-acp': {

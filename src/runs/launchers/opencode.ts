@@ -64,15 +64,15 @@ export const opencodeLauncher: Launcher = {
       ...listModelArguments(request.model),
       ...(session === undefined ? [] : [`--session=${session}`]),
     ];
-    const env = createOpencodePermissions(request);
+    const env = createOpencodeEnvironment(request);
     return request.terminal === true
       ? { command: ['opencode', ...options, '--', checkArgumentPrompt(request.prompt)], env }
       : { command: ['opencode', ...options], stdin: checkInputPrompt(request.prompt), env };
   },
 };
 
-/** Returns the environment variables with OpenCode's permissions, and those that disable updates, sharing and downloads. */
-export function createOpencodePermissions(request: LaunchRequest): Readonly<Record<string, string>> {
+/** Creates the environment variables that set OpenCode's permissions and disable updates, sharing and downloads. */
+export function createOpencodeEnvironment(request: LaunchRequest): Readonly<Record<string, string>> {
   return {
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_SHARE: '1',
@@ -127,7 +127,7 @@ export async function refuseProjectPrograms(workdir: string): Promise<void> {
     if (found !== undefined) {
       throw new SluiceError(
         'FOLDER_NOT_TRUSTED',
-        `OpenCode would load programs from the working folder because of ${found}. Remove it, use another engine, or allow everything with permissions "bypass".`,
+        `OpenCode would load programs of the project because of "${found}". Remove it, use another engine, or allow everything with permissions "bypass".`,
       );
     }
     if (folder === dirname(folder)) return;

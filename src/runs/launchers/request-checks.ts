@@ -17,7 +17,7 @@ export function checkInputPrompt(prompt: string, limit = MAX_INPUT_LENGTH): stri
   return checkPrompt(prompt, limit, 'Put long text into files in the working folder and name them in the prompt.');
 }
 
-/** Returns the prompt, after checking that it can be an argument. */
+/** Returns the prompt without zero bytes, after checking that it can be an argument. */
 export function checkArgumentPrompt(prompt: string): string {
   const advice = 'Put long text into files in the working folder, or run the engine without a terminal.';
   return checkPrompt(prompt.replaceAll('\0', ''), MAX_ARGUMENT_LENGTH, advice);

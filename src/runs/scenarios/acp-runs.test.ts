@@ -416,7 +416,7 @@ describe('other permissions decide without a person', () => {
     ['safe', 'deny'],
     ['workspace', 'allow'],
     ['bypass', 'allow'],
-  ] as const)('%s: an edit in the folder is %s', async (permissions, decision) => {
+  ] as const)('%s: the decision on an edit in the folder is "%s"', async (permissions, decision) => {
     const { data } = await converse([[{ ask: WRITE }]], { spec: { permissions } });
     expect(data('permission.replied')).toMatchObject([{ decision, by: 'rule', why: `permissions: ${permissions}` }]);
   });

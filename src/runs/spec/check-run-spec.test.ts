@@ -47,7 +47,7 @@ describe('a valid run spec', () => {
   });
 });
 
-describe('a run spec', () => {
+describe('an invalid run spec', () => {
   it.each([
     ['nothing', undefined, /the spec/],
     ['a list', [], /the spec/],
@@ -86,7 +86,7 @@ describe('a run spec', () => {
     ['an invalid normalizer', { ...CODEX, contract: { normalizers: ['x'] } }, /contract\.normalizers/],
     ['null as normalizers', { ...CODEX, contract: { normalizers: null } }, /contract\.normalizers/],
     ['an unknown profile', { ...CODEX, contract: { profile: 'loose' } }, /contract\.profile/],
-  ])('is invalid if it is or has %s', (_, spec, message) => {
+  ])('is refused: %s', (_, spec, message) => {
     expect(() => checkRunSpec(spec)).toThrow(RunSpecError);
     expect(() => checkRunSpec(spec)).toThrow(message);
     expect(() => checkRunSpec(spec)).toThrow(expect.objectContaining({ code: 'INVALID_RUN_SPEC' }));

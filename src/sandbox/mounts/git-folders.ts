@@ -5,7 +5,7 @@ import type { Mount } from './mount.js';
 import { isWithin } from './mount.js';
 import { isBroad } from './system-folders.js';
 
-const LINE_BYTES = 16 * 1024;
+const MAX_BYTES = 16 * 1024;
 
 /**
  * Files of a git directory that decide what git executes, and that an agent could create if they are missing. They are created
@@ -27,7 +27,7 @@ export async function findGitFolders(workdir: string, home: string): Promise<rea
   const git = join(workdir, '.git');
   const found = await lstat(git).catch(() => undefined);
   if (found === undefined) return findRepositoryAbove(workdir, home);
-  const common = found.isFile() ? await readWorktree(git) : undefined;
+  const common = found.isFile() ? await findCommonFolder(git) : undefined;
   return [...(await guardGitFolder(workdir)), ...(common === undefined ? [] : mountReadOnly(common))];
 }
 
@@ -69,26 +69,29 @@ export async function releaseGitFolder(folder: string): Promise<void> {
   if ((await lstat(git).catch(() => undefined))?.isDirectory() !== true) return;
   for (const [name, placeholder] of Object.entries(PLACEHOLDERS)) {
     const path = join(git, name);
-    const content = await readSmallFile(path, LINE_BYTES).catch(() => undefined);
+    const content = await readSmallFile(path, MAX_BYTES).catch(() => undefined);
     if (content === placeholder) await rm(path, { force: true });
   }
 }
 
-/** Returns the common git directory of a worktree. */
-async function readWorktree(git: string): Promise<string | undefined> {
-  const named = /^gitdir: (.+)$/m.exec((await readLine(git)) ?? '')?.[1];
+/**
+ * Finds the git directory that a worktree shares with its repository; undefined unless it points back to the `.git` file and
+ * belongs to this user.
+ */
+async function findCommonFolder(git: string): Promise<string | undefined> {
+  const named = /^gitdir: (.+)$/m.exec((await readTrimmed(git)) ?? '')?.[1];
   if (named === undefined) return undefined;
   const worktree = await realpath(resolve(dirname(git), named)).catch(() => undefined);
   if (worktree === undefined) return undefined;
   const common = dirname(dirname(worktree));
   if (worktree !== join(common, 'worktrees', basename(worktree))) return undefined;
-  const back = await readLine(join(worktree, 'gitdir'));
+  const back = await readTrimmed(join(worktree, 'gitdir'));
   const target = back === undefined ? undefined : await realpath(resolve(worktree, back)).catch(() => undefined);
   return target === (await realpath(git)) && (await isOwnFolder(common)) ? common : undefined;
 }
 
-async function readLine(path: string): Promise<string | undefined> {
-  const text = await readSmallFile(path, LINE_BYTES).catch(() => undefined);
+async function readTrimmed(path: string): Promise<string | undefined> {
+  const text = await readSmallFile(path, MAX_BYTES).catch(() => undefined);
   return text?.trim();
 }
 
@@ -101,7 +104,7 @@ async function findRepositoryAbove(workdir: string, home: string): Promise<reado
     // In a folder that others may write to, the repository may be theirs.
     if (!(await isOwnFolder(folder))) return [];
     if (found.isDirectory()) return mountReadOnly(folder);
-    const common = found.isFile() ? await readWorktree(git) : undefined;
+    const common = found.isFile() ? await findCommonFolder(git) : undefined;
     if (common === undefined) return [];
     return isWithin(common, folder) ? mountReadOnly(folder) : [...mountReadOnly(folder), ...mountReadOnly(common)];
   }

@@ -47,9 +47,9 @@ async function countRuns(store: Store, span: RunSpan = ALL): Promise<Record<stri
 /** The contract of statistics. */
 export function describeStatistics(makeSite: MakeSite): void {
   describe.each([
-    ['before they are in their slots', async () => undefined],
-    ['from their slots', async (store: Store) => store.countEndedRuns(100)],
-  ])('the counts of runs, %s,', (_, prepare) => {
+    ['before they are added to slots', async () => undefined],
+    ['after they were added to slots', async (store: Store) => store.countEndedRuns(100)],
+  ])('counts of runs, %s:', (_, prepare) => {
     it('show how the runs of a span ended', async () => {
       const store = await openSite(await makeSite());
       const process = { exit_code: 0, signal: null, command: ['codex'], version: '0.166.0' };
@@ -164,9 +164,9 @@ export function describeStatistics(makeSite: MakeSite): void {
   });
 
   describe.each([
-    ['before its items are in their slots', async () => undefined],
-    ['from its slots', async (store: Store) => store.countInboxItems(100)],
-  ])('the history of the inbox, %s,', (_, prepare) => {
+    ['before its items are added to slots', async () => undefined],
+    ['after its items were added to slots', async (store: Store) => store.countInboxItems(100)],
+  ])('the history of the inbox, %s:', (_, prepare) => {
     it('counts opened items by cause, resolved items and open items', async () => {
       const store = await openSite(await makeSite());
       const { item, record } = await addItem(store, 'local#1', { created_at: formatAt(0) });
@@ -191,7 +191,7 @@ export function describeStatistics(makeSite: MakeSite): void {
       expect(resolved).toEqual({ resolved: 1, oldest_resolved: NOW });
     });
 
-    it('includes what happened after the span, but not what happened before it', async () => {
+    it('includes items from after the requested span, but none from before it', async () => {
       const store = await openSite(await makeSite());
       const minute = Math.floor(NOW / 60_000) * 60_000;
       for (const [index, ms] of [0, 59_999, 60_000, HOUR_MS, DAY_MS, 40 * DAY_MS].entries()) {

@@ -76,7 +76,7 @@ export function describeUpkeep(makeSite: MakeSite): void {
     });
   });
 
-  describe('claims for figures', () => {
+  describe('claims for counting in metrics', () => {
     it('are granted to one process, for a day', async () => {
       const store = await openSite(await makeSite());
       const claim = async (ids: readonly string[], ms = 0) =>

@@ -50,7 +50,8 @@ export function createClaimRun({ database, notifications }: Context): ClaimRun {
     },
 
     async markStarted({ id, workerId, now, spec, baseCommit, repositoryStart }) {
-      // A single update, because cancellation may be requested at the time of the start.
+      // A single update, because cancellation may be requested at the time of the start. It also deletes the recorded
+      // repository states (`forgotten`) of runs that have ended.
       const { rows } = await database.query(
         `WITH started AS (UPDATE sluice.runs SET
            started_at = CASE WHEN ${IS_CANCELED} THEN started_at ELSE COALESCE(started_at, $3) END,
@@ -212,7 +213,10 @@ async function findCarried(database: Queryable, run: string): Promise<OrderRecor
   return rows[0] === undefined ? null : readOrder(rows[0]);
 }
 
-/** Each round waits for one claim of another worker, or parks a hundred runs. After this many, the next wake-up tries again. */
+/**
+ * Each round waits for one claim of another worker, or parks a hundred runs: marks them to be skipped while their folder is in use
+ * (see `queue-functions.ts`). After this many rounds, the next wake-up tries again.
+ */
 const MAX_ROUNDS = 1000;
 
 async function claimNext(database: Queryable, values: readonly unknown[]): Promise<Row | undefined> {

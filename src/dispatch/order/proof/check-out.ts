@@ -33,24 +33,23 @@ export async function checkOut(
       ? await runGit(folder, ['checkout-index', '--all', '--force', '--quiet', '--index'], options)
       : read;
   if (filled.code !== 0) return { error: `the commit could not be checked out: ${describeGitFailure(filled)}` };
-  const forged = Object.keys(filters).length === 0 ? undefined : await findForged(folder, commit, options);
-  if (forged !== undefined)
-    return { error: `"${forged.slice(0, 200)}" differs from the commit, according to its filter` };
+  const error = Object.keys(filters).length === 0 ? undefined : await checkFiltered(folder, commit, options);
+  if (error !== undefined) return { error };
   // The files are written. From now on, a check that needs the history reads it from the agent's repository.
   await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
   if (shallow !== null) await writeFile(join(gitDir, 'shallow'), shallow);
   return {};
 }
 
-/** About a million files. */
+/** The maximum length of a list of files: about a million of them. */
 const MAX_LISTING = 256 * 1024 * 1024;
 
 /**
- * Finds a file written by a filter that the filter would not convert back to the content in the commit. Git LFS trusts the
- * name of a file in its store, as git does: an agent could put other content there. A file is also correct if it equals the
- * content in the commit without the filter.
+ * Checks that filters would convert the files they wrote back to the content in the commit; returns an error otherwise. Git LFS
+ * trusts the name of a file in its store, as git does: an agent could put other content there. A file is also correct if it
+ * equals the content in the commit without the filter.
  */
-async function findForged(
+async function checkFiltered(
   folder: string,
   commit: string,
   options: GitOptions & { readonly gitDir: string },
@@ -60,7 +59,8 @@ async function findForged(
   const listed = await runGit(folder, ['ls-files', '-z'], { ...options, maxBytes: MAX_LISTING });
   const check = ['check-attr', '-z', '--stdin', 'filter'];
   const attributes = await runGit(folder, check, { ...withIndex, input: listed.stdout });
-  if (listed.code !== 0 || attributes.code !== 0) return '.gitattributes';
+  const unlisted = [listed, attributes].find(({ code }) => code !== 0);
+  if (unlisted !== undefined) return `the filtered files could not be listed: ${describeGitFailure(unlisted)}`;
   const names = new Set(Object.keys(filters).map((key) => /^filter\.(.+)\.\w+$/.exec(key)?.[1]));
   // Three fields each: path, attribute, value.
   const fields = attributes.stdout.split('\0');
@@ -72,10 +72,15 @@ async function findForged(
       const input = suspects.map((path) => `${path}\0`).join('');
       const added = await runGit(folder, ['update-index', '-z', '--stdin'], { ...withIndex, filters: allowed, input });
       const differs = await runGit(folder, ['diff-index', '--cached', '--name-only', '-z', commit], withIndex);
-      if ([read, added, differs].some(({ code }) => code !== 0)) return suspects[0];
+      const failed = [read, added, differs].find(({ code }) => code !== 0);
+      if (failed !== undefined)
+        return `filtered files could not be compared with the commit: ${describeGitFailure(failed)}`;
       suspects = differs.stdout.split('\0').filter(Boolean);
     }
-    return suspects[0];
+    const [first] = suspects;
+    return first === undefined
+      ? undefined
+      : `"${first.slice(0, 200)}" differs from the commit, according to its filter`;
   } finally {
     await rm(withIndex.indexFile, { force: true });
   }
