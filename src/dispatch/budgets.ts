@@ -130,7 +130,7 @@ export async function settleBudget(
 }
 
 /** How many issues and waiting runs a report lists. */
-const LIST_LENGTH = 10;
+const MAX_LIST_LENGTH = 10;
 
 /** Reports the usage of every budget: the day, the named callers, and the issues that used the most. */
 export async function reportBudgets(
@@ -138,7 +138,7 @@ export async function reportBudgets(
   settings: BudgetSettings,
   now: number,
 ): Promise<BudgetReport> {
-  const { issues, waiting } = await store.listBudgetUse(LIST_LENGTH);
+  const { issues, waiting } = await store.listBudgetUse(MAX_LIST_LENGTH);
   const listedCallers = Object.keys(settings.callers ?? {}).filter((caller) => caller !== '*');
   const { day: _, ...others } = settings;
   const limits = [

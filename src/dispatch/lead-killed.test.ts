@@ -126,7 +126,7 @@ describe('a lead that is killed again and again', () => {
         .filter((line) => line.endsWith(' start'));
       expect(new Set(starts).size).toBe(starts.length);
       report(
-        `${KILLS} kills: ${submitted.length} orders and ${settled.length} decisions acknowledged, none lost; ${starts.length} workers started, none twice; ${proven} results proven, no check lost or run twice; ${races} races, ${won} won, none twice; ${messages.length} comments, none twice; no issue in a wrong state, no orphaned run, no orphaned process`,
+        `${KILLS} kills: ${submitted.length} orders and ${settled.length} decisions acknowledged, none lost; ${starts.length} agents started, none twice; ${proven} results proven, no check lost or run twice; ${races} races, ${won} won, none twice; ${messages.length} comments, none twice; no issue in a wrong state, no orphaned run, no orphaned process`,
       );
       await store.close();
     },

@@ -196,7 +196,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(lines.indexOf('3 start')).toBeLessThan(lines.indexOf('2 end'));
   });
 
-  it('respects the limit of a worker type', async () => {
+  it('respects the limit of a wrapper type', async () => {
     const { start, submit, settled, effects, data } = await openWorkshop();
     start({ concurrency: 4, concurrencyByType: { script: 1 } });
     const folders = [join(data, 'repository'), data];

@@ -16,7 +16,7 @@ export interface WorkerOptions {
   readonly runs?: RunPorts;
   /** How many runs it executes at the same time; 4 by default. */
   readonly concurrency?: number;
-  /** How many orders of a worker type may run at the same time, across all workers. */
+  /** How many orders of a wrapper type may run at the same time, across all workers. */
   readonly concurrencyByType?: Readonly<Record<string, number>>;
   /** Only orders of these types; all by default. */
   readonly workerTypes?: readonly string[];

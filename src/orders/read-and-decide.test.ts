@@ -43,7 +43,7 @@ async function settle({
 const asText = (lines: readonly string[]) => ({ 'work_result.txt': `${lines.join('\n')}\n\nThe basket adds up.\n` });
 const asJson = (value: unknown) => ({ 'work_result.json': JSON.stringify(value) });
 
-test('every worker type is given the same order and is read by the same rules', () => {
+test('every wrapper type is given the same order and is read by the same rules', () => {
   for (const type of Object.keys(WORKER_TYPES)) {
     const { files, env } = injectOrder({ type, command: ['worker'] }, order, '/data/runs/1');
     expect(JSON.parse(files[0]?.text ?? '')).toEqual(order);
@@ -115,7 +115,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
   expect(comment).toContain(`## Next\n${decision.next}`);
 });
 
-test('an execution records worker type, time, exit code, encoding and how it was read', async () => {
+test('an execution records wrapper type, time, exit code, encoding and how it was read', async () => {
   const { reading, decision } = await settle({ files: asText(text) });
   const record = createExecution({
     id: '1',

@@ -68,7 +68,7 @@ export async function gatherReport(
     const streams: ReportedStream[] = [];
     for (const attempt of numbers) {
       for (const stream of ['stdin', 'stdout', 'stderr', 'pty'] as const) {
-        const end = await readEnd(await folder.openAttempt(stream, attempt), mask);
+        const end = await readLastBytes(await folder.openAttempt(stream, attempt), mask);
         if (end !== undefined) streams.push({ name: `${stream} of attempt ${attempt}`, ...end });
       }
     }
@@ -100,7 +100,7 @@ async function readEvents(folder: RunFolder): Promise<Pick<RunReport, 'events' |
   }
 }
 
-async function readEnd(
+async function readLastBytes(
   handle: ReadableFile | undefined,
   mask: ReportSource['mask'],
 ): Promise<Omit<ReportedStream, 'name'> | undefined> {

@@ -21,7 +21,7 @@ describe('openRunFolder', () => {
     );
   });
 
-  test('an empty .audit does not hide files next to it', async () => {
+  test('finds files next to an empty .audit', async () => {
     const dir = await makeRunFolder({ '.audit/notes.txt': '', 'stdout.7.log': '' });
     expect(await (await openRunFolder(dir)).attempts()).toEqual([7]);
   });
@@ -49,14 +49,14 @@ describe('openRunFolder', () => {
     expect(await (await openRunFolder(dir)).attempts()).toEqual([1, 9, 10]);
   });
 
-  test('a missing folder, or a file that is not a packed run, is a typed error', async () => {
+  test('refuses a missing folder, and a file that is not a packed run, with a code', async () => {
     const dir = await makeRunFolder({ file: '' });
     await expect(openRunFolder(join(dir, 'none'))).rejects.toMatchObject({ code: 'RUN_FOLDER_NOT_FOUND' });
     await expect(openRunFolder(join(dir, 'file'))).rejects.toMatchObject({ code: 'PACKED_RUN_DAMAGED' });
     await expect(openWritableRunFolder(join(dir, 'file'))).rejects.toMatchObject({ code: 'PACKED_RUN_DAMAGED' });
   });
 
-  test('an .audit that links elsewhere is not followed', async () => {
+  test('does not follow an .audit that is a link', async () => {
     const elsewhere = await makeRunFolder({ 'stdout.1.log': 'secret' });
     const dir = await makeRunFolder({});
     await mkdir(join(dir, 'x'));
@@ -64,7 +64,7 @@ describe('openRunFolder', () => {
     await expect(openRunFolder(dir)).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
   });
 
-  test('an unreadable meta file is empty, with a warning; a missing one is empty', async () => {
+  test('reads no metadata from an invalid meta file, with a warning, or from a missing one', async () => {
     const warnings: RunFolderWarning[] = [];
     const folder = await openRunFolder(
       await makeRunFolder({ 'meta.1.json': '{"engine":', 'meta.2.json': '{"engine":"qwen"}' }),

@@ -24,13 +24,13 @@ async function editLine(path: string, number: number, edit: (line: string) => st
 }
 
 describe('replayRunFolder', () => {
-  test('logs that match the bytes are the same', async () => {
+  test('returns "same" if the logs match the bytes', async () => {
     const dir = await written();
     const rows = (await readFile(join(dir, 'fcmp.jsonl'), 'utf8')).split('\n').length - 1;
     expect(await replayRunFolder(dir)).toMatchObject({ status: 'same', compared: { fcmp: rows } });
   });
 
-  test('only existing logs are compared; without any there is nothing to compare', async () => {
+  test('compares only existing logs, and returns "nothing_stored" if there are none', async () => {
     const dir = await written();
     await rm(join(dir, 'events.jsonl'));
     await rm(join(dir, 'parser_diagnostics.jsonl'));
@@ -39,13 +39,13 @@ describe('replayRunFolder', () => {
     expect(await replayRunFolder(dir)).toEqual({ status: 'nothing_stored' });
   });
 
-  test('a folder without a run is an error, not a run without logs', async () => {
+  test('refuses a folder without a run', async () => {
     await expect(replayRunFolder(await makeFolder({ 'notes.txt': 'x' }))).rejects.toThrow(
       expect.objectContaining({ code: 'RUN_FOLDER_EMPTY' }),
     );
   });
 
-  test('bytes that differ from the captured digests are altered, whatever the logs contain', async () => {
+  test('returns "altered" if bytes differ from the captured digests, whatever the logs contain', async () => {
     const dir = await written();
     const bytes = await readFile(join(dir, 'stdout.1.log'));
     const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -78,7 +78,7 @@ describe('replayRunFolder', () => {
     });
   });
 
-  test('a row too few and a row too many are differences', async () => {
+  test('reports missing and additional rows', async () => {
     const dir = await written();
     await appendFile(join(dir, 'fcmp.jsonl'), '{"seq":1000}\n');
     expect(await replayRunFolder(dir)).toMatchObject({
@@ -91,14 +91,14 @@ describe('replayRunFolder', () => {
     });
   });
 
-  test('changed bytes are detected', async () => {
+  test('detects changed bytes', async () => {
     const dir = await written();
     await editLine(join(dir, 'stdout.1.log'), 3, (line) => line.replace('"text":"', '"text":"NOT '));
     const result = await replayRunFolder(dir);
     expect(result).toMatchObject({ status: 'different', difference: { log: 'events.jsonl' } });
   });
 
-  test('spaces and the order of keys do not count as differences', async () => {
+  test('ignores spaces and the order of keys', async () => {
     const dir = await written();
     await editLine(join(dir, 'fcmp.jsonl'), 1, (line) =>
       JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(line) as object).toReversed()), null, 1).replaceAll(

@@ -75,7 +75,7 @@ async function assessText(content: CaseContent): Promise<Assessment> {
 }
 
 /** How many characters of an answer without a contract are compared. */
-const TEXT_LENGTH = 64 * 1024;
+const MAX_TEXT_LENGTH = 64 * 1024;
 
 function assessRun({ outcome, verdicts, warnings, text }: JudgedRun, hasContract: boolean): Assessment {
   const { status, value, comment, repair_level, repairs, error } = outcome;
@@ -83,7 +83,7 @@ function assessRun({ outcome, verdicts, warnings, text }: JudgedRun, hasContract
     reading: {
       ...(value === undefined ? {} : { value }),
       ...(comment === undefined ? {} : { comment }),
-      ...(hasContract || text === undefined ? {} : { text: text.slice(-TEXT_LENGTH) }),
+      ...(hasContract || text === undefined ? {} : { text: text.slice(-MAX_TEXT_LENGTH) }),
       ...listRepairs(repairs ?? []),
       repair_level,
       warnings,

@@ -85,7 +85,7 @@ export const ORDERS: readonly Mutation[] = [
       '',
     ],
     [
-      'Scenario D: whatever the type of worker, the rules and the comment are the same.',
+      'Scenario D: whatever the type of wrapper, the rules and the comment are the same.',
       "name: 'work_result.txt', read: readTextResult",
       "name: 'work_result.none', read: readTextResult",
     ],
@@ -161,7 +161,7 @@ export const ORDERS: readonly Mutation[] = [
       "  if (name !== '') return { type: 'script', command: [name] };\n  throw new OrdersError(\n    'UNKNOWN_WORKER',",
     ],
     [
-      'Wrappers are chosen by worker type; agents and custom scripts are such types.',
+      'Wrappers are chosen by wrapper type; agents and custom scripts are such types.',
       'if (wrapper !== undefined) return wrapper;\n  if (findAgentEngine(name) !== undefined) return { type: name };',
       'if (findAgentEngine(name) !== undefined) return { type: name };\n  if (wrapper !== undefined) return wrapper;',
     ],
@@ -191,7 +191,7 @@ export const ORDERS: readonly Mutation[] = [
   ...inFile(
     'src/orders/execution.ts',
     [
-      'FR-08: every execution records the type of worker.',
+      'FR-08: every execution records the type of wrapper.',
       'worker_type: execution.workerType,',
       'worker_type: order.worker,',
     ],
@@ -236,7 +236,7 @@ export const ORDERS: readonly Mutation[] = [
     ],
     ['… or in the environment.', '    SLUICE_INSTRUCTIONS: order.instructions,\n', ''],
     [
-      'FR-01: every worker type gets the same order and is read by the same rules.',
+      'FR-01: every wrapper type gets the same order and is read by the same rules.',
       '  const files = listContextPack(workerOrder);',
       "  const files = wrapper.type === 'script' ? [] : listContextPack(workerOrder);",
     ],

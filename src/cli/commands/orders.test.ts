@@ -98,7 +98,7 @@ describe('sluice order', () => {
     await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ ...config, git: { filters: ['other'] } }));
     const refused = await order('reader', 'acme/shop#2');
     expect(refused.exitCode).not.toBe(0);
-    expect(refused.stderr).toContain('git.filters names "other"');
+    expect(refused.stderr).toContain('The setting "git.filters" names "other"');
   });
 
   it('prints the decision, and delivers the comment before it exits', async () => {

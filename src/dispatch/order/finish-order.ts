@@ -44,7 +44,7 @@ export async function finishOrder(
 ): Promise<void> {
   const { lead, runs } = context;
   const { order, run: id } = record;
-  const end = { ...(await readEnd(runs.data, id, result)), ...omitUndefined({ filesSince }) };
+  const end = { ...(await readWorkerEnd(runs.data, id, result)), ...omitUndefined({ filesSince }) };
   const reading = await retryStore(
     async () => lead.read({ issueRef: order.issue_ref, runId: order.run_id, ...end }),
     context,
@@ -58,7 +58,7 @@ export async function finishOrder(
 }
 
 /** Reads the agent's result from its file or its answer, its output, and how its process ended. */
-async function readEnd(data: string, id: string, result: RunResult): Promise<WorkerEnd> {
+async function readWorkerEnd(data: string, id: string, result: RunResult): Promise<WorkerEnd> {
   const runDir = getRunFolderPath(data, id);
   const { file, ...rejected } = collectResult(result);
   if (file !== undefined) await writeUnlessPresent(data, runDir, file);

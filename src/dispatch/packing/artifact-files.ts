@@ -7,8 +7,8 @@ import type { RunFile } from '../../run-folder/index.js';
 
 /** Limits of the stored copies of changed files: enough to inspect them, not a copy of a project. */
 const MAX_FILES = 1000;
-const FILE_BYTES = 16 * 1024 * 1024;
-const TOTAL_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 /** Some file systems round times to seconds. */
 const SLACK_MS = 2000;
 
@@ -20,9 +20,9 @@ export async function* listArtifactFiles({ result, ended_at: endedAt, spec }: Ru
   const { created, modified } = result.artifacts;
   for (const path of [...created, ...modified].filter(isArtifactPath).slice(0, MAX_FILES)) {
     const found = await lstat(join(spec.workdir, path)).catch(() => undefined);
-    if (found?.isFile() !== true || found.mtimeMs > until || found.size > FILE_BYTES) continue;
+    if (found?.isFile() !== true || found.mtimeMs > until || found.size > MAX_FILE_BYTES) continue;
     bytes += found.size;
-    if (bytes > TOTAL_BYTES) return;
+    if (bytes > MAX_TOTAL_BYTES) return;
     yield {
       path: `${ARTIFACT_FOLDER}/${path.replaceAll('\\', '/')}`,
       size: found.size,

@@ -55,7 +55,7 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
     try {
       const record = await store.findRun(id);
       if (record === undefined || (await store.findRunsWithoutEvents([id])).length > 0) return false;
-      // It is packed, and the packed file is uploaded.
+      // Such a run is uploaded as a packed file.
       if (await isPresent(getPackedRunPath(data, id))) return false;
       const isLeftToPacking = record.state === 'ended' && !isLast && !included.has(id);
       if (isLeftToPacking && !(await growing.copy.hasParts())) return false;
@@ -68,7 +68,7 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
       return parts > 0;
     } catch (error) {
       if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') throw error;
-      // Packed in the meantime: the packed file is uploaded.
+      // The run was packed in the meantime, and is uploaded as a packed file.
       if (getErrorCode(error) === 'RUN_FOLDER_NOT_FOUND') return false;
       logger.warn('cannot copy a running run to the archive, trying again later', {
         run_id: id,
@@ -78,7 +78,7 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
     }
   }
 
-  async function list(): Promise<[string, Growing][]> {
+  async function listGrowing(): Promise<[string, Growing][]> {
     const names = new Set(await listFirstNames(join(data, 'runs'), MAX_RUNS, chooseFolder));
     for (const id of runs.keys()) if (!names.has(id)) runs.delete(id);
     for (const id of included) if (!names.has(id)) included.delete(id);
@@ -90,8 +90,8 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
 
   async function sweep({ isOver, isLast }: Sweep): Promise<number> {
     if (archive.copyEveryMs === undefined) return 0;
-    const listed = await list();
-    // Newest first: the archive has the least of them.
+    const listed = await listGrowing();
+    // Newest first, because the archive has the smallest part of them.
     const due = isLast ? listed.toReversed() : listed.filter(([, { dueAt }]) => dueAt <= clock());
     let copied = 0;
     for (let at = 0; at < due.length && !isOver(); at += CONCURRENCY) {

@@ -19,7 +19,7 @@ export interface PackingOptions {
   readonly settings?: PackingSettings;
   /** Where packed runs are uploaded. With an archive, packed runs also contain the files that the run changed. */
   readonly archive?: Archive | undefined;
-  /** How often it looks for runs; every 15 seconds by default. */
+  /** How often folders of ended runs are searched for; every 15 seconds by default. */
   readonly everyMs?: number;
   /** How long copying may take before the process ends; ten seconds by default. */
   readonly lastCopyMs?: number;
@@ -45,7 +45,7 @@ export interface Packing {
 
 const EVERY_MS = 15_000;
 const AFTER_MS = 60_000;
-/** Names in one query to the store. */
+/** The number of names in one query to the store. */
 const NAMES_PER_QUERY = 500;
 /** A sweep ends after this time, so that a stop does not wait longer; the rest is left for the next sweep. */
 const SWEEP_MS = 10_000;

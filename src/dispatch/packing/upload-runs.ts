@@ -26,7 +26,7 @@ export interface UploadOptions {
  * is removed when the archive provably has the run.
  */
 export interface Uploads {
-  /** Notes that a run must be uploaded; called before its packed file gets its name, so that a crash loses no run. */
+  /** Writes a note that a run must be uploaded; called before its packed file gets its name, so that a crash loses no run. */
   add(runId: string): Promise<void>;
   /** Records that an ended run cannot be packed: its parts stay in the archive, and the rest of it is copied. */
   keepParts(runId: string): void;
@@ -37,7 +37,7 @@ export interface Uploads {
 }
 
 const CONCURRENCY = 4;
-/** Notes that one sweep reads. */
+/** The maximum number of note files that one sweep reads. */
 const MAX_NOTES = 2000;
 /** The pause after a failure of the archive; it doubles with each further failure. */
 const FIRST_PAUSE_MS = 15_000;
@@ -170,7 +170,7 @@ export function createUploads(options: UploadOptions): Uploads {
   }
 
   /**
-   * Notes the runs that were packed before this archive was configured, a folder at a time, whenever only a few runs are
+   * Writes notes for the runs that were packed before this archive was configured, a folder at a time, whenever only a few runs are
    * waiting. A file records the progress.
    */
   async function addEarlierRuns(): Promise<void> {

@@ -7,8 +7,8 @@ import type { GitResult, GitOptions, Repo } from '../../orders/index.js';
 /** How long a call to another machine may take. */
 const TIMEOUT_MS = 600_000;
 const WATCH_MS = 500;
-/** About 250,000 branches and tags. */
-const MAX_LISTING = 64 * 1024 * 1024;
+/** The maximum output of git: a list of about 250,000 branches and tags. */
+const MAX_LISTING_BYTES = 64 * 1024 * 1024;
 
 /** Calls git with access to the remote repository. */
 export type CallRemote = (args: readonly string[], options?: GitOptions) => Promise<GitResult>;
@@ -34,14 +34,14 @@ export async function withRemote<T>(
       '.',
     ]);
     if (created.code !== 0)
-      throw new Error(`cannot initialize a temporary git repository: ${describeGitFailure(created)}`);
+      throw new Error(`Cannot create a temporary git repository: ${describeGitFailure(created)}.`);
     const refs = await listRefs(mirror.folder);
     if (refs.size > 0) {
       const lines = [...refs].map(([name, hash]) => `${hash} ${name}\n`);
       await writeFile(join(gitDir, 'packed-refs'), `# pack-refs with: \n${lines.join('')}`);
     }
     const options = { gitDir, objectDirectory: join(mirror.folder, 'objects') };
-    return await work(async (args, more = {}) => callRemote(repo, args, { ...options, ...more }));
+    return await work(async (args, extra = {}) => callRemote(repo, args, { ...options, ...extra }));
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }
@@ -51,7 +51,7 @@ export async function withRemote<T>(
 export async function callRemote(repo: Repo, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
   return runGit(tmpdir(), args, {
     timeLimitMs: TIMEOUT_MS,
-    maxBytes: MAX_LISTING,
+    maxBytes: MAX_LISTING_BYTES,
     ...options,
     remote: { protocol: readProtocol(repo.url), config: { ...SAFE_GIT_CONFIG, ...createAuthConfig(repo) } },
   });
@@ -66,7 +66,7 @@ const SAFE_GIT_CONFIG = {
   'push.recurseSubmodules': 'no',
   'push.gpgSign': 'false',
   'fetch.fsckObjects': 'true',
-  // Found in many old histories, and harmless.
+  // Many old histories have these errors, which are harmless.
   'fetch.fsck.zeroPaddedFilemode': 'ignore',
   'fetch.fsck.missingSpaceBeforeDate': 'ignore',
   'fetch.fsck.badTimezone': 'ignore',
@@ -93,10 +93,10 @@ function readProtocol(url: string): 'https' | 'http' | 'ssh' | 'file' {
 export async function listRefs(gitDir: string): Promise<ReadonlyMap<string, string>> {
   const listed = await runGit(gitDir, ['for-each-ref', '--format=%(objectname) %(refname)'], {
     gitDir,
-    maxBytes: MAX_LISTING,
+    maxBytes: MAX_LISTING_BYTES,
     timeLimitMs: 60_000,
   });
-  if (listed.code !== 0) throw new Error(`git cannot list the references of a mirror: ${describeGitFailure(listed)}`);
+  if (listed.code !== 0) throw new Error(`Cannot list the references of "${gitDir}": ${describeGitFailure(listed)}.`);
   const lines = listed.stdout.split('\n').filter(Boolean);
   return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]));
 }

@@ -138,7 +138,9 @@ describe('a mirror', () => {
     const missing = fetchMirror(data, read('file:///nowhere/at/all.git'), ONCE);
     await expect(missing).rejects.toThrow(/\. Check the URL, the network and the token\.$/);
     const gone = fetchMirror(data, read({ url, branch: 'gone' }), ONCE);
-    await expect(gone).rejects.toThrow(`Cannot fetch "${url}": it has no branch "gone". Correct "branch" in "repos".`);
+    await expect(gone).rejects.toThrow(
+      `Cannot fetch "${url}": it has no branch "gone". Correct "branch" in the setting "repos".`,
+    );
     const folder = await fetchMirror(data, read(url));
     await writeFile(join(folder, 'HEAD.lock'), '');
     await expect(fetchMirror(data, read(url), ONCE)).rejects.toThrow(

@@ -34,12 +34,12 @@ export interface MirrorOptions {
   readonly maskText?: (text: string) => string;
 }
 
-/** Long enough for a server to restart. */
+/** The pauses between tries: long enough for a server to restart. */
 const PAUSES_MS = [1000, 5000];
 const LOCK_MS = 900_000;
 /** Pushed commits, by the name of their branch: they also exist in the remote repository. */
 export const PUSHED_REFS = 'refs/sluice/pushed/';
-/** More packs than this make every lookup slow. */
+/** The number of packs above which they are combined, because many make every lookup slow. */
 const MAX_PACKS = 50;
 
 /**
@@ -85,7 +85,10 @@ export async function pushCommit(
       await runGit(folder, ['update-ref', '--no-deref', `${PUSHED_REFS}${branch}`, commit], { gitDir: folder });
       return touch(folder);
     }
-    const advice = adviseOnFailure(pushed, 'Check that the token may write, or set "push": false in "repos".');
+    const advice = adviseOnFailure(
+      pushed,
+      'Check that the token may write, or set "push" to false in the setting "repos".',
+    );
     throw new RepoError(
       'REPO_PUSH_FAILED',
       `Cannot push the branch "${branch}" to "${repo.url}": ${describeFailure(pushed, options)}. ${advice}`,
@@ -162,7 +165,7 @@ async function findHead(
   if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) {
     throw repo.branch === undefined
       ? createUnavailableError(repo, 'it has no commits', 'Push a commit to its default branch.')
-      : createUnavailableError(repo, `it has no branch "${repo.branch}"`, 'Correct "branch" in "repos".');
+      : createUnavailableError(repo, `it has no branch "${repo.branch}"`, 'Correct "branch" in the setting "repos".');
   }
   return { name: repo.branch === undefined ? 'default branch' : `branch "${repo.branch}"`, commit };
 }
@@ -175,7 +178,13 @@ async function createMirror(folder: string, format: string, repo: Repo): Promise
   await rm(part, { recursive: true, force: true });
   await makeFolder(part);
   const created = await runGit(part, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '.']);
-  if (created.code !== 0) throw new Error(`git could not create a mirror: ${describeGitFailure(created)}`);
+  if (created.code !== 0) {
+    throw createUnavailableError(
+      repo,
+      `its mirror cannot be created: ${describeGitFailure(created)}`,
+      CHECK_DATA_FOLDER,
+    );
+  }
   await rename(part, folder);
 }
 
@@ -214,7 +223,7 @@ async function fetchInto(folder: string, format: string, repo: Repo, options: Mi
         await removePartial(packs);
         throw new RepoError(
           'REPO_TOO_LARGE',
-          `Cannot fetch "${repo.url}": its mirror would be larger than ${repo.maxBytes} bytes. Raise "max_bytes" in "repos".`,
+          `Cannot fetch "${repo.url}": its mirror would be larger than ${repo.maxBytes} bytes. Raise "max_bytes" in the setting "repos".`,
         );
       }
       if (fetched.code !== 0) {
@@ -252,7 +261,13 @@ async function copyRefs(folder: string, call: CallRemote, repo: Repo): Promise<v
     input,
     timeLimitMs: 120_000,
   });
-  if (updated.code !== 0) throw new Error(`git cannot update a mirror: ${describeGitFailure(updated)}`);
+  if (updated.code !== 0) {
+    throw createUnavailableError(
+      repo,
+      `its mirror cannot be updated: ${describeGitFailure(updated)}`,
+      CHECK_DATA_FOLDER,
+    );
+  }
 }
 
 /** Combines packs if there are many. A failure is ignored: it costs only time. */

@@ -33,7 +33,7 @@ const EVERY_MS = 60 * 60 * 1000;
 const UNUSED_MS = 30 * 86_400_000;
 /** The end of a mirror's name while it is being removed. */
 const REMOVED = '.removed';
-/** Mirrors that one sweep examines; there is one for every URL that was ever configured. */
+/** The maximum number of mirrors that one sweep examines; there is one for every URL that was ever configured. */
 const MAX_MIRRORS = 1000;
 /** A mirror, or one whose removal was interrupted by a crash. */
 const MIRROR = /^[0-9a-f]{32}\.git(?:\.removed)?$/u;

@@ -55,7 +55,7 @@ export interface Forgotten {
 const EVERY_MS = 60_000;
 /** A sweep of the store ends after this time; the rest is left for the next sweep. */
 const SWEEP_MS = 50_000;
-/** Runs deleted in one transaction: few enough not to block other transactions. */
+/** The number of runs deleted in one transaction: few enough not to block other transactions. */
 const RUNS_PER_STEP = 100;
 const ROWS_PER_STEP = 1000;
 /** Records are kept for a day after a run was forgotten, so that each machine can find and remove the run's folder. */
@@ -82,13 +82,15 @@ export function startRetention(options: RetentionOptions): Retention {
     const mayContinue = (): boolean => performance.now() < until && signal?.aborted !== true;
     const now = clock();
     const runs = runsMs === undefined ? 0 : await forgetRuns(store, { endedBefore: now - runsMs, clock, mayContinue });
-    const drop = async (ageMs: number | undefined, forget: Forgetting['forgetDelivered']): Promise<number> =>
-      ageMs === undefined ? 0 : dropAll(async () => forget({ before: now - ageMs, limit: ROWS_PER_STEP }), mayContinue);
+    const deleteOld = async (ageMs: number | undefined, forget: Forgetting['forgetDelivered']): Promise<number> =>
+      ageMs === undefined
+        ? 0
+        : deleteAll(async () => forget({ before: now - ageMs, limit: ROWS_PER_STEP }), mayContinue);
     const forgotten = {
       runs,
       records: recordsMs === undefined ? 0 : await records.sweep(now - recordsMs, mayContinue),
-      delivered: await drop(deliveredMs, async (filter) => store.forgetDelivered(filter)),
-      results: await drop(resultsMs, async (filter) => store.forgetResults(filter)),
+      delivered: await deleteOld(deliveredMs, async (filter) => store.forgetDelivered(filter)),
+      results: await deleteOld(resultsMs, async (filter) => store.forgetResults(filter)),
     };
     if (Object.values(forgotten).some((count) => count > 0)) logger.info('old data deleted', forgotten);
     return forgotten;
@@ -133,7 +135,7 @@ async function forgetRuns(
   return forgotten;
 }
 
-async function dropAll(drop: () => Promise<number>, mayContinue: () => boolean): Promise<number> {
+async function deleteAll(drop: () => Promise<number>, mayContinue: () => boolean): Promise<number> {
   let total = 0;
   let dropped = ROWS_PER_STEP;
   while (dropped >= ROWS_PER_STEP && mayContinue()) {

@@ -11,7 +11,7 @@ export interface FolderSweepOptions {
   readonly clock: () => number;
 }
 
-/** Names in one query to the store, and ids on one page of its results. */
+/** The number of names in one query to the store, and of ids on one page of its results. */
 const NAMES_PER_QUERY = 500;
 /** A run may become visible after the time with which it is marked: its transaction commits later, and clocks differ. */
 const OVERLAP_MS = 120_000;

@@ -22,11 +22,11 @@ export interface ChangeContext {
   readonly filters?: GitFilters;
 }
 
-const FILES_SHOWN = 300;
-const MAX_LISTING = 1024 * 1024;
-const MAX_PATCH = 4 * 1024 * 1024;
+const MAX_FILES = 300;
+const MAX_LISTING_BYTES = 1024 * 1024;
+const MAX_PATCH_BYTES = 4 * 1024 * 1024;
 /** Short, because a person is waiting for the change. */
-const TIME = { timeLimitMs: 30_000 };
+const TIME_LIMIT = { timeLimitMs: 30_000 };
 
 type ShownChange = Pick<Change, 'source' | 'commit' | 'files' | 'truncated' | 'why'>;
 
@@ -81,7 +81,7 @@ async function readWorktree(context: ChangeContext, worktree: Worktree, base: st
   let shown = createEmptyChange('Git cannot read the worktree.');
   try {
     await withPrivateGitDir(worktree, async (call) => {
-      const options = { ...TIME, indexFile: join(scratch, 'index') };
+      const options = { ...TIME_LIMIT, indexFile: join(scratch, 'index') };
       const read = await call(['read-tree', 'HEAD'], options);
       // Git would query the state of a repository inside the worktree with that repository's own configuration.
       const [nested] = await findNestedRepositories(call, folder, 'HEAD');
@@ -89,7 +89,7 @@ async function readWorktree(context: ChangeContext, worktree: Worktree, base: st
       if (read.code !== 0 || nested !== undefined) return read;
       const added = await call(['add', '--all', '--', '.'], options);
       if (added.code !== 0) return added;
-      const files = await compare(context, async (args, more) => call(args, { ...options, ...more }), [
+      const files = await listFiles(context, async (args, limits) => call(args, { ...options, ...limits }), [
         'diff-index',
         '--cached',
         base,
@@ -118,10 +118,10 @@ async function readCommit(
   if (!/^[0-9a-f]{4,64}$/.test(commitName))
     return createEmptyChange('Nothing was committed, and there is no worktree.');
   return withObjects(start, async (call): Promise<ShownChange> => {
-    const found = await call(['rev-parse', '--quiet', '--verify', `${commitName}^{commit}`], TIME);
+    const found = await call(['rev-parse', '--quiet', '--verify', `${commitName}^{commit}`], TIME_LIMIT);
     if (found.code !== 0) return createEmptyChange(`The commit ${commitName.slice(0, 12)} is not in the repository.`);
     const commit = found.stdout.trim();
-    const files = await compare(context, async (args, more) => call(args, { ...TIME, ...more }), [
+    const files = await listFiles(context, async (args, limits) => call(args, { ...TIME_LIMIT, ...limits }), [
       'diff-tree',
       '-r',
       base,
@@ -143,26 +143,28 @@ async function fetchMissing(
     : undefined;
   const repo = repos.find((each) => each.url === url);
   if (known === undefined || known.code === 0 || repo === undefined) return;
-  await fetchMirror(data, repo, { pauses: [], maskText, signal: AbortSignal.timeout(TIME.timeLimitMs) });
+  await fetchMirror(data, repo, { pauses: [], maskText, signal: AbortSignal.timeout(TIME_LIMIT.timeLimitMs) });
 }
 
 type CallGit = (args: readonly string[], options: GitOptions) => Promise<GitResult>;
 
 // Files are compared as text, regardless of their attributes: an agent could declare its files binary to hide them.
-const PLAIN = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all', '-M'];
+const PLAIN_DIFF = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all', '-M'];
 
-async function compare(
+async function listFiles(
   { maskText }: ChangeContext,
   call: CallGit,
   [command = '', ...compared]: readonly string[],
 ): Promise<Pick<Change, 'files' | 'truncated'>> {
-  const listing = await call([command, ...PLAIN, '--raw', '-z', '--no-abbrev', ...compared], { maxBytes: MAX_LISTING });
+  const listing = await call([command, ...PLAIN_DIFF, '--raw', '-z', '--no-abbrev', ...compared], {
+    maxBytes: MAX_LISTING_BYTES,
+  });
   if (typeof listing.code === 'number' && listing.code !== 0) throw new Error(describeGitFailure(listing));
   const changes = parseChanges(listing.stdout);
-  const listed = changes.slice(0, FILES_SHOWN).map(toListedFile);
-  const patch = await call([command, ...PLAIN, '--patch', ...compared], { maxBytes: MAX_PATCH });
+  const listed = changes.slice(0, MAX_FILES).map(toListedFile);
+  const patch = await call([command, ...PLAIN_DIFF, '--patch', ...compared], { maxBytes: MAX_PATCH_BYTES });
   const files = parsePatch(maskText(patch.stdout), listed, patch.code === 0);
-  return { files, truncated: listing.code !== 0 || changes.length > FILES_SHOWN };
+  return { files, truncated: listing.code !== 0 || changes.length > MAX_FILES };
 }
 
 function toListedFile({ kind, path, oldPath, oldMode, newMode }: FileChange): ListedFile {

@@ -3,8 +3,8 @@ import type { Store } from '../../store/index.js';
 import { readChange } from './read-change.js';
 import type { ChangeContext } from './read-change.js';
 
-/** How many of an issue's newest orders are searched for its race. */
-const ORDERS_READ = 100;
+/** The number of an issue's newest orders among which its race is searched for. */
+const MAX_ORDERS = 100;
 
 /**
  * Reads the changes of all runs of an issue's last race; without a race, the change of its newest order. Undefined if the issue
@@ -20,15 +20,15 @@ export async function readRace(
   const { store } = context;
   const [issue, orders, inbox] = await Promise.all([
     store.findIssue(issueRef),
-    store.listOrders({ issueRef, limit: ORDERS_READ }),
-    store.listInbox({ issueRef, open: true, limit: ORDERS_READ }),
+    store.listOrders({ issueRef, limit: MAX_ORDERS }),
+    store.listInbox({ issueRef, open: true, limit: MAX_ORDERS }),
   ]);
   const [newest] = orders.items;
   if (issue === undefined || newest === undefined) return undefined;
   const group = findGroup(issue.active_group, issue.active_run_id, orders.items) ?? null;
   const members = group === null ? [newest] : orders.items.filter((record) => record.group === group).toReversed();
   const runs: Race['runs'][number][] = [];
-  // One at a time: each may be megabytes.
+  // In sequence, because a change may have several megabytes.
   for (const record of members) {
     const { order, state, decision } = record;
     const { run_id, worker } = order;

@@ -51,7 +51,7 @@ function readField(word: string, { name, first, last }: (typeof FIELDS)[number],
     if (match === null) throw createCronError(expression, `the ${name} "${part}" is invalid`);
     const [, from, to, step] = match;
     const start = from === undefined ? first : Number(from);
-    // `5/15` means from 5 on, as `5-59/15` does.
+    // `5/15` means the same as `5-59/15`.
     const end = to === undefined ? (from === undefined || step !== undefined ? last : start) : Number(to);
     const width = step === undefined ? 1 : Number(step);
     if (start < first || end > last)
@@ -66,6 +66,6 @@ function readField(word: string, { name, first, last }: (typeof FIELDS)[number],
 function createCronError(expression: string, why: string): SluiceError {
   return new SluiceError(
     'INVALID_SCHEDULE',
-    `Invalid cron expression "${expression.slice(0, 100)}": ${why}. Correct "schedules" in the configuration.`,
+    `Invalid cron expression "${expression.slice(0, 100)}": ${why}. Correct the setting "schedules".`,
   );
 }

@@ -37,7 +37,7 @@ describe('a cron expression', () => {
     ['5-1 * * * *', 'the range "5-1" of the minute ends before it starts'],
     ['*/0 * * * *', 'the step of the minute "*/0" must be at least 1'],
   ])('says what is wrong with %j', (expression, why) => {
-    const message = `Invalid cron expression "${expression}": ${why}. Correct "schedules" in the configuration.`;
+    const message = `Invalid cron expression "${expression}": ${why}. Correct the setting "schedules".`;
     expect(() => parseCron(expression)).toThrow(expect.objectContaining({ code: 'INVALID_SCHEDULE', message }));
   });
 });

@@ -143,12 +143,15 @@ function renderEvidence(evidence: readonly Evidence[]): string {
   return groups.join('\n\n');
 }
 
-const LIST_LENGTH = 20;
+const MAX_LIST_LENGTH = 20;
 
 function renderList(entries: readonly string[] = []): string {
   if (entries.length === 0) return 'none';
-  const shown = entries.slice(0, LIST_LENGTH).map((entry) => `- ${showValue(entry)}`);
-  return [...shown, ...(entries.length > LIST_LENGTH ? [`- and ${entries.length - LIST_LENGTH} more`] : [])].join('\n');
+  const shown = entries.slice(0, MAX_LIST_LENGTH).map((entry) => `- ${showValue(entry)}`);
+  return [
+    ...shown,
+    ...(entries.length > MAX_LIST_LENGTH ? [`- and ${entries.length - MAX_LIST_LENGTH} more`] : []),
+  ].join('\n');
 }
 
 // A forge accepts 65,536 characters per comment. The longest comment has about sixty lines and one quote.

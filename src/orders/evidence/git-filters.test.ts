@@ -34,7 +34,7 @@ describe('readGitFilters', () => {
     await useHome(gitconfig);
     await expect(readGitFilters(['mine'])).rejects.toMatchObject({
       code: 'UNKNOWN_GIT_FILTER',
-      message: expect.stringMatching(/^git\.filters names "mine", which .* git lfs install/),
+      message: expect.stringMatching(/^The setting "git\.filters" names "mine", which .* git lfs install/),
     });
   });
 });

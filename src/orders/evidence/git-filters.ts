@@ -34,8 +34,8 @@ export async function readGitFilters(names: readonly string[]): Promise<GitFilte
   if (missing === undefined) return settings;
   throw new OrdersError(
     'UNKNOWN_GIT_FILTER',
-    `git.filters names "${missing}", which the git configuration of this user does not define. ` +
-      `Define it there (for Git LFS: git lfs install --skip-repo), or remove it from "git.filters".`,
+    `The setting "git.filters" names "${missing}", which the git configuration of this user does not define. ` +
+      `Define it there (for Git LFS: git lfs install --skip-repo), or remove it from the setting.`,
   );
 }
 

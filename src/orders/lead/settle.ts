@@ -99,7 +99,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
   const { store, clock, newId } = context;
   const { issueRef, runId, exitCode, signal = null } = end;
   const [record, issue] = await Promise.all([findRecord(context, end), store.findIssue(issueRef)]);
-  const reading = end.reading ?? (await readEnd(context, record, end));
+  const reading = end.reading ?? (await readAgentResult(context, record, end));
   const now = clock();
   const at = new Date(now).toISOString();
   const { order } = record;
@@ -212,7 +212,7 @@ async function findRecord({ store }: LeadContext, { issueRef, runId }: OrderName
 
 /** Reads an agent's result without deciding on it. */
 export async function readResult(context: LeadContext, end: OrderName & WorkerEnd): Promise<Reading> {
-  return readEnd(context, await findRecord(context, end), end);
+  return readAgentResult(context, await findRecord(context, end), end);
 }
 
 /** Collects verified and merely reported evidence, without secrets. */
@@ -240,7 +240,7 @@ function readPolicy({ wrappers }: LeadContext, order: OrderRecord['order']) {
   return { policy: choosePolicy(order, wrapper), checks: order.checks ?? wrapper.checks ?? [] };
 }
 
-async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd): Promise<Reading> {
+async function readAgentResult(context: LeadContext, record: OrderRecord, end: WorkerEnd): Promise<Reading> {
   // An agent that was not started has nothing to report; files in the folder are from something else.
   if (!wasStarted(end)) return { source: 'none', problems: [] };
   const startedAt = end.filesSince ?? end.startedAt ?? record.started_at;

@@ -51,7 +51,7 @@ const namePattern = new RegExp(WORKER_NAME.pattern);
  */
 export function readChecks(value: unknown): Checks {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw createInvalidError('INVALID_CHECKS', 'checks in the configuration', [
+    throw createInvalidError('INVALID_CHECKS', 'setting "checks"', [
       createValueProblem('', 'write an object with a check for each name'),
     ]);
   }
@@ -74,7 +74,7 @@ export function readChecks(value: unknown): Checks {
       checks.push([name, checked.value]);
     }
   }
-  if (problems.length > 0) throw createInvalidError('INVALID_CHECKS', 'checks in the configuration', problems);
+  if (problems.length > 0) throw createInvalidError('INVALID_CHECKS', 'setting "checks"', problems);
   return Object.fromEntries(checks);
 }
 
@@ -101,7 +101,7 @@ export function findChecks(
     const advice = names.length === 0 ? 'Add it' : `Use one of ${names.join(', ')}, or add it`;
     throw new OrdersError(
       'UNKNOWN_CHECK',
-      `Unknown check ${JSON.stringify(name.slice(0, 100))}. ${advice} to checks in the configuration.`,
+      `Unknown check ${JSON.stringify(name.slice(0, 100))}. ${advice} to the setting "checks".`,
     );
   });
 }

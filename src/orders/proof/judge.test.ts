@@ -226,10 +226,10 @@ describe('checks of the configuration', () => {
     ]);
     expect(findChecks({}, { checks: ['unit'] }, checks).map(({ name }) => name)).toEqual(['unit']);
     expect(() => findChecks({ checks: ['toString'] }, {}, checks)).toThrow(
-      'Unknown check "toString". Use one of unit, lint, or add it to checks in the configuration.',
+      'Unknown check "toString". Use one of unit, lint, or add it to the setting "checks".',
     );
     expect(() => findChecks({ checks: ['unit'] }, {}, {})).toThrow(
-      'Unknown check "unit". Add it to checks in the configuration.',
+      'Unknown check "unit". Add it to the setting "checks".',
     );
   });
 
@@ -246,7 +246,7 @@ describe('checks of the configuration', () => {
   test('are refused with the key that is wrong', () => {
     const unit = { command: [' '], prepare: [''] };
     expect(() => readChecks({ unit, 'a b': { command: ['x'] } })).toThrow(
-      'Invalid checks in the configuration: unit.command: must begin with a program; unit.prepare: must begin with a program; a b: use letters, digits, dots, - and _ for a name, at most 64 characters.',
+      'Invalid setting "checks": unit.command: must begin with a program; unit.prepare: must begin with a program; a b: use letters, digits, dots, - and _ for a name, at most 64 characters.',
     );
   });
 

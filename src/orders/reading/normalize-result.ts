@@ -62,13 +62,13 @@ interface Field<T> {
 
 type Known = ReadonlyMap<string, unknown>;
 
-const TEXT_LENGTH = 500;
+const MAX_TEXT_LENGTH = 500;
 
 function readRequiredText(name: string, known: Known): Field<string> {
   const value = known.get(name);
   if (value === undefined || value === null || value === '') return { problem: createMissingProblem(name) };
-  if (typeof value !== 'string' || value.length > TEXT_LENGTH) {
-    return { problem: createValueProblem(name, `must be a string of at most ${TEXT_LENGTH} characters`) };
+  if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH) {
+    return { problem: createValueProblem(name, `must be a string of at most ${MAX_TEXT_LENGTH} characters`) };
   }
   return { value };
 }
@@ -88,13 +88,13 @@ function readOptionalText(name: string, known: Known): Field<string> {
   return typeof value === 'string' ? { value } : { problem: createValueProblem(name, 'must be a string') };
 }
 
-const LIST_LENGTH = 100;
+const MAX_LIST_LENGTH = 100;
 
 function readList(name: string, known: Known): Field<readonly string[]> {
   const value = known.get(name) ?? [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const isList = list.length <= LIST_LENGTH && list.every((entry) => typeof entry === 'string');
-  if (!isList) return { problem: createValueProblem(name, `must be a list of at most ${LIST_LENGTH} strings`) };
+  const isList = list.length <= MAX_LIST_LENGTH && list.every((entry) => typeof entry === 'string');
+  if (!isList) return { problem: createValueProblem(name, `must be a list of at most ${MAX_LIST_LENGTH} strings`) };
   return { value: list.map((entry) => entry.trim()).filter((entry) => !isNoneLike(entry)) };
 }
 

@@ -108,7 +108,7 @@ function withNotices(reading: Reading, notices: readonly Problem[]): Reading {
 export type ResultReading = Pick<Reading, 'result' | 'problems' | 'notices' | 'draft'>;
 
 // A real result is not nested deeply; a malicious one may be.
-const DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /** Reads `work_result.json` strictly. Text that has to be repaired is a draft, never a result. */
 export function readJsonResult(text: string): ResultReading {
@@ -131,7 +131,7 @@ function readStrictly(text: string): { readonly value?: unknown; readonly proble
   } catch (error) {
     return createJsonProblem(getErrorMessage(error));
   }
-  const parsed = parse(text, undefined, { profile: 'generic', detectDuplicates: true, limits: { depth: DEPTH } });
+  const parsed = parse(text, undefined, { profile: 'generic', detectDuplicates: true, limits: { depth: MAX_DEPTH } });
   if (!parsed.ok) return createJsonProblem(parsed.status === 'failed' ? parsed.error.message : 'it is a comment');
   const problems = parsed.warnings
     .filter(({ code }) => code === 'DUPLICATE_KEY')
@@ -161,7 +161,7 @@ export function readStreams({
   answer,
 }: Pick<ResultSource, 'stdout' | 'stderr' | 'answer'>): Reading {
   if (answer !== undefined) return readAnswer(answer);
-  const tail = { stdout: readEnd(stdout), stderr: readEnd(stderr) };
+  const tail = { stdout: readTail(stdout), stderr: readTail(stderr) };
   const anchors = { ...findAnchors(tail.stderr), ...findAnchors(tail.stdout) };
   const draft = draftFromText(tail.stdout) ?? draftFromText(tail.stderr);
   if (Object.keys(anchors).length === 0) {
@@ -187,7 +187,7 @@ const ANSWER_LENGTH = 16_000;
 
 /** Searches an agent's answer for anchors and a draft, and adds its text for the comment. */
 function readAnswer({ text, problem: message }: RejectedAnswer): Reading {
-  const end = readEnd(text);
+  const end = readTail(text);
   const anchors = findAnchors(end);
   const draft = draftFromText(end);
   const shown = text.trim() === '' ? {} : { answer: cutText(text.trim(), ANSWER_LENGTH) };
@@ -199,7 +199,7 @@ function readAnswer({ text, problem: message }: RejectedAnswer): Reading {
   return { source: 'streams', path: 'answer', anchors, problems, ...shown, draft: { ...anchors, ...draft } };
 }
 
-function readEnd(stream: string | Uint8Array): string {
+function readTail(stream: string | Uint8Array): string {
   return typeof stream === 'string'
     ? stream.slice(-STREAM_BYTES)
     : new TextDecoder().decode(stream.subarray(Math.max(stream.length - STREAM_BYTES, 0)));
@@ -235,7 +235,7 @@ export function findAnchors(text: string): NonNullable<Reading['anchors']> {
 // A draft only fills in a form, so it can be short; stored data must not be nested deeply.
 const DRAFT_LENGTH = 256 * 1024;
 const DRAFT_DEPTH = 64;
-const LIST_LENGTH = 100;
+const MAX_LIST_LENGTH = 100;
 
 /**
  * Creates a draft from an invalid result, for a person to complete; undefined if nothing can be read. Because its text was
@@ -261,14 +261,14 @@ function draftFromFields(entries: Iterable<readonly [string, unknown]>): Readonl
 
 function readShallow(value: unknown, name: string): unknown {
   if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return value.filter((entry) => typeof entry === 'string').slice(0, LIST_LENGTH);
+  if (Array.isArray(value)) return value.filter((entry) => typeof entry === 'string').slice(0, MAX_LIST_LENGTH);
   if (!isFields(value)) return undefined;
   const names = name === 'tests' ? ['command', 'result', 'evidence'] : ['pr', 'commit'];
   const { known } = readResultFields(Object.entries(value), names);
   return Object.fromEntries([...known].filter(([, entry]) => typeof entry === 'string'));
 }
 
-const HEADER_LINES = 100;
+const MAX_HEADER_LINES = 100;
 const HEADER = /^([A-Za-z][A-Za-z0-9_-]*)[ \t]*:(.*)$/;
 // The pattern is meant to match control characters.
 // oxlint-disable-next-line no-control-regex
@@ -309,10 +309,10 @@ export function readTextResult(text: string): ResultReading {
           .trim();
   const problems: Problem[] = [];
   const fields = new Map<string, string>();
-  if (header.length === 0 || header.length > HEADER_LINES) {
-    problems.push(createHeaderProblem(`must begin with 1 to ${HEADER_LINES} lines of the form Key: Value`));
+  if (header.length === 0 || header.length > MAX_HEADER_LINES) {
+    problems.push(createHeaderProblem(`must begin with 1 to ${MAX_HEADER_LINES} lines of the form Key: Value`));
   }
-  for (const [index, line] of header.slice(0, HEADER_LINES).entries()) {
+  for (const [index, line] of header.slice(0, MAX_HEADER_LINES).entries()) {
     const [, key, value] = HEADER.exec(line) ?? [];
     if (key === undefined || value === undefined || CONTROLS.test(line)) {
       problems.push(

@@ -51,19 +51,17 @@ const repoSchema = fromRecordSchema<FromSchema<typeof REPO_SCHEMA>>(REPO_SCHEMA)
  */
 export function readRepos(value: unknown, env: Readonly<Record<string, string | undefined>>): readonly Repo[] {
   if (!Array.isArray(value))
-    throw createInvalidError('INVALID_REPOS', 'repos in the configuration', [createValueProblem('', 'must be a list')]);
+    throw createInvalidError('INVALID_REPOS', 'setting "repos"', [createValueProblem('', 'must be a list')]);
   return value.map((given: unknown, index) => {
     const checked = checkShape(repoSchema, given);
     if (checked.problems !== undefined) {
-      throw createInvalidError('INVALID_REPOS', `repos[${index}] in the configuration`, checked.problems);
+      throw createInvalidError('INVALID_REPOS', `setting "repos[${index}]"`, checked.problems);
     }
     const read = checked.value;
     const settings = typeof read === 'string' ? { url: read } : read;
     const why = findUrlProblem(settings.url);
     if (why !== undefined)
-      throw createInvalidError('INVALID_REPOS', `repos[${index}] in the configuration`, [
-        createValueProblem('url', why),
-      ]);
+      throw createInvalidError('INVALID_REPOS', `setting "repos[${index}]"`, [createValueProblem('url', why)]);
     return readRepo(settings, env);
   });
 }
@@ -86,7 +84,7 @@ function readRepo(settings: RepoSettings, env: Readonly<Record<string, string | 
 export function findRepo(url: string, repos: readonly Repo[]): Repo {
   const found = repos.find((repo) => repo.url === url);
   if (found !== undefined) return found;
-  throw new OrdersError('UNKNOWN_REPO', `The repository "${url}" is not in the configuration. Add it to "repos".`);
+  throw new OrdersError('UNKNOWN_REPO', `The repository "${url}" is not configured. Add it to the setting "repos".`);
 }
 
 /**

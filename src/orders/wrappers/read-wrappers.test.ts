@@ -60,7 +60,7 @@ describe('findWrapper', () => {
     expect(() => findWrapper(name, { lint: { type: 'script', command: ['x'] } })).toThrow(
       expect.objectContaining({
         code: 'UNKNOWN_WORKER',
-        message: `Unknown wrapper ${JSON.stringify(name)}. Use one of lint, codex-cli, claude-code, gemini-cli, opencode-cli, qwen-code, copilot-cli, iflow-cli, or add it to wrappers in the configuration.`,
+        message: `Unknown wrapper ${JSON.stringify(name)}. Use one of lint, codex-cli, claude-code, gemini-cli, opencode-cli, qwen-code, copilot-cli, iflow-cli, or add it to the setting "wrappers".`,
       }),
     );
   });

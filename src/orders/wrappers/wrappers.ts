@@ -132,7 +132,7 @@ export function findWrapper(name: string, configured: Wrappers): Wrapper {
   const names = [...new Set([...Object.keys(configured), ...agents])].join(', ');
   throw new OrdersError(
     'UNKNOWN_WORKER',
-    `Unknown wrapper ${JSON.stringify(name.slice(0, 100))}. Use one of ${names}, or add it to wrappers in the configuration.`,
+    `Unknown wrapper ${JSON.stringify(name.slice(0, 100))}. Use one of ${names}, or add it to the setting "wrappers".`,
   );
 }
 
@@ -145,5 +145,5 @@ function addWrapperName(name: string, problem: Problem): Problem {
 }
 
 function createWrappersError(problems: readonly Problem[]): Error {
-  return createInvalidError('INVALID_WRAPPERS', 'wrappers in the configuration', problems);
+  return createInvalidError('INVALID_WRAPPERS', 'setting "wrappers"', problems);
 }

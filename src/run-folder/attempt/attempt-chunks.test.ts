@@ -37,18 +37,18 @@ describe('readAttemptChunks', () => {
     ).toEqual({ chunks: ['stdout@1:aa', 'stderr@2:ee', 'stdout@3:bb'], warnings: [] });
   });
 
-  test('without timing: stdout, stderr, terminal, and a warning', async () => {
+  test('reads stdout, stderr and terminal one after the other without timing, and warns', async () => {
     expect(await read({ 'stdout.1.log': 'out', 'stderr.1.log': 'err', 'pty-output.1.log': 'pty' })).toEqual({
       chunks: ['stdout@null:out', 'stderr@null:err', 'pty@null:pty'],
       warnings: ['INTERLEAVING_UNKNOWN'],
     });
   });
 
-  test('an attempt that printed nothing needs no warning', async () => {
+  test('does not warn about an attempt that printed nothing', async () => {
     expect(await read({})).toEqual({ chunks: [], warnings: [] });
   });
 
-  test('a terminal that the timing does not mention comes at the end, without a warning', async () => {
+  test('reads a terminal without timing at the end, and does not warn', async () => {
     expect(
       await read({
         'stdout.1.log': 'out',
@@ -58,7 +58,7 @@ describe('readAttemptChunks', () => {
     ).toEqual({ chunks: ['stdout@1:out', 'pty@null:pty'], warnings: [] });
   });
 
-  test('timing of more bytes than there are is used as far as it fits', async () => {
+  test('uses timing of more bytes than the file has as far as it fits', async () => {
     expect(
       await read({
         'stdout.1.log': 'abcd',
@@ -70,7 +70,7 @@ describe('readAttemptChunks', () => {
     ).toEqual({ chunks: ['stdout@1:abc', 'stdout@2:d'], warnings: [] });
   });
 
-  test('uncovered bytes and unusable timing lines are reported', async () => {
+  test('warns about bytes without timing and invalid timing lines', async () => {
     expect(
       await read({
         'stdout.1.log': 'abcd',
@@ -80,7 +80,7 @@ describe('readAttemptChunks', () => {
     ).toEqual({ chunks: ['stdout@1:abc', 'stdout@null:d', 'stderr@null:e'], warnings: ['TIMING_INCONSISTENT'] });
   });
 
-  test('for any timing, each stream is read completely, once and in order', async () => {
+  test('reads each stream completely, once and in order, whatever the timing contains', async () => {
     const entry = fc.record({
       ms: fc.nat(100),
       stream: fc.constantFrom('stdout', 'stderr', 'pty'),
@@ -127,7 +127,7 @@ describe('following', () => {
     expect((await chunks.next()).done).toBe(true);
   });
 
-  test('without timing, yields the existing bytes', async () => {
+  test('yields the existing bytes if there is no timing', async () => {
     const folder = await openRunFolder(await makeRunFolder({ 'stdout.1.log': 'ab' }));
     const following = { signal: new AbortController().signal, hasEnded: async () => false };
     const chunks = readAttemptChunks(folder, 1, () => undefined, following);

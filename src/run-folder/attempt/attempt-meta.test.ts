@@ -25,7 +25,7 @@ describe('readAttemptMeta', () => {
     ).toEqual({ meta: {}, ignored: ['engine', 'command', 'mode', 'started_at', 'exit_code', 'verdict'] });
   });
 
-  test.each([null, [], 'text', undefined])('%j is not a meta', (value) => {
+  test.each([null, [], 'text', undefined])('ignores %j entirely', (value) => {
     expect(readAttemptMeta(value)).toEqual({ meta: {}, ignored: ['the entire file'] });
   });
 

@@ -13,7 +13,7 @@ async function read(text: string | undefined) {
   };
 }
 
-test('a difference lists the files of the working folder, without those of Sluice', async () => {
+test('the list has the files of the working folder, without those of Sluice', async () => {
   expect(
     await read(
       JSON.stringify({ created: ['artifacts/text.md', '.audit/stdout.1.log', 7], modified: [], deleted: 'x' }),
@@ -21,7 +21,7 @@ test('a difference lists the files of the working folder, without those of Sluic
   ).toEqual({ diff: { created: ['artifacts/text.md'], modified: [], deleted: [] }, warnings: [] });
 });
 
-test('a missing diff is empty; one that cannot be read causes a warning', async () => {
+test('a missing list is undefined, and an invalid one causes a warning', async () => {
   expect(await read(undefined)).toEqual({ diff: undefined, warnings: [] });
   expect(await read('{"created":')).toEqual({ diff: undefined, warnings: ['FS_DIFF_IGNORED'] });
   expect(await read('null')).toEqual({ diff: undefined, warnings: ['FS_DIFF_IGNORED'] });

@@ -43,34 +43,31 @@ describe('a log file', () => {
     ['{"seq":1}\n{"seq":2}', 1],
     ['{"se', 0],
     [`{"seq":1}\n{"text":"${'x'.repeat(200_000)}`, 1],
-  ])(
-    'an incomplete last line is never returned, and is removed before the next is appended',
-    async (content, whole) => {
-      const path = join(await makeRunFolder({ log: content }), 'log');
-      const before = await read(path);
-      expect(before.rows).toHaveLength(whole);
-      expect(before.warnings).toEqual([expect.stringContaining('unfinished line')]);
-      const log = await openLogFile(path);
-      await log.append([{ seq: 'next' }]);
-      await log.close();
-      const after = await read(path);
-      expect(after.rows).toEqual([...before.rows, { seq: 'next' }]);
-      expect(after.warnings).toEqual([]);
-    },
-  );
+  ])('never returns an incomplete last line, and removes it before the next is appended', async (content, whole) => {
+    const path = join(await makeRunFolder({ log: content }), 'log');
+    const before = await read(path);
+    expect(before.rows).toHaveLength(whole);
+    expect(before.warnings).toEqual([expect.stringContaining('unfinished line')]);
+    const log = await openLogFile(path);
+    await log.append([{ seq: 'next' }]);
+    await log.close();
+    const after = await read(path);
+    expect(after.rows).toEqual([...before.rows, { seq: 'next' }]);
+    expect(after.warnings).toEqual([]);
+  });
 
-  test('a damaged line in the middle is skipped with a warning', async () => {
+  test('skips a damaged line with a warning', async () => {
     const path = join(await makeRunFolder({ log: '{"seq":1}\n\0\0\0\n[1]\n{"seq":2}\n' }), 'log');
     const { rows, warnings } = await read(path);
     expect(rows).toEqual([{ seq: 1 }, { seq: 2 }]);
     expect(warnings).toEqual([expect.stringContaining('Line 2 of '), expect.stringContaining('Line 3 of ')]);
   });
 
-  test('a missing log has no rows', async () => {
+  test('has no rows if it is missing', async () => {
     expect(await read(join(await makeRunFolder({}), 'none'))).toEqual({ rows: [], warnings: [] });
   });
 
-  test('a process that is killed while it appends leaves no incomplete event', { timeout: 60_000 }, async () => {
+  test('returns no incomplete event after a process was killed while it appended', { timeout: 60_000 }, async () => {
     const dir = await makeRunFolder({});
     const path = join(dir, 'log');
     const WAIT_OPTIONS = { timeout: 30_000, interval: 1 };

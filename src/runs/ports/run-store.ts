@@ -31,9 +31,9 @@ export interface RunClaim {
   readonly now: number;
   /** Runs that carry an order, runs that do not, or both (default). */
   readonly takes?: readonly ('orders' | 'runs')[];
-  /** The maximum number of orders of a worker type that may be claimed at the same time, over all machines. */
+  /** The maximum number of orders of a wrapper type that may be claimed at the same time, over all machines. */
   readonly concurrency?: Readonly<Record<string, number>>;
-  /** Only orders of these worker types; all by default. */
+  /** Only orders of these wrapper types; all by default. */
   readonly workerTypes?: readonly string[];
   /** The name under which the worker watches the queue. */
   readonly watcher?: string;
@@ -74,7 +74,7 @@ export interface RunStore {
   }): Promise<{ readonly id: string; readonly repeated: boolean }>;
   /**
    * Claims the next run that may start now: highest priority first, then oldest. A run whose folder is in use is skipped,
-   * and so are orders of a worker type that is at its limit. Returns undefined if there is none.
+   * and so are orders of a wrapper type that is at its limit. Returns undefined if there is none.
    */
   claimRun(claim: RunClaim): Promise<ClaimedRun | undefined>;
   /**

@@ -32,8 +32,8 @@ export interface ListedChange {
 }
 
 const HASH = /^[0-9a-f]{4,64}$/;
-/** About 50,000 files. */
-const MAX_LISTING = 8 * 1024 * 1024;
+/** The maximum size of a list of about 50,000 files. */
+const MAX_LISTING_BYTES = 8 * 1024 * 1024;
 const MAX_LINKS = 200;
 
 /** Examines a claimed commit: whether it exists, whether this order made it, and what it changes. */
@@ -59,7 +59,7 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   if (commit === base || commit === start.head) return foreign('existed before the work began');
   const excluded = start.isEmpty ? [] : [`^${base}`, `^${start.head}`];
   // In parallel: these calls are independent of each other, and each starts a process.
-  const [descends, own, counted, forged, isReviewable, listed, twin, origin] = await Promise.all([
+  const [ancestry, commitCount, unsharedCount, forged, isReviewable, listed, twin, origin] = await Promise.all([
     // In a repository that had no commits, every commit starts from an empty tree.
     start.isEmpty ? { code: 0 } : call(['merge-base', '--is-ancestor', base, commit]),
     countCommits(call, [commit, ...excluded]),
@@ -75,14 +75,15 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
     findTwin(call, start.foreignTips, commit),
     readOrigin(call, base, [commit, ...excluded]),
   ]);
-  const fresh = counted === null ? own : counted;
-  if (descends.code === 1) return foreign(`does not descend from ${base.slice(0, 12)}, where the work began`);
-  if (descends.code !== 0) return { found: 'nothing', why: 'git could not compare it with where the work began' };
-  if (own === undefined || fresh === undefined) return { found: 'nothing', why: 'git could not list its commits' };
-  if (own === 0) return foreign('existed before the work began');
-  if (fresh < own) {
+  const newCount = unsharedCount === null ? commitCount : unsharedCount;
+  if (ancestry.code === 1) return foreign(`does not descend from ${base.slice(0, 12)}, where the work began`);
+  if (ancestry.code !== 0) return { found: 'nothing', why: 'git could not compare it with where the work began' };
+  if (commitCount === undefined || newCount === undefined)
+    return { found: 'nothing', why: 'git could not list its commits' };
+  if (commitCount === 0) return foreign('existed before the work began');
+  if (newCount < commitCount) {
     return foreign(
-      `has ${own - fresh} of ${own} commits from other branches, tags or remotes that existed before the work began`,
+      `has ${commitCount - newCount} of ${commitCount} commits from other branches, tags or remotes that existed before the work began`,
     );
   }
   if (forged !== undefined) return foreign(`cannot be trusted: ${forged}`);
@@ -94,7 +95,7 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
     findLinksOut(call, files),
     findChangedScripts(call, from, commit, files),
   ]);
-  const change = { commit, base, commits: fresh, files, lines, ...origin, scripts, linksOut };
+  const change = { commit, base, commits: newCount, files, lines, ...origin, scripts, linksOut };
   return { found: 'change', change: { ...change, madeBySluice: made !== undefined } };
 }
 
@@ -118,8 +119,8 @@ async function examineMade(
   const foreign = (why: string): CommitFacts => ({ found: 'foreign', commit, why });
   if (forged !== undefined) return foreign(`cannot be trusted: ${forged}`);
   if (twin !== undefined) return foreign(`has exactly the files of ${twin.slice(0, 12)}, which existed before`);
-  const [at = 0, began = 0] = dated.stdout.split('\n').map(Number);
-  const origin = { authors: ['sluice'], isBackdated: dated.code === 0 && at < began };
+  const [madeAt = 0, baseMadeAt = 0] = dated.stdout.split('\n').map(Number);
+  const origin = { authors: ['sluice'], isBackdated: dated.code === 0 && madeAt < baseMadeAt };
   const change = { commit, base, commits: 1, files, lines, ...origin, scripts, linksOut: [], madeBySluice: true };
   return { found: 'change', change };
 }
@@ -131,7 +132,7 @@ async function examineMade(
 export async function listChange(call: CallGit, from: string, to: string): Promise<ListedChange | undefined> {
   const plain = ['--text', '--no-ext-diff', '--no-textconv', '-M'];
   const listing = ['diff-tree', '-r', ...plain, '--raw', '--shortstat', '-z', '--no-abbrev', from, to];
-  const { code, stdout } = await call(listing, { maxBytes: MAX_LISTING });
+  const { code, stdout } = await call(listing, { maxBytes: MAX_LISTING_BYTES });
   if (code !== 0) return undefined;
   // The counts follow directly after the last file.
   const end = stdout.lastIndexOf('\0') + 1;
@@ -149,9 +150,9 @@ async function findTwin(call: CallGit, tips: readonly string[], commit: string):
   if (tips.length === 0) return undefined;
   const compared = [commit, ...tips.slice(0, MAX_TWINS)];
   const input = compared.map((tip) => `${tip}^{tree}\n`).join('');
-  const found = await call(['cat-file', '--batch-check=%(objectname)'], { input, maxBytes: MAX_LISTING });
-  const [own, ...others] = found.stdout.split('\n');
-  const index = found.code === 0 ? others.indexOf(own ?? '') : -1;
+  const found = await call(['cat-file', '--batch-check=%(objectname)'], { input, maxBytes: MAX_LISTING_BYTES });
+  const [ownTree, ...tipTrees] = found.stdout.split('\n');
+  const index = found.code === 0 ? tipTrees.indexOf(ownTree ?? '') : -1;
   return index === -1 ? undefined : tips[index];
 }
 

@@ -67,7 +67,7 @@ export async function prove(
       ),
     );
   }
-  const checked = result.status === 'ok' ? await check(context, ended, reading, facts, claim, execute) : [];
+  const checked = result.status === 'ok' ? await runAndJudgeChecks(context, ended, reading, facts, claim, execute) : [];
   const lines = facts?.found === 'change' ? facts.change.lines : null;
   return {
     reading,
@@ -140,7 +140,7 @@ async function findStartOfChange(
   return items.some(({ result }) => result?.changes.commit === head) ? base : head;
 }
 
-async function check(
+async function runAndJudgeChecks(
   context: WorkContext,
   { start, record, reading: { result } }: EndedOrder,
   proven: Reading,

@@ -11,11 +11,11 @@ export interface RepositoryStart {
   readonly repoDir: string;
   /** The current commit; the empty tree if the repository had no commit. */
   readonly head: string;
-  /** The repository had no commit yet. */
+  /** Whether the repository had no commit. */
   readonly isEmpty: boolean;
   /** Tips of branches, tags and remote branches with commits that `head` does not have. */
   readonly otherTips: readonly string[];
-  /** Tips that are not branches of orders: two orders may produce the same files. */
+  /** The tips in `otherTips` that are not branches of orders. Only their files are compared: two orders may produce the same. */
   readonly foreignTips: readonly string[];
   /** Its object folder: an absolute path with links resolved. */
   readonly objects: string;
@@ -33,15 +33,15 @@ const EMPTY_TREES = new Map([
   ['sha1', '4b825dc642cb6eb9a060e54bf8d69288fbee4904'],
   ['sha256', '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321'],
 ]);
-const LONG = { timeLimitMs: 120_000 };
+const LONG_TIME_LIMIT = { timeLimitMs: 120_000 };
 
 /** Records the state of a repository; returns the reason if that fails. */
 export async function recordStart(repoDir: string): Promise<RepositoryStart | { readonly why: string }> {
   if (await isOutsideRepositories(repoDir)) return { why: 'repo_dir is not a git repository' };
-  const names = ['objects', 'shallow', 'info/exclude'].flatMap((path) => ['--git-path', path]);
+  const gitPaths = ['objects', 'shallow', 'info/exclude'].flatMap((path) => ['--git-path', path]);
   const found = await runGit(repoDir, [
     'rev-parse',
-    ...names,
+    ...gitPaths,
     '--show-object-format',
     '--quiet',
     '--verify',
@@ -58,7 +58,7 @@ export async function recordStart(repoDir: string): Promise<RepositoryStart | { 
   const head = isEmpty ? (EMPTY_TREES.get(format) ?? '') : commit;
   const listing = ['for-each-ref', '--format=%(objectname) %(*objectname) %(refname)'];
   const others = isEmpty ? listing : [...listing, `--no-merged=${head}`];
-  const refs = await runGit(repoDir, others, { ...LONG, maxBytes: 256 * MAX_TIPS });
+  const refs = await runGit(repoDir, others, { ...LONG_TIME_LIMIT, maxBytes: 256 * MAX_TIPS });
   const tips = readTips(refs.stdout);
   if (refs.code !== 0 || tips.length > MAX_TIPS) return { why: 'its branches could not be listed' };
   return {
@@ -114,8 +114,8 @@ export async function withObjects<T>(
   const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
   try {
     await makeGitDir(gitDir, format, shallow);
-    const options = { ...LONG, gitDir, objectDirectory: objects };
-    return await work(async (args, more = {}) => runGit(gitDir, args, { ...options, ...more }));
+    const options = { ...LONG_TIME_LIMIT, gitDir, objectDirectory: objects };
+    return await work(async (args, extra = {}) => runGit(gitDir, args, { ...options, ...extra }));
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }

@@ -79,12 +79,12 @@ async function tryCheck(
     // The file system failed. A check that cannot run must not keep the order from being settled.
     return { problem: `not run: ${getErrorMessage(error)}` };
   }
-  const environment = cleanEnvironment(context.runs.environment ?? process.env, home);
+  const environment = createCleanEnvironment(context.runs.environment ?? process.env, home);
   const { sandbox: configured } = context.runs;
   // The checkout reads the history from the objects of the agent's repository.
   const sandbox = { ...configured, read: [...(configured?.read ?? []), start.objects], write: [], home };
-  // Stopped with the order, and in an environment that no agent could prepare.
-  const inside = { ...context, signal: claim.stop, runs: { ...context.runs, environment, sandbox } };
+  // The run stops with the order, and no agent could prepare its environment.
+  const checkContext = { ...context, signal: claim.stop, runs: { ...context.runs, environment, sandbox } };
   const limit = check.timeout_s ?? DEFAULT_TIMEOUT_S;
   const createSpec = (command: readonly string[], network: 'none' | 'host'): RunSpec => ({
     engine: 'command',
@@ -95,11 +95,11 @@ async function tryCheck(
     limits: { time_s: limit, idle_s: limit },
   });
   if (check.prepare !== undefined) {
-    const prepared = await runOnce(inside, createSpec(check.prepare, 'host'), execute);
+    const prepared = await runOnce(checkContext, createSpec(check.prepare, 'host'), execute);
     if (!('result' in prepared)) return prepared;
     if (!didPass(prepared.result)) return { run: prepared.run, problem: 'not run: its preparation failed' };
   }
-  const ran = await runOnce(inside, createSpec(check.command, check.network ?? 'none'), execute);
+  const ran = await runOnce(checkContext, createSpec(check.command, check.network ?? 'none'), execute);
   return 'result' in ran && ran.result.process === undefined
     ? { run: ran.run, problem: `could not be started: ${ran.result.error?.message ?? 'no process'}` }
     : ran;
@@ -123,7 +123,7 @@ async function runOnce(context: WorkContext, requested: RunSpec, execute: Execut
 }
 
 /** Returns the variables that any program needs, and none that an agent could influence through its home folder. */
-function cleanEnvironment(
+function createCleanEnvironment(
   from: Readonly<Record<string, string | undefined>>,
   home: string,
 ): Readonly<Record<string, string | undefined>> {
