@@ -150,6 +150,16 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.findRequest('r1')).toBeUndefined();
     });
 
+    it('forgets the requests of more than a year ago at the next request, even if no budget is reserved', async () => {
+      const store = await openSite(await makeSite());
+      await store.noteRequest({ run: 'r1', caller: 'ci', issueRef: null, now: NOW });
+      await store.noteRequest({ run: 'r2', caller: 'ci', issueRef: null, now: NOW + 366 * DAY_MS });
+      expect(await store.findRequest('r1')).toBeDefined();
+      await store.noteRequest({ run: 'r3', caller: 'ci', issueRef: null, now: NOW + 367 * DAY_MS });
+      expect(await store.findRequest('r1')).toBeUndefined();
+      expect(await store.findRequest('r2')).toBeDefined();
+    });
+
     it('can limit the cost', async () => {
       const store = await openSite(await makeSite());
       const limit: BudgetLimit = { ...DAY, tokens: null, cost: 2 };

@@ -24,6 +24,10 @@ export function createBudgets(tables: Tables): Budgets {
     });
   }
 
+  function forgetBefore(time: number): void {
+    for (const [run, { at }] of budgets) if (at < time) budgets.delete(run);
+  }
+
   /** Lists queued runs that wait for a budget, the one that has waited longest first. */
   function listWaiting(): { readonly run: string; readonly budget: string }[] {
     return [...budgets]
@@ -35,6 +39,7 @@ export function createBudgets(tables: Tables): Budgets {
   return {
     async noteRequest({ run, caller, issueRef, now }) {
       checkOpen(tables);
+      forgetBefore(now - BUDGET_ROW_TTL_MS);
       if (!budgets.has(run)) budgets.set(run, { ...EMPTY, caller, issueRef, at: now });
     },
     async findRequest(run) {
@@ -44,7 +49,7 @@ export function createBudgets(tables: Tables): Budgets {
     },
     async reserveBudget({ run, issueRef, now, limits }) {
       checkOpen(tables);
-      for (const [old, { at }] of budgets) if (at < now - BUDGET_ROW_TTL_MS) budgets.delete(old);
+      forgetBefore(now - BUDGET_ROW_TTL_MS);
       const share = shareBudgets(limits, measureAll(limits, run));
       const before = budgets.get(run) ?? { ...EMPTY, issueRef };
       if ('exhausted' in share) {

@@ -10,8 +10,12 @@ export function createBudgets({ database }: Context): Budgets {
   return {
     async noteRequest({ run, caller, issueRef, now }) {
       await database.query(
-        `INSERT INTO sluice.budget_entries (run, caller, issue_ref, at) VALUES ($1, $2, $3, $4) ON CONFLICT (run) DO NOTHING`,
-        [run, caller, issueRef, now],
+        `WITH forgotten AS (
+           DELETE FROM sluice.budget_entries
+           WHERE run IN (SELECT run FROM sluice.budget_entries WHERE at < $5 LIMIT 100 FOR UPDATE SKIP LOCKED)
+         )
+         INSERT INTO sluice.budget_entries (run, caller, issue_ref, at) VALUES ($1, $2, $3, $4) ON CONFLICT (run) DO NOTHING`,
+        [run, caller, issueRef, now, now - BUDGET_ROW_TTL_MS],
       );
     },
     async findRequest(run) {

@@ -42,7 +42,10 @@ export function createBudgets(database: Database): Budgets {
 
   return {
     async noteRequest({ run, caller, issueRef, now }) {
-      await database.write(() => note.run(run, caller, issueRef, now));
+      await database.write(() => {
+        forget.run(now - BUDGET_ROW_TTL_MS);
+        note.run(run, caller, issueRef, now);
+      });
     },
     findRequest: async (run) =>
       database.read(() => {
