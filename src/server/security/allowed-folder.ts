@@ -7,7 +7,7 @@ import { RequestError } from '../http/problem.js';
 /** The folders that requests may use. */
 interface FolderRules {
   readonly roots: readonly string[];
-  /** The data folder. Neither it nor a folder that Sluice writes to in it may be a working folder: an agent could change evidence or cached results. */
+  /** The data folder. A folder that Sluice writes to in it is never a working folder: an agent could change evidence or cached results. */
   readonly data: string;
 }
 
@@ -21,11 +21,10 @@ const PROTECTED = SLUICE_FILES.filter((name) => name !== 'worktrees');
 export async function resolveAllowedFolder(folder: string, { roots, data }: FolderRules): Promise<string> {
   const real = isAbsolute(folder) ? await findRealPath(folder) : undefined;
   const allowed = await Promise.all(roots.map(findRealPath));
-  const realData = (await findRealPath(data)) ?? data;
   const protectedFolders = await Promise.all(
     PROTECTED.map(async (name) => (await findRealPath(join(data, name))) ?? join(data, name)),
   );
-  if (real !== undefined && real !== realData && !protectedFolders.some((path) => isWithin(path, real))) {
+  if (real !== undefined && !protectedFolders.some((path) => isWithin(path, real))) {
     if (allowed.some((root) => root !== undefined && isWithin(root, real))) return real;
   }
   throw new RequestError(
