@@ -134,7 +134,7 @@ export async function serveAcp({
           },
         };
         const { run, result } = await sessions.prompt(sessionId, params.prompt, turnClient);
-        return describeEnd(run, result);
+        return toPromptResponse(run, result);
       }),
     )
     .onNotification(methods.agent.session.cancel, async ({ params }) => sessions.cancel(params.sessionId));
@@ -178,8 +178,8 @@ async function send(client: AgentContext, disconnected: AbortSignal, sessionId: 
   }
 }
 
-/** Describes the end of a turn for the client. If the run failed, throws an error that contains the id of the run. */
-function describeEnd(run: string, result: RunResult) {
+/** Converts the result of a run to the response to a prompt. If the run failed, throws an error that contains the id of the run. */
+function toPromptResponse(run: string, result: RunResult) {
   const { status, value, error, repair_level, warnings, usage } = result;
   if (status === 'failed') {
     const { code = 'RUN_FAILED', message = 'The run failed.', cause } = error ?? {};

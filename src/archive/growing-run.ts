@@ -104,7 +104,8 @@ async function deleteListedParts(client: S3Client, runId: string): Promise<void>
       // Reported as a fault of this run: the archive itself can be used.
       if (!(error instanceof ArchiveError) || error.code !== 'ARCHIVE_REFUSED') throw error;
       const reason = 'it is damaged, and the store does not list the parts of the run';
-      const advice = 'Check that the store supports ListObjects, and that the key may list the bucket.';
+      const advice =
+        'Check that the store supports ListObjects, and that the access key has permission to list the bucket.';
       throw createDamagedError(client, getManifestKey(runId), reason, advice);
     });
     const numbers = names.filter((name) => /^\d{1,15}$/u.test(name)).map(Number);
@@ -218,6 +219,7 @@ async function readContent({ content }: PartPlan, files: readonly AuditFile[]): 
     try {
       const piece = file === undefined ? undefined : await readSpan(file, from, bytes);
       if (piece?.length !== bytes) {
+        // Not a fault of the archive: with this code, the caller skips only this run.
         throw new ArchiveError(
           'ARCHIVE_DAMAGED',
           `"${path}" was replaced while it was being copied. It will be copied again.`,

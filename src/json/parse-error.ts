@@ -3,8 +3,8 @@ import type { Candidate } from './find/spans.js';
 import type { SchemaIssue } from './schema.js';
 
 /**
- * The reasons why a text has no value, in the order of the stages. A closed list: `docs/errors.md` explains
- * each.
+ * The reasons why a text has no value. If several candidates fail, the last of their reasons in this order is reported. A closed
+ * list: `docs/errors.md` explains each.
  */
 export const PARSE_ERROR_CODES = [
   'EMPTY_INPUT',

@@ -47,13 +47,13 @@ export function renderRetryPrompt(
   if (typeof wording === 'function') return wording(error, prompt);
   const [wrong, rejected, expected, shorter, task, tags, object, array, other] = WORDINGS[wording];
   const { code, issues = [], message, value } = error;
-  const jsonSchema = describeSchema(schema);
+  const jsonSchema = findJsonSchema(schema);
   const type = profile === 'unified' ? 'object' : jsonSchema?.type;
   const lines: string[] = [];
   const add = (words: string, text: string, longest: number): void => {
     if (text !== '') lines.push(words + text.slice(0, longest));
   };
-  // A Chinese prompt leaves out Sluice's messages, which are in English.
+  // A Chinese prompt leaves out the English message of the error; the issues of the schema are included unchanged.
   add(wrong, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, MAX_SUMMARY_LENGTH);
   add(rejected, write(value), MAX_VALUE_LENGTH);
   const schemaText = write(jsonSchema);
@@ -72,8 +72,8 @@ function write(value: unknown): string {
   }
 }
 
-/** The JSON Schema that a schema contains or can export; undefined if there is none. */
-function describeSchema(schema: StandardSchema): { readonly type?: unknown } | undefined {
+/** Returns the JSON Schema that a schema contains or can export; undefined if there is none. */
+function findJsonSchema(schema: StandardSchema): { readonly type?: unknown } | undefined {
   const { '~standard': standard, '~sluice': own } = schema as DescribedSchema;
   try {
     return own?.jsonSchema ?? standard.jsonSchema?.input({ target: 'draft-2020-12' });

@@ -6,7 +6,7 @@ import { openRunFolder, readPackedRun } from './open-run-folder.js';
 import type { RunFolder } from './open-run-folder.js';
 import { RunFolderError } from './run-folder-error.js';
 
-/** A plain folder name: no separators, no `..`. `checkRunId` describes it. */
+/** A plain folder name: no separators, no `..`. The message of `checkRunId` describes it: change both together. */
 const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** The folder of packed runs in a data folder. */

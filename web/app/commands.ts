@@ -83,7 +83,7 @@ export const KEYS: readonly {
   {
     title: 'Everywhere',
     keys: [
-      ['Ctrl K', 'Open the command palette'],
+      ['Ctrl+K', 'Open the command palette'],
       ['?', 'Show keyboard shortcuts'],
       ['/', 'Go to the search field'],
       ...PAGES.map(({ keys = '', label }) => [keys, `Go to ${label}`] as const),
@@ -110,7 +110,7 @@ export const KEYS: readonly {
       ['Home End', 'First and last row'],
       ['n N', 'Next and previous error'],
       ['Esc', 'Clear the selection'],
-      ['Ctrl Enter', 'Send the answer'],
+      ['Ctrl+Enter', 'Send the answer'],
     ],
   },
 ];

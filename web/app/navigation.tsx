@@ -46,7 +46,7 @@ export function Navigation() {
         </ul>
       </nav>
       <div class="navigation-end">
-        <button type="button" class="quiet" title="Ctrl K" onClick={() => (overlay.value = 'palette')}>
+        <button type="button" class="quiet" title="Ctrl+K" onClick={() => (overlay.value = 'palette')}>
           <Icon name="search" />
           <span>Commands</span>
         </button>

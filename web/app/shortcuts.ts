@@ -21,7 +21,7 @@ const SEQUENCE_TIMEOUT_MS = 1500;
 
 /**
  * Handles the keys that work on every page: `g` and a letter for another page, `/` for the search field, `?` for the list of
- * shortcuts, `Ctrl K` for the command palette.
+ * shortcuts, `Ctrl+K` for the command palette.
  */
 export function listenToKeys(): () => void {
   let sequenceStartedAt = -Infinity;

@@ -1,6 +1,8 @@
-/** The token that the structure expects next, and the role of the token that begins here. */
+// The states of the structure: which token is expected next. The first four are also the roles that a token can have.
+
 export const ROOT = 0;
 export const KEY = 1;
+/** The value of a member, after its colon. */
 export const MEMBER = 2;
 export const ITEM = 3;
 /** An item or a key right after its bracket. */
@@ -8,7 +10,7 @@ export const FIRST = 4;
 export const COLON = 5;
 /** After an ellipsis. */
 export const DOTS = 6;
-/** After a value in its container. */
+/** After a value in an object or array: a comma or the closing bracket is expected. */
 export const AFTER = 7;
 /** The root is finished. */
 export const END = 8;

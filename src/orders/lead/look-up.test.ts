@@ -82,7 +82,7 @@ describe.each([
     ['when the forge fails', () => '#500', {}],
     ['with a token that the forge refuses', () => '#7', { token: 'wrong' }],
   ])('stays unchecked %s', async (_name, named, options) => {
-    expect((await find(named, options)).finding.found).toBe('nothing');
+    expect((await find(named, options)).finding.found).toBe('unknown');
   });
 });
 
@@ -97,12 +97,14 @@ it('trusts the forge about the repository, not the URL', async () => {
 
 it('sends no request if no sink is a forge', async () => {
   const sinks = [createMarkdownSink({ folder: '/nowhere' })];
-  expect(await findPullRequest({ sinks }, 'acme/shop#1', '#7')).toMatchObject({ found: 'nothing' });
+  expect(await findPullRequest({ sinks }, 'acme/shop#1', '#7')).toMatchObject({ found: 'unknown' });
 });
 
 test('the detail about a failed lookup ends with one full stop', () => {
-  const finding = { found: 'nothing', why: 'Cannot reach "https://x": refused.' } as const;
-  expect(judgePullRequest(finding, '#7', HEAD).detail).toBe('#7 was not looked up: Cannot reach "https://x": refused.');
+  const finding = { found: 'unknown', why: 'Cannot reach "https://x": refused.' } as const;
+  expect(judgePullRequest(finding, '#7', HEAD).detail).toBe(
+    '#7 could not be looked up: Cannot reach "https://x": refused.',
+  );
 });
 
 test('a pull request is confirmed only with the claimed commit as its head', () => {

@@ -15,17 +15,17 @@ export async function findPullRequest(
 ): Promise<PullRequestFinding> {
   const repository = getRepository(issueRef);
   const wanted = parsePullRequest(named);
-  if (repository === undefined) return { found: 'nothing', why: 'the issue names no repository' };
-  if (wanted === undefined) return { found: 'nothing', why: 'it is neither the URL nor the number of a pull request' };
+  if (repository === undefined) return { found: 'unknown', why: 'the issue names no repository' };
+  if (wanted === undefined) return { found: 'unknown', why: 'it is neither the URL nor the number of a pull request' };
   const candidates = sinks.filter((sink) => sink.pullRequests !== undefined && sink.accepts(issueRef));
   const [sink, ...others] =
     wanted.host === undefined
       ? candidates
       : candidates.filter(({ pullRequests }) => pullRequests?.host === wanted.host);
   if (sink?.pullRequests === undefined) {
-    return { found: 'nothing', why: `no sink is configured with credentials for ${wanted.host ?? 'its host'}` };
+    return { found: 'unknown', why: `no sink is configured with credentials for ${wanted.host ?? 'its host'}` };
   }
-  if (others.length > 0) return { found: 'nothing', why: 'several sinks match; use the full URL' };
+  if (others.length > 0) return { found: 'unknown', why: 'several sinks match; use the full URL' };
   if (wanted.repository !== undefined && wanted.repository.toLowerCase() !== repository.toLowerCase()) {
     return { found: 'elsewhere', repository };
   }
@@ -39,6 +39,6 @@ export async function findPullRequest(
     }
     return { found: 'request', address: found.address, head: found.head };
   } catch (error) {
-    return { found: 'nothing', why: getErrorMessage(error) };
+    return { found: 'unknown', why: getErrorMessage(error) };
   }
 }

@@ -7,7 +7,7 @@ import type { FileChange } from './changes.js';
 /** Git's findings on a claimed commit. */
 export type CommitFacts =
   /** It could not be examined. */
-  | { readonly found: 'nothing'; readonly why: string }
+  | { readonly found: 'unknown'; readonly why: string }
   | { readonly found: 'missing'; readonly commit: string }
   /** It exists, but is not the work of this order. */
   | { readonly found: 'foreign'; readonly commit: string; readonly why: string }
@@ -42,7 +42,7 @@ export interface OrderChange {
  */
 export function judgeCommit(facts: CommitFacts, order: Pick<WorkOrder, 'paths'>): readonly Evidence[] {
   switch (facts.found) {
-    case 'nothing':
+    case 'unknown':
       return [
         { claim: 'commit', by: 'worker', verdict: 'unchecked', detail: `Not checked: ${dropFullStop(facts.why)}.` },
       ];

@@ -69,7 +69,7 @@ describe('judgeCommit', () => {
   });
 
   test('a commit that could not be examined is unchecked', () => {
-    expect(judgeCommit({ found: 'nothing', why: 'git is not installed' }, {})).toEqual([
+    expect(judgeCommit({ found: 'unknown', why: 'git is not installed' }, {})).toEqual([
       { claim: 'commit', by: 'worker', verdict: 'unchecked', detail: 'Not checked: git is not installed.' },
     ]);
   });

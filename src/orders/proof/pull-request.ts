@@ -37,7 +37,7 @@ export function parsePullRequest(text: string): NamedPullRequest | undefined {
 /** The outcome of looking up a pull request. */
 export type PullRequestFinding =
   /** It could not be looked up, or the forge did not respond. */
-  | { readonly found: 'nothing'; readonly why: string }
+  | { readonly found: 'unknown'; readonly why: string }
   | { readonly found: 'missing'; readonly repository: string }
   | { readonly found: 'elsewhere'; readonly repository: string }
   | { readonly found: 'request'; readonly address: string; readonly head: string };
@@ -57,12 +57,12 @@ export function judgePullRequest(finding: PullRequestFinding, named: string, com
     detail: `${shown} ${why}.`,
   });
   switch (finding.found) {
-    case 'nothing':
+    case 'unknown':
       return {
         claim: 'pr',
         by: 'worker',
         verdict: 'unchecked',
-        detail: `${shown} was not looked up: ${dropFullStop(finding.why)}.`,
+        detail: `${shown} could not be looked up: ${dropFullStop(finding.why)}.`,
       };
     case 'missing':
       return contradict(`does not exist in ${finding.repository}`);

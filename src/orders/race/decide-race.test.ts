@@ -88,8 +88,12 @@ describe('a race', () => {
     const { winner, entries } = decideRace([enter({ action: 'blocked' }), enter({ action: 'needs-human' })]);
     expect(winner).toBeNull();
     expect(entries.map(({ decision }) => decision)).toMatchObject([
-      { action: 'needs-human', result_code: 'test_failed', reason: 'No run of a race of 2 is proven. Alone: blocked.' },
-      { action: 'needs-human', reason: 'No run of a race of 2 is proven. Alone: needs-human.' },
+      {
+        action: 'needs-human',
+        result_code: 'test_failed',
+        reason: 'None of the 2 runs in the race is proven. Alone: blocked.',
+      },
+      { action: 'needs-human', reason: 'None of the 2 runs in the race is proven. Alone: needs-human.' },
     ]);
   });
 });

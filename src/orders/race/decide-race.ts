@@ -14,7 +14,7 @@ export interface DecidedRace {
 }
 
 /**
- * Decides a race. Only proven results compete: more confirmed checks win, then fewer changed lines, then the earlier end. The
+ * Decides a race. Only proven results compete: more confirmed checks win, then fewer changed lines, then the earlier settlement. The
  * others are superseded. If there is a tie at the top or no proven result, a person decides.
  *
  * @example
@@ -94,7 +94,7 @@ function leaveToPerson(entry: RaceEntry, tied: readonly RaceEntry[], runs: numbe
   const { decision } = entry.execution;
   const outcome =
     tied.length === 0
-      ? `No run of a race of ${runs} is proven.`
+      ? `None of the ${runs} runs in the race is proven.`
       : `The race of ${runs} runs is a tie between ${tied.map(getRunId).join(' and ')}: ${tied.map(describeStanding)[0] ?? ''}.`;
   return {
     ...decision,
@@ -111,6 +111,6 @@ function describeStanding(entry: RaceEntry): string {
   return [
     `${checks} ${checks === 1 ? 'check' : 'checks'} confirmed`,
     lines === null ? 'size unknown' : `${lines} changed ${lines === 1 ? 'line' : 'lines'}`,
-    `ended at ${execution.at}`,
+    `settled at ${execution.at}`,
   ].join(', ');
 }

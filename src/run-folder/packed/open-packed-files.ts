@@ -141,7 +141,7 @@ async function openData(
   { place, isReadInFull }: { readonly place: string; readonly isReadInFull: boolean },
 ): Promise<Member> {
   if (isReadInFull && Math.max(entry.packed, entry.size) > MAX_DEFLATED_BYTES) {
-    const message = `"${entry.path}" in "${place}" is compressed and too large to be read in parts. Unpack it, and pass the folder.`;
+    const message = `"${entry.path}" in "${place}" is too large to be read in full, and cannot be read in parts because it is compressed. Unpack the run, and pass the folder.`;
     throw new RunFolderError('PACKED_RUN_UNSUPPORTED', message);
   }
   const file = await open();

@@ -5,7 +5,7 @@ import type { Handlers } from '../http/request-checks.js';
 import { createRateLimit } from '../security/rate-limit.js';
 import type { ServerContext } from '../server-context.js';
 import type { TriggerSettings } from '../server-settings.js';
-import { isAuthentic, readDelivery, readIssueEvent } from '../triggers/read-issue-event.js';
+import { isAuthentic, readDeliveryId, readIssueEvent } from '../triggers/read-issue-event.js';
 import type { LabeledIssue } from '../triggers/read-issue-event.js';
 
 const PER_MINUTE = 30;
@@ -45,7 +45,7 @@ export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 're
       const reason = 'ignored' in event ? event.ignored : findReasonToIgnore(trigger, event);
       if ('ignored' in event || reason !== undefined) return { status: 'ignored', ...omitUndefined({ reason }) };
       const caller = `trigger:${name}`;
-      const request_id = `${caller}:${readDelivery(trigger.type, bytes, header)}`;
+      const request_id = `${caller}:${readDeliveryId(trigger.type, bytes, header)}`;
       try {
         const { record, repeated } = await lead.submit(
           { ...createRequest(trigger, event), request_id },

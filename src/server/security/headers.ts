@@ -9,7 +9,7 @@ export const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
-/** The headers of a page, without its policy. */
+/** The headers of a page. Each page replaces the content security policy with its own. */
 export const PAGE_HEADERS = {
   ...SECURITY_HEADERS,
   'content-type': 'text/html; charset=utf-8',

@@ -18,7 +18,7 @@ export interface LabeledIssue {
 /** Reads a header by its name in lower case. */
 export type ReadHeader = (name: string) => string | undefined;
 
-/** Whether a delivery was signed with the secret. */
+/** Whether the sender of a delivery knows the secret: GitHub signs the body with it, GitLab sends it. */
 export function isAuthentic(type: TriggerType, secret: string, body: Uint8Array, header: ReadHeader): boolean {
   switch (type) {
     case 'github': {
@@ -39,13 +39,13 @@ function hash(word: string): Buffer {
   return createHash('sha256').update(word).digest();
 }
 
-const DELIVERY = /^[\w-]{8,100}$/;
+const DELIVERY_ID = /^[\w-]{8,100}$/;
 
 /** Returns the id of a delivery: the id from the forge or, if it sent none, the hash of the body. A repeated delivery has the same id. */
-export function readDelivery(type: TriggerType, body: Uint8Array, header: ReadHeader): string {
+export function readDeliveryId(type: TriggerType, body: Uint8Array, header: ReadHeader): string {
   const given =
     type === 'github' ? header('x-github-delivery') : (header('idempotency-key') ?? header('x-gitlab-event-uuid'));
-  return given !== undefined && DELIVERY.test(given) ? given : createHash('sha256').update(body).digest('hex');
+  return given !== undefined && DELIVERY_ID.test(given) ? given : createHash('sha256').update(body).digest('hex');
 }
 
 /** Reads the issue to which an event added the label. For any other event, returns the reason why it is ignored. */
@@ -92,7 +92,7 @@ function readGitLab(label: string, payload: unknown): LabeledIssue | { readonly 
 }
 
 function hasLabel(labels: unknown, label: string): boolean {
-  return Array.isArray(labels) && labels.some((added) => readText(added, 'title') === label);
+  return Array.isArray(labels) && labels.some((each) => readText(each, 'title') === label);
 }
 
 function readField(value: unknown, name: string): unknown {

@@ -42,7 +42,7 @@ export async function examineCommit(start: RepositoryStart, claim: CommitClaim):
   try {
     return await withObjects(start, async (call) => examine(start, claim, call));
   } catch (error) {
-    return { found: 'nothing', why: `git failed: ${String(error)}` };
+    return { found: 'unknown', why: `git failed: ${String(error)}` };
   }
 }
 
@@ -51,7 +51,7 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   const isOnlyCommit = made !== undefined && [made.parent, base, from].every((each) => each === start.head);
   if (isOnlyCommit && !start.isEmpty) return examineMade(start, claim.commit, made, call);
   const resolved = await call(['rev-parse', '--quiet', '--verify', `${claim.commit}^{commit}`]);
-  if (resolved.code === 'failed' || resolved.code === 'no_git') return { found: 'nothing', why: 'git did not finish' };
+  if (resolved.code === 'failed' || resolved.code === 'no_git') return { found: 'unknown', why: 'git did not finish' };
   if (resolved.code !== 0) return { found: 'missing', commit: claim.commit };
   const commit = resolved.stdout.trim();
   const foreign = (why: string): CommitFacts => ({ found: 'foreign', commit, why });
@@ -77,9 +77,9 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   ]);
   const newCount = unsharedCount === null ? commitCount : unsharedCount;
   if (ancestry.code === 1) return foreign(`does not descend from ${base.slice(0, 12)}, where the work began`);
-  if (ancestry.code !== 0) return { found: 'nothing', why: 'git could not compare it with where the work began' };
+  if (ancestry.code !== 0) return { found: 'unknown', why: 'git could not compare it with where the work began' };
   if (commitCount === undefined || newCount === undefined)
-    return { found: 'nothing', why: 'git could not list its commits' };
+    return { found: 'unknown', why: 'git could not list its commits' };
   if (commitCount === 0) return foreign('existed before the work began');
   if (newCount < commitCount) {
     return foreign(
@@ -88,7 +88,7 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   }
   if (forged !== undefined) return foreign(`cannot be trusted: ${forged}`);
   if (!isReviewable) return foreign('is not on any branch of the repository');
-  if (listed === undefined) return { found: 'nothing', why: 'its files could not be listed' };
+  if (listed === undefined) return { found: 'unknown', why: 'its files could not be listed' };
   const { files, lines } = listed;
   if (twin !== undefined) return foreign(`has exactly the files of ${twin.slice(0, 12)}, which existed before`);
   const [linksOut, scripts] = await Promise.all([

@@ -115,7 +115,7 @@ async function examine(
     return { found: 'foreign', commit: commit ?? 'of its worktree', why: `was not created: ${committed.why}` };
   }
   if (commit === undefined) return undefined;
-  if ('why' in start) return { found: 'nothing', why: start.why };
+  if ('why' in start) return { found: 'unknown', why: start.why };
   const base = record.base_commit ?? start.head;
   const made = committed.state === 'committed' ? { made: committed.made } : {};
   const from = await findStartOfChange(context, start, record);

@@ -63,7 +63,7 @@ function findRedirect({ status, headers }: HttpResponse, from: URL, method: Http
 
 function exchange(request: HttpRequest & { readonly signal: AbortSignal }, url: URL): Promise<HttpResponse> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  // An IP address needs no DNS lookup.
+  // Node.js does not call `lookup` for an IP address, so it is checked here.
   if (isIP(host) !== 0 && !request.allowPrivateAddresses && isPrivateAddress(host))
     throw createPrivateAddressError(host, host);
   const options: RequestOptions = {
@@ -110,7 +110,7 @@ async function readResponse(incoming: IncomingMessage, maxBytes: number): Promis
   };
 }
 
-/** Checks the addresses that the socket connects to, so a name cannot resolve to one address here and another there. */
+/** Checks the addresses that the socket connects to: a separate lookup beforehand could return others (DNS rebinding). */
 const lookUpPublic: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, []);
