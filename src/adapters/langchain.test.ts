@@ -43,6 +43,11 @@ describe('SluiceOutputParser', () => {
     });
   });
 
+  it('names the label of the text in every message, also for an answer without a <json> block', async () => {
+    const parser = new SluiceOutputParser(Finding, { profile: 'tagged', label: 'review' });
+    await expect(parser.parse('just words')).rejects.toThrow('review: No <json> block found.');
+  });
+
   it('throws at the end of a stream that the schema rejects', async () => {
     const { chain, input } = createChain('I cannot say.');
     const read = async () => {

@@ -38,7 +38,7 @@ export class SluiceOutputParser<T> extends BaseTransformOutputParser<T> {
   }
 
   override async parse(text: string): Promise<T> {
-    return unwrap(await parseAsync(text, this.#schema, this.#options), text);
+    return unwrap(await parseAsync(text, this.#schema, this.#options), text, this.#options.label);
   }
 
   /** Partial values have the type of the complete value, as in LangChain's parsers; only the last one is validated. */
@@ -55,9 +55,9 @@ export class SluiceOutputParser<T> extends BaseTransformOutputParser<T> {
   }
 }
 
-function unwrap<T>(result: ParseResult<T>, text: string): T {
+function unwrap<T>(result: ParseResult<T>, text: string, label: string | undefined): T {
   if (result.ok) return result.value;
-  const cause = result.status === 'comment' ? createCommentError(undefined) : result.error;
+  const cause = result.status === 'comment' ? createCommentError(label) : result.error;
   // The second message is the observation, which a caller may send back to the model. `false`: agents do not send it by themselves.
   throw Object.assign(new OutputParserException(cause.message, text, cause.message, false), { cause });
 }

@@ -97,9 +97,9 @@ export const text = { type: 'string' } as const;
 export const name = { type: 'string', minLength: 1 } as const;
 /** Any JSON value. */
 export const anything = {} as const;
-/** A count, or a number that starts at 0. */
+/** A count, or an index that starts at 0. */
 export const count = { type: 'integer', minimum: 0 } as const;
-/** A number that starts at 1. */
+/** A position in a sequence that starts at 1. */
 export const ordinal = { type: 'integer', minimum: 1 } as const;
 /** A confidence from 0 (a guess) to 1 (read exactly). */
 export const confidence = { type: 'number', minimum: 0, maximum: 1 } as const;

@@ -2,7 +2,7 @@ import { INVISIBLE_CHARACTERS, formatInvisible } from '../base/index.js';
 
 /**
  * Makes untrusted text safe for a terminal: characters that move the cursor, change colours, are invisible or reverse the
- * text direction are shown as codes. Line breaks and tabs are kept.
+ * text direction are shown as symbols or code points. Line feeds and tabs are kept; carriage returns are removed.
  *
  * @example
  * makeVisible('\u001b[2Jgone') // '␛[2Jgone'
@@ -18,7 +18,7 @@ function showCharacter(character: string): string {
   return symbol.length === 1 ? symbol : `<${symbol}>`;
 }
 
-/** Formats a message line that starts with the name of the program. Untrusted text in the message is escaped. */
+/** Formats a message as a line that starts with the name of the program. Untrusted text in the message is escaped. */
 export function formatLine(message: string): string {
   return `sluice: ${makeVisible(message)}\n`;
 }

@@ -32,7 +32,7 @@ const LEASE_MS = 30_000;
 /**
  * Runs each duty in one of the processes that share a store. The first process to request a duty holds it and does the work at
  * its interval; if it stops, crashes or loses the store, another one takes over within two leases. Each of the other processes
- * runs one statement every half lease for all duties together.
+ * runs one statement per half to whole lease, for all duties together.
  *
  * @example
  * const duties = runByOneProcess({ store, duties: [{ name: 'retention', everyMs: 60_000, work: () => sweep() }] })
@@ -52,18 +52,18 @@ export function runByOneProcess(options: DutyOptions): { stop(): Promise<void> }
   async function hold(): Promise<void> {
     const requestedAt = performance.now();
     const now = store.now();
-    const found = new Set(await store.holdDuties({ names, owner, now, until: now + leaseMs }));
+    const granted = new Set(await store.holdDuties({ names, owner, now, until: now + leaseMs }));
     const before = held;
-    held = found;
+    held = granted;
     heldUntil = requestedAt + leaseMs;
-    for (const name of found) if (!before.has(name)) wakers.get(name)?.wake();
+    for (const name of granted) if (!before.has(name)) wakers.get(name)?.wake();
   }
 
   /** Renews the duties of this process in time; without any, checks at a random time whether one is free. */
   async function renew(): Promise<void> {
     while (!signal.aborted) {
       await hold().catch((error: unknown) =>
-        logger.warn('duties cannot be held, trying again', { error: String(error) }),
+        logger.warn('cannot acquire or renew duties, trying again', { error: String(error) }),
       );
       if (signal.aborted) return;
       await renewalWaker.sleep(held.size > 0 ? leaseMs / 3 : leaseMs * (0.5 + Math.random() / 2));

@@ -18,7 +18,7 @@ export interface WorkerOptions {
   readonly concurrency?: number;
   /** How many orders of a wrapper type may run at the same time, across all workers. */
   readonly concurrencyByType?: Readonly<Record<string, number>>;
-  /** Only orders of these types; all by default. */
+  /** Claims only orders of these wrapper types; all by default. */
   readonly workerTypes?: readonly string[];
   /** Only runs that carry an order, or only runs that do not; both by default. */
   readonly takes?: readonly ('orders' | 'runs')[];
@@ -63,7 +63,7 @@ export interface WorkContext {
   readonly budgets?: BudgetSettings | undefined;
   /** Without it, any number of runs may execute at the same time. */
   readonly slots?: Slots;
-  /** Looks for work at a time of `clock`, when a released run may be claimed again. */
+  /** Schedules a search for work at `moment` (a time of `clock`), when a released run may be claimed again. */
   readonly wakeAt?: (moment: number) => void;
   /** The span of the order, for the runs that check its result. */
   readonly traceparent?: string | undefined;

@@ -40,7 +40,7 @@ export async function listFirstNames(
   return [];
 }
 
-/** Chooses folders, but not links to folders, which may lead to data of others. */
+/** Chooses folders, but not links to folders, which may point to someone else's data. */
 export function chooseFolder(entry: Dirent): string | undefined {
   return entry.isDirectory() ? entry.name : undefined;
 }

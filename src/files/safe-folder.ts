@@ -83,7 +83,7 @@ export async function withCheckedFolder<T>(
   throw new FileError('UNSAFE_FILE', message);
 }
 
-/** Returns device and inode of each folder on the path; throws if one of them is not a folder. */
+/** Returns device and inode of each folder on the path; throws if one below `trustedRoot` is not a folder. */
 async function identify(folder: string, trustedRoot: string): Promise<string> {
   const found: string[] = [];
   let path = trustedRoot;
@@ -109,7 +109,7 @@ function createUnsafeError(folder: string, cause?: unknown): FileError {
   return new FileError('UNSAFE_FILE', message, { cause });
 }
 
-/** Throws unless all folders on the path are real folders: a link could redirect writes. */
+/** Throws unless every folder on the path below the trusted root (by default only the last one) is a real folder: a link could redirect writes. */
 export async function requireRealFolder(path: string, root: TrustedRoot = {}): Promise<void> {
   await withFolder(path, root, { work: async () => undefined }).catch((error: unknown) => {
     throw getErrorCode(error) === 'ENOTDIR' ? createUnsafeError(path, error) : error;

@@ -23,7 +23,7 @@ export interface FromJsonSchemaOptions {
  *
  * The type of the values is inferred from a schema that the compiler knows (written in place, `as const`, or made with TypeBox);
  * otherwise pass it: `fromJsonSchema<Finding>(schema)`. The envelopes of OpenAI, Anthropic and MCP (`{ name, strict, schema }`,
- * `{ name, parameters }`, `{ name, input_schema }`) are unwrapped.
+ * `{ name, parameters }`, `{ name, input_schema }`, `{ name, inputSchema }`) are unwrapped.
  *
  * @example
  * const schema = fromJsonSchema({ type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] })

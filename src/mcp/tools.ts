@@ -73,7 +73,7 @@ const delegateOrder = defineTool({
   name: 'delegate_order',
   title: 'Delegate an order',
   description:
-    'Submit work on an issue to another agent and return its ids immediately; then call wait_for_run or follow_run with "run". Sluice checks the result: it advances the issue, or goes to the inbox of a person. With a "request_id" the call is safe to repeat.',
+    'Submit work on an issue to another agent and immediately return the ids of the order and its run; then call wait_for_run or follow_run with "run". Sluice checks the result: it advances the issue, or waits in the inbox for a person. With a "request_id" the call is safe to repeat.',
   scope: 'run',
   isReadOnly: false,
   input: {
@@ -222,7 +222,7 @@ const resolveItem = defineTool({
   },
 });
 
-/** All tools, in the order of the list. */
+/** All tools, in the order in which `tools/list` returns them. */
 export const MCP_TOOLS: readonly McpTool[] = [
   parse,
   listCapabilities,

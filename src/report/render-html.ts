@@ -92,7 +92,7 @@ function addOrder(page: Page, { order, items }: RunReport): void {
     const { decision } = order;
     page.rows([
       ['Issue', order.order.issue_ref],
-      ['Run', order.order.run_id],
+      ['Order', order.order.run_id],
       ['Wrapper', order.order.worker],
       ['Decision', decision && `${decision.action} (${decision.result_code})`],
       ['Reason', decision?.reason],
@@ -204,7 +204,7 @@ class Page {
     );
   }
 
-  /** Adds markup if the page has room for it. The first time it has not, the page is full, and a note says so. */
+  /** Adds markup if the page has room for it. The first time there is no room, a note says so, and everything after it is omitted. */
   #addBounded(createMarkup: () => string): void {
     if (this.#isFull) return;
     const markup = createMarkup();

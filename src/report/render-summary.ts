@@ -71,15 +71,15 @@ function formatList(title: string, lines: readonly string[]): string[] {
   return [`**${title}**`, '', ...lines.slice(0, MAX_LISTED).map((line) => `- ${line}`), ...omitted, ''];
 }
 
-/** Only a valid web address becomes a link; anything else is shown as code. */
+/** Only an http or https URL of harmless characters becomes a link; anything else is shown as code. */
 function renderLink(link: string): string {
   return /^https?:\/\/[\w.:[\]-]+(?:\/[\w./~%#=&?-]*)?$/.test(link) ? `<${link}>` : formatCode(link);
 }
 
-/** Formats untrusted text as code on one line: with more backticks than it contains in a row. */
+/** Formats untrusted text as inline code, delimited by more backticks than occur consecutively in it. */
 function formatCode(text: string): string {
   const line = text.slice(0, 1000).replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE_CHARACTERS, formatInvisible).trim();
-  const ticks = '`'.repeat(countBackticksInRow(line) + 1);
+  const ticks = '`'.repeat(countConsecutiveBackticks(line) + 1);
   const pad = line.startsWith('`') || line.endsWith('`') || line === '' ? ' ' : '';
   return `${ticks}${pad}${line}${pad}${ticks}`;
 }
@@ -91,11 +91,11 @@ function formatBlock(text: string, language = ''): string {
       ? `${text.slice(0, MAX_BLOCK_LENGTH)}\n… (${text.length - MAX_BLOCK_LENGTH} more characters)`
       : text;
   const shown = cut.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE_CHARACTERS, formatInvisible);
-  const ticks = '`'.repeat(Math.max(3, countBackticksInRow(shown) + 1));
+  const ticks = '`'.repeat(Math.max(3, countConsecutiveBackticks(shown) + 1));
   return `${ticks}${language}\n${shown}\n${ticks}`;
 }
 
 /** Counts the backticks of the longest sequence in a text. */
-function countBackticksInRow(text: string): number {
+function countConsecutiveBackticks(text: string): number {
   return (text.match(/`+/g) ?? []).reduce((longest, ticks) => Math.max(longest, ticks.length), 0);
 }

@@ -119,8 +119,8 @@ async function assessOrder(content: CaseContent, facts: OrderFacts): Promise<Ass
         Promise.resolve(facts.commit_problem === undefined ? {} : { problem: facts.commit_problem }),
     });
   });
-  const accepted = facts.expects === 'report' ? withoutProblem(reading, 'CHANGES_MISSING') : reading;
-  const complete = accepted.result === undefined && draft !== undefined ? { ...accepted, draft } : accepted;
+  const relevant = facts.expects === 'report' ? withoutProblem(reading, 'CHANGES_MISSING') : reading;
+  const complete = relevant.result === undefined && draft !== undefined ? { ...relevant, draft } : relevant;
   const { runError } = readExit(result);
   const { action, result_code, reason } = decide({
     order: facts,

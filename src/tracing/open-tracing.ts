@@ -84,7 +84,7 @@ export async function openTracing({
 /** Whether the standard variables request traces. */
 function isTracingRequested(env: Readonly<Record<string, string | undefined>>): boolean {
   const { OTEL_SDK_DISABLED: disabled, OTEL_TRACES_EXPORTER: exporter = '' } = env;
-  if (disabled === 'true' || exporter === 'none') return false;
+  if (disabled?.trim().toLowerCase() === 'true' || exporter === 'none') return false;
   const names = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   return exporter !== '' || names.some((name) => (env[name] ?? '') !== '');
 }

@@ -3,9 +3,9 @@ import type { FromSchema } from '../../base/index.js';
 
 const milliseconds = { type: 'number', minimum: 0 } as const;
 
-/** Counts for one step of time. */
+/** Counts for one time slot, which lasts `step_s`. */
 const bucketSchema = object({
-  /** The start of the step, which lasts `step_s`. */
+  /** The start of the slot. */
   at: timestamp,
   /** Runs that ended in it, by engine. */
   runs: {
@@ -43,7 +43,7 @@ const bucketSchema = object({
       unknown_fields: count,
     }),
   },
-  /** Open inbox items at the end of the step, or now. */
+  /** Open inbox items at the end of the step; now, if it has not ended yet. */
   inbox: object({ open: count, oldest_age_ms: orNull(milliseconds) }),
   /** New inbox items, by cause. */
   needs_human: { type: 'array', items: object({ cause: name, count }) },

@@ -21,7 +21,7 @@ interface OutboxFlags extends ContextFlags {
 /** Adds `sluice outbox` to the program. */
 export function addOutboxCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   const outbox = withContextOptions(program.command('outbox'))
-    .description('list comments and their delivery, newest first')
+    .description('list comments and their delivery state, newest first')
     .addOption(new Option('--state <state>', 'only this state').choices(['waiting', 'sending', 'delivered', 'dead']))
     .option('--issue <ref>', 'only this issue')
     .option('--deliver', 'send due comments first')

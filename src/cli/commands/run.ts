@@ -66,10 +66,10 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
       'read the prompt from a file, or - for standard input; with --engine command: the input of the program',
     )
     .option('--input-file <files...>', 'files the answer depends on, for --cache')
-    .option('--env <names...>', 'environment variables to pass; OPENAI_* is a pattern')
+    .option('--env <names...>', 'environment variables to pass to the agent; patterns such as OPENAI_* are allowed')
     .option('--cache', 'reuse the result of an identical earlier run')
     .option('--terminal', 'capture through a terminal instead of pipes')
-    .option('--terminal-beside', 'capture through pipes, and also a terminal that fills gaps in stdout')
+    .option('--terminal-beside', 'capture through pipes, and also through a terminal to fill gaps in stdout')
     .option('--watch-json', 'print FCMP events as JSON lines on stderr instead of text')
     .option('--summary', 'print the result as Markdown instead of JSON, for the summary page of a CI job')
     .option('--summary-file <file>', 'append the same Markdown to a file, such as "$GITHUB_STEP_SUMMARY"')

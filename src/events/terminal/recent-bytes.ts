@@ -23,7 +23,7 @@ export class RecentBytes {
     this.#written += bytes.length;
   }
 
-  /** Returns the stored bytes, oldest first, from the beginning of a line on, and clears the buffer. */
+  /** Returns the stored bytes, oldest first, from the beginning of a line on, and frees the memory. Nothing can be added afterwards. */
   take(): Uint8Array {
     const bytes = this.#unroll();
     this.#ring = new Uint8Array(0);

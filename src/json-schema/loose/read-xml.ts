@@ -9,16 +9,16 @@ interface Element {
 }
 
 const MAX_DEPTH = 64;
-/** A tag without attributes, a section of plain text, a comment or declaration, or text up to the next tag. */
+/** A tag without attributes, a CDATA section, a comment or declaration, or text up to the next tag. */
 const PIECE =
   /<(\/?)([\p{L}_][\p{L}\p{N}_.:-]{0,60})\s*(\/?)>|<!\[CDATA\[([^]*?)\]\]>|<!--[^]*?-->|<\?xml[^>]{0,200}\?>|([^<]+)/uy;
-const ENTITY = /&(?:(lt|gt|amp|quot|apos)|#(\d{1,6})|#x([\da-f]{1,5}));/gi;
+const ENTITY = /&(?:(lt|gt|amp|quot|apos)|#(\d{1,7})|#x([\da-f]{1,6}));/gi;
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 /**
  * Reads plain XML: elements with elements inside are objects, all others text. Repeated elements whose name is not a key of
- * the schema become a list, and a single such element around everything is ignored. Undefined if there is anything else:
- * attributes, text between elements, an unmatched tag, an example.
+ * the schema become a list, and a single such element around everything is unwrapped. Undefined if there is anything else:
+ * attributes, text between elements, an unmatched tag, or a root such as `<example>` that is not an answer.
  */
 export function readXml(text: string, isKnownKey: (key: string) => boolean): unknown {
   const root: Element = { name: '', text: '', children: [] };
@@ -27,11 +27,11 @@ export function readXml(text: string, isKnownKey: (key: string) => boolean): unk
     const match = PIECE.exec(text);
     const top = open.at(-1);
     if (match === null || top === undefined) return undefined;
-    const [, slash, name, isEmpty, section = '', words = ''] = match;
+    const [, closingSlash, name, emptySlash, section = '', words = ''] = match;
     top.text += section + decode(words);
     if (name === undefined) continue;
-    if (slash === '') open.push({ name, text: '', children: [] });
-    if (slash === '' && isEmpty === '') {
+    if (closingSlash === '') open.push({ name, text: '', children: [] });
+    if (closingSlash === '' && emptySlash === '') {
       if (open.length > MAX_DEPTH) return undefined;
       continue;
     }
@@ -67,6 +67,7 @@ function decode(text: string): string {
   return text.replaceAll(ENTITY, (entity, name?: string, decimal?: string, hexadecimal?: string) => {
     if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? entity;
     const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
-    return code <= 0x10ffff ? String.fromCodePoint(code) : entity;
+    const isCharacter = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    return isCharacter ? String.fromCodePoint(code) : entity;
   });
 }

@@ -45,7 +45,7 @@ export function createProxyEnvironment(proxiesLoopback: boolean): Readonly<Recor
     https_proxy: proxy,
     NO_PROXY: direct,
     no_proxy: direct,
-    // Node.js 22.21 and 24 use the proxy only if this is set.
+    // Node.js (since 22.21 and 24.0) uses the proxy only if this is set.
     NODE_USE_ENV_PROXY: '1',
   };
 }

@@ -51,7 +51,7 @@ function matches(name: string, requested: string): boolean {
     : name === requested;
 }
 
-/** Returns a host name or an IP address in the form in which it is compared: lowercase, without brackets and a final dot. */
+/** Returns a host name or an IP address in the form in which it is compared: lowercase, without brackets or a final dot. */
 export function normalizeHost(host: string): string {
   return host
     .toLowerCase()

@@ -8,7 +8,7 @@ import { normalizeHost, readHostList } from './host-list.js';
 import type { HostList } from './host-list.js';
 import { isPrivateAddress } from './private-address.js';
 
-/** A connection of a program in the sandbox that was denied. */
+/** A denied connection of a program in the sandbox. */
 export interface DeniedHost {
   /** `host:port`. */
   readonly host: string;
@@ -41,7 +41,8 @@ const HOP_FIELDS = ['proxy-authorization', 'proxy-connection', 'connection', 'ke
 
 /**
  * Listens on a socket for HTTP requests and tunnels (CONNECT), and passes them to listed hosts only. Names are resolved
- * here, and an address in the local network is refused unless the address and the port are listed themselves.
+ * here, and an address in the local network is refused unless the address and the port are listed themselves, or
+ * the host is a listed `localhost`.
  *
  * @example
  * const proxy = await openProxy('/run/me/proxy.sock', { hosts: ['api.openai.com'], onDenied: ({ host }) => log(host) });

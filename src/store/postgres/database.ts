@@ -86,7 +86,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     maxWaitMs: statementTimeoutMs,
     countOpen: () => pool.totalCount,
     openAfterMs: OPEN_AFTER_MS,
-    openingMs: OPENING_MS,
+    openAfterTotalMs: OPENING_MS,
   });
   const toQuery = createNaming();
   // A connection that breaks between two statements, idle or in a transaction, emits an error, which would end the process

@@ -78,7 +78,7 @@ describe('turns', () => {
       maxWaitMs: 10_000,
       countOpen: () => 1,
       openAfterMs: 10_000,
-      openingMs: 5,
+      openAfterTotalMs: 5,
     });
     // The number of callers, of two, that were served at the same time.
     const serveTwo = async (): Promise<number> => {

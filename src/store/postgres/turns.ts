@@ -22,7 +22,7 @@ export interface TurnOptions {
    * The total time that successive callers may wait before another connection is opened: about as long as opening it takes.
    * Without this limit, callers that each wait only briefly would always share too few connections.
    */
-  readonly openingMs?: number;
+  readonly openAfterTotalMs?: number;
 }
 
 /** Waits that are further apart are not added up: a process with little to do needs no further connection. */
@@ -37,7 +37,7 @@ export function createTurns({
   maxWaitMs,
   countOpen,
   openAfterMs = 0,
-  openingMs = Number.POSITIVE_INFINITY,
+  openAfterTotalMs = Number.POSITIVE_INFINITY,
 }: TurnOptions): Turns {
   const waiting = new Set<() => void>();
   let busy = 0;
@@ -47,7 +47,7 @@ export function createTurns({
 
   async function wait(): Promise<void> {
     const isFree = busy < Math.min(limit, Math.max(1, countOpen?.() ?? limit));
-    if (isFree || (busy < limit && waitedMs >= openingMs)) {
+    if (isFree || (busy < limit && waitedMs >= openAfterTotalMs)) {
       if (!isFree) waitedMs = 0;
       busy += 1;
       return;

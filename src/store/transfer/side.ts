@@ -18,7 +18,7 @@ export const PRIVATE_TABLES: readonly string[] = [
   'duties',
   'followers',
   'queue_watchers',
-  // The next claim unparks these; copied runs are parked again when they are added.
+  // Folders whose parked runs the next claim unparks; copied runs are parked anew when they are added.
   'folders_left',
   // Triggers add these up when entries are copied.
   'budget_totals',
@@ -38,7 +38,7 @@ export interface Source extends Side {
   countWorkers(): Promise<number>;
 }
 
-/** The content of the target: no store, one without rows, one with rows, or one that is being copied from an origin. */
+/** The content of the target: no store, one without rows, one with rows, or an unfinished copy of `origin`. */
 export type TargetState = 'absent' | 'empty' | 'filled' | { readonly origin: string };
 
 /** The store to copy to. */

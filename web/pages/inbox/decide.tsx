@@ -75,7 +75,7 @@ export function Decide({
   if (item.resolution !== null) return <UnsentDraft why={fields.why} refusal={refusal.value} discard={discard} />;
   if (!hasScope('decide')) {
     return (
-      <Notice tone="plain" title="Read-only: this token lacks the scope decide">
+      <Notice tone="plain" title='Read-only: this token lacks the scope "decide"'>
         Sign in with a token that has this scope to settle items.
       </Notice>
     );

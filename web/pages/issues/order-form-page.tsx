@@ -15,7 +15,7 @@ import type { OrderForm } from './order-form.js';
 function OrderFields({ name, initial }: { readonly name: string; readonly initial: OrderForm }) {
   const { fields: draft, change, discard } = useDraft(name, initial);
   const choices = useResource('engines', async (signal) => client.listEngines({ signal }));
-  // Once it was edited, the repository can also be empty.
+  // Once the user has edited the repository, it may also be empty.
   const isRepositoryEdited = useSignal(false);
   const wrappers = choices.value?.workers ?? [];
   const roots = choices.value?.roots ?? [];
@@ -78,7 +78,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
 
   if (!hasScope('run')) {
     return (
-      <Notice tone="warn" title="Read-only: this token lacks the scope run">
+      <Notice tone="warn" title='Read-only: this token lacks the scope "run"'>
         Sign in with a token that has this scope to submit orders.
       </Notice>
     );

@@ -88,7 +88,11 @@ export function ReplyForm({
   };
   if (state.value === 'sent') return <p class="reply-box dim">Answer sent. The run continues.</p>;
   if (!hasScope('run'))
-    return <p class="reply-box">The agent is waiting for an answer. Read-only: this token lacks the scope run.</p>;
+    return (
+      <p class="reply-box">
+        The agent is waiting for an answer. Read-only: this token lacks the scope &quot;run&quot;.
+      </p>
+    );
   const { permission } = question;
   return (
     <form

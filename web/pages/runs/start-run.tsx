@@ -70,7 +70,7 @@ function RunFields({
 
   if (!hasScope('run')) {
     return (
-      <Notice tone="warn" title="Read-only: this token lacks the scope run">
+      <Notice tone="warn" title='Read-only: this token lacks the scope "run"'>
         Sign in with a token that has this scope to start runs.
       </Notice>
     );

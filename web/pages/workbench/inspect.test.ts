@@ -45,7 +45,7 @@ describe('the candidates of a text', () => {
         end: 47,
         state: 'selected',
         code: null,
-        reason: 'The first candidate that matches.',
+        reason: 'The best candidate that matches.',
       },
     ]);
   });
@@ -56,6 +56,11 @@ describe('the candidates of a text', () => {
       person,
     );
     expect(states(inspection)).toEqual(['prose selected', 'prose rival', 'prose unchecked']);
+  });
+
+  it('include those before the selected one that also match, without a schema, too', () => {
+    const inspection = inspectText('First: {"a": 1}. Sorry, actually it should be {"a": 2}', undefined);
+    expect(states(inspection)).toEqual(['prose rival', 'prose selected']);
   });
 
   it('do not include candidates inside the selected one', () => {

@@ -9,8 +9,8 @@ import type {
 } from '../../../src/json/index.js';
 import type { CandidateView } from './inspection.js';
 
-/** The reason shown for a candidate that was not checked. */
-const NOT_CHECKED = 'An earlier candidate was selected.';
+/** The reason shown for a candidate that could also have been selected. */
+const NOT_SELECTED = 'Another candidate was selected.';
 
 /**
  * Lists all candidates of a text that was parsed successfully. A success names only the selected one, so the text is parsed again
@@ -30,11 +30,13 @@ export function surveyCandidates(
   let validated = 0;
   let isSelected = false;
   for (const { candidate, code, message } of attempts) {
-    const validation = VALIDATED_CODES.has(code) ? validations[validated++] : undefined;
+    const validation = code === 'SCHEMA_MISMATCH' ? validations[validated++] : undefined;
+    // Without a schema only `rejectValue` rejects a candidate that can be read.
+    const matches = code === 'NORMALIZER_FAILED' || (validation !== undefined && validation.issues === undefined);
     if (!isSelected && isSameCandidate(candidate, winner)) {
       isSelected = true;
       views.push(selected);
-    } else if (isSelected || (validation !== undefined && validation.issues === undefined)) {
+    } else if (isSelected || matches) {
       // Candidates inside the selected one are left out: `parse` would not have searched for them.
       if (candidate.start >= winner.start && candidate.end <= winner.end) continue;
       const isRival = candidate.start === rivalAt;
@@ -42,7 +44,7 @@ export function surveyCandidates(
         ...candidate,
         state: isRival ? 'rival' : 'unchecked',
         code: null,
-        reason: isRival ? 'Also matches, with a different value.' : NOT_CHECKED,
+        reason: isRival ? 'Also matches, with a different value.' : NOT_SELECTED,
       });
     } else {
       const issues = validation?.issues;
@@ -60,9 +62,6 @@ export function surveyCandidates(
 export function describeSelected(success: ParseSuccess<unknown>): CandidateView {
   return { ...success.candidate, state: 'selected', code: null, reason: explainSelection(success) };
 }
-
-/** Codes of candidates that were parsed, and so reached the schema. */
-const VALIDATED_CODES: ReadonlySet<string> = new Set(['SCHEMA_MISMATCH', 'NORMALIZER_FAILED']);
 
 function rejectAll(
   text: string,
@@ -105,7 +104,7 @@ function isSameCandidate(one: Candidate, other: Candidate): boolean {
 function explainSelection({ repairs, alignment }: ParseSuccess<unknown>): string {
   if (alignment.length > 0) return 'Matches after alignment to the schema.';
   if (repairs.some(({ kind }) => kind === 'truncated')) return 'Truncated: the part that arrived is used.';
-  return 'The first candidate that matches.';
+  return 'The best candidate that matches.';
 }
 
 function describeIssues(

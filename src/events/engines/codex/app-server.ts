@@ -59,7 +59,7 @@ interface AgentRequest {
 export class AppServerReader {
   readonly #report: Report;
   readonly #items: AppServerItems;
-  /** Methods of the requests to the server without a response. */
+  /** Methods of the requests to the server that it has not answered yet. */
   readonly #sent = new Map<RpcId, string>();
   readonly #agentRequests = new Map<RpcId, AgentRequest>();
   /** The thread of the agent itself; sub-agents have threads too. */
@@ -119,7 +119,10 @@ export class AppServerReader {
         const request = message.id === null ? undefined : this.#agentRequests.get(message.id);
         if (request === undefined || message.id === null) return this.#report.noise();
         this.#agentRequests.delete(message.id);
-        if (request.interaction === null) return this.#report.status({ status: `${request.method} refused` });
+        if (request.interaction === null) {
+          if (message.kind === 'result') return this.#report.noise();
+          return this.#report.status({ status: `${request.method} refused` });
+        }
         return this.#report.permissionReplied(request.interaction, readApprovalAnswer(message));
       }
     }
