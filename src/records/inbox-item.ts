@@ -14,7 +14,7 @@ const resolutionSchema = object(
     action: resolutionAction,
     who: name,
     why: text,
-    /** What follows from the action for the issue. */
+    /** The consequence of the action for the issue. */
     decision: decisionAction,
     at: timestamp,
   },

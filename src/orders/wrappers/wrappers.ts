@@ -64,7 +64,7 @@ export const WRAPPER_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** The built-in types of wrappers, and the engine of each. Types with the engine `command` need a command of their own. */
+/** The built-in types of wrappers, and the engine of each. A wrapper of a type with the engine `command` must name a command. */
 export const WORKER_TYPES: Readonly<Record<string, RunEngine>> = {
   'codex-cli': 'codex',
   'claude-code': 'claude',
