@@ -18,7 +18,7 @@ export const PRIVATE_TABLES: readonly string[] = [
   'duties',
   'followers',
   'queue_watchers',
-  // Folders whose parked runs the next claim unparks; copied runs are parked anew when they are added.
+  // Folders whose parked runs the next claim unparks; copied runs are parked again when they are added.
   'folders_left',
   // Triggers add these up when entries are copied.
   'budget_totals',
