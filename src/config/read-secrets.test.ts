@@ -32,6 +32,21 @@ describe('readSecrets', () => {
     expect(readSecrets({}, env)).toEqual(['the-token-of-ada-1234', 'short-one']);
   });
 
+  it.each([
+    [
+      'an entry with an unknown scope',
+      '[{"name": "a", "scopes": ["reed"], "value": "the-token-of-ada-1234"}, 7, null]',
+    ],
+    ['an entry without a name', '[{"value": "the-token-of-ada-1234"}]'],
+  ])('finds the tokens of a list that has %s', (_, list) => {
+    expect(readSecrets({}, { SLUICE_TOKENS: list })).toEqual(['the-token-of-ada-1234']);
+    expect(readSecrets({}, { SLUICE_TOKENS: list, SLUICE_TOKENS_FILE: '/missing' })).toEqual(['the-token-of-ada-1234']);
+  });
+
+  it.each(['not JSON', '{"value": "x"}', '7'])('finds nothing in a list of tokens that is not a list: %s', (list) => {
+    expect(readSecrets({}, { SLUICE_TOKENS: list })).toEqual([]);
+  });
+
   it('finds nothing in an empty configuration', () => {
     expect(readSecrets({}, {})).toEqual([]);
   });

@@ -46,22 +46,35 @@ export function readTokens(
 }
 
 /**
- * Lists the values of the tokens that can be read, to mask them; never throws because of invalid tokens. A worker shares the
- * configuration of the server but may lack its tokens, and a token that `readTokens` rejects is secret too.
+ * Lists the values of all tokens, to mask them; never throws because of invalid tokens. A worker shares the configuration of the
+ * server but may lack its tokens, and a token that `readTokens` rejects is secret too.
  */
 export function listTokenValues(
   config: Pick<Config, 'tokens'>,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
-  const listed = [...readListedTokens(env), ...(config.tokens ?? [])];
-  return listed.flatMap(({ value = '', value_env = '' }) => [value, env[value_env] ?? '']);
+  const file = findTokensFile(env);
+  const texts = [env[LIST_VARIABLE] ?? '', ...(file === undefined ? [] : [readIfPossible(file)])];
+  return [...texts.flatMap(listEntries), ...(config.tokens ?? [])].flatMap(({ value = '', value_env = '' }) =>
+    [value, env[String(value_env)]].filter((secret) => typeof secret === 'string'),
+  );
 }
 
-function readListedTokens(env: Readonly<Record<string, string | undefined>>): readonly TokenConfig[] {
+function readIfPossible(tokensFile: string): string {
   try {
-    return readFromEnvironment(env) ?? [];
+    return readTokensFile(tokensFile);
   } catch (error) {
     if (!isSluiceError(error)) throw error;
+    return '';
+  }
+}
+
+/** Lists the entries of a list of tokens without checking their fields; none if it is not a list. */
+function listEntries(text: string): readonly { readonly value?: unknown; readonly value_env?: unknown }[] {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list.filter((entry: unknown) => typeof entry === 'object' && entry !== null) : [];
+  } catch {
     return [];
   }
 }
