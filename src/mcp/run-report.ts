@@ -125,6 +125,7 @@ function pickDecision({ action, reason, result_code, next }: NonNullable<RunRepo
 }
 
 async function findOrder(client: Client, order: NonNullable<RunView['order']>, signal: AbortSignal) {
-  const { orders } = await client.getIssue({ ref: order.issue_ref, signal });
-  return orders.find(({ run_id }) => run_id === order.run_id);
+  const { issue_ref, run_id } = order;
+  const { orders } = await client.getIssue({ ref: issue_ref, query: { run_id }, signal });
+  return orders.find((found) => found.run_id === run_id);
 }

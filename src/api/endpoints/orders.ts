@@ -34,7 +34,10 @@ export const getIssue = defineEndpoint({
   method: 'GET',
   path: '/v1/issues/{ref}',
   scope: 'read',
-  summary: 'Returns one issue with its orders and open inbox items; the reference is percent-encoded.',
+  summary: 'Returns one issue with its newest orders and open inbox items; the reference is percent-encoded.',
+  query: {
+    run_id: { ...name, description: 'Only the order with this run id, however old; by default the newest 20.' },
+  },
   response: json(issueDetailSchema),
   problems: ['ISSUE_NOT_FOUND'],
 });

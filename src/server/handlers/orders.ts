@@ -11,7 +11,7 @@ import type { ServerContext } from '../server-context.js';
 import { readPage } from './query.js';
 import { addHosts } from './add-hosts.js';
 
-/** The maximum number of orders that are returned with an issue: the newest. The list of executions has all of them. */
+/** The maximum number of orders that are returned with an issue: the newest. `run_id` selects an older one. */
 const MAX_ORDERS = 20;
 
 type OrderEndpoint = 'submitOrder' | 'listIssues' | 'getIssue' | 'getIssueDiff' | 'getIssueRace';
@@ -27,6 +27,15 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
     const folder = body.repo_dir ?? (isAbsolute(body.repo ?? '') ? body.repo : undefined);
     if (folder === undefined) return body;
     return { ...body, repo_dir: await resolveAllowedFolder(folder, { roots: settings.roots, data }) };
+  }
+
+  async function listNewestOrders(issueRef: string): Promise<readonly OrderRecord[]> {
+    return (await store.listOrders({ issueRef, limit: MAX_ORDERS })).items;
+  }
+
+  async function findOrders(issueRef: string, runId: string): Promise<readonly OrderRecord[]> {
+    const found = await store.findOrder(issueRef, runId);
+    return found === undefined ? [] : [found];
   }
 
   return {
@@ -46,17 +55,18 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
       const { search } = query;
       return store.listIssues({ ...readPage(query), ...omitUndefined({ state, search }) });
     },
-    async getIssue({ params }) {
+    async getIssue({ params, query }) {
       const issueRef = params.ref;
+      const runId = query['run_id'];
       const issue = await store.findIssue(issueRef);
       if (issue === undefined) throw createIssueNotFoundError();
       const [orders, inbox] = await Promise.all([
-        store.listOrders({ issueRef, limit: MAX_ORDERS }),
+        runId === undefined ? listNewestOrders(issueRef) : findOrders(issueRef, runId),
         store.listInbox({ issueRef, open: true, limit: MAX_ORDERS }),
       ]);
       return {
         issue,
-        orders: (await addHosts(store, orders.items)).map(toOrderView),
+        orders: (await addHosts(store, orders)).map(toOrderView),
         inbox: await addHosts(store, inbox.items),
         needs_attention: issue.state === 'needs-human',
       };

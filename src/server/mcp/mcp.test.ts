@@ -4,6 +4,7 @@ import type { Token } from '../../config/index.js';
 import { openListening } from '../fixtures/listening.js';
 import { openServer } from '../fixtures/open-server.js';
 import type { ServerChanges } from '../fixtures/open-server.js';
+import { sampleClaim, sampleSettlement, sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
 
 const TOKENS: readonly Token[] = [
   { name: 'agent', scopes: ['read', 'run'], value: 'a'.repeat(32) },
@@ -58,6 +59,19 @@ describe('MCP over HTTP', () => {
       result: { run, done: false, state: 'queued' },
     });
     expect(await store.findRequest(run)).toMatchObject({ caller: 'agent' });
+  });
+
+  it('reads the decision of an order that many newer orders of its issue follow', async () => {
+    const { connect, store } = await openSite();
+    const { call } = await connect('r');
+    const submissions = Array.from({ length: 25 }, () => sampleSubmission());
+    for (const submission of submissions) {
+      const { record } = await store.submitOrder(submission);
+      await store.claimRun(sampleClaim());
+      await store.settleOrder(sampleSettlement(record, 'advance'));
+    }
+    for (const { run } of [submissions[0], submissions.at(-1)].filter((submission) => submission !== undefined))
+      expect(await call('read_result', { run })).toMatchObject({ result: { run, decision: { action: 'advance' } } });
   });
 
   it('answers invalid calls with a code, and continues', async () => {

@@ -79,7 +79,9 @@ function JsonSection({ title, value }: { readonly title: string; readonly value:
 
 /** The order that the agent executed: it is needed to judge the result. */
 export function OrderRequest({ issueRef, runId }: { readonly issueRef: string; readonly runId: string }) {
-  const issue = useResource(`issue ${issueRef}`, async (signal) => client.getIssue({ ref: issueRef, signal }));
+  const issue = useResource(`order ${issueRef} ${runId}`, async (signal) =>
+    client.getIssue({ ref: issueRef, query: { run_id: runId }, signal }),
+  );
   const order = issue.value?.orders.find(({ run_id }) => run_id === runId);
   const text = (name: keyof OrderView['order']) => {
     const value = order?.order[name];
@@ -96,7 +98,7 @@ export function OrderRequest({ issueRef, runId }: { readonly issueRef: string; r
       ) : issue.value === null ? (
         <Loading space="line" />
       ) : order === undefined ? (
-        <p class="dim">This order is too old to be listed here.</p>
+        <p class="dim">The order no longer exists.</p>
       ) : (
         <Facts
           facts={{
