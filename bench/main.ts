@@ -32,7 +32,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   s: async () => (await import('./part-store.js')).runStore(),
   q: async () => (await import('./part-queue.js')).runQueue(),
   o: async () => (await import('./part-event-storage.js')).runEventStorage(),
-  u: async () => (await import('./part-upkeep.js')).runUpkeep(),
+  u: async () => (await import('./part-maintenance.js')).runMaintenance(),
   v: async () => (await import('./part-sse.js')).runSse(),
   t: async () => (await import('./part-server.js')).runServerPart(),
   w: async () => (await import('./part-console.js')).runConsole(),

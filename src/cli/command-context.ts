@@ -7,7 +7,7 @@ import type { Lead, Wrappers } from '../orders/index.js';
 import { silentLogger, omitUndefined } from '../base/index.js';
 import { findProjectData, prepareDataFolder } from '../files/index.js';
 import type { Logger } from '../base/index.js';
-import type { Duty } from '../dispatch/index.js';
+import type { BackgroundJob } from '../dispatch/index.js';
 import type { Store } from '../store/index.js';
 import type { Tracing } from '../tracing/index.js';
 import type { CommandIo } from './command-io.js';
@@ -144,12 +144,12 @@ export async function loadLogger(io: CommandIo): Promise<NonNullable<ContextOpti
   };
 }
 
-/** Lists the configured duties, which only one process at a time performs: orders on a schedule. */
-export async function listDuties({ config, lead, store, logger }: CommandContext): Promise<readonly Duty[]> {
+/** Lists the configured jobs, which only one process at a time performs: orders on a schedule. */
+export async function listJobs({ config, lead, store, logger }: CommandContext): Promise<readonly BackgroundJob[]> {
   const { schedules = {} } = config;
   if (Object.keys(schedules).length === 0) return [];
-  const { createScheduleDuty } = await import('../dispatch/index.js');
-  return [createScheduleDuty({ schedules, lead, store, logger })];
+  const { createScheduleJob } = await import('../dispatch/index.js');
+  return [createScheduleJob({ schedules, lead, store, logger })];
 }
 
 /** Reads the settings of a worker from the configuration. */

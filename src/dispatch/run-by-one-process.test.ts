@@ -5,8 +5,8 @@ import { runByOneProcess } from './run-by-one-process.js';
 
 const LEASE_MS = 90;
 
-/** Starts processes that share a duty, and records the name of each process that performs it. */
-function startProcesses(store: Pick<Store, 'holdDuties' | 'releaseDuties' | 'now'>) {
+/** Starts processes that share a job, and records the name of each process that performs it. */
+function startProcesses(store: Pick<Store, 'leaseJobs' | 'releaseJobs' | 'now'>) {
   const done: string[] = [];
   const waiting = new Set<() => void>();
   const running = new Map<string, { stop(): Promise<void> }>();
@@ -15,8 +15,8 @@ function startProcesses(store: Pick<Store, 'holdDuties' | 'releaseDuties' | 'now
       done.push(process);
       for (const check of waiting) check();
     };
-    const duties = [{ name: 'sweep', everyMs: 5, work }];
-    running.set(process, runByOneProcess({ store: from, leaseMs: LEASE_MS, duties }));
+    const jobs = [{ name: 'sweep', everyMs: 5, work }];
+    running.set(process, runByOneProcess({ store: from, leaseMs: LEASE_MS, jobs }));
   };
   onTestFinished(async () => {
     await Promise.all([...running.values()].map(async (process) => process.stop()));
@@ -40,7 +40,7 @@ function startProcesses(store: Pick<Store, 'holdDuties' | 'releaseDuties' | 'now
   };
 }
 
-describe('a duty', () => {
+describe('a job', () => {
   it('is repeated, by one process', async () => {
     const { done, start, until } = startProcesses(await openSite('memory:'));
     start('first');
@@ -65,11 +65,11 @@ describe('a duty', () => {
     const store = await openSite('memory:');
     const { done, start, until } = startProcesses(store);
     let isLost = false;
-    const lose: typeof store.holdDuties = async (wanted) => {
+    const lose: typeof store.leaseJobs = async (wanted) => {
       if (isLost) throw new Error('no connection');
-      return store.holdDuties(wanted);
+      return store.leaseJobs(wanted);
     };
-    start('first', { ...store, holdDuties: lose });
+    start('first', { ...store, leaseJobs: lose });
     await until('first', 1);
     isLost = true;
     start('second');
@@ -79,16 +79,16 @@ describe('a duty', () => {
     expect(done.slice(before).every((process) => process === 'second')).toBe(true);
   });
 
-  it('is retried after a failure, and does not block other duties', async () => {
+  it('is retried after a failure, and does not block other jobs', async () => {
     const store = await openSite('memory:');
     let [failures, successes] = [0, 0];
     const isDone = new Promise<void>((resolve) => {
       const check = (): void => {
         if (failures >= 2 && successes >= 2) resolve();
       };
-      const duties = runByOneProcess({
+      const jobs = runByOneProcess({
         store,
-        duties: [
+        jobs: [
           {
             name: 'broken',
             everyMs: 1,
@@ -108,7 +108,7 @@ describe('a duty', () => {
           },
         ],
       });
-      onTestFinished(async () => duties.stop());
+      onTestFinished(async () => jobs.stop());
     });
     await isDone;
     expect(failures).toBeGreaterThan(1);

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createUlidGenerator, silentLogger } from '../base/index.js';
 import type { Logger } from '../base/index.js';
-import type { Duties } from '../store/index.js';
+import type { JobLeases } from '../store/index.js';
 import type { StoreClock } from '../orders/index.js';
 import { repeatWork } from './repeat-work.js';
 import { createWaker } from './waker.js';
 
 /** Work that one process at a time does for all that share a store. */
-export interface Duty {
+export interface BackgroundJob {
   /** The same in every process. */
   readonly name: string;
   readonly everyMs: number;
@@ -18,11 +18,11 @@ export interface Duty {
   readonly work: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Options for sharing duties. */
-export interface DutyOptions {
-  readonly store: Duties & StoreClock;
-  readonly duties: readonly Duty[];
-  /** How long a process holds a duty without renewing it; 30 seconds by default. */
+/** Options for sharing jobs. */
+export interface BackgroundJobOptions {
+  readonly store: JobLeases & StoreClock;
+  readonly jobs: readonly BackgroundJob[];
+  /** How long a process holds a job without renewing it; 30 seconds by default. */
   readonly leaseMs?: number;
   readonly logger?: Logger;
 }
@@ -30,20 +30,20 @@ export interface DutyOptions {
 const LEASE_MS = 30_000;
 
 /**
- * Runs each duty in one of the processes that share a store. The first process to request a duty holds it and does the work at
+ * Runs each job in one of the processes that share a store. The first process to request a job holds it and does the work at
  * its interval; if it stops, crashes or loses the store, another one takes over within two leases. Each of the other processes
- * runs one statement per half to whole lease, for all duties together.
+ * runs one statement per half to whole lease, for all jobs together.
  *
  * @example
- * const duties = runByOneProcess({ store, duties: [{ name: 'retention', everyMs: 60_000, work: () => sweep() }] })
- * await duties.stop()
+ * const jobs = runByOneProcess({ store, jobs: [{ name: 'retention', everyMs: 60_000, work: () => sweep() }] })
+ * await jobs.stop()
  */
-export function runByOneProcess(options: DutyOptions): { stop(): Promise<void> } {
-  const { store, duties, leaseMs = LEASE_MS, logger = silentLogger } = options;
+export function runByOneProcess(options: BackgroundJobOptions): { stop(): Promise<void> } {
+  const { store, jobs, leaseMs = LEASE_MS, logger = silentLogger } = options;
   const owner = createUlidGenerator(() => store.now())();
   const stopping = new AbortController();
   const { signal } = stopping;
-  const names = duties.map(({ name }) => name);
+  const names = jobs.map(({ name }) => name);
   const wakers = new Map(names.map((name) => [name, createWaker()]));
   const renewalWaker = createWaker();
   let held: ReadonlySet<string> = new Set();
@@ -52,27 +52,27 @@ export function runByOneProcess(options: DutyOptions): { stop(): Promise<void> }
   async function hold(): Promise<void> {
     const requestedAt = performance.now();
     const now = store.now();
-    const granted = new Set(await store.holdDuties({ names, owner, now, until: now + leaseMs }));
+    const granted = new Set(await store.leaseJobs({ names, owner, now, until: now + leaseMs }));
     const before = held;
     held = granted;
     heldUntil = requestedAt + leaseMs;
     for (const name of granted) if (!before.has(name)) wakers.get(name)?.wake();
   }
 
-  /** Renews the duties of this process in time; without any, checks at a random time whether one is free. */
+  /** Renews the jobs of this process in time; without any, checks at a random time whether one is free. */
   async function renew(): Promise<void> {
     while (!signal.aborted) {
       await hold().catch((error: unknown) =>
-        logger.warn('cannot acquire or renew duties, trying again', { error: String(error) }),
+        logger.warn('cannot acquire or renew jobs, trying again', { error: String(error) }),
       );
       if (signal.aborted) return;
       await renewalWaker.sleep(held.size > 0 ? leaseMs / 3 : leaseMs * (0.5 + Math.random() / 2));
     }
   }
 
-  const loops = duties.map(async ({ name, everyMs, work }) => {
+  const loops = jobs.map(async ({ name, everyMs, work }) => {
     const waker = wakers.get(name) ?? createWaker();
-    // This process holds no duty yet; it wakes the loop when it gets this one.
+    // This process holds no job yet; it wakes the loop when it gets this one.
     await waker.sleep(everyMs);
     await repeatWork({
       name,
@@ -85,7 +85,7 @@ export function runByOneProcess(options: DutyOptions): { stop(): Promise<void> }
       signal,
     });
   });
-  const renewal = duties.length === 0 ? Promise.resolve() : renew();
+  const renewal = jobs.length === 0 ? Promise.resolve() : renew();
 
   let stopped: Promise<void> | undefined;
   async function stop(): Promise<void> {
@@ -94,8 +94,8 @@ export function runByOneProcess(options: DutyOptions): { stop(): Promise<void> }
     await Promise.all([renewal, ...loops]);
     if (held.size === 0) return;
     // If the store is unavailable, the lease expires by itself.
-    const released = store.releaseDuties(owner).catch((error: unknown) => {
-      logger.warn('duties cannot be released', { error: String(error) });
+    const released = store.releaseJobs(owner).catch((error: unknown) => {
+      logger.warn('jobs cannot be released', { error: String(error) });
     });
     await Promise.race([released, pause(RELEASE_MS, undefined, { ref: false })]);
   }

@@ -28,12 +28,12 @@ export interface Reaper {
   stop(): Promise<void>;
 }
 
-/** The minimum lease of the duty, even if the lease of a run is shorter. */
-const MIN_DUTY_MS = 1000;
+/** The minimum lease of the job, even if the lease of a run is shorter. */
+const MIN_INTERVAL_MS = 1000;
 
 /**
  * Starts a reaper, which regularly cleans up after crashed workers. Every reaper ends orphaned processes and reconciles runs on
- * its own host; runs of other hosts and claims that never started are a duty of one reaper at a time. Every worker has a reaper;
+ * its own host; runs of other hosts and claims that never started are a job of one reaper at a time. Every worker has a reaper;
  * a server without a worker starts one too, so that no run stays `running` when the last worker is gone.
  *
  * @example
@@ -94,8 +94,8 @@ export function startReaper(options: ReaperOptions): Reaper {
   const elsewhere = runByOneProcess({
     store,
     logger,
-    leaseMs: Math.max(MIN_DUTY_MS, everyMs),
-    duties: [{ name: 'reconciliation', everyMs, work: reconcileElsewhere }],
+    leaseMs: Math.max(MIN_INTERVAL_MS, everyMs),
+    jobs: [{ name: 'reconciliation', everyMs, work: reconcileElsewhere }],
   });
   return {
     reconcileNow() {

@@ -35,7 +35,7 @@ async function leaveWaiting() {
   const { issue_ref, run_id } = submitted.order;
   const result = { issue_ref, run_id, status: 'ok', changes: {}, tests: 'n/a', summary: 'Done.' };
   const script = join(data, 'agent.json');
-  const [, version = ''] = /^>=(\S+)/u.exec(LAUNCHERS.codex.drives) ?? [];
+  const [, version = ''] = /^>=(\S+)/u.exec(LAUNCHERS.codex.testedVersions) ?? [];
   const end = [{ file: 'work.txt', text: 'done\n' }, { say: `<json>${JSON.stringify(result)}</json>` }];
   await writeFile(script, JSON.stringify({ version, turns: [[ASK], [ASK, ...end]] }));
   const runs = { data, programs: { codex: [...START_AGENT, AGENT, script] } };

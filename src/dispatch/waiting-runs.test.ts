@@ -30,7 +30,7 @@ const DONE = { say: '{"__SKILL_DONE__": true}' };
 async function openSite(turns: readonly (readonly object[])[], database = 'memory:') {
   const data = await makeFolder({ 'work/README.md': 'x', 'other/README.md': 'x' });
   const script = join(data, 'agent.json');
-  const [, version = ''] = /^>=(\S+)/u.exec(LAUNCHERS.codex.drives) ?? [];
+  const [, version = ''] = /^>=(\S+)/u.exec(LAUNCHERS.codex.testedVersions) ?? [];
   await writeFile(script, JSON.stringify({ version, turns }));
   const program = [...START_AGENT, AGENT, script];
   const store = await openStore(database === 'sqlite:' ? `sqlite:${join(data, 'sluice.db')}` : database);

@@ -21,7 +21,7 @@ export { readResultValue } from './reading/read-result-value.js';
 export { parsePatch, type ListedFile } from './review/parse-patch.js';
 export { readWorkResult, type RejectedAnswer, type ResultSource } from './reading/read-work-result.js';
 export { readWrappers, findWrapper, type Wrappers } from './wrappers/wrappers.js';
-export { WORKER_TYPES, findAgentEngine } from './wrappers/wrappers.js';
+export { WRAPPER_ENGINES, findAgentEngine } from './wrappers/wrappers.js';
 export { type Wrapper, WRAPPER_SCHEMA } from './wrappers/wrappers.js';
 export type {
   DecidedOrder,

@@ -7,7 +7,7 @@ import { createExecution } from './execution.js';
 import { order, result } from './fixtures/order.js';
 import { readWorkResult } from './reading/read-work-result.js';
 import { injectOrder } from '../dispatch/order/inject-order.js';
-import { WORKER_TYPES } from './wrappers/wrappers.js';
+import { WRAPPER_ENGINES } from './wrappers/wrappers.js';
 
 /*
  * The requirements on wrappers that are rules. Those that need a lead, a store or a process are tested in the folder of
@@ -44,7 +44,7 @@ const asText = (lines: readonly string[]) => ({ 'work_result.txt': `${lines.join
 const asJson = (value: unknown) => ({ 'work_result.json': JSON.stringify(value) });
 
 test('every wrapper type is given the same order and is read by the same rules', () => {
-  for (const type of Object.keys(WORKER_TYPES)) {
+  for (const type of Object.keys(WRAPPER_ENGINES)) {
     const { files, env } = injectOrder({ type, command: ['worker'] }, order, '/data/runs/1');
     expect(JSON.parse(files[0]?.text ?? '')).toEqual(order);
     expect(env).toMatchObject({ SLUICE_ISSUE_REF: order.issue_ref, SLUICE_RUN_ID: order.run_id });

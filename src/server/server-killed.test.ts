@@ -155,7 +155,7 @@ describe('a server that is killed again and again', () => {
 
       const store = await openSite(`sqlite:${join(site.folder, 'data', 'sluice.db')}`);
       await untilNone('runs and orders', async () => {
-        const { runs, orders } = await store.measure();
+        const { runs, orders } = await store.countOpenWork();
         return runs.queued + runs.running + runs.waiting + orders.queued + orders.running;
       });
       const { acknowledged } = load;

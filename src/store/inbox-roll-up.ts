@@ -1,6 +1,6 @@
 import type { InboxItem } from '../records/index.js';
-import { createSums, splitSpan } from './roll-up.js';
-import type { RunSpan, SlotRange } from './roll-up.js';
+import { createSums, splitPeriod } from './roll-up.js';
+import type { StatisticsPeriod, SlotRange } from './roll-up.js';
 
 /** Counts of opened and resolved inbox items in a slot of time. */
 export interface InboxCounts {
@@ -19,13 +19,13 @@ export interface CauseCount {
 
 /** Counts of items at a time, in milliseconds since 1970. */
 export interface InboxSlot {
-  /** Any time within the step of the span in which the items are counted, or a time after the span. */
+  /** Any time within the step of the period in which the items are counted, or a time after the period. */
   readonly at: number;
   readonly counts: InboxCounts;
 }
 
 /**
- * The number of items open now, and all changes since the beginning of a span. The items open at an earlier time are those open
+ * The number of items open now, and all changes since the beginning of a period. The items open at an earlier time are those open
  * now, minus those opened since, plus those resolved since.
  */
 export interface InboxHistory {
@@ -35,8 +35,8 @@ export interface InboxHistory {
   readonly oldest: number | null;
 }
 
-/** The figures of an inbox item. Times are milliseconds since 1970. */
-interface InboxFigure {
+/** The fields of an inbox item that statistics count. Times are milliseconds since 1970. */
+interface InboxSample {
   readonly created_at: number;
   readonly resolved_at: number | null;
   /** The first problem of the result, or the code of the decision if there was no problem. */
@@ -46,7 +46,7 @@ interface InboxFigure {
 /** Longer causes are truncated: a result code can be any text. */
 const MAX_CAUSE_LENGTH = 100;
 
-export function readInboxFigure({ created_at, resolution, reading, result_code }: InboxItem): InboxFigure {
+export function readInboxSample({ created_at, resolution, reading, result_code }: InboxItem): InboxSample {
   return {
     created_at: readTime(created_at),
     resolved_at: resolution === null ? null : readTime(resolution.at),
@@ -69,13 +69,13 @@ export interface StoredItem {
 
 /** Lists the changes of an item that are not counted in its slots yet. */
 export function listUncounted({ item, isOpeningCounted }: StoredItem): InboxSlot[] {
-  const figure = readInboxFigure(item);
-  return [...(isOpeningCounted ? [] : [countOpened(figure)]), ...countResolved(figure)];
+  const sample = readInboxSample(item);
+  return [...(isOpeningCounted ? [] : [countOpened(sample)]), ...countResolved(sample)];
 }
 
 /**
  * A part of a history, as a store reads it. A `new` item has changes that are not counted in slots yet. An `opened` or `resolved` item
- * changed in the minute in which the span ends, whose slot is not read.
+ * changed in the minute in which the period ends, whose slot is not read.
  */
 export type HistoryPart =
   | ({ readonly part: 'slot' } & InboxSlot)
@@ -94,11 +94,11 @@ export function joinHistory(parts: readonly HistoryPart[], since: number): Inbox
         oldest = chooseEarlier(oldest, part.oldest);
         return [];
       case 'opened':
-        return [countOpened(readInboxFigure(part.item))];
+        return [countOpened(readInboxSample(part.item))];
       case 'resolved':
-        return countResolved(readInboxFigure(part.item));
+        return countResolved(readInboxSample(part.item));
       case 'new': {
-        const { created_at, resolved_at } = readInboxFigure(part.item);
+        const { created_at, resolved_at } = readInboxSample(part.item);
         if (resolved_at === null) oldest = chooseEarlier(oldest, created_at);
         return listUncounted(part).filter(({ at }) => at >= since);
       }
@@ -115,11 +115,11 @@ export function createHistory(items: Iterable<InboxItem>, since: number): InboxH
   return joinHistory([...parts, { part: 'open', open, oldest: null }], since);
 }
 
-function countOpened({ created_at: at, cause }: InboxFigure): InboxSlot {
+function countOpened({ created_at: at, cause }: InboxSample): InboxSlot {
   return { at, counts: { opened: [{ cause, items: 1 }], resolved: 0, oldest_resolved: null } };
 }
 
-function countResolved({ created_at, resolved_at: at }: InboxFigure): InboxSlot[] {
+function countResolved({ created_at, resolved_at: at }: InboxSample): InboxSlot[] {
   return at === null ? [] : [{ at, counts: { opened: [], resolved: 1, oldest_resolved: created_at } }];
 }
 
@@ -146,16 +146,16 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Splits a span, and everything after it, into slots. The minute in which the span ends is not one of them: its
+ * Splits a period, and everything after it, into slots. The minute in which the period ends is not one of them: its
  * items are counted one by one.
  */
-export function splitHistory(span: RunSpan): {
+export function splitHistory(period: StatisticsPeriod): {
   readonly ranges: readonly SlotRange[];
-  /** The minute in which the span ends; empty if the span ends at a full minute. */
+  /** The minute in which the period ends; empty if the period ends at a full minute. */
   readonly lastMinute: { readonly since: number; readonly until: number };
 } {
-  const { ranges, coveredUntil } = splitSpan(span);
-  const minute = roundUp(span.until, MINUTE_MS);
+  const { ranges, coveredUntil } = splitPeriod(period);
+  const minute = roundUp(period.until, MINUTE_MS);
   const hour = roundUp(minute, HOUR_MS);
   const day = roundUp(hour, DAY_MS);
   const after = [

@@ -6,7 +6,7 @@ export { openStore } from './open-store.js';
 export type { StoreOptions } from './store.js';
 export type { BudgetLimit, Budgets, BudgetUse } from './budgets.js';
 export { describeBudget } from './budgets.js';
-export type { Duties, DutyHold } from './duties.js';
+export type { JobLeases, JobLeaseRequest } from './job-leases.js';
 export type { Fleet, WorkerReport } from './fleet.js';
 export type { QueueWatch } from './store.js';
 export type { Store } from './store.js';
@@ -23,9 +23,9 @@ export {
   type ModelUsage,
   type RunCounts,
   type RunSlot,
-  type RunSpan,
+  type StatisticsPeriod,
   type VersionDrift,
 } from './roll-up.js';
-export type { Forgetting, ForgottenRecords, ForgottenRuns } from './forgetting.js';
-export type { StoreFigures, Upkeep } from './upkeep.js';
+export type { Retention, PurgedRecords, PurgedRuns } from './retention.js';
+export type { OpenWorkCounts, Maintenance } from './maintenance.js';
 export { STORE_ERROR_CODES, StoreError, type StoreErrorCode } from './store-error.js';

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countRun, groupBySlot, roundDuration, splitSpan, sumCounts, toRunSlot } from './roll-up.js';
-import type { RunFigure } from './roll-up.js';
+import { countRun, groupBySlot, roundDuration, splitPeriod, sumCounts, toRunSlot } from './roll-up.js';
+import type { RunSample } from './roll-up.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-function createFigure(change: Partial<RunFigure> = {}): RunFigure {
+function createSample(change: Partial<RunSample> = {}): RunSample {
   return {
     engine: 'codex',
     outcome: 'success',
@@ -23,7 +23,7 @@ function createFigure(change: Partial<RunFigure> = {}): RunFigure {
 
 describe('counts', () => {
   it('are the same in whatever order and groups they are summed up', () => {
-    const figures = fc.array(
+    const samples = fc.array(
       fc.record({
         engine: fc.constant('codex'),
         outcome: fc.constantFrom('success', 'failed', 'canceled', 'comment'),
@@ -46,7 +46,7 @@ describe('counts', () => {
     );
     const inOrder = (value: readonly object[]) => value.map((each) => JSON.stringify(each)).toSorted();
     fc.assert(
-      fc.property(figures, fc.nat(20), (some, cut) => {
+      fc.property(samples, fc.nat(20), (some, cut) => {
         const counts = some.map(countRun);
         const whole = sumCounts(counts);
         const parts = sumCounts([sumCounts(counts.slice(cut)), sumCounts(counts.slice(0, cut))]);
@@ -61,10 +61,10 @@ describe('counts', () => {
 
   it('distinguish a bounded number of models and versions', () => {
     const usage = { input_tokens: 1, cached_input_tokens: 0, output_tokens: 0, cost: 1 };
-    const figures = Array.from({ length: 80 }, (_, index) =>
-      createFigure({ engine_version: `${index}`, usage: { ...usage, model: `m${index}` } }),
+    const samples = Array.from({ length: 80 }, (_, index) =>
+      createSample({ engine_version: `${index}`, usage: { ...usage, model: `m${index}` } }),
     );
-    const { usage: models, drift } = sumCounts(figures.map(countRun));
+    const { usage: models, drift } = sumCounts(samples.map(countRun));
     expect([models.length, drift.length]).toEqual([51, 51]);
     expect(models.at(-1)).toMatchObject({ model: 'other', runs: 30, input_tokens: 30, cost: 30 });
     expect(drift.at(-1)).toMatchObject({ engine_version: 'other', runs: 30 });
@@ -87,11 +87,11 @@ describe('durations', () => {
 describe('a span', () => {
   it('is made of the longest slots that fit into its steps', () => {
     const since = 20 * DAY;
-    expect(splitSpan({ since, until: since + 3 * DAY, stepMs: DAY })).toEqual({
+    expect(splitPeriod({ since, until: since + 3 * DAY, stepMs: DAY })).toEqual({
       ranges: [{ length: DAY, since, until: since + 3 * DAY }],
       coveredUntil: since + 3 * DAY,
     });
-    expect(splitSpan({ since, until: since + 30 * 60_000, stepMs: 60_000 }).ranges).toEqual([
+    expect(splitPeriod({ since, until: since + 30 * 60_000, stepMs: 60_000 }).ranges).toEqual([
       { length: 60_000, since, until: since + 30 * 60_000 },
     ]);
   });
@@ -106,8 +106,8 @@ describe('a span', () => {
     fc.assert(
       fc.property(spans, ends, ({ since: steps, length, stepMs }, endings) => {
         const span = { since: steps * stepMs, until: steps * stepMs + length, stepMs };
-        const { ranges, coveredUntil } = splitSpan(span);
-        const slots = groupBySlot(endings.map((ended_at) => toRunSlot(createFigure({ ended_at }))));
+        const { ranges, coveredUntil } = splitPeriod(span);
+        const slots = groupBySlot(endings.map((ended_at) => toRunSlot(createSample({ ended_at }))));
         const counted = slots
           .filter((slot) =>
             ranges.some((range) => range.length === slot.length && range.since <= slot.at && slot.at < range.until),

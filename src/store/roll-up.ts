@@ -1,7 +1,7 @@
 import type { RunDigest, RunUsage } from './run-digest.js';
 
 /** The digest of an ended run, with its engine and its times in milliseconds since 1970. */
-export interface RunFigure extends RunDigest {
+export interface RunSample extends RunDigest {
   readonly engine: string;
   readonly started_at: number | null;
   readonly ended_at: number;
@@ -33,14 +33,14 @@ export interface VersionDrift extends Pick<RunDigest, 'engine_version' | 'unknow
 
 /** Counts of one engine at a time. */
 export interface RunSlot {
-  /** Any time within the step of the span in which the runs are counted. */
+  /** Any time within the step of the period in which the runs are counted. */
   readonly at: number;
   readonly engine: string;
   readonly counts: RunCounts;
 }
 
-/** A span of time in equal steps. A step is a multiple of a minute; if longer than an hour, of an hour; if longer than a day, of a day. */
-export interface RunSpan {
+/** A period in equal steps. A step is a multiple of a minute; if longer than an hour, of an hour; if longer than a day, of a day. */
+export interface StatisticsPeriod {
   readonly since: number;
   readonly until: number;
   readonly stepMs: number;
@@ -51,8 +51,8 @@ const MAX_NAMES = 50;
 const OTHER = 'other';
 
 /** Returns the counts of a single run. */
-export function countRun({ outcome, repair_level, started_at, ended_at, usage, ...figure }: RunFigure): RunCounts {
-  const { engine_version, unknown_types, unknown_fields } = figure;
+export function countRun({ outcome, repair_level, started_at, ended_at, usage, ...sample }: RunSample): RunCounts {
+  const { engine_version, unknown_types, unknown_fields } = sample;
   const hasDrift = engine_version !== null || unknown_types + unknown_fields > 0;
   return {
     outcomes: { success: 0, failed: 0, canceled: 0, comment: 0, [outcome]: 1 },
@@ -64,8 +64,8 @@ export function countRun({ outcome, repair_level, started_at, ended_at, usage, .
 }
 
 /** Creates the slot of a single run, at the time it ended. */
-export function toRunSlot(figure: RunFigure): RunSlot {
-  return { at: figure.ended_at, engine: figure.engine, counts: countRun(figure) };
+export function toRunSlot(sample: RunSample): RunSlot {
+  return { at: sample.ended_at, engine: sample.engine, counts: countRun(sample) };
 }
 
 /** Adds up counts. */
@@ -148,10 +148,10 @@ export interface SlotRange {
 }
 
 /**
- * Splits a span into slots: the longest that fit into its steps, and shorter ones at its end. Less than a minute remains, whose
+ * Splits a period into slots: the longest that fit into its steps, and shorter ones at its end. Less than a minute remains, whose
  * runs are counted one by one.
  */
-export function splitSpan({ since, until, stepMs }: RunSpan): {
+export function splitPeriod({ since, until, stepMs }: StatisticsPeriod): {
   readonly ranges: readonly SlotRange[];
   /** The end of the last slot. */
   readonly coveredUntil: number;

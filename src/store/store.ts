@@ -1,11 +1,11 @@
 import type { OrderStore, OutboxStore, StoreClock } from '../orders/index.js';
 import type { CacheLimits, ResultCache, RunClaim, RunStore, WatchableEventLog } from '../runs/index.js';
 import type { Budgets } from './budgets.js';
-import type { Duties } from './duties.js';
+import type { JobLeases } from './job-leases.js';
 import type { Fleet } from './fleet.js';
-import type { Forgetting } from './forgetting.js';
+import type { Retention } from './retention.js';
 import type { Statistics } from './statistics.js';
-import type { Upkeep } from './upkeep.js';
+import type { Maintenance } from './maintenance.js';
 
 /** Everything that runs and orders need from a store. */
 export interface Store
@@ -16,11 +16,11 @@ export interface Store
     WatchableEventLog,
     ResultCache,
     QueueWatch,
-    Upkeep,
-    Forgetting,
+    Maintenance,
+    Retention,
     Statistics,
     Fleet,
-    Duties,
+    JobLeases,
     Budgets,
     StoreClock {
   /** Closes files and connections. Every later call fails with `STORE_CLOSED`; closing twice is harmless. */

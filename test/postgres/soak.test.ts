@@ -116,7 +116,7 @@ async function soak(site: SoakSite, signal: AbortSignal): Promise<Journal> {
 
 async function waitUntilIdle(store: Store): Promise<void> {
   const countOpen = async () => {
-    const { runs, orders } = await store.measure();
+    const { runs, orders } = await store.countOpenWork();
     return runs.queued + runs.running + runs.waiting + orders.queued + orders.running;
   };
   await expect.poll(countOpen, { timeout: 120_000, interval: 500 }).toBe(0);

@@ -278,7 +278,7 @@ export const ORDERS: readonly Mutation[] = [
     'activeRunId: active === runId ? undefined : active }',
     'activeRunId: null }',
   ]),
-  ...inFile('src/server/metrics/run-figures.ts', [
+  ...inFile('src/server/metrics/run-metrics.ts', [
     'Metric 3: how many comments are complete is counted.',
     "complete: String(parse_status === 'parsed')",
     "complete: String(parse_status !== 'missing')",

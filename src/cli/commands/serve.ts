@@ -10,7 +10,7 @@ import { loadCommandConfig } from '../load-command-config.js';
 import type { Config } from '../../config/index.js';
 import { parseCount } from '../parse-count.js';
 import { EXIT, type ExitCode } from '../failure.js';
-import { withContext, withContextOptions, listDuties, loadLogger, readWorkerSettings } from '../command-context.js';
+import { withContext, withContextOptions, listJobs, loadLogger, readWorkerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
 import { listenForInterruption, waitForInterruption } from '../interruption.js';
 import { formatLine } from '../terminal-text.js';
@@ -163,9 +163,9 @@ interface ServiceOptions {
   readonly archive: Archive | undefined;
 }
 
-/** Starts upkeep and a worker in the process of the server; with --no-worker, reconciliation instead of the worker. The demo is started later. */
+/** Starts maintenance and a worker in the process of the server; with --no-worker, reconciliation instead of the worker. The demo is started later. */
 async function startServices(context: CommandContext, { flags, metrics, archive }: ServiceOptions) {
-  const [{ startWorker, startReaper, startUpkeep, showDemo }, { readPacking, readRetention }] = await Promise.all([
+  const [{ startWorker, startReaper, startMaintenance, showDemo }, { readPacking, readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
     import('../../config/index.js'),
   ]);
@@ -173,7 +173,7 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
   const { data } = config;
   const metered = metrics.measureLag(store);
   // Read before anything is started, so that an invalid schedule is reported first.
-  const duties = await listDuties(context);
+  const jobs = await listJobs(context);
   const worker = flags.worker
     ? startWorker({
         store: metered,
@@ -187,7 +187,7 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
   const reaper = flags.worker
     ? undefined
     : startReaper({ store, lead, data, logger, agents, ...omitUndefined({ everyMs, workerLostRetries }) });
-  const upkeep = startUpkeep({
+  const maintenance = startMaintenance({
     store,
     data,
     logger,
@@ -196,7 +196,7 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
     archive,
     repos: lead.repos,
     lead: worker === undefined ? undefined : lead,
-    duties,
+    jobs,
   });
   let demo: RunningDemo | undefined;
   return {
@@ -212,7 +212,7 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
     stopDemo: async () => demo?.stop(),
     async stop() {
       await demo?.stop();
-      await upkeep.stop();
+      await maintenance.stop();
       await reaper?.stop();
       await worker?.stop({ graceMs: 0 });
     },

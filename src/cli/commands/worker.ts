@@ -8,7 +8,7 @@ import {
   describeDatabase,
   withContext,
   withContextOptions,
-  listDuties,
+  listJobs,
   loadLogger,
   readWorkerSettings,
 } from '../command-context.js';
@@ -60,14 +60,14 @@ async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
 }
 
 async function work(context: CommandContext, flags: WorkerFlags, interruption: Interruption): Promise<ExitCode> {
-  const [{ startWorker, startUpkeep }, { createArchive, readPacking, readRetention }] = await Promise.all([
+  const [{ startWorker, startMaintenance }, { createArchive, readPacking, readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
     import('../../config/index.js'),
   ]);
   const { config, store, lead, logger } = context;
   // Read before anything is claimed, so that invalid settings are reported first.
   const archive = await createArchive(config, process.env);
-  const duties = await listDuties(context);
+  const jobs = await listJobs(context);
   const worker = startWorker({
     store,
     lead,
@@ -79,7 +79,7 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     }),
   });
   // Run folders are deleted on the machine that has them.
-  const upkeep = startUpkeep({
+  const maintenance = startMaintenance({
     store,
     data: config.data,
     logger,
@@ -88,14 +88,14 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     archive,
     repos: lead.repos,
     lead,
-    duties,
+    jobs,
   });
   logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
   await waitForInterruption(interruption);
   logger.info('worker shutting down', { worker_id: worker.id, busy: worker.busy });
   await worker.stop(omitUndefined({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
   // Stopped last: it copies run folders to the archive while their runs finish.
-  await upkeep.stop();
+  await maintenance.stop();
   logger.info('worker stopped', { worker_id: worker.id });
   return EXIT.success;
 }

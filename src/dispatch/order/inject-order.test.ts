@@ -3,7 +3,7 @@ import { checkRunSpec } from '../../runs/spec/check-run-spec.js';
 import { order } from '../../orders/fixtures/order.js';
 import { WORK_RESULT_SCHEMA } from '../../records/work-result.js';
 import { injectOrder } from './inject-order.js';
-import { WORKER_TYPES } from '../../orders/wrappers/wrappers.js';
+import { WRAPPER_ENGINES } from '../../orders/wrappers/wrappers.js';
 
 const runDir = '/data/runs/01KA3RUN';
 const variables = {
@@ -93,7 +93,7 @@ describe('a worker with a command', () => {
 });
 
 describe('an agent', () => {
-  test.each(Object.entries(WORKER_TYPES).filter(([, engine]) => engine !== 'command'))(
+  test.each(Object.entries(WRAPPER_ENGINES).filter(([, engine]) => engine !== 'command'))(
     '%s is run by engine %s, may edit the repository, and must return a work result',
     (type, engine) => {
       const { spec } = injectOrder({ type }, order, runDir);

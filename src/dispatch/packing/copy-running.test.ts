@@ -7,7 +7,7 @@ import { readSmallFile } from '../../files/index.js';
 import { openSite } from '../../store/contract/fixtures/open-site.js';
 import { NOW } from '../../store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
-import { createArchiveDuty } from '../retention/archive-duty.js';
+import { createArchiveJob } from '../retention/archive-job.js';
 import { startPacking } from './start-packing.js';
 import type { PackingOptions } from './start-packing.js';
 
@@ -91,9 +91,9 @@ describe('a run that is still running', () => {
     await machine.end();
     await machine.pass(60_000);
     expect(await machine.readElsewhere()).toBe('one\n');
-    await machine.store.forgetRuns({ endedBefore: Date.now() + 1e6, runs: 10, rows: 100, now: Date.now() });
+    await machine.store.purgeRuns({ endedBefore: Date.now() + 1e6, runs: 10, rows: 100, now: Date.now() });
     const archive = await machine.s3.open({ address: 's3://runs/a' });
-    await createArchiveDuty({ store: machine.store, archive, data: await makeFolder({}) }).work(
+    await createArchiveJob({ store: machine.store, archive, data: await makeFolder({}) }).work(
       new AbortController().signal,
     );
     expect(await machine.listObjects()).toEqual([]);

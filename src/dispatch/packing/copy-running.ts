@@ -6,12 +6,12 @@ import type { Archive, GrowingCopy } from '../../archive/index.js';
 import { chooseFolder, isPresent, listFirstNames } from '../../files/index.js';
 import { listAuditFiles, getPackedRunPath, getRunFolderPath } from '../../run-folder/index.js';
 import type { RunStore } from '../../runs/index.js';
-import type { Upkeep } from '../../store/index.js';
+import type { Maintenance } from '../../store/index.js';
 
 /** Options for copying. */
 export interface CopyOptions {
   readonly archive: Pick<Archive, 'openGrowingCopy' | 'remove' | 'copyEveryMs'>;
-  readonly store: Pick<Upkeep, 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
+  readonly store: Pick<Maintenance, 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
   readonly data: string;
   readonly clock: () => number;
   readonly logger: Logger;

@@ -6,14 +6,14 @@ import type { Archive } from '../../archive/index.js';
 import { chooseFolder, listNames } from '../../files/index.js';
 import { PACKED_FOLDER, TEMPORARY_FOLDER, packRunFolder } from '../../run-folder/index.js';
 import type { RunStore } from '../../runs/index.js';
-import type { Upkeep } from '../../store/index.js';
+import type { Maintenance } from '../../store/index.js';
 import { repeatSweep } from '../repeat-sweep.js';
 import { listArtifactFiles } from './artifact-files.js';
 import { createUploads } from './upload-runs.js';
 
 /** Options for packing. */
 export interface PackingOptions {
-  readonly store: Pick<Upkeep, 'findSettledRuns' | 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
+  readonly store: Pick<Maintenance, 'findSettledRuns' | 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
   /** The data folder; each machine packs its own. */
   readonly data: string;
   readonly settings?: PackingSettings;

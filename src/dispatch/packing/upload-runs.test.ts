@@ -10,7 +10,7 @@ import { openSite } from '../../store/contract/fixtures/open-site.js';
 import { NOW } from '../../store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import type { Store } from '../../store/store.js';
-import { createArchiveDuty } from '../retention/archive-duty.js';
+import { createArchiveJob } from '../retention/archive-job.js';
 import { startPacking } from './start-packing.js';
 
 interface Site {
@@ -113,12 +113,12 @@ describe('a packed run', () => {
     expect(await readArchived(site, 'early', 's3://runs/b')).toBeDefined();
   });
 
-  it('that was forgotten meanwhile is not uploaded', async () => {
+  it('that was purged meanwhile is not uploaded', async () => {
     const site = await openUploads();
     await addRun(site, 'one');
     site.s3.fault = () => 'disconnect';
     await site.sweep();
-    await site.store.forgetRuns({ endedBefore: Date.now() + 1e6, runs: 10, rows: 100, now: Date.now() });
+    await site.store.purgeRuns({ endedBefore: Date.now() + 1e6, runs: 10, rows: 100, now: Date.now() });
     site.s3.fault = () => undefined;
     await site.sweep();
     expect(await readArchived(site, 'one')).toBeUndefined();
@@ -139,20 +139,20 @@ describe('a packed run', () => {
 });
 
 describe('the retention of an archive', () => {
-  it('removes forgotten runs, and records its progress', async () => {
+  it('removes purged runs, and records its progress', async () => {
     const site = await openUploads();
     for (const id of ['one', 'two']) await addRun(site, id);
     await site.sweep();
     const archive = await site.s3.open({ address: 's3://runs/a' });
-    const duty = createArchiveDuty({ store: site.store, archive, data: site.data });
+    const job = createArchiveJob({ store: site.store, archive, data: site.data });
     const { signal } = new AbortController();
-    await duty.work(signal);
+    await job.work(signal);
     expect(await readArchived(site, 'one')).toBeDefined();
-    await site.store.forgetRuns({ endedBefore: Date.now() + 1e6, runs: 10, rows: 100, now: Date.now() });
+    await site.store.purgeRuns({ endedBefore: Date.now() + 1e6, runs: 10, rows: 100, now: Date.now() });
     site.s3.fault = ({ method }) => (method === 'DELETE' ? 'unavailable' : undefined);
-    await expect(duty.work(signal)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
+    await expect(job.work(signal)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
     site.s3.fault = () => undefined;
-    await duty.work(signal);
+    await job.work(signal);
     expect([await readArchived(site, 'one'), await readArchived(site, 'two')]).toEqual([undefined, undefined]);
     const noted: unknown = JSON.parse(await readFile(join(site.data, 'packed', 'forgotten.json'), 'utf8'));
     expect(noted).toMatchObject({ place: 's3://runs/a', cursor: null });

@@ -9,13 +9,13 @@ import { isPresent, listFirstNames, makeFolder, openForReading, parseJson, repla
 import { PACKED_FOLDER, getPackedRunPath, removePackedRun, getRunFolderPath } from '../../run-folder/index.js';
 import { lockFolder } from '../../runs/index.js';
 import type { RunStore } from '../../runs/index.js';
-import type { Upkeep } from '../../store/index.js';
+import type { Maintenance } from '../../store/index.js';
 import { createRunningCopies } from './copy-running.js';
 
 /** Options for uploading. */
 export interface UploadOptions {
   readonly archive: Archive;
-  readonly store: Pick<Upkeep, 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
+  readonly store: Pick<Maintenance, 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
   readonly data: string;
   readonly clock: () => number;
   readonly logger: Logger;
@@ -114,8 +114,8 @@ export function createUploads(options: UploadOptions): Uploads {
     let uploaded = 0;
     for (let at = 0; at < ids.length && !isOver(); at += CONCURRENCY) {
       const group = ids.slice(at, at + CONCURRENCY);
-      const forgotten = new Set(await store.findRunsWithoutEvents(group));
-      const outcomes = await Promise.all(group.map(async (id) => uploadOne(id, forgotten.has(id))));
+      const purged = new Set(await store.findRunsWithoutEvents(group));
+      const outcomes = await Promise.all(group.map(async (id) => uploadOne(id, purged.has(id))));
       uploaded += outcomes.filter((outcome) => outcome === 'uploaded').length;
       const failure = outcomes.find((outcome) => outcome instanceof ArchiveError);
       if (failure instanceof ArchiveError) {
@@ -133,9 +133,9 @@ export function createUploads(options: UploadOptions): Uploads {
     logger.warn('cannot upload to the archive, trying again', { code, error: message, pause_ms: pauseMs });
   }
 
-  async function uploadOne(id: string, isForgotten: boolean): Promise<'uploaded' | 'not_uploaded' | ArchiveError> {
+  async function uploadOne(id: string, isPurged: boolean): Promise<'uploaded' | 'not_uploaded' | ArchiveError> {
     try {
-      if (isForgotten) {
+      if (isPurged) {
         const progress = readProgress(await readFile(getNotePath(id), 'utf8'));
         await archive.remove(id, { progress });
         await removePackedRun(data, id);

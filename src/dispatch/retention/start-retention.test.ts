@@ -73,22 +73,22 @@ describe('retention', () => {
     expect(await readdir(elsewhere)).toEqual(['keep.txt']);
   });
 
-  it('removes the folder of a run whose record another machine has marked as forgotten', async () => {
+  it('removes the folder of a run whose record another machine has marked as purged', async () => {
     const { data, store, sweep } = await openRetention({ runsMs: 5 * DAY });
     await addRun(store, data, 'old', NOW + 6 * DAY);
     expect(await sweep()).toEqual(NOTHING);
-    await store.forgetRuns({ endedBefore: NOW + 7 * DAY, runs: 9, rows: 100, now: NOW + 10 * DAY });
+    await store.purgeRuns({ endedBefore: NOW + 7 * DAY, runs: 9, rows: 100, now: NOW + 10 * DAY });
     expect(await sweep()).toMatchObject({ runs: 0, folders: 1 });
     expect(await sweep()).toEqual(NOTHING);
   });
 
-  it('removes packed runs, also those that another machine has marked as forgotten', async () => {
+  it('removes packed runs, also those that another machine has marked as purged', async () => {
     const { data, store, sweep } = await openRetention({ runsMs: 5 * DAY });
     for (const id of ['old', 'marked', 'young']) {
       await addRun(store, data, id, id === 'young' ? NOW + 8 * DAY : NOW);
       await packRunFolder(data, id);
     }
-    await store.forgetRuns({ endedBefore: NOW + 1, runs: 1, rows: 100, now: NOW });
+    await store.purgeRuns({ endedBefore: NOW + 1, runs: 1, rows: 100, now: NOW });
     expect(await sweep()).toMatchObject({ runs: 1, folders: 2 });
     expect(await sweep()).toMatchObject({ runs: 0, folders: 0 });
     const kept = await Promise.all(['old', 'marked', 'young'].map(async (id) => isPresent(getPackedRunPath(data, id))));
@@ -160,11 +160,11 @@ describe('retention', () => {
     await second.sweepFolders();
     asked.length = 0;
     await second.sweepFolders();
-    expect(asked).toEqual(['listForgottenRuns']);
+    expect(asked).toEqual(['listPurgedRuns']);
   });
 
-  it('has no duty if everything is kept', async () => {
-    expect((await openRetention({})).retention.duty).toBeUndefined();
-    expect((await openRetention({ resultsMs: 1 })).retention.duty).toMatchObject({ name: 'retention' });
+  it('has no job if everything is kept', async () => {
+    expect((await openRetention({})).retention.job).toBeUndefined();
+    expect((await openRetention({ resultsMs: 1 })).retention.job).toMatchObject({ name: 'retention' });
   });
 });

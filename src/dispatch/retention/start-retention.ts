@@ -1,14 +1,14 @@
 import { setImmediate as yieldToEvents } from 'node:timers/promises';
 import { silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
-import type { Forgetting, Upkeep } from '../../store/index.js';
+import type { Retention, Maintenance } from '../../store/index.js';
 import { repeatSweep } from '../repeat-sweep.js';
-import type { Duty } from '../run-by-one-process.js';
+import type { BackgroundJob } from '../run-by-one-process.js';
 import { createFolderSweep } from './sweep-folders.js';
 
 /** Options for retention. */
 export interface RetentionOptions {
-  readonly store: Forgetting & Pick<Upkeep, 'findRunsWithoutEvents'>;
+  readonly store: Retention & Pick<Maintenance, 'findRunsWithoutEvents'>;
   /** The data folder of this machine. */
   readonly data: string;
   readonly settings: RetentionSettings;
@@ -33,19 +33,19 @@ export interface RetentionSettings {
 }
 
 /** Running retention. */
-export interface Retention {
+export interface RetentionSweep {
   /** Deletes old data from the store: one process does it for all. Undefined if nothing is deleted. */
-  readonly duty: Duty | undefined;
+  readonly job: BackgroundJob | undefined;
   /** Deletes the data that is due from the store; returns how much. */
-  sweepStore(signal?: AbortSignal): Promise<Forgotten>;
-  /** Removes the folders of forgotten runs on this machine; returns how many. */
+  sweepStore(signal?: AbortSignal): Promise<SweepCounts>;
+  /** Removes the folders of purged runs on this machine; returns how many. */
   sweepFolders(): Promise<number>;
   /** Stops removing; resolves when the current removal has ended. */
   stop(): Promise<void>;
 }
 
 /** The number of entries that one sweep deleted. */
-export interface Forgotten {
+export interface SweepCounts {
   readonly runs: number;
   readonly records: number;
   readonly delivered: number;
@@ -58,7 +58,7 @@ const SWEEP_MS = 50_000;
 /** The number of runs deleted in one transaction: few enough not to block other transactions. */
 const RUNS_PER_STEP = 100;
 const ROWS_PER_STEP = 1000;
-/** Records are kept for a day after a run was forgotten, so that each machine can find and remove the run's folder. */
+/** Records are kept for a day after a run was purged, so that each machine can find and remove the run's folder. */
 const FOLDERS_MS = 86_400_000;
 /** The pause after a complete pass: records that cannot be deleted yet are examined again after it. */
 const RECORDS_EVERY_MS = 60 * 60 * 1000;
@@ -71,29 +71,29 @@ const RECORDS_EVERY_MS = 60 * 60 * 1000;
  * const retention = startRetention({ store, data, settings: { runsMs: 30 * 86_400_000 } })
  * await retention.stop()
  */
-export function startRetention(options: RetentionOptions): Retention {
+export function startRetention(options: RetentionOptions): RetentionSweep {
   const { store, data, settings, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
   const { runsMs, recordsMs, deliveredMs, resultsMs } = settings;
   const folders = createFolderSweep({ store, data, clock });
   const records = createRecordSweep(store, clock);
 
-  async function sweepStore(signal?: AbortSignal): Promise<Forgotten> {
+  async function sweepStore(signal?: AbortSignal): Promise<SweepCounts> {
     const until = performance.now() + SWEEP_MS;
     const mayContinue = (): boolean => performance.now() < until && signal?.aborted !== true;
     const now = clock();
-    const runs = runsMs === undefined ? 0 : await forgetRuns(store, { endedBefore: now - runsMs, clock, mayContinue });
-    const deleteOld = async (ageMs: number | undefined, forget: Forgetting['forgetDelivered']): Promise<number> =>
+    const runs = runsMs === undefined ? 0 : await purgeRuns(store, { endedBefore: now - runsMs, clock, mayContinue });
+    const deleteOld = async (ageMs: number | undefined, purge: Retention['purgeDelivered']): Promise<number> =>
       ageMs === undefined
         ? 0
-        : deleteAll(async () => forget({ before: now - ageMs, limit: ROWS_PER_STEP }), mayContinue);
-    const forgotten = {
+        : deleteAll(async () => purge({ before: now - ageMs, limit: ROWS_PER_STEP }), mayContinue);
+    const purged = {
       runs,
       records: recordsMs === undefined ? 0 : await records.sweep(now - recordsMs, mayContinue),
-      delivered: await deleteOld(deliveredMs, async (filter) => store.forgetDelivered(filter)),
-      results: await deleteOld(resultsMs, async (filter) => store.forgetResults(filter)),
+      delivered: await deleteOld(deliveredMs, async (filter) => store.purgeDelivered(filter)),
+      results: await deleteOld(resultsMs, async (filter) => store.purgeResults(filter)),
     };
-    if (Object.values(forgotten).some((count) => count > 0)) logger.info('old data deleted', forgotten);
-    return forgotten;
+    if (Object.values(purged).some((count) => count > 0)) logger.info('old data deleted', purged);
+    return purged;
   }
 
   const sweeps = repeatSweep({
@@ -109,7 +109,7 @@ export function startRetention(options: RetentionOptions): Retention {
 
   const hasAges = [runsMs, recordsMs, deliveredMs, resultsMs].some((age) => age !== undefined);
   return {
-    duty: hasAges ? { name: 'retention', everyMs: EVERY_MS, work: sweepStore } : undefined,
+    job: hasAges ? { name: 'retention', everyMs: EVERY_MS, work: sweepStore } : undefined,
     sweepStore,
     sweepFolders: sweeps.sweep,
     async stop() {
@@ -119,20 +119,20 @@ export function startRetention(options: RetentionOptions): Retention {
   };
 }
 
-async function forgetRuns(
-  store: Forgetting,
+async function purgeRuns(
+  store: Retention,
   wanted: { readonly endedBefore: number; readonly clock: () => number; readonly mayContinue: () => boolean },
 ): Promise<number> {
   const { endedBefore, clock, mayContinue } = wanted;
-  let forgotten = 0;
+  let purged = 0;
   let isDone = false;
   while (!isDone && mayContinue()) {
-    const step = await store.forgetRuns({ endedBefore, runs: RUNS_PER_STEP, rows: ROWS_PER_STEP, now: clock() });
-    forgotten += step.ids.length;
+    const step = await store.purgeRuns({ endedBefore, runs: RUNS_PER_STEP, rows: ROWS_PER_STEP, now: clock() });
+    purged += step.ids.length;
     isDone = step.isDone;
     await yieldToEvents();
   }
-  return forgotten;
+  return purged;
 }
 
 async function deleteAll(drop: () => Promise<number>, mayContinue: () => boolean): Promise<number> {
@@ -146,16 +146,16 @@ async function deleteAll(drop: () => Promise<number>, mayContinue: () => boolean
   return total;
 }
 
-/** Deletes the records of forgotten runs in bounded steps. After a complete pass, the next one starts an hour later. */
-function createRecordSweep(store: Forgetting, clock: () => number) {
+/** Deletes the records of purged runs in bounded steps. After a complete pass, the next one starts an hour later. */
+function createRecordSweep(store: Retention, clock: () => number) {
   let cursor: string | undefined;
   let nextPass = 0;
   return {
     async sweep(endedBefore: number, mayContinue: () => boolean): Promise<number> {
       let total = 0;
       while (clock() >= nextPass && mayContinue()) {
-        const step = { endedBefore, forgottenBefore: clock() - FOLDERS_MS, limit: RUNS_PER_STEP, cursor };
-        const { deleted, next_cursor } = await store.forgetRecords(step);
+        const step = { endedBefore, purgedBefore: clock() - FOLDERS_MS, limit: RUNS_PER_STEP, cursor };
+        const { deleted, next_cursor } = await store.purgeRecords(step);
         total += deleted;
         cursor = next_cursor ?? undefined;
         if (next_cursor === null) nextPass = clock() + RECORDS_EVERY_MS;

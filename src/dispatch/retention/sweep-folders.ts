@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { getErrorCode } from '../../base/index.js';
 import { chooseFolder, listNames } from '../../files/index.js';
 import { PACKED_FOLDER, removePackedRun, removeRunFolder } from '../../run-folder/index.js';
-import type { Forgetting, Upkeep } from '../../store/index.js';
+import type { Retention, Maintenance } from '../../store/index.js';
 
 /** Options for removing folders. */
 export interface FolderSweepOptions {
-  readonly store: Pick<Forgetting, 'listForgottenRuns'> & Pick<Upkeep, 'findRunsWithoutEvents'>;
+  readonly store: Pick<Retention, 'listPurgedRuns'> & Pick<Maintenance, 'findRunsWithoutEvents'>;
   readonly data: string;
   readonly clock: () => number;
 }
@@ -17,8 +17,8 @@ const NAMES_PER_QUERY = 500;
 const OVERLAP_MS = 120_000;
 
 /**
- * Removes the folders and packed files of forgotten runs on this machine. The first sweep compares all of them with the store;
- * later sweeps only query which runs have been forgotten since. A folder whose run is not in the store belongs to something
+ * Removes the folders and packed files of purged runs on this machine. The first sweep compares all of them with the store;
+ * later sweeps only query which runs have been purged since. A folder whose run is not in the store belongs to something
  * else and is kept. If a run cannot be removed, the sweep throws the first error at its end, and the next sweep tries again.
  */
 export function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
@@ -54,7 +54,7 @@ export function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
     let removed = 0;
     let cursor: string | null | undefined;
     while (cursor !== null && !signal.aborted) {
-      const page = await store.listForgottenRuns({
+      const page = await store.listPurgedRuns({
         since: from,
         limit: NAMES_PER_QUERY,
         ...(cursor === undefined ? {} : { cursor }),

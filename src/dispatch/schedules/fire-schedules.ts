@@ -2,7 +2,7 @@ import { isSluiceError } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { Lead } from '../../orders/index.js';
 import type { Budgets } from '../../store/index.js';
-import type { Duty } from '../run-by-one-process.js';
+import type { BackgroundJob } from '../run-by-one-process.js';
 import { parseCron } from './cron.js';
 import type { CronMatch } from './cron.js';
 
@@ -28,10 +28,10 @@ const MAX_LATE_MS = 10 * MINUTE_MS;
 const EVERY_MS = 15_000;
 
 /**
- * Creates the duty that submits orders on their schedules. Each tick has its own request id, so that it causes only one
+ * Creates the job that submits orders on their schedules. Each tick has its own request id, so that it causes only one
  * order, even if several processes fire it. Throws `INVALID_SCHEDULE` for an invalid expression.
  */
-export function createScheduleDuty(options: ScheduleOptions): Duty {
+export function createScheduleJob(options: ScheduleOptions): BackgroundJob {
   const schedules = Object.entries(options.schedules).map(([name, schedule]) => ({
     name,
     schedule,

@@ -4,7 +4,7 @@ import { silentLogger } from '../../base/index.js';
 import { createLead } from '../../orders/lead/create-lead.js';
 import { openStore } from '../../store/open-store.js';
 import { parseCron } from './cron.js';
-import { createScheduleDuty, findTick } from './fire-schedules.js';
+import { createScheduleJob, findTick } from './fire-schedules.js';
 
 const at = (text: string): number => Date.parse(`${text}Z`);
 
@@ -62,8 +62,8 @@ describe('schedules', () => {
     };
     const request = { issue_ref: 'local#1', role: 'qa', repo_dir: `${data}/repository`, worker: 'codex-cli' };
     const nightly = { cron: '0 3 * * *', request: { ...request, instructions: 'Look.' } };
-    const fire = async (schedules: Parameters<typeof createScheduleDuty>[0]['schedules'] = { nightly }) =>
-      createScheduleDuty({ schedules, lead, store: timed, logger: silentLogger }).work(new AbortController().signal);
+    const fire = async (schedules: Parameters<typeof createScheduleJob>[0]['schedules'] = { nightly }) =>
+      createScheduleJob({ schedules, lead, store: timed, logger: silentLogger }).work(new AbortController().signal);
     const list = async () => (await store.listOrders({})).items;
     return { store, clock, fire, list, nightly };
   }

@@ -65,7 +65,7 @@ export const WRAPPER_SCHEMA = {
 } as const;
 
 /** The built-in types of wrappers, and the engine of each. A wrapper of a type with the engine `command` must name a command. */
-export const WORKER_TYPES: Readonly<Record<string, RunEngine>> = {
+export const WRAPPER_ENGINES: Readonly<Record<string, RunEngine>> = {
   'codex-cli': 'codex',
   'claude-code': 'claude',
   'gemini-cli': 'gemini',
@@ -79,7 +79,7 @@ export const WORKER_TYPES: Readonly<Record<string, RunEngine>> = {
 
 /** Returns the engine of an agent that Sluice can start itself; undefined for types that need a command. */
 export function findAgentEngine(type: string): RunEngine | undefined {
-  const engine = Object.hasOwn(WORKER_TYPES, type) ? WORKER_TYPES[type] : undefined;
+  const engine = Object.hasOwn(WRAPPER_ENGINES, type) ? WRAPPER_ENGINES[type] : undefined;
   return engine === 'command' ? undefined : engine;
 }
 
@@ -128,7 +128,7 @@ export function findWrapper(name: string, configured: Wrappers): Wrapper {
   const wrapper = Object.hasOwn(configured, name) ? configured[name] : undefined;
   if (wrapper !== undefined) return wrapper;
   if (findAgentEngine(name) !== undefined) return { type: name };
-  const agents = Object.keys(WORKER_TYPES).filter((type) => findAgentEngine(type) !== undefined);
+  const agents = Object.keys(WRAPPER_ENGINES).filter((type) => findAgentEngine(type) !== undefined);
   const names = [...new Set([...Object.keys(configured), ...agents])].join(', ');
   throw new OrdersError(
     'UNKNOWN_WORKER',

@@ -261,8 +261,8 @@ async function readVersion(context: RunContext): Promise<string | undefined> {
   const words = getProgramCommand(context, launcher.program);
   // The environment lacks the run's marker: this process does not belong to the run, and must not be ended with it.
   const version = await findEngineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
-  if (version !== undefined && !isVersionIn(version, launcher.drives)) {
-    const tested = launcher.drives === '' ? 'no version of it was tested' : `tested with ${launcher.drives}`;
+  if (version !== undefined && !isVersionIn(version, launcher.testedVersions)) {
+    const tested = launcher.testedVersions === '' ? 'no version of it was tested' : `tested with ${launcher.testedVersions}`;
     const message = `${launcher.engine} ${version} is not a tested version (${tested}). Check the first results closely.`;
     warn(context, { code: 'UNPROVEN_VERSION', message });
   }

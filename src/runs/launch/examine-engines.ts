@@ -62,11 +62,11 @@ async function examine(launcher: Launcher, options: ExamineOptions): Promise<Eng
     const command = [program, ...words, ...launcher.versionCommand].join(' ');
     return { ...found, path, status: 'broken', next: `${reason}; run \`${command}\` yourself, or install it again` };
   }
-  if (isVersionIn(version, launcher.drives)) return { ...found, path, version, status: 'ready' };
+  if (isVersionIn(version, launcher.testedVersions)) return { ...found, path, version, status: 'ready' };
   const next =
-    launcher.drives === ''
+    launcher.testedVersions === ''
       ? 'no version of it was tested; check its first results closely'
-      : `tested with ${launcher.drives}; check its first results closely, or ${launcher.installHint}`;
+      : `tested with ${launcher.testedVersions}; check its first results closely, or ${launcher.installHint}`;
   return { ...found, path, version, status: 'unproven_version', next };
 }
 

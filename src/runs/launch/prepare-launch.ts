@@ -97,10 +97,10 @@ async function usesTwoWay(context: RunContext): Promise<boolean> {
   const { spec, launcher, ports } = context;
   if (spec.permissions === 'ask' || ports.inputs.attachments.length > 0) return true;
   const mayContinue = spec.mode === 'interactive' || (spec.contract !== undefined && (spec.max_retries ?? 0) > 0);
-  if (!mayContinue || launcher.canAsk !== true || launcher.drives === '') return false;
+  if (!mayContinue || launcher.canAsk !== true || launcher.testedVersions === '') return false;
   const words = getProgramCommand(context, launcher.program);
   const version = await findEngineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
-  return version !== undefined && isVersionIn(version, launcher.drives);
+  return version !== undefined && isVersionIn(version, launcher.testedVersions);
 }
 
 /** Lists the arguments chosen by the caller or the configuration, never one that contains a prompt. */

@@ -34,7 +34,7 @@ export async function prepareSandbox(
       env: { ...launch.env, ...launcher.sandboxEnvironment },
       runDir,
       hidden: [dirname(dirname(runDir)), join(runDir, AUDIT_FOLDER)],
-      states: launcher.keepsState?.(launch.env) ?? [],
+      states: launcher.listStateFolders?.(launch.env) ?? [],
       network,
       folders: ports.sandbox,
       onDenied: (denied) => reportDenied(context, denied),

@@ -48,7 +48,7 @@ export type AgentSettings = AcpAgent | ProgramAgent;
 const COMMON_ENVIRONMENT = ['OPENAI_*', 'ANTHROPIC_*', 'GEMINI_*', 'GOOGLE_*'];
 
 /** The requirements of a program, with or without the protocol. */
-type ProgramRequirements = Pick<Launcher, 'environment' | 'installHint'> & { readonly keepsState: FindState };
+type ProgramRequirements = Pick<Launcher, 'environment' | 'installHint'> & { readonly listStateFolders: FindState };
 
 interface BuiltInAgent extends ProgramRequirements, Pick<AcpAgent, 'acp' | 'authenticate'> {
   variables?(request: LaunchRequest): Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ interface BuiltInAgent extends ProgramRequirements, Pick<AcpAgent, 'acp' | 'auth
 /** Returns the requirements of a program that is also an engine without the protocol. */
 function pickRequirements(launcher: Launcher): ProgramRequirements {
   const { environment, installHint } = launcher;
-  return { environment, installHint, keepsState: (env) => launcher.keepsState?.(env) ?? [] };
+  return { environment, installHint, listStateFolders: (env) => launcher.listStateFolders?.(env) ?? [] };
 }
 
 /**
@@ -88,19 +88,19 @@ const BUILT_IN_AGENTS: Readonly<Record<string, BuiltInAgent>> = {
   },
   'copilot-acp': { ...pickRequirements(copilotLauncher), acp: ['copilot', '--acp'] },
   'kimi-acp': {
-    keepsState: findKimiState,
+    listStateFolders: findKimiState,
     acp: ['kimi', 'acp'],
     environment: ['KIMI_*', 'MOONSHOT_*', 'OPENAI_*', ...NETWORK_ENVIRONMENT],
     installHint: 'npm install --global @moonshot-ai/kimi-code@2.1.0 (needs Node.js 22)',
   },
   'claude-acp': {
-    keepsState: findClaudeState,
+    listStateFolders: findClaudeState,
     acp: ['claude-agent-acp'],
     environment: ['ANTHROPIC_*', 'CLAUDE_*', ...NETWORK_ENVIRONMENT],
     installHint: 'npm install --global @agentclientprotocol/claude-agent-acp@0.99.1',
   },
   'codex-acp': {
-    keepsState: findCodexState,
+    listStateFolders: findCodexState,
     acp: ['codex-acp'],
     authenticate: 'api-key',
     environment: ['OPENAI_*', 'CODEX_*', ...NETWORK_ENVIRONMENT],
@@ -120,14 +120,14 @@ export function createAcpLauncher(engine: string, settings: AcpAgent, builtIn?: 
     engine,
     program,
     reads: 'acp',
-    drives: '',
+    testedVersions: '',
     environment: builtIn?.environment ?? [...(settings.env ?? COMMON_ENVIRONMENT), ...NETWORK_ENVIRONMENT],
     canResume: true,
     canAsk: true,
     accepts: { attachments: ['image', 'audio', 'file'], mcpServers: ['stdio', 'http', 'sse'] },
     reportsCost: true,
     versionCommand: [],
-    keepsState: builtIn?.keepsState ?? createStateFinder(settings.keeps),
+    listStateFolders: builtIn?.listStateFolders ?? createStateFinder(settings.keeps),
     readVersion: () => undefined,
     installHint: builtIn?.installHint ?? `install ${program}, or correct agents.${engine} in the configuration`,
     launch(request) {

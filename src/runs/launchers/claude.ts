@@ -18,7 +18,7 @@ export const claudeLauncher: Launcher = {
   engine: 'claude',
   program: 'claude',
   reads: 'claude',
-  drives: '>=2.1.325 <2.2.0',
+  testedVersions: '>=2.1.325 <2.2.0',
   environment: [
     'ANTHROPIC_*',
     'CLAUDE_CONFIG_DIR',
@@ -33,7 +33,7 @@ export const claudeLauncher: Launcher = {
   accepts: { attachments: ['image'], mcpServers: ['stdio', 'http', 'sse'] },
   reportsCost: true,
   versionCommand: ['--version'],
-  keepsState: findClaudeState,
+  listStateFolders: findClaudeState,
   // As root it refuses `bypass` without this.
   sandboxEnvironment: { IS_SANDBOX: '1' },
   readVersion,

@@ -8,7 +8,7 @@ export const commandLauncher: Launcher = {
   engine: 'command',
   program: '',
   reads: 'generic',
-  drives: '',
+  testedVersions: '',
   environment: [],
   canResume: false,
   reportsCost: false,

@@ -27,7 +27,7 @@ export function defineLauncher(definition: LauncherDefinition): Launcher {
   if (RUN_ENGINES.some((known) => known === engine))
     throw createLauncherError(engine, 'a built-in engine has this name');
   return {
-    drives: '',
+    testedVersions: '',
     environment: [],
     canResume: false,
     reportsCost: false,

@@ -75,7 +75,7 @@ export interface Launcher {
   /** The engine of `events` that reads its output. */
   readonly reads: EngineName | (string & {});
   /** The tested versions: `>=0.166.0 <0.167.0`; empty if none was tested. */
-  readonly drives: string;
+  readonly testedVersions: string;
   /** Names of environment variables it may need, in addition to those of every process; `OPENAI_*` is a pattern. */
   readonly environment: readonly string[];
   readonly canResume: boolean;
@@ -92,7 +92,7 @@ export interface Launcher {
   /** Checks the folders before the launch; rejects with a typed error if the permissions cannot be enforced. */
   inspect?(request: LaunchRequest): Promise<void>;
   /** Folders in which it stores its login and sessions; in a sandbox, nothing else of the home folder is visible. */
-  keepsState?(env: Readonly<Record<string, string>>): readonly StateFolder[];
+  listStateFolders?(env: Readonly<Record<string, string>>): readonly StateFolder[];
   /** Added to the environment inside a sandbox. */
   readonly sandboxEnvironment?: Readonly<Record<string, string>>;
   /** Throws a typed error for a request it cannot launch. */

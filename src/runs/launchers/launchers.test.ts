@@ -37,7 +37,7 @@ it.each(['gemini', 'qwen', 'opencode', 'copilot'])(
     const [plain, twoWay] = [getLauncher(engine), getLauncher(`${engine}-acp`)];
     expect(twoWay.environment).toEqual(plain.environment);
     expect(twoWay.installHint).toBe(plain.installHint);
-    expect(twoWay.keepsState?.({ HOME: '/home/me' })).toEqual(plain.keepsState?.({ HOME: '/home/me' }));
+    expect(twoWay.listStateFolders?.({ HOME: '/home/me' })).toEqual(plain.listStateFolders?.({ HOME: '/home/me' }));
   },
 );
 

@@ -34,7 +34,7 @@ export const opencodeLauncher: Launcher = {
   engine: 'opencode',
   program: 'opencode',
   reads: 'opencode',
-  drives: '>=1.18.33 <1.19.0',
+  testedVersions: '>=1.18.33 <1.19.0',
   environment: [
     'OPENCODE_*',
     'XDG_*',
@@ -48,7 +48,7 @@ export const opencodeLauncher: Launcher = {
   canResume: true,
   reportsCost: true,
   versionCommand: ['--version'],
-  keepsState: findOpencodeState,
+  listStateFolders: findOpencodeState,
   readVersion,
   installHint: 'npm install --global opencode-ai@1.18.33',
   async inspect({ permissions, workdir }) {

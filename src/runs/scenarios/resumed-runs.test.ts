@@ -29,7 +29,7 @@ async function prepare(
 ) {
   const site = await makeSite();
   const script = join(site.root, 'agent.json');
-  const [, version = ''] = /^>=(\S+)/u.exec(LAUNCHERS[engine].drives) ?? [];
+  const [, version = ''] = /^>=(\S+)/u.exec(LAUNCHERS[engine].testedVersions) ?? [];
   await writeFile(script, JSON.stringify({ version, turns }));
   const spec: RunSpec = { engine, prompt: 'Do it.', workdir: site.workdir, ...given };
   const log = createMemoryEventLog();

@@ -203,7 +203,7 @@ describe.runIf(canSandbox)('the stored data of an engine', () => {
       engine: 'keeper',
       program: 'sh',
       reads: 'generic',
-      keepsState: () => [
+      listStateFolders: () => [
         { folder, keep: ['sessions/', 'login'], read: ['settings', 'sessions/bin/'], copy: ['projects'] },
       ],
       launch: ({ prompt }) => ({ command: ['sh', '-c', prompt], env: {} }),

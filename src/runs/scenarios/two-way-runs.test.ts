@@ -39,7 +39,7 @@ async function converse(
 ) {
   const site = await makeSite();
   const script = join(site.root, 'agent.json');
-  const [, tested = ''] = /^>=(\S+)/u.exec(LAUNCHERS[engine].drives) ?? [];
+  const [, tested = ''] = /^>=(\S+)/u.exec(LAUNCHERS[engine].testedVersions) ?? [];
   await writeFile(script, JSON.stringify({ version: more.version ?? tested, options: more.agent, turns }));
   const { replies, onEvent } = more;
   const ended = await runToEnd(

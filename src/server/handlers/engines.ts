@@ -1,4 +1,4 @@
-import { WORKER_TYPES, findAgentEngine } from '../../orders/index.js';
+import { WRAPPER_ENGINES, findAgentEngine } from '../../orders/index.js';
 import type { Wrappers } from '../../orders/index.js';
 import { listLaunchers } from '../../runs/index.js';
 import type { Handlers } from '../http/request-checks.js';
@@ -25,7 +25,7 @@ export function createEngineHandlers({ settings, wrappers, lead }: ServerContext
 /** Lists the configured wrappers and the built-in agents: orders name one of them in their field `worker`. */
 function listWrappers(wrappers: Wrappers): { name: string; type: string }[] {
   const configured = Object.entries(wrappers).map(([name, { type }]) => ({ name, type }));
-  const agents = Object.keys(WORKER_TYPES).filter(
+  const agents = Object.keys(WRAPPER_ENGINES).filter(
     (type) => findAgentEngine(type) !== undefined && !Object.hasOwn(wrappers, type),
   );
   return [...configured, ...agents.map((type) => ({ name: type, type }))];

@@ -7,7 +7,7 @@ import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
 import { createHistory } from '../stream/read-history.js';
 import { createSocketOutlet, createWebOutlet } from '../stream/outlet.js';
-import { readInTurns } from '../stream/turns.js';
+import { limitReads } from '../stream/limit-reads.js';
 import { createStreamHub } from '../stream/stream-hub.js';
 import type { StartStream } from '../stream/stream-hub.js';
 import { BOTH_PROTOCOLS, joinStreams } from '../stream/join-streams.js';
@@ -20,7 +20,7 @@ export function createRunEventHandlers(
   server: ServerContext,
 ): Pick<Handlers, 'followRun' | 'followRunByPost' | 'readHistory'> {
   const { store, logger, ending, settings } = server;
-  const log = readInTurns(store);
+  const log = limitReads(store);
   const hub = createStreamHub({ store, log, logger, ending });
   const readHistory = createHistory(log);
 

@@ -3,13 +3,13 @@ import { silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import { workerState } from '../../records/index.js';
 import type { WorkerRecord } from '../../records/index.js';
-import type { Store, StoreFigures } from '../../store/index.js';
+import type { Store, OpenWorkCounts } from '../../store/index.js';
 import type { ServerMeter } from '../server-context.js';
 import type { Tracing } from '../../tracing/index.js';
-import { createFigures } from './figures.js';
-import { createOrderFigures, createRunFigures } from './run-figures.js';
+import { createMetricRegistry } from './metric-registry.js';
+import { createOrderMetrics, createRunMetrics } from './run-metrics.js';
 import { createTail } from './tail.js';
-import type { Gauge } from './figures.js';
+import type { Gauge } from './metric-registry.js';
 
 interface MetricsOptions {
   readonly store: Store;
@@ -39,7 +39,7 @@ const LAG_SECONDS = [0.01, 0.05, 0.25, 1, 5];
 
 /**
  * Counts the requests of this server, and the runs and executions of all machines since it started. Each run and execution is counted
- * by one server only, so that the figures of all servers add up to the total.
+ * by one server only, so that the metrics of all servers add up to the total.
  *
  * @example
  * const metrics = createMetrics({ store, data })
@@ -48,20 +48,20 @@ const LAG_SECONDS = [0.01, 0.05, 0.25, 1, 5];
 export function createMetrics(options: MetricsOptions): Metrics {
   const { store, data, tracing, clock = () => store.now(), logger = silentLogger } = options;
   const { driftThreshold = DRIFT_THRESHOLD } = options;
-  const figures = createFigures();
-  const parses = figures.counter('sluice_parse_total', 'Texts parsed over HTTP, by outcome and repair level.');
-  const requests = figures.counter('sluice_http_requests_total', 'Requests handled, by endpoint and status.');
-  const seconds = figures.histogram('sluice_http_request_seconds', 'Duration of requests.', REQUEST_SECONDS);
-  const lag = figures.histogram(
+  const registry = createMetricRegistry();
+  const parses = registry.counter('sluice_parse_total', 'Texts parsed over HTTP, by outcome and repair level.');
+  const requests = registry.counter('sluice_http_requests_total', 'Requests handled, by endpoint and status.');
+  const seconds = registry.histogram('sluice_http_request_seconds', 'Duration of requests.', REQUEST_SECONDS);
+  const lag = registry.histogram(
     'sluice_event_lag_seconds',
     'Time from an event until it can be read, for events written by this process.',
     LAG_SECONDS,
   );
-  const runs = createRunFigures(figures, { data, logger, driftThreshold });
-  const orders = createOrderFigures(figures);
+  const runs = createRunMetrics(registry, { data, logger, driftThreshold });
+  const orders = createOrderMetrics(registry);
 
   const from = clock();
-  const claim = async (ids: readonly string[]) => store.claimFigures({ ids, now: clock() });
+  const claim = async (ids: readonly string[]) => store.claimForMetrics({ ids, now: clock() });
   const countNewRuns = createTail({
     from,
     list: async (since, cursor) =>
@@ -98,7 +98,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   async function measure(now: number): Promise<readonly Gauge[]> {
     const [counts, workers, budgetWaits] = await Promise.all([
-      store.measure(),
+      store.countOpenWork(),
       store.listWorkers(now),
       store.countBudgetWaits(),
     ]);
@@ -123,7 +123,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     async render() {
       await countNew();
-      return figures.render(await countOpen());
+      return registry.render(await countOpen());
     },
     measureLag: (log) => ({
       ...log,
@@ -144,7 +144,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 }
 
 /** Reads the current gauges of the store, over all machines. */
-function readGauges({ runs, orders, inbox, outbox }: StoreFigures, now: number): readonly Gauge[] {
+function readGauges({ runs, orders, inbox, outbox }: OpenWorkCounts, now: number): readonly Gauge[] {
   const age = outbox.oldest === null ? 0 : Math.max(0, now - outbox.oldest) / 1000;
   return [
     { name: 'sluice_runs', help: 'Runs that have not ended, by state.', values: toValues(runs) },

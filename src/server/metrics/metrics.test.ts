@@ -17,7 +17,7 @@ async function openMetered() {
   const lines: string[] = [];
   const server = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
   /** Reads the samples of a metric, by their labels. */
-  const readFigure = async (name: string): Promise<Record<string, number>> => {
+  const readMetric = async (name: string): Promise<Record<string, number>> => {
     const text = await (await server.get('/metrics')).text();
     const samples = text.split('\n').flatMap((line) => {
       const [, labels = '', value] = new RegExp(`^${name}(\\{.*\\})? (\\S+)$`).exec(line) ?? [];
@@ -25,7 +25,7 @@ async function openMetered() {
     });
     return Object.fromEntries(samples);
   };
-  return { ...server, readFigure, lines };
+  return { ...server, readMetric, lines };
 }
 
 const NOW = Date.now();
@@ -55,21 +55,21 @@ describe('GET /metrics', () => {
   });
 
   it('counts parses by outcome and repair level, and requests', async () => {
-    const { post, readFigure } = await openMetered();
+    const { post, readMetric } = await openMetered();
     await post('/v1/parse', { text: '{}' });
     await post('/v1/parse', { text: '{"a": 1,}' });
     await post('/v1/parse', { text: 'no' });
-    expect(await readFigure('sluice_parse_total')).toEqual({
+    expect(await readMetric('sluice_parse_total')).toEqual({
       '{outcome="success",repair_level="none",code="none"}': 1,
       '{outcome="success",repair_level="deterministic_generic",code="none"}': 1,
       '{outcome="failed",repair_level="none",code="NO_JSON"}': 1,
     });
-    expect(await readFigure('sluice_http_requests_total')).toMatchObject({ '{endpoint="parse",status="200"}': 3 });
-    expect(await readFigure('sluice_http_request_seconds_count')).toMatchObject({ '{endpoint="parse"}': 3 });
+    expect(await readMetric('sluice_http_requests_total')).toMatchObject({ '{endpoint="parse",status="200"}': 3 });
+    expect(await readMetric('sluice_http_request_seconds_count')).toMatchObject({ '{endpoint="parse"}': 3 });
   });
 
   it('counts runs by state, and ended runs by outcome, with their usage', async () => {
-    const { store, readFigure } = await openMetered();
+    const { store, readMetric } = await openMetered();
     await store.createRun({ id: 'q', spec: sampleSpec(), state: 'queued', now: NOW });
     const running = { state: 'running', workerId: 'w', leaseMs: 1000, now: NOW } as const;
     for (const id of ['a', 'b', 'c']) await store.createRun({ id, spec: sampleSpec({ engine: 'codex' }), ...running });
@@ -82,7 +82,7 @@ describe('GET /metrics', () => {
       now: soon(),
       result: createRunResult({ status: 'failed', error, usage }),
     });
-    expect(await readFigure('sluice_runs')).toEqual({
+    expect(await readMetric('sluice_runs')).toEqual({
       '{state="queued"}': 1,
       '{state="running"}': 1,
       '{state="waiting"}': 0,
@@ -91,13 +91,13 @@ describe('GET /metrics', () => {
       '{engine="codex",status="success",repair_level="none"}': 1,
       '{engine="codex",status="failed",repair_level="none"}': 1,
     };
-    expect(await readFigure('sluice_runs_ended_total')).toEqual(ended);
-    expect(await readFigure('sluice_runs_ended_total')).toEqual(ended);
-    expect(await readFigure('sluice_run_failures_total')).toEqual({
+    expect(await readMetric('sluice_runs_ended_total')).toEqual(ended);
+    expect(await readMetric('sluice_runs_ended_total')).toEqual(ended);
+    expect(await readMetric('sluice_run_failures_total')).toEqual({
       '{engine="codex",category="timeout",code="TIME_LIMIT"}': 1,
     });
-    expect(await readFigure('sluice_usage_tokens_total')).toMatchObject({ '{engine="codex",kind="input"}': 20 });
-    expect(await readFigure('sluice_usage_cost_dollars_total')).toEqual({ '{engine="codex"}': 1 });
+    expect(await readMetric('sluice_usage_tokens_total')).toMatchObject({ '{engine="codex",kind="input"}': 20 });
+    expect(await readMetric('sluice_usage_cost_dollars_total')).toEqual({ '{engine="codex"}': 1 });
   });
 
   it('counts each run and each decision on one of the servers that share a store', async () => {
@@ -132,7 +132,7 @@ describe('GET /metrics', () => {
   });
 
   it('counts drift by engine version, and logs runs with much of it', async () => {
-    const { store, data, readFigure, lines } = await openMetered();
+    const { store, data, readMetric, lines } = await openMetered();
     for (const [id, count] of [
       ['few', 2],
       ['many', 40],
@@ -153,11 +153,11 @@ describe('GET /metrics', () => {
       await store.createRun({ id, spec: sampleSpec({ engine: 'codex' }), ...running });
       await store.endRun({ id, workerId: 'w', now: soon(), result: createRunResult() });
     }
-    expect(await readFigure('sluice_drift_total')).toEqual({
+    expect(await readMetric('sluice_drift_total')).toEqual({
       '{engine="codex",engine_version="9.9.9",kind="type"}': 42,
       '{engine="codex",engine_version="9.9.9",kind="field"}': 2,
     });
-    expect(await readFigure('sluice_drift_alerts_total')).toEqual({ '{engine="codex",engine_version="9.9.9"}': 1 });
+    expect(await readMetric('sluice_drift_alerts_total')).toEqual({ '{engine="codex",engine_version="9.9.9"}': 1 });
     const rendered = lines
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ level }) => level === 'warn');
@@ -165,7 +165,7 @@ describe('GET /metrics', () => {
   });
 
   it('counts decisions, reasons for asking a person, stale results, complete comments, and queues', async () => {
-    const { store, readFigure } = await openMetered();
+    const { store, readMetric } = await openMetered();
     const at = new Date(soon()).toISOString();
     const asked = (await store.submitOrder(sampleSubmission())).record;
     const problems = [{ code: 'KEY_MISSING', message: 'x' }];
@@ -189,17 +189,17 @@ describe('GET /metrics', () => {
         stale: { ...other, execution: { ...other.execution, at } },
       });
     }
-    expect(await readFigure('sluice_decisions_total')).toEqual({
+    expect(await readMetric('sluice_decisions_total')).toEqual({
       '{action="needs-human",result_code="manual_intervention",by="rules"}': 1,
       '{action="archive",result_code="stale_run",by="rules"}': 1,
       '{action="advance",result_code="none",by="rules"}': 1,
     });
-    expect(await readFigure('sluice_needs_human_total')).toEqual({ '{cause="KEY_MISSING"}': 1 });
-    expect(await readFigure('sluice_stale_results_total')).toEqual({ '{worker_type="script"}': 1 });
-    expect(await readFigure('sluice_comments_total')).toEqual({ '{complete="false"}': 1, '{complete="true"}': 1 });
-    expect(await readFigure('sluice_inbox_items')).toEqual({ '': 1 });
-    expect(await readFigure('sluice_outbox_messages')).toEqual({ '{state="open"}': 1, '{state="dead"}': 0 });
-    expect((await readFigure('sluice_outbox_age_seconds'))['']).toBeGreaterThanOrEqual(5);
+    expect(await readMetric('sluice_needs_human_total')).toEqual({ '{cause="KEY_MISSING"}': 1 });
+    expect(await readMetric('sluice_stale_results_total')).toEqual({ '{worker_type="script"}': 1 });
+    expect(await readMetric('sluice_comments_total')).toEqual({ '{complete="false"}': 1, '{complete="true"}': 1 });
+    expect(await readMetric('sluice_inbox_items')).toEqual({ '': 1 });
+    expect(await readMetric('sluice_outbox_messages')).toEqual({ '{state="open"}': 1, '{state="dead"}': 0 });
+    expect((await readMetric('sluice_outbox_age_seconds'))['']).toBeGreaterThanOrEqual(5);
   });
 });
 

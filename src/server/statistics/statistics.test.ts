@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countRun } from '../../store/roll-up.js';
-import type { RunFigure } from '../../store/roll-up.js';
+import type { RunSample } from '../../store/roll-up.js';
 import type { InboxHistory } from '../../store/inbox-roll-up.js';
 import { countStatistics, computePercentile } from './count-statistics.js';
 import { readStatisticsSpan } from './statistics-span.js';
@@ -10,7 +10,7 @@ const NOW = Date.parse('2026-11-15T06:30:00.000Z');
 const HOUR = 3_600_000;
 const SPAN = { since: NOW - 2 * HOUR, until: NOW, stepMs: HOUR };
 
-function createRun(change: Partial<RunFigure> = {}): RunFigure {
+function createRun(change: Partial<RunSample> = {}): RunSample {
   return {
     engine: 'codex',
     outcome: 'success',
@@ -48,13 +48,13 @@ function toHistory(items: readonly Item[], since = SPAN.since): InboxHistory {
   };
 }
 
-const count = (runs: readonly RunFigure[], inbox: readonly Item[] = []) =>
+const count = (runs: readonly RunSample[], inbox: readonly Item[] = []) =>
   countStatistics({ span: SPAN, runs: runs.map(toSlot), inbox: toHistory(inbox), now: NOW });
 
 /** Converts a run to what a store returns while it is not counted in its slots yet. */
-const toSlot = (figure: RunFigure) => ({ at: figure.ended_at, engine: figure.engine, counts: countRun(figure) });
+const toSlot = (sample: RunSample) => ({ at: sample.ended_at, engine: sample.engine, counts: countRun(sample) });
 
-describe('figures over time', () => {
+describe('statistics over time', () => {
   it('have a bucket for every step, even if nothing happened', () => {
     const empty = { runs: [], usage: [], drift: [], inbox: { open: 0, oldest_age_ms: null }, needs_human: [] };
     expect(count([])).toEqual([

@@ -230,12 +230,12 @@ it('sends a gap to a reader of past events if the rest was deleted in the meanti
   const run = await startScriptedRun(store, 'run-1', 1000);
   await run.publish();
   await run.end();
-  let isForgotten = false;
-  const hub = openHub({ ...store, read: async (query) => (isForgotten ? [] : store.read(query)) });
+  let isPurged = false;
+  const hub = openHub({ ...store, read: async (query) => (isPurged ? [] : store.read(query)) });
   const reader = await hub.follow('run-1');
   reader.shut();
   await vi.waitFor(() => expect(reader.outlet.unsent).toBeGreaterThan(64 * 1024), { timeout: 15_000 });
-  isForgotten = true;
+  isPurged = true;
   reader.open();
   await vi.waitFor(() => expect(reader.read()).toContain('event: end\n'), { timeout: 15_000 });
   const last = numbersIn(reader.read()).length;

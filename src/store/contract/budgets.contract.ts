@@ -150,7 +150,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.findRequest('r1')).toBeUndefined();
     });
 
-    it('forgets the requests of more than a year ago at the next request, even if no budget is reserved', async () => {
+    it('deletes requests older than a year at the next request, even if no budget is reserved', async () => {
       const store = await openSite(await makeSite());
       await store.noteRequest({ run: 'r1', caller: 'ci', issueRef: null, now: NOW });
       await store.noteRequest({ run: 'r2', caller: 'ci', issueRef: null, now: NOW + 366 * DAY_MS });

@@ -60,7 +60,7 @@ export function describeFleet(makeSite: MakeSite): void {
       expect(await store.listWorkers(NOW)).toEqual([]);
     });
 
-    it('forgets a worker that has been gone for a day', async () => {
+    it('deletes a worker that has been gone for a day', async () => {
       const store = await openSite(await makeSite());
       await store.reportWorker(sampleReport('w1'));
       const later = NOW + 1000 + DAY_MS;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { countRun, sumCounts } from '../roll-up.js';
-import type { RunCounts, RunFigure } from '../roll-up.js';
+import type { RunCounts, RunSample } from '../roll-up.js';
 import type { Store } from '../store.js';
 import { readEverything } from './fixtures/golden-store.js';
 import { NOW, sampleClaim, sampleHold, sampleSettlement } from './fixtures/order-samples.js';
@@ -39,5 +39,5 @@ export async function expectGolden(store: Store, content: Buffer): Promise<void>
 
 /** Reads the recorded figures; stores made before runs were counted in slots have the figures of each run. */
 function readFigures(recorded: unknown): RunCounts {
-  return Array.isArray(recorded) ? sumCounts((recorded as RunFigure[]).map(countRun)) : (recorded as RunCounts);
+  return Array.isArray(recorded) ? sumCounts((recorded as RunSample[]).map(countRun)) : (recorded as RunCounts);
 }

@@ -66,7 +66,7 @@ async function readAll(store: Store) {
     outbox: (await store.listOutbox(page)).items,
     executions: (await store.listExecutions(page)).items,
     runs: (await store.listRuns(page)).items,
-    figures: await store.measure(),
+    figures: await store.countOpenWork(),
   };
 }
 

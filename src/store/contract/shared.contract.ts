@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { describeForgettingCounted } from './forgetting.contract.js';
+import { describeRetentionCounts } from './retention.contract.js';
 import { describeKill } from './kill.contract.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleClaim, NOW, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
@@ -21,7 +21,7 @@ export function describeSharedStore(where: string, makeSite: MakeSite): void {
       expect(await (await openSite(url)).findIssue('local#1')).toMatchObject({ state: 'review' });
     });
 
-    describeForgettingCounted(makeSite);
+    describeRetentionCounts(makeSite);
 
     it('is created once when opened concurrently', async () => {
       const url = await makeSite();

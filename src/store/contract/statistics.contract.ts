@@ -4,7 +4,7 @@ import type { OrderRecord } from '../../records/order-record.js';
 import type { RunResult } from '../../records/run-result.js';
 import { sumInboxCounts } from '../inbox-roll-up.js';
 import { sumCounts } from '../roll-up.js';
-import type { RunCounts, RunSpan } from '../roll-up.js';
+import type { RunCounts, StatisticsPeriod } from '../roll-up.js';
 import type { Store } from '../store.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleItem, NOW, sampleResolution, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
@@ -35,9 +35,9 @@ async function resolve(store: Store, item: InboxItem, record: OrderRecord, ms: n
   await store.resolveItem({ ...resolution, resolution: { ...resolution.resolution, at: formatAt(ms) } });
 }
 
-/** Returns the counts of a span by engine, summed up as for a chart. */
-async function countRuns(store: Store, span: RunSpan = ALL): Promise<Record<string, RunCounts>> {
-  const slots = await store.listRunSlots(span);
+/** Returns the counts of a period by engine, summed up as for a chart. */
+async function countRuns(store: Store, period: StatisticsPeriod = ALL): Promise<Record<string, RunCounts>> {
+  const slots = await store.listRunSlots(period);
   const engines = [...new Set(slots.map(({ engine }) => engine))];
   const sum = (wanted: string) =>
     sumCounts(slots.filter(({ engine }) => engine === wanted).map(({ counts }) => counts));
@@ -50,7 +50,7 @@ export function describeStatistics(makeSite: MakeSite): void {
     ['before they are added to slots', async () => undefined],
     ['after they were added to slots', async (store: Store) => store.countEndedRuns(100)],
   ])('counts of runs, %s:', (_, prepare) => {
-    it('show how the runs of a span ended', async () => {
+    it('show how the runs of a period ended', async () => {
       const store = await openSite(await makeSite());
       const process = { exit_code: 0, signal: null, command: ['codex'], version: '0.166.0' };
       await endRun(store, 'r1', 10, { process, drift: { unknown_types: 2, unknown_fields: 1 } });
@@ -191,7 +191,7 @@ export function describeStatistics(makeSite: MakeSite): void {
       expect(resolved).toEqual({ resolved: 1, oldest_resolved: NOW });
     });
 
-    it('includes items from after the requested span, but none from before it', async () => {
+    it('includes items from after the requested period, but none from before it', async () => {
       const store = await openSite(await makeSite());
       const minute = Math.floor(NOW / 60_000) * 60_000;
       for (const [index, ms] of [0, 59_999, 60_000, HOUR_MS, DAY_MS, 40 * DAY_MS].entries()) {

@@ -1,9 +1,9 @@
 import { describe } from 'vitest';
 import { describeBudgets } from './budgets.contract.js';
-import { describeDuties } from './duties.contract.js';
+import { describeJobLeases } from './job-leases.contract.js';
 import { describeEventLog } from './event-log.contract.js';
 import { describeFleet } from './fleet.contract.js';
-import { describeForgetting } from './forgetting.contract.js';
+import { describeRetention } from './retention.contract.js';
 import type { MakeSite } from './fixtures/open-site.js';
 import { describeClaims } from './claims.contract.js';
 import { describeDeferring } from './deferring.contract.js';
@@ -17,7 +17,7 @@ import { describeSearch } from './search.contract.js';
 import { describeSettleAndResolve } from './settle-and-resolve.contract.js';
 import { describeStatistics } from './statistics.contract.js';
 import { describeSubmitAndClaim } from './submit-and-claim.contract.js';
-import { describeUpkeep } from './upkeep.contract.js';
+import { describeMaintenance } from './maintenance.contract.js';
 
 /** The contract of every store. `makeSite` creates an unused location for the running test. */
 export function describeStore(where: string, makeSite: MakeSite): void {
@@ -33,11 +33,11 @@ export function describeStore(where: string, makeSite: MakeSite): void {
     describeSearch(makeSite);
     describeEventLog(makeSite);
     describeResultCache(makeSite);
-    describeUpkeep(makeSite);
-    describeForgetting(makeSite);
+    describeMaintenance(makeSite);
+    describeRetention(makeSite);
     describeStatistics(makeSite);
     describeFleet(makeSite);
-    describeDuties(makeSite);
+    describeJobLeases(makeSite);
     describeBudgets(makeSite);
     describeModel(makeSite);
   });

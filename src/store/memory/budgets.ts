@@ -24,7 +24,7 @@ export function createBudgets(tables: Tables): Budgets {
     });
   }
 
-  function forgetBefore(time: number): void {
+  function deleteBefore(time: number): void {
     for (const [run, { at }] of budgets) if (at < time) budgets.delete(run);
   }
 
@@ -39,7 +39,7 @@ export function createBudgets(tables: Tables): Budgets {
   return {
     async noteRequest({ run, caller, issueRef, now }) {
       checkOpen(tables);
-      forgetBefore(now - BUDGET_ROW_TTL_MS);
+      deleteBefore(now - BUDGET_ROW_TTL_MS);
       if (!budgets.has(run)) budgets.set(run, { ...EMPTY, caller, issueRef, at: now });
     },
     async findRequest(run) {
@@ -49,7 +49,7 @@ export function createBudgets(tables: Tables): Budgets {
     },
     async reserveBudget({ run, issueRef, now, limits }) {
       checkOpen(tables);
-      forgetBefore(now - BUDGET_ROW_TTL_MS);
+      deleteBefore(now - BUDGET_ROW_TTL_MS);
       const share = shareBudgets(limits, measureAll(limits, run));
       const before = budgets.get(run) ?? { ...EMPTY, issueRef };
       if ('exhausted' in share) {

@@ -3,17 +3,17 @@ import type { Store, StoreOptions } from '../store.js';
 import { SEARCH_WINDOW } from '../page.js';
 import { QUEUE } from '../wakers.js';
 import { createBudgets } from './budgets.js';
-import { createDuties } from './duties.js';
+import { createJobLeases } from './job-leases.js';
 import { createEventLog } from './event-log.js';
 import { createFleet } from './fleet.js';
-import { createForgetting } from './forgetting.js';
+import { createRetention } from './retention.js';
 import { createOrders } from './orders.js';
 import { createOutbox } from './outbox.js';
 import { createResultCache } from './result-cache.js';
 import { createRuns } from './runs.js';
 import { checkOpen, createTables } from './tables.js';
 import { createStatistics } from './statistics.js';
-import { createUpkeep } from './upkeep.js';
+import { createMaintenance } from './maintenance.js';
 
 /** Opens a store in memory, for tests and as the model with which the other stores are compared. */
 export function openMemoryStore(options: StoreOptions = {}): Store {
@@ -25,11 +25,11 @@ export function openMemoryStore(options: StoreOptions = {}): Store {
     ...createRuns(tables, searchWindow),
     ...createEventLog(tables),
     ...createResultCache(tables, { ...CACHE_LIMITS, ...options.cache }),
-    ...createUpkeep(tables),
-    ...createForgetting(tables),
+    ...createMaintenance(tables),
+    ...createRetention(tables),
     ...createStatistics(tables),
     ...createFleet(tables),
-    ...createDuties(tables),
+    ...createJobLeases(tables),
     ...createBudgets(tables),
     now: Date.now,
     watchQueue(wake) {

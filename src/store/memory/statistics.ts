@@ -13,8 +13,8 @@ export function createStatistics(tables: Tables): Statistics {
         const endedAt = ended_at === null ? Number.NaN : Date.parse(ended_at);
         if (result === null || !(endedAt >= since && endedAt < until)) return [];
         const startedAt = started_at === null ? null : Date.parse(started_at);
-        const figure = { engine: spec.engine, ...createDigest(result), started_at: startedAt, ended_at: endedAt };
-        return [toRunSlot(figure)];
+        const sample = { engine: spec.engine, ...createDigest(result), started_at: startedAt, ended_at: endedAt };
+        return [toRunSlot(sample)];
       });
     },
 

@@ -73,14 +73,14 @@ export interface Tables {
   readonly runs: Map<string, RunRow>;
   readonly runIdsByRequest: Map<string, string>;
   /** Runs whose events were deleted, and when. */
-  readonly forgotten: Map<string, number>;
+  readonly purged: Map<string, number>;
   /** By protocol and run, in order. */
   readonly events: Map<string, StoredEvent[]>;
   /** In the order of insertion. */
   readonly results: Map<string, StoredResult>;
   readonly workers: Map<string, WorkerReport>;
-  /** The holder of each duty, and until when. */
-  readonly duties: Map<string, { readonly owner: string; readonly until: number }>;
+  /** The holder of each job, and until when. */
+  readonly jobs: Map<string, { readonly owner: string; readonly until: number }>;
   /** Usage and shares of budgets, by run. */
   readonly budgets: Map<string, BudgetRow>;
   readonly wakers: Wakers;
@@ -119,11 +119,11 @@ export function createTables(): Tables {
     outboxKeys: new Set(),
     runs: new Map(),
     runIdsByRequest: new Map(),
-    forgotten: new Map(),
+    purged: new Map(),
     events: new Map(),
     results: new Map(),
     workers: new Map(),
-    duties: new Map(),
+    jobs: new Map(),
     budgets: new Map(),
     wakers: createWakers(),
     lastSequences: new Map(),

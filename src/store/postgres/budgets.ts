@@ -10,7 +10,7 @@ export function createBudgets({ database }: Context): Budgets {
   return {
     async noteRequest({ run, caller, issueRef, now }) {
       await database.query(
-        `WITH forgotten AS (
+        `WITH expired AS (
            DELETE FROM sluice.budget_entries
            WHERE run IN (SELECT run FROM sluice.budget_entries WHERE at < $5 LIMIT 100 FOR UPDATE SKIP LOCKED)
          )
@@ -78,9 +78,9 @@ export function createBudgets({ database }: Context): Budgets {
 
 /** Also deletes entries that no longer count for any budget. */
 const RESERVE = `
-  WITH forgotten AS (
+  WITH expired AS (
     DELETE FROM sluice.budget_entries WHERE at < $7 AND run <> $1
-  ), forgotten_totals AS (
+  ), expired_totals AS (
     DELETE FROM sluice.budget_totals WHERE day < $7 / 86400000
   )
   INSERT INTO sluice.budget_entries (run, issue_ref, at, held_tokens, held_cost, waits_for) VALUES ($1, $2, $3, $4, $5, $6)

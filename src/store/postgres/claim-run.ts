@@ -51,7 +51,7 @@ export function createClaimRun({ database, notifications }: Context): ClaimRun {
 
     async markStarted({ id, workerId, now, spec, baseCommit, repositoryStart }) {
       // A single update, because cancellation may be requested at the time of the start. It also deletes the recorded
-      // repository states (`forgotten`) of runs that have ended.
+      // repository states (`expired`) of runs that have ended.
       const { rows } = await database.query(
         `WITH started AS (UPDATE sluice.runs SET
            started_at = CASE WHEN ${IS_CANCELED} THEN started_at ELSE COALESCE(started_at, $3) END,
@@ -62,7 +62,7 @@ export function createClaimRun({ database, notifications }: Context): ClaimRun {
          ), based AS (
            UPDATE sluice.orders SET base_commit = COALESCE(base_commit, $6)
            FROM started WHERE run = started.id AND started.started_at IS NOT NULL
-         ), forgotten AS (
+         ), expired AS (
            DELETE FROM sluice.repository_starts USING sluice.runs
            WHERE $7::text IS NOT NULL AND runs.id = run AND runs.state = 'ended'
          ), kept AS (

@@ -8,7 +8,7 @@ import { isRetryable, isConnectionUsable, toStoreError } from './database-error.
 import type { DriverClient, DriverConnection, DriverPool, DriverQuery, Queryable } from './driver.js';
 import { loadPackage } from './load-package.js';
 import { SET_SCHEMA_VERSION } from './migrations.js';
-import { createTurns } from './turns.js';
+import { createConcurrencyLimiter } from './concurrency-limiter.js';
 
 /** Options of the database connection. */
 export interface DatabaseOptions {
@@ -81,7 +81,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     // A connection declares its schema version before it is used.
     verify: (connection, done) => setSchemaVersion(connection, (error) => done(error ?? undefined)),
   });
-  const turns = createTurns({
+  const limiter = createConcurrencyLimiter({
     limit: connections,
     maxWaitMs: statementTimeoutMs,
     countOpen: () => pool.totalCount,
@@ -124,7 +124,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     checkOpen();
     for (let count = 1; ; count++) {
       try {
-        return await turns.run(command);
+        return await limiter.run(command);
       } catch (error) {
         if (count === MAX_TRIES || !isRetryable(error)) throw toStoreError(error, where);
         // A random delay, so that two conflicting transactions do not retry at the same time.

@@ -44,7 +44,7 @@ export function createFleet({ database, clock }: Context): Fleet {
 
 /** Rows that another worker is deleting are skipped, so that the reports of many workers never wait for each other. */
 const REPORT = `
-  WITH forgotten AS (
+  WITH expired AS (
     DELETE FROM sluice.workers WHERE id IN (
       SELECT id FROM sluice.workers WHERE alive_until <= $10 AND id <> $1 FOR UPDATE SKIP LOCKED)
   )

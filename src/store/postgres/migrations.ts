@@ -8,7 +8,7 @@ import { DEFERRED_RUNS, QUEUE_FUNCTIONS, EARLY_CHECKS } from './queue-functions.
  */
 export const MIGRATIONS: readonly string[] = [
   FIRST_TABLES,
-  // Forgetting: runs whose events were deleted, in the order they ended, and when a result was cached.
+  // Retention: runs whose events were deleted, in the order they ended, and when a result was cached.
   `
   ALTER TABLE sluice.runs ADD COLUMN forgotten_at bigint;
   CREATE INDEX runs_by_end ON sluice.runs (ended_at, seq) WHERE state = 'ended';
@@ -130,7 +130,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE sluice.repository_starts (run text COLLATE "C" PRIMARY KEY, start text NOT NULL);
   `,
-  // Duties: work that one process at a time does for all.
+  // JobLeases: work that one process at a time does for all.
   `
   CREATE TABLE sluice.duties (name text PRIMARY KEY, owner text NOT NULL, held_until bigint NOT NULL);
   `,
@@ -147,7 +147,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE sluice.runs_to_count (seq bigint PRIMARY KEY);
   INSERT INTO sluice.runs_to_count (seq) SELECT seq FROM sluice.run_digests WHERE ended_at IS NOT NULL;
   `,
-  // Deleting records: runs in the order in which they were forgotten.
+  // Deleting records: runs in the order they were purged.
   `
   CREATE INDEX runs_forgotten ON sluice.runs (forgotten_at, seq) WHERE forgotten_at IS NOT NULL;
   `,

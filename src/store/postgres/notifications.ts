@@ -167,7 +167,7 @@ export function createNotifications(
     const removed = [...followed].filter((key) => !wanted.has(key));
     const removedWatchers = [...registered.keys()].filter((worker) => !watchers.has(worker));
     const addedWatchers = [...watchers.values()].filter((entry) => registered.get(entry.watcher.worker) !== entry);
-    if (!isCleanedUp && added.length + addedWatchers.length > 0) await database.query(FORGET_GONE);
+    if (!isCleanedUp && added.length + addedWatchers.length > 0) await database.query(DELETE_GONE);
     isCleanedUp ||= added.length + addedWatchers.length > 0;
     // The sets change after each statement: if a later one fails, they still match the tables.
     if (added.length + removed.length > 0) {
@@ -266,7 +266,7 @@ function wakeTwice(wake: () => void): void {
 }
 
 /** Connections that have ended no longer hold their lock. */
-const FORGET_GONE = `
+const DELETE_GONE = `
   WITH gone AS MATERIALIZED (
     SELECT listener FROM (
       SELECT listener FROM sluice.queue_watchers UNION SELECT listener FROM sluice.followers

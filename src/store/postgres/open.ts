@@ -6,18 +6,18 @@ import { measureClock } from './clock.js';
 import type { Context } from './context.js';
 import { openDatabase } from './database.js';
 import { createBudgets } from './budgets.js';
-import { createDuties } from './duties.js';
+import { createJobLeases } from './job-leases.js';
 import { createEventLog } from './event-log.js';
 import { migrate } from './migrate.js';
 import { createNotifications } from './notifications.js';
 import { createFleet } from './fleet.js';
-import { createForgetting } from './forgetting.js';
+import { createRetention } from './retention.js';
 import { createOrders } from './orders.js';
 import { createOutbox } from './outbox.js';
 import { createResultCache } from './result-cache.js';
 import { createRuns } from './runs.js';
 import { createStatistics } from './statistics.js';
-import { createUpkeep } from './upkeep.js';
+import { createMaintenance } from './maintenance.js';
 
 /** Opens a store that any number of machines can share. Its tables are in the schema `sluice`. */
 export async function openPostgresStore(url: string, options: StoreOptions = {}): Promise<Store> {
@@ -42,11 +42,11 @@ function createStore(context: Context, options: StoreOptions): Store {
     ...createRuns(context, searchWindow),
     ...createEventLog(context),
     ...createResultCache(context, { ...CACHE_LIMITS, ...options.cache }),
-    ...createUpkeep(context),
-    ...createForgetting(context),
+    ...createMaintenance(context),
+    ...createRetention(context),
     ...createStatistics(context),
     ...createFleet(context),
-    ...createDuties(context),
+    ...createJobLeases(context),
     ...createBudgets(context),
     now: clock.now,
     watchQueue(wake, watcher = {}) {

@@ -11,7 +11,7 @@ import {
 } from '../contract/fixtures/order-samples.js';
 import { sampleSpec } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
-import { COUNT_CLAIM_TTL_MS } from '../upkeep.js';
+import { COUNT_CLAIM_TTL_MS } from '../maintenance.js';
 import { openDatabase } from './database.js';
 import type { Database } from './database.js';
 import type { Row } from './driver.js';
@@ -124,19 +124,19 @@ describe('a frequent query', () => {
     expect(await store.countEndedRuns(50)).toBe(50);
     expect(await store.listRunSlots({ since: 0, until: 5_490_000, stepMs: 3_600_000 })).not.toEqual([]);
     expect(await store.listRunSlots({ since: 0, until: 86_400_000, stepMs: 86_400_000 })).not.toEqual([]);
-    expect(await store.forgetRuns({ endedBefore: 100, runs: 5, rows: 10, now: NOW })).toEqual({
+    expect(await store.purgeRuns({ endedBefore: 100, runs: 5, rows: 10, now: NOW })).toEqual({
       ids: [],
       isDone: false,
     });
-    expect((await store.listForgottenRuns({ since: 0 })).items).toEqual([]);
-    expect(await store.forgetRecords({ endedBefore: 100, forgottenBefore: NOW, limit: 10 })).toMatchObject({
+    expect((await store.listPurgedRuns({ since: 0 })).items).toEqual([]);
+    expect(await store.purgeRecords({ endedBefore: 100, purgedBefore: NOW, limit: 10 })).toMatchObject({
       deleted: 0,
     });
-    expect(await store.forgetDelivered({ before: 0, limit: 10 })).toBe(0);
+    expect(await store.purgeDelivered({ before: 0, limit: 10 })).toBe(0);
     // The queries of /metrics, apart from a row for each worker.
-    expect((await store.measure()).orders).toEqual({ queued: 20, running: 20 });
+    expect((await store.countOpenWork()).orders).toEqual({ queued: 20, running: 20 });
     expect((await store.listEndedRuns({ since: 19_000, limit: 10 })).items).toHaveLength(10);
-    expect(await store.claimFigures({ ids: ['r1', 'c7', 'new'], now: COUNT_CLAIM_TTL_MS })).toEqual(['new', 'r1']);
+    expect(await store.claimForMetrics({ ids: ['r1', 'c7', 'new'], now: COUNT_CLAIM_TTL_MS })).toEqual(['new', 'r1']);
     expect(await store.readInboxHistory({ since: 0, until: NOW, stepMs: 60_000 })).toMatchObject({ open: 20 });
     expect(await store.countInboxItems(10)).toBe(10);
     const budget = { since: 0, tokens: 100, cost: null };

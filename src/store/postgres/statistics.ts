@@ -1,7 +1,7 @@
-import { joinHistory, listUncounted, readInboxFigure, splitHistory, sumInboxCounts } from '../inbox-roll-up.js';
+import { joinHistory, listUncounted, readInboxSample, splitHistory, sumInboxCounts } from '../inbox-roll-up.js';
 import type { HistoryPart, InboxCounts, StoredItem } from '../inbox-roll-up.js';
-import { groupBySlot, splitSpan, sumCounts, toRunSlot } from '../roll-up.js';
-import type { RunCounts, RunFigure } from '../roll-up.js';
+import { groupBySlot, splitPeriod, sumCounts, toRunSlot } from '../roll-up.js';
+import type { RunCounts, RunSample } from '../roll-up.js';
 import type { RunDigest } from '../run-digest.js';
 import type { Statistics } from '../statistics.js';
 import { ADVISORY_LOCKS } from './advisory-locks.js';
@@ -9,7 +9,7 @@ import { readColumns, readItem } from './rows.js';
 import type { Context } from './context.js';
 import type { Queryable, Row } from './driver.js';
 
-const FIGURE = `
+const SAMPLE = `
   digest.seq, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at, ended_at`;
 
 /**
@@ -26,15 +26,15 @@ const LIST_RUN_SLOTS = `
       SELECT * FROM sluice.run_slots
       WHERE run_slots.length = range.length AND run_slots.at >= range.since AND run_slots.at < range.until OFFSET 0) AS slot
   UNION ALL
-  SELECT NULL, engine, NULL, ${FIGURE}
+  SELECT NULL, engine, NULL, ${SAMPLE}
   FROM sluice.runs_to_count JOIN sluice.run_digests AS digest ON digest.seq = runs_to_count.seq
   WHERE ended_at >= $4 AND ended_at < $5
   UNION ALL
-  SELECT NULL, engine, NULL, ${FIGURE}
+  SELECT NULL, engine, NULL, ${SAMPLE}
   FROM sluice.run_digests AS digest WHERE ended_at >= $5 AND ended_at < $6`;
 
 const LIST_TO_COUNT = `
-  SELECT engine, ${FIGURE}
+  SELECT engine, ${SAMPLE}
   FROM (SELECT seq FROM sluice.runs_to_count ORDER BY seq LIMIT $1) AS ended
     JOIN sluice.run_digests AS digest ON digest.seq = ended.seq`;
 
@@ -62,7 +62,7 @@ const INBOX_SLOTS = {
 const TO_COUNT = `FROM sluice.inbox WHERE created_at IS NULL OR (resolution IS NOT NULL AND resolved_at IS NULL)`;
 
 /**
- * Reads slots, items that are not counted yet, items of the minute in which the span ends, and the open items in one statement,
+ * Reads slots, items that are not counted yet, items of the minute in which the period ends, and the open items in one statement,
  * so that no item is counted twice or left out while another process counts.
  */
 const READ_INBOX_HISTORY = `
@@ -96,22 +96,22 @@ export function createStatistics(context: Context): Statistics {
 
 function createRunStatistics({ database }: Context): Pick<Statistics, 'listRunSlots' | 'countEndedRuns'> {
   return {
-    async listRunSlots(span) {
-      const { ranges, coveredUntil } = splitSpan(span);
+    async listRunSlots(period) {
+      const { ranges, coveredUntil } = splitPeriod(period);
       const { rows } = await database.query(LIST_RUN_SLOTS, [
         ranges.map(({ length }) => length),
         ranges.map(({ since }) => since),
         ranges.map(({ until }) => until),
-        span.since,
+        period.since,
         coveredUntil,
-        span.until,
+        period.until,
       ]);
       return rows.flatMap((row) => {
         const { text, number, json } = readColumns(row);
         if (row['counts'] !== null) {
           return [{ at: number('at'), engine: text('engine'), counts: json('counts') as RunCounts }];
         }
-        return readFigure(row).map(toRunSlot);
+        return readRunSample(row).map(toRunSlot);
       });
     },
 
@@ -125,8 +125,8 @@ function createRunStatistics({ database }: Context): Pick<Statistics, 'listRunSl
 
 function createInboxStatistics({ database }: Context): Pick<Statistics, 'readInboxHistory' | 'countInboxItems'> {
   return {
-    async readInboxHistory(span) {
-      const { ranges, lastMinute } = splitHistory(span);
+    async readInboxHistory(period) {
+      const { ranges, lastMinute } = splitHistory(period);
       const { rows } = await database.query(READ_INBOX_HISTORY, [
         ranges.map(({ length }) => length),
         ranges.map(({ since }) => since),
@@ -134,7 +134,7 @@ function createInboxStatistics({ database }: Context): Pick<Statistics, 'readInb
         lastMinute.since,
         lastMinute.until,
       ]);
-      return joinHistory(rows.map(readPart), span.since);
+      return joinHistory(rows.map(readPart), period.since);
     },
 
     async countInboxItems(limit) {
@@ -151,11 +151,11 @@ async function countItems(transaction: Queryable, limit: number): Promise<number
   const slots = groupBySlot(rows.map(readStored).flatMap(listUncounted));
   const keys = [slots.map(({ length }) => length), slots.map(({ at }) => at)];
   await addToSlots(transaction, INBOX_SLOTS, { keys, added: slots.map(({ counts }) => counts), sum: sumInboxCounts });
-  const figures = rows.map((row) => readInboxFigure(readItem(row)));
+  const samples = rows.map((row) => readInboxSample(readItem(row)));
   await transaction.query(MARK_ITEMS, [
     rows.map((row) => readColumns(row).number('seq')),
-    figures.map(({ created_at: created }) => created),
-    figures.map(({ resolved_at: resolved }) => resolved),
+    samples.map(({ created_at: created }) => created),
+    samples.map(({ resolved_at: resolved }) => resolved),
   ]);
   return rows.length;
 }
@@ -204,7 +204,7 @@ async function lockCounting(transaction: Queryable): Promise<boolean> {
 async function countRuns(transaction: Queryable, limit: number): Promise<number> {
   if (!(await lockCounting(transaction))) return 0;
   const { rows } = await transaction.query(LIST_TO_COUNT, [limit]);
-  const slots = groupBySlot(rows.flatMap(readFigure).map(toRunSlot));
+  const slots = groupBySlot(rows.flatMap(readRunSample).map(toRunSlot));
   const keys = [slots.map(({ length }) => length), slots.map(({ at }) => at), slots.map(({ engine }) => engine)];
   await addToSlots(transaction, RUN_SLOTS, { keys, added: slots.map(({ counts }) => counts), sum: sumCounts });
   await transaction.query(`DELETE FROM sluice.runs_to_count WHERE seq = ANY ($1::bigint[])`, [
@@ -213,8 +213,8 @@ async function countRuns(transaction: Queryable, limit: number): Promise<number>
   return rows.length;
 }
 
-/** Reads the figures of a digest; empty if its run has no readable result. */
-function readFigure(row: Row): RunFigure[] {
+/** Reads the sample of a run; empty if the run has no readable result. */
+function readRunSample(row: Row): RunSample[] {
   const { text, textOrNull, number, numberOrNull, json } = readColumns(row);
   const outcome = textOrNull('outcome');
   const repairLevel = textOrNull('repair_level');

@@ -14,8 +14,8 @@ export function createBudgets(database: Database): Budgets {
       waits_for = excluded.waits_for`);
   const spend = database.prepare(`
     UPDATE budget_entries SET tokens = max(tokens, ?), cost = max(cost, ?) WHERE run = ?`);
-  const forget = database.prepare('DELETE FROM budget_entries WHERE at < ?');
-  const forgetTotals = database.prepare('DELETE FROM budget_totals WHERE day < CAST(? / 86400000 AS INTEGER)');
+  const deleteOld = database.prepare('DELETE FROM budget_entries WHERE at < ?');
+  const deleteOldTotals = database.prepare('DELETE FROM budget_totals WHERE day < CAST(? / 86400000 AS INTEGER)');
   const measure = database.prepare(BUDGET_STATEMENTS.MEASURE);
   const listIssues = database.prepare(`
     SELECT name FROM budget_totals WHERE scope = 'issue' GROUP BY name ORDER BY sum(tokens) DESC, name LIMIT ?`);
@@ -43,7 +43,7 @@ export function createBudgets(database: Database): Budgets {
   return {
     async noteRequest({ run, caller, issueRef, now }) {
       await database.write(() => {
-        forget.run(now - BUDGET_ROW_TTL_MS);
+        deleteOld.run(now - BUDGET_ROW_TTL_MS);
         note.run(run, caller, issueRef, now);
       });
     },
@@ -55,8 +55,8 @@ export function createBudgets(database: Database): Budgets {
       }),
     reserveBudget: async ({ run, issueRef, now, limits }) =>
       database.write(() => {
-        forget.run(now - BUDGET_ROW_TTL_MS);
-        forgetTotals.run(now - BUDGET_ROW_TTL_MS);
+        deleteOld.run(now - BUDGET_ROW_TTL_MS);
+        deleteOldTotals.run(now - BUDGET_ROW_TTL_MS);
         const share = shareBudgets(limits, measureAll(limits, run));
         if ('exhausted' in share) {
           reserve.run(run, issueRef, now, 0, 0, describeBudget(share.exhausted));

@@ -41,7 +41,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
     UPDATE runs SET started_at = coalesce(started_at, ?), spec = coalesce(?, spec), engine = coalesce(?, engine)
     WHERE id = ?`);
   const setBase = database.prepare('UPDATE orders SET base_commit = coalesce(base_commit, ?) WHERE run = ?');
-  const forgetStarts = database.prepare(`
+  const deleteStarts = database.prepare(`
     DELETE FROM repository_starts WHERE run IN (
       SELECT run FROM repository_starts JOIN runs ON runs.id = run WHERE runs.state = 'ended')`);
   const saveStart = database.prepare('INSERT OR REPLACE INTO repository_starts (run, start) VALUES (?, ?)');
@@ -102,7 +102,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
         );
         if (baseCommit !== undefined) setBase.run(baseCommit, hold.id);
         if (repositoryStart !== undefined) {
-          forgetStarts.run();
+          deleteStarts.run();
           saveStart.run(hold.id, repositoryStart);
         }
         return 'started';

@@ -40,7 +40,7 @@ const COMMANDS: readonly ((store: Store) => Promise<unknown>)[] = [
   (store) => store.listExecutions({ since: '2000' }),
   (store) => store.listOutbox({}),
   (store) => store.listRuns({}),
-  (store) => store.measure(),
+  (store) => store.countOpenWork(),
   (store) => store.read({ runId: 'run', protocol: 'fcmp', limit: 1000 }),
   (store) => store.submitOrder(sampleSubmission({ issue_ref: 'local#new' })),
   (store) => store.append('run', [sampleFcmp(1000)]),

@@ -8,7 +8,7 @@ import { readInteger, readJson, readText, readTime } from './rows.js';
 
 /** Creates the part of the store that lists workers. */
 export function createFleet(database: Database): Fleet {
-  const forget = database.prepare('DELETE FROM workers WHERE alive_until <= ?');
+  const deleteGone = database.prepare('DELETE FROM workers WHERE alive_until <= ?');
   const report = database.prepare(`
     INSERT OR REPLACE INTO workers (id, host, version, engines, capacity, busy, stopping, seen_at, alive_until)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -18,7 +18,7 @@ export function createFleet(database: Database): Fleet {
   return {
     async reportWorker({ id, host, version, engines, capacity, busy, isStopping, now, aliveUntil }) {
       return database.write(() => {
-        forget.run(now - GONE_WORKER_TTL_MS);
+        deleteGone.run(now - GONE_WORKER_TTL_MS);
         report.run(id, host, version, JSON.stringify(engines), capacity, busy, isStopping ? 1 : 0, now, aliveUntil);
         return { hasExpiredRuns: findAnyExpired.get(now, host) !== undefined };
       });

@@ -10,7 +10,7 @@ import { DEFERRED_RUNS, QUEUE_STEP } from './queue-step.js';
  */
 export const MIGRATIONS: readonly string[] = [
   FIRST_TABLES,
-  // Forgetting: runs whose events were deleted, in the order they ended, and when a result was cached.
+  // Retention: runs whose events were deleted, in the order they ended, and when a result was cached.
   `
   ALTER TABLE runs ADD COLUMN forgotten_at INTEGER;
   CREATE INDEX runs_by_end ON runs (ended_at, sequence) WHERE state = 'ended';
@@ -150,7 +150,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE repository_starts (run TEXT PRIMARY KEY, start TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
-  // Duties: work that one process at a time does for all.
+  // JobLeases: work that one process at a time does for all.
   `
   CREATE TABLE duties (name TEXT PRIMARY KEY, owner TEXT NOT NULL, held_until INTEGER NOT NULL) STRICT;
   `,
@@ -169,7 +169,7 @@ export const MIGRATIONS: readonly string[] = [
   DROP INDEX run_digests_by_end;
   CREATE INDEX run_digests_by_end ON run_digests (ended_at) WHERE ended_at IS NOT NULL;
   `,
-  // Deleting records: runs in the order in which they were forgotten.
+  // Deleting records: runs in the order they were purged.
   `
   CREATE INDEX runs_forgotten ON runs (forgotten_at, sequence) WHERE forgotten_at IS NOT NULL;
   `,

@@ -5,17 +5,17 @@ import { createWakers, QUEUE } from '../wakers.js';
 import { openDatabase, type Database, type DatabaseOptions } from './database.js';
 import { toDamagedError } from './database-error.js';
 import { createBudgets } from './budgets.js';
-import { createDuties } from './duties.js';
+import { createJobLeases } from './job-leases.js';
 import { createEventLog } from './event-log.js';
 import { createFleet } from './fleet.js';
-import { createForgetting } from './forgetting.js';
+import { createRetention } from './retention.js';
 import { createOrders } from './orders.js';
 import { createOutbox } from './outbox.js';
 import { createPoller } from './poller.js';
 import { createResultCache } from './result-cache.js';
 import { createRuns } from './runs.js';
 import { createStatistics } from './statistics.js';
-import { createUpkeep } from './upkeep.js';
+import { createMaintenance } from './maintenance.js';
 
 /** Opens a store in one file, which any number of processes on one machine can use at the same time. */
 export async function openSqliteStore(file: string, options: StoreOptions & DatabaseOptions = {}): Promise<Store> {
@@ -39,11 +39,11 @@ function createStore(database: Database, options: StoreOptions): Store {
     ...createRuns(database, wakers, poller, searchWindow),
     ...createEventLog(database, wakers, poller),
     ...createResultCache(database, { ...CACHE_LIMITS, ...options.cache }),
-    ...createUpkeep(database),
-    ...createForgetting(database),
+    ...createMaintenance(database),
+    ...createRetention(database),
     ...createStatistics(database),
     ...createFleet(database),
-    ...createDuties(database),
+    ...createJobLeases(database),
     ...createBudgets(database),
     now: Date.now,
     watchQueue: (wake) => poller.watch(QUEUE, wake),

@@ -6,14 +6,14 @@ import type { ExecutionFilter } from '../../orders/ports/order-store.js';
 import type { ExecutionWindow } from '../page.js';
 import { openStore } from '../open-store.js';
 import { FIND_END, FIND_STORED, INSERT_EVENTS, READ_EVENTS } from './event-log.js';
-import { FORGETTING_STATEMENTS } from './forgetting.js';
+import { RETENTION_STATEMENTS } from './retention.js';
 import { buildExecutionsStatement, buildListStatement, ORDER_STATES } from './lists.js';
 import { FIND_DUE, LIST_SINKS, NOTE_STRANDED, REDELIVER_ALL } from './outbox.js';
 import { BUDGET_STATEMENTS } from './budgets.js';
 import { QUEUE_STATEMENTS } from './queue.js';
 import { FIND_REQUEST } from './runs.js';
 import { GUARD_ACTIVE_RUN, SETTLE_ORDER } from './orders.js';
-import { UPKEEP_STATEMENTS } from './upkeep.js';
+import { MAINTENANCE_STATEMENTS } from './maintenance.js';
 
 // Every commit waits for the disk, which other tests use too.
 vi.setConfig({ testTimeout: 60_000 });
@@ -54,8 +54,8 @@ const joined = {
   orders_by_issue: buildListStatement('order_records', 'newest', [['issue_ref = ?', 'x'], [ORDER_STATES.settled]], 7),
 };
 
-/** How each statement of upkeep must find its rows. A statement without an entry does not compile. */
-const UPKEEP_INDEXES: Readonly<Record<keyof typeof UPKEEP_STATEMENTS, RegExp>> = {
+/** How each statement of maintenance must find its rows. A statement without an entry does not compile. */
+const MAINTENANCE_INDEXES: Readonly<Record<keyof typeof MAINTENANCE_STATEMENTS, RegExp>> = {
   COUNT_RUNS: /COVERING INDEX runs_by_state/,
   COUNT_ORDERS: /COVERING INDEX orders_open/,
   COUNT_RUNNING_ORDERS: /INDEX runs_busy[^]*INDEX orders_entered/,
@@ -64,16 +64,16 @@ const UPKEEP_INDEXES: Readonly<Record<keyof typeof UPKEEP_STATEMENTS, RegExp>> =
   COUNT_DEAD: /COVERING INDEX outbox_by_state/,
   LIST_ENDED: /INDEX runs_by_end/,
   FIND_HOSTS: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
-  FIND_FORGOTTEN: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
+  FIND_PURGED: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
   FIND_SETTLED: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
-  FORGET_CLAIMS: /SEARCH counted USING (?:COVERING )?INDEX counted_by_time/,
+  DELETE_CLAIMS: /SEARCH counted USING (?:COVERING )?INDEX counted_by_time/,
 };
 
-/** How each statement of forgetting must find its rows. */
-const FORGETTING_INDEXES: Readonly<Record<keyof typeof FORGETTING_STATEMENTS, RegExp>> = {
+/** How each statement of retention must find its rows. */
+const RETENTION_INDEXES: Readonly<Record<keyof typeof RETENTION_STATEMENTS, RegExp>> = {
   LIST_DUE: /INDEX runs_kept/,
   DROP_EVENTS: /SEARCH event_packs USING COVERING INDEX event_packs_by_position/,
-  LIST_FORGOTTEN: /SEARCH runs USING INDEX runs_forgotten/,
+  LIST_PURGED: /SEARCH runs USING INDEX runs_forgotten/,
   LIST_RECORDS: /SEARCH runs USING INDEX runs_forgotten/,
   FIND_OLDEST_DELIVERED: /INDEX outbox_by_state/,
   // Without a condition, the oldest rows of a table are found by scanning it from its beginning.
@@ -161,10 +161,10 @@ describe('the query plan of', () => {
     expect(plan.filter((detail) => /^SCAN (?!json)/.test(detail))).toEqual([]);
   });
 
-  it.each(Object.entries({ ...UPKEEP_INDEXES, ...FORGETTING_INDEXES }))(
-    '%s, for upkeep, uses the index made for it',
+  it.each(Object.entries({ ...MAINTENANCE_INDEXES, ...RETENTION_INDEXES }))(
+    '%s, for maintenance, uses the index made for it',
     async (name, index) => {
-      const statements = { ...UPKEEP_STATEMENTS, ...FORGETTING_STATEMENTS };
+      const statements = { ...MAINTENANCE_STATEMENTS, ...RETENTION_STATEMENTS };
       const plan = await explain(statements[name as keyof typeof statements]);
       expect(plan.join('\n')).toMatch(index);
       expect(plan.filter((detail) => /TEMP B-TREE/.test(detail))).toEqual([]);

@@ -33,7 +33,7 @@ export function createQueue(database: Database): Queue {
   const findCanceled = database.prepare(FIND_CANCELED);
   const findBusy = database.prepare(FIND_BUSY);
   const findLeft = database.prepare('SELECT folder FROM folders_left LIMIT ?');
-  const forgetLeft = database.prepare('DELETE FROM folders_left WHERE folder = ?');
+  const deleteLeft = database.prepare('DELETE FROM folders_left WHERE folder = ?');
   const findFirstLane = database.prepare(FIND_FIRST_LANE);
   const findNextLane = database.prepare(FIND_NEXT_LANE);
   const findNextOfLane = database.prepare(FIND_NEXT_OF_LANE);
@@ -45,7 +45,7 @@ export function createQueue(database: Database): Queue {
   function unparkLeft(): boolean {
     const left = findLeft.all(MAX_FOLDERS).map((row) => readText(row, 'folder'));
     for (const folder of left) {
-      forgetLeft.run(folder);
+      deleteLeft.run(folder);
       // While a run uses the folder exclusively, no other run can be claimed.
       if (findBusy.get(folder, 0) === undefined) for (const sequence of listHeads(folder)) unpark.run(sequence);
     }

@@ -5,10 +5,10 @@ import { readInteger, readJson } from './rows.js';
 /** Creates the part of the store with cached results; the oldest are deleted first. */
 export function createResultCache(database: Database, limits: Required<CacheLimits>): ResultCache {
   const findEntry = database.prepare('SELECT entry FROM results WHERE key = ?');
-  const forget = database.prepare('DELETE FROM results WHERE key = ?');
+  const deleteResult = database.prepare('DELETE FROM results WHERE key = ?');
   const insert = database.prepare('INSERT INTO results (key, entry, bytes, kept_at) VALUES (?, ?, ?, ?)');
   const measure = database.prepare('SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM results');
-  const forgetOldest = database.prepare(`
+  const deleteOldest = database.prepare(`
     DELETE FROM results WHERE sequence = (SELECT min(sequence) FROM results) RETURNING bytes`);
   return {
     async find(key) {
@@ -26,14 +26,14 @@ export function createResultCache(database: Database, limits: Required<CacheLimi
       const text = JSON.stringify(entry);
       const size = Buffer.byteLength(text);
       await database.write(() => {
-        forget.run(key);
+        deleteResult.run(key);
         if (size > limits.bytes) return;
         insert.run(key, text, size, Date.parse(entry.kept_at) || 0);
         const total = measure.get() ?? {};
         let [entries, bytes] = [readInteger(total, 'entries'), readInteger(total, 'bytes')];
         while (entries > limits.entries || bytes > limits.bytes) {
           entries -= 1;
-          bytes -= readInteger(forgetOldest.get() ?? {}, 'bytes');
+          bytes -= readInteger(deleteOldest.get() ?? {}, 'bytes');
         }
       });
     },

@@ -1,14 +1,14 @@
-import { joinHistory, listUncounted, readInboxFigure, splitHistory, sumInboxCounts } from '../inbox-roll-up.js';
+import { joinHistory, listUncounted, readInboxSample, splitHistory, sumInboxCounts } from '../inbox-roll-up.js';
 import type { HistoryPart, InboxCounts, StoredItem } from '../inbox-roll-up.js';
-import { groupBySlot, splitSpan, sumCounts, toRunSlot } from '../roll-up.js';
-import type { RunCounts, RunFigure } from '../roll-up.js';
+import { groupBySlot, splitPeriod, sumCounts, toRunSlot } from '../roll-up.js';
+import type { RunCounts, RunSample } from '../roll-up.js';
 import type { RunDigest } from '../run-digest.js';
 import type { Statistics } from '../statistics.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readInteger, readIntegerOrNull, readItem, readJson, readText, readTextOrNull } from './rows.js';
 
-const FIGURE = `
+const SAMPLE = `
   digest.sequence, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at, ended_at`;
 
 /**
@@ -21,15 +21,15 @@ const LIST_RUN_SLOTS = `
   FROM json_each(?1) AS range CROSS JOIN run_slots AS slot
     ON slot.length = range.value ->> 'length' AND slot.at >= range.value ->> 'since' AND slot.at < range.value ->> 'until'
   UNION ALL
-  SELECT NULL, engine, NULL, ${FIGURE}
+  SELECT NULL, engine, NULL, ${SAMPLE}
   FROM runs_to_count CROSS JOIN run_digests AS digest ON digest.sequence = runs_to_count.sequence
   WHERE ended_at >= ?2 AND ended_at < ?3
   UNION ALL
-  SELECT NULL, engine, NULL, ${FIGURE}
+  SELECT NULL, engine, NULL, ${SAMPLE}
   FROM run_digests AS digest INDEXED BY run_digests_by_end WHERE ended_at >= ?3 AND ended_at < ?4`;
 
 const LIST_TO_COUNT = `
-  SELECT engine, ${FIGURE}
+  SELECT engine, ${SAMPLE}
   FROM (SELECT sequence FROM runs_to_count ORDER BY sequence LIMIT ?) AS ended
     CROSS JOIN run_digests AS digest ON digest.sequence = ended.sequence`;
 
@@ -38,7 +38,7 @@ const TO_COUNT = `
   FROM inbox INDEXED BY inbox_to_count WHERE created_at IS NULL OR (resolution IS NOT NULL AND resolved_at IS NULL)`;
 
 /**
- * Reads slots, items that are not counted yet, items of the minute in which the span ends, and the open items in one statement,
+ * Reads slots, items that are not counted yet, items of the minute in which the period ends, and the open items in one statement,
  * so that no item is counted twice or left out while another process counts.
  */
 const READ_INBOX_HISTORY = `
@@ -80,17 +80,17 @@ function createRunStatistics(database: Database): Pick<Statistics, 'listRunSlots
   const putSlot = database.prepare('INSERT OR REPLACE INTO run_slots (length, at, engine, counts) VALUES (?, ?, ?, ?)');
   const markCounted = database.prepare('DELETE FROM runs_to_count WHERE sequence IN (SELECT value FROM json_each(?))');
   return {
-    async listRunSlots(span) {
-      const { ranges, coveredUntil } = splitSpan(span);
+    async listRunSlots(period) {
+      const { ranges, coveredUntil } = splitPeriod(period);
       const rows = await database.read(() =>
-        listSlots.all(JSON.stringify(ranges), span.since, coveredUntil, span.until),
+        listSlots.all(JSON.stringify(ranges), period.since, coveredUntil, period.until),
       );
       return rows.flatMap((row) => {
         if (row['counts'] !== null) {
           const counts = readJson(row, 'counts') as RunCounts;
           return [{ at: readInteger(row, 'at'), engine: readText(row, 'engine'), counts }];
         }
-        return readFigure(row).map(toRunSlot);
+        return readRunSample(row).map(toRunSlot);
       });
     },
 
@@ -98,7 +98,7 @@ function createRunStatistics(database: Database): Pick<Statistics, 'listRunSlots
       if ((await database.read(() => anyToCount.get())) === undefined) return 0;
       return database.write(() => {
         const rows = listToCount.all(limit);
-        for (const { length, at, engine, counts } of groupBySlot(rows.flatMap(readFigure).map(toRunSlot))) {
+        for (const { length, at, engine, counts } of groupBySlot(rows.flatMap(readRunSample).map(toRunSlot))) {
           const row = findSlot.get(length, at, engine);
           const known = row === undefined ? [] : [readJson(row, 'counts') as RunCounts];
           putSlot.run(length, at, engine, JSON.stringify(sumCounts([...known, ...counts])));
@@ -118,10 +118,10 @@ function createInboxStatistics(database: Database): Pick<Statistics, 'readInboxH
   const putSlot = database.prepare('INSERT OR REPLACE INTO inbox_slots (length, at, counts) VALUES (?, ?, ?)');
   const markCounted = database.prepare('UPDATE inbox SET created_at = ?, resolved_at = ? WHERE sequence = ?');
   return {
-    async readInboxHistory(span) {
-      const { ranges, lastMinute } = splitHistory(span);
+    async readInboxHistory(period) {
+      const { ranges, lastMinute } = splitHistory(period);
       const rows = await database.read(() => history.all(JSON.stringify(ranges), lastMinute.since, lastMinute.until));
-      return joinHistory(rows.map(readPart), span.since);
+      return joinHistory(rows.map(readPart), period.since);
     },
 
     async countInboxItems(limit) {
@@ -134,7 +134,7 @@ function createInboxStatistics(database: Database): Pick<Statistics, 'readInboxH
           putSlot.run(length, at, JSON.stringify(sumInboxCounts([...known, ...counts])));
         }
         for (const row of rows) {
-          const { created_at: created, resolved_at: resolved } = readInboxFigure(readItem(row));
+          const { created_at: created, resolved_at: resolved } = readInboxSample(readItem(row));
           markCounted.run(created, resolved, readInteger(row, 'sequence'));
         }
         return rows.length;
@@ -154,8 +154,8 @@ function readStored(row: SqlRow): StoredItem {
   return { item: readItem(row), isOpeningCounted: row['created_at'] !== null };
 }
 
-/** Reads the figures of a digest; empty if its run has no readable result. */
-function readFigure(row: SqlRow): RunFigure[] {
+/** Reads the sample of a run; empty if the run has no readable result. */
+function readRunSample(row: SqlRow): RunSample[] {
   const outcome = readTextOrNull(row, 'outcome');
   const repairLevel = readTextOrNull(row, 'repair_level');
   if (outcome === null || repairLevel === null) return [];

@@ -5,10 +5,10 @@ import { SafeText } from '../../ui/safe-text.js';
 import {
   buildListPath,
   describePeak,
-  formatFigure,
-  hasFigures,
+  formatValue,
+  hasData,
   summarizeSeries,
-  toFiguresText,
+  toSpreadsheet,
 } from './chart-model.js';
 import type { ChartModel, Series } from './chart-model.js';
 import { formatTimeMark } from './chart-range.js';
@@ -24,7 +24,7 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
         <h2 id={`chart-${chart.id}`}>{chart.title}</h2>
         <p class="help">{chart.help}</p>
       </div>
-      {hasFigures(chart) ? null : <p class="dim">No data in this period.</p>}
+      {hasData(chart) ? null : <p class="dim">No data in this period.</p>}
       <ul class="strips" aria-label="Series">
         {shown.map((series) => (
           <li key={series.label}>
@@ -45,7 +45,7 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
           No data for <SafeText text={empty.map(({ label }) => label).join(', ')} limit={200} />
         </p>
       )}
-      {shown.length === 0 ? null : <Figures chart={chart} />}
+      {shown.length === 0 ? null : <MetricRegistry chart={chart} />}
     </section>
   );
 }
@@ -86,7 +86,7 @@ function Strip({
             <rect class="strip-bar" x={index + 0.1} y={HEIGHT - height} width={0.8} height={height} />
             {/* Makes the full height clickable. */}
             <rect class="strip-hit" data-index={index} x={index} y={0} width={1} height={HEIGHT}>
-              <title>{`${describeTime(times[index] ?? 0)}: ${formatFigure(value, unit)} ${series.label.slice(0, 60)}`}</title>
+              <title>{`${describeTime(times[index] ?? 0)}: ${formatValue(value, unit)} ${series.label.slice(0, 60)}`}</title>
             </rect>
           </g>
         );
@@ -121,7 +121,7 @@ function Axis({ times }: { readonly times: readonly number[] }) {
   );
 }
 
-function Figures({ chart }: { readonly chart: ChartModel }) {
+function MetricRegistry({ chart }: { readonly chart: ChartModel }) {
   const { title, times, series } = chart;
   const steps = times.flatMap((time, index) =>
     series.some(({ values }) => (values[index] ?? 0) > 0) ? [{ time, index }] : [],
@@ -129,7 +129,7 @@ function Figures({ chart }: { readonly chart: ChartModel }) {
   return (
     <details>
       <summary>Data</summary>
-      <CopyButton label="Copy data" read={() => toFiguresText(chart)} />
+      <CopyButton label="Copy data" read={() => toSpreadsheet(chart)} />
       <div class="table-scroll figures" tabIndex={0} role="region" aria-label={`Data of ${title}`}>
         <table>
           <caption class="visually-hidden">{title}; empty periods are omitted</caption>
@@ -171,7 +171,7 @@ function Figure({
   readonly index: number;
 }): ComponentChildren {
   const value = series.values[index] ?? null;
-  const text = formatFigure(value, chart.unit);
+  const text = formatValue(value, chart.unit);
   const path = value === null || value <= 0 ? null : buildListPath(series, chart.times, index);
   return path === null ? text : <a href={path}>{text}</a>;
 }

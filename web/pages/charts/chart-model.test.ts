@@ -2,11 +2,11 @@ import { describe, expect, it, test } from 'vitest';
 import type { StatisticsView } from '../../../src/api/shapes/statistics.js';
 import {
   listEngineNames,
-  formatFigure,
-  hasFigures,
+  formatValue,
+  hasData,
   summarizeSeries,
   toCharts,
-  toFiguresText,
+  toSpreadsheet,
   buildListPath,
   describePeak,
   sumUsage,
@@ -15,7 +15,7 @@ import {
 type Bucket = StatisticsView['buckets'][number];
 
 const EMPTY_BUCKET = { runs: [], usage: [], drift: [], inbox: { open: 0, oldest_age_ms: null }, needs_human: [] };
-const createRunFigures = (engine: string, success: number, failed = 0, p95 = 1000): Bucket['runs'][number] => ({
+const createRunMetrics = (engine: string, success: number, failed = 0, p95 = 1000): Bucket['runs'][number] => ({
   engine,
   outcomes: { success, failed, canceled: 0, comment: 0 },
   repair_levels: { none: success, deterministic_generic: 0, schema_aligned: 0 },
@@ -46,9 +46,9 @@ function listSeries(statistics: StatisticsView, id: string, engine: string | nul
 
 describe('charts', () => {
   const statistics = createStatistics(
-    { runs: [createRunFigures('codex', 2, 1), createRunFigures('gemini', 5)] },
+    { runs: [createRunMetrics('codex', 2, 1), createRunMetrics('gemini', 5)] },
     {},
-    { runs: [createRunFigures('codex', 1, 0, 4000)] },
+    { runs: [createRunMetrics('codex', 1, 0, 4000)] },
   );
 
   it('add up the outcomes of all engines', () => {
@@ -66,7 +66,7 @@ describe('charts', () => {
 
   it('show each engine as one series', () => {
     const engines = ['claude', 'codex', 'gemini', 'iflow', 'opencode'];
-    const busy = createStatistics({ runs: engines.map((engine) => createRunFigures(engine, 1)) });
+    const busy = createStatistics({ runs: engines.map((engine) => createRunMetrics(engine, 1)) });
     expect(Object.keys(listSeries(busy, 'latency'))).toEqual(engines);
     expect(Object.keys(listSeries(busy, 'slowest'))).toEqual(engines);
   });
@@ -84,10 +84,10 @@ describe('charts', () => {
   });
 
   it('have no figures without runs', () => {
-    expect(toCharts(createStatistics({}, {}), null).some(hasFigures)).toBe(false);
+    expect(toCharts(createStatistics({}, {}), null).some(hasData)).toBe(false);
     expect(
       toCharts(statistics, null)
-        .filter(hasFigures)
+        .filter(hasData)
         .map(({ id }) => id),
     ).toEqual(['outcomes', 'repairs', 'latency', 'slowest']);
   });
@@ -102,19 +102,19 @@ it.each([
   [12_345, 'count', '12,345'],
   [1234, 'duration', '1.2 s'],
 ] as const)('the value %s as a %s is formatted as %s', (value, unit, expected) => {
-  expect(formatFigure(value, unit)).toBe(expected);
+  expect(formatValue(value, unit)).toBe(expected);
 });
 
 it('figures are copied exactly, and a hostile name creates neither cells nor a formula', () => {
   const chart = toCharts(createStatistics({ needs_human: [{ cause: '=1+1\tx\ny', count: 2 }] }), null).find(
     ({ id }) => id === 'causes',
   );
-  expect(chart && toFiguresText(chart)).toBe("time\t'=1+1 x y\n2026-11-15T00:00:00.000Z\t2\n");
+  expect(chart && toSpreadsheet(chart)).toBe("time\t'=1+1 x y\n2026-11-15T00:00:00.000Z\t2\n");
 });
 
 it('a series is summarized as a total, a median or a current value', () => {
   const inbox = (open: number): Partial<Bucket> => ({
-    runs: [createRunFigures('codex', 2)],
+    runs: [createRunMetrics('codex', 2)],
     inbox: { open, oldest_age_ms: 5000 },
   });
   const words = toCharts(createStatistics(inbox(4), inbox(1)), null).map((chart) => [
@@ -177,7 +177,7 @@ describe('the usage', () => {
 });
 
 test('every figure about runs links to the runs', () => {
-  const [outcomes] = toCharts(createStatistics({ runs: [createRunFigures('codex', 1, 1)] }, {}), 'codex');
+  const [outcomes] = toCharts(createStatistics({ runs: [createRunMetrics('codex', 1, 1)] }, {}), 'codex');
   const failed = outcomes?.series.find(({ label }) => label === 'Failed');
   const path = failed === undefined ? null : buildListPath(failed, outcomes?.times ?? [], 0);
   expect(path).toBe(

@@ -5,7 +5,7 @@ import { formatCount, formatMoney, formatShort } from '../../ui/amount.js';
 import { formatDay, formatDuration } from '../../ui/time.js';
 
 type Bucket = StatisticsView['buckets'][number];
-type Figures = Bucket['runs'][number];
+type MetricRegistry = Bucket['runs'][number];
 
 /** A colour by its meaning; both themes define each of them. */
 export type SeriesTone = 'good' | 'warn' | 'bad' | 'accent' | 'dim';
@@ -48,7 +48,7 @@ export function listEngineNames({ buckets }: StatisticsView): readonly string[] 
 export function toCharts({ buckets }: StatisticsView, engine: string | null): readonly ChartModel[] {
   const times = buckets.map(({ at }) => Date.parse(at) / 1000);
   const chosen = buckets.map(({ runs }) => runs.filter((one) => engine === null || one.engine === engine));
-  const sum = (read: (figures: Figures) => number): readonly number[] =>
+  const sum = (read: (figures: MetricRegistry) => number): readonly number[] =>
     chosen.map((runs) => runs.reduce((soFar, figures) => soFar + read(figures), 0));
   const count = { unit: 'count', times, isState: false } as const;
   const duration = { unit: 'duration', times, isState: false } as const;
@@ -196,12 +196,12 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
 }
 
 /** Whether a chart has any figures. */
-export function hasFigures({ series }: ChartModel): boolean {
+export function hasData({ series }: ChartModel): boolean {
   return series.some(({ values }) => values.some((value) => value !== null && value > 0));
 }
 
 /** Formats a figure. */
-export function formatFigure(value: number | null, unit: ChartModel['unit']): string {
+export function formatValue(value: number | null, unit: ChartModel['unit']): string {
   if (value === null) return '–';
   if (unit === 'money') return formatMoney(value);
   return unit === 'duration' ? formatDuration(value) : formatCount(value);
@@ -210,9 +210,9 @@ export function formatFigure(value: number | null, unit: ChartModel['unit']): st
 /** Summarizes a series: its total, its current value, or its median. */
 export function summarizeSeries({ values }: Series, { unit, isState }: ChartModel): string {
   const known = values.filter((value) => value !== null);
-  if (isState) return `Now ${formatShortFigure(values.at(-1) ?? null, unit)}`;
-  if (unit === 'duration') return known.length === 0 ? '' : `~ ${formatFigure(findMiddle(known), unit)}`;
-  return formatShortFigure(
+  if (isState) return `Now ${formatShortValue(values.at(-1) ?? null, unit)}`;
+  if (unit === 'duration') return known.length === 0 ? '' : `~ ${formatValue(findMiddle(known), unit)}`;
+  return formatShortValue(
     known.reduce((soFar, value) => soFar + value, 0),
     unit,
   );
@@ -221,15 +221,15 @@ export function summarizeSeries({ values }: Series, { unit, isState }: ChartMode
 /** Describes the value of the highest bar. The bars of a series have no value axis, so this shows their scale. */
 export function describePeak({ values }: Series, { unit }: ChartModel): string {
   const peak = Math.max(0, ...values.map((value) => value ?? 0));
-  return peak === 0 ? '' : `Peak ${formatShortFigure(peak, unit)}`;
+  return peak === 0 ? '' : `Peak ${formatShortValue(peak, unit)}`;
 }
 
 /** From this number on, counts are rounded: `3.5M`. */
 const LONG_COUNT = 100_000;
 
-function formatShortFigure(value: number | null, unit: ChartModel['unit']): string {
+function formatShortValue(value: number | null, unit: ChartModel['unit']): string {
   if (unit === 'count' && value !== null && value >= LONG_COUNT) return formatShort(value);
-  return formatFigure(value, unit);
+  return formatValue(value, unit);
 }
 
 function findMiddle(values: readonly number[]): number {
@@ -238,7 +238,7 @@ function findMiddle(values: readonly number[]): number {
 }
 
 /** Creates a series for each engine: percentiles of several engines cannot be added up. */
-function createLatencySeries(chosen: readonly (readonly Figures[])[], percentile: 'p50' | 'p95'): readonly Series[] {
+function createLatencySeries(chosen: readonly (readonly MetricRegistry[])[], percentile: 'p50' | 'p95'): readonly Series[] {
   const totals = new Map<string, number>();
   for (const { engine, outcomes } of chosen.flat()) {
     const runs = outcomes.success + outcomes.failed + outcomes.canceled + outcomes.comment;
@@ -322,7 +322,7 @@ export function summarizePeriod(
   const runs = statistics.buckets.flatMap((bucket) =>
     bucket.runs.filter((one) => engine === null || one.engine === engine),
   );
-  const count = (read: (outcomes: Figures['outcomes']) => number): number =>
+  const count = (read: (outcomes: MetricRegistry['outcomes']) => number): number =>
     runs.reduce((sum, { outcomes }) => sum + read(outcomes), 0);
   const success = count((outcomes) => outcomes.success);
   const failed = count((outcomes) => outcomes.failed);
@@ -376,7 +376,7 @@ export function sumUsage({ buckets }: StatisticsView, engine: string | null): re
 }
 
 /** Formats the figures of a chart for a spreadsheet: columns separated by tabs, exact numbers, one line per step. */
-export function toFiguresText({ times, series }: ChartModel): string {
+export function toSpreadsheet({ times, series }: ChartModel): string {
   const head = ['time', ...series.map(({ label }) => formatCell(label))];
   const lines = times.map((time, index) => [
     new Date(time * 1000).toISOString(),

@@ -7,7 +7,7 @@ import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
 import { FilterChoice } from '../../ui/filter-field.js';
 import { ChartCard } from './chart-card.js';
 import { UsageTable } from './usage-table.js';
-import { listEngineNames, hasFigures, sumUsage, summarizePeriod, toCharts } from './chart-model.js';
+import { listEngineNames, hasData, sumUsage, summarizePeriod, toCharts } from './chart-model.js';
 import { RANGES, readRange, buildStatisticsQuery } from './chart-range.js';
 import type { Range } from './chart-range.js';
 import './charts.css';
@@ -64,7 +64,7 @@ export function ChartsPage() {
           This period has too many runs to count, so the oldest are missing. Choose a shorter period.
         </Notice>
       ) : null}
-      {statistics.value !== null && !charts.some(hasFigures) ? (
+      {statistics.value !== null && !charts.some(hasData) ? (
         <Notice tone="plain" title="No data in this period">
           Choose a longer period, or <a href="/runs">start a run</a>.
         </Notice>

@@ -28,16 +28,16 @@ const ROWS = 125;
 const BODY = 1200;
 
 /** Measures statistics, metrics and retention with much data. */
-export async function runUpkeep(): Promise<PartResult> {
+export async function runMaintenance(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
     const reading = await measureReading(folder);
-    const sqlite = await measureForgetting('SQLite', async () => openForgettable(join(folder, 'old.db')));
+    const sqlite = await measureRetention('SQLite', async () => openPurgeable(join(folder, 'old.db')));
     const postgres = await measureOnPostgres(folder);
-    const forgetting = [sqlite, postgres];
+    const retention = [sqlite, postgres];
     return {
       title: 'Statistics and retention',
-      targets: [...reading.targets, ...forgetting.map(({ target }) => target)],
+      targets: [...reading.targets, ...retention.map(({ target }) => target)],
       tables: [
         {
           title: `SQLite, a week of statistics and the gauges of \`/metrics\`, with ${FEW.toLocaleString('en-US')} and ${MANY.toLocaleString('en-US')} ended runs and resolved inbox items`,
@@ -47,7 +47,7 @@ export async function runUpkeep(): Promise<PartResult> {
         {
           title: `Deleting the events of ${FORGOTTEN.toLocaleString('en-US')} runs of ${ROWS} rows, ${STEP.rows.toLocaleString('en-US')} rows per transaction, synced`,
           columns: ['', 'time', 'runs a second', 'rows a second'],
-          rows: forgetting.map(({ row }) => row),
+          rows: retention.map(({ row }) => row),
         },
       ],
       groups: [],
@@ -63,7 +63,7 @@ async function measureReading(folder: string): Promise<{ readonly targets: Targe
   const reads: readonly { readonly name: string; readonly read: (store: Store) => Promise<unknown> }[] = [
     { name: 'statistics of runs', read: async (store) => store.listRunSlots(SPAN) },
     { name: 'statistics of the inbox', read: async (store) => store.readInboxHistory(SPAN) },
-    { name: 'gauges of `/metrics`', read: async (store) => store.measure() },
+    { name: 'gauges of `/metrics`', read: async (store) => store.countOpenWork() },
   ];
   const targets: Target[] = [];
   const rows: string[][] = [];
@@ -115,14 +115,14 @@ async function openCounted(file: string, size: number): Promise<Store> {
   return store;
 }
 
-async function measureForgetting(name: string, open: () => Promise<Store>) {
+async function measureRetention(name: string, open: () => Promise<Store>) {
   const store = await open();
   const start = performance.now();
   for (let isDone = false; !isDone;) {
-    ({ isDone } = await store.forgetRuns({ endedBefore: DAY, now: DAY, ...STEP }));
+    ({ isDone } = await store.purgeRuns({ endedBefore: DAY, now: DAY, ...STEP }));
   }
   const elapsed = performance.now() - start;
-  const { items } = await store.listForgottenRuns({ since: 0, limit: 1 });
+  const { items } = await store.listPurgedRuns({ since: 0, limit: 1 });
   await store.close();
   if (items.length === 0) throw new Error('Nothing was deleted.');
   const rate = (FORGOTTEN * 1000) / elapsed;
@@ -140,7 +140,7 @@ function formatRate(rate: number): string {
 }
 
 /** Opens a store with runs that ended long ago, and their events. */
-async function openForgettable(file: string): Promise<Store> {
+async function openPurgeable(file: string): Promise<Store> {
   const store = await openStore(`sqlite:${file}`);
   const database = new DatabaseSync(file);
   database.exec(`
@@ -161,7 +161,7 @@ async function measureOnPostgres(folder: string) {
   const server = await createPostgresServer(serverFolder);
   await server.start();
   try {
-    return await measureForgetting('PostgreSQL', async () => {
+    return await measureRetention('PostgreSQL', async () => {
       const store = await openStore(server.url);
       const client = new pg.Client(server.url);
       await client.connect();

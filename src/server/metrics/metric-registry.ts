@@ -12,7 +12,7 @@ interface Histogram {
 }
 
 /** All metrics of a process, in the text format of Prometheus. */
-export interface Figures {
+export interface MetricRegistry {
   counter(name: string, help: string): Counter;
   histogram(name: string, help: string, buckets: readonly number[]): Histogram;
   /** Returns the text exposition format, with the current gauges. */
@@ -39,7 +39,7 @@ interface Family {
 }
 
 /** Creates an empty set of metrics. */
-export function createFigures(): Figures {
+export function createMetricRegistry(): MetricRegistry {
   const families: Family[] = [];
   return {
     counter(name, help) {

@@ -1,12 +1,12 @@
 import { StoreError } from '../store-error.js';
 
 /** Limits concurrency; further callers wait for their turn. */
-export interface Turns {
+export interface ConcurrencyLimiter {
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Options of {@link createTurns}. */
-export interface TurnOptions {
+/** Options of {@link createConcurrencyLimiter}. */
+export interface ConcurrencyOptions {
   /** The maximum number of concurrent callers. */
   readonly limit: number;
   /** A caller that has waited this long is refused. */
@@ -26,19 +26,19 @@ export interface TurnOptions {
 }
 
 /** Waits that are further apart are not added up: a process with little to do needs no further connection. */
-const FORGOTTEN_AFTER_MS = 1000;
+const MAX_WAIT_GAP_MS = 1000;
 
 /**
  * Creates a limit for concurrent callers. The driver's pool has a queue too, but only one timeout for waiting and for connecting:
  * a burst of work would look like an unreachable server.
  */
-export function createTurns({
+export function createConcurrencyLimiter({
   limit,
   maxWaitMs,
   countOpen,
   openAfterMs = 0,
   openAfterTotalMs = Number.POSITIVE_INFINITY,
-}: TurnOptions): Turns {
+}: ConcurrencyOptions): ConcurrencyLimiter {
   const waiting = new Set<() => void>();
   let busy = 0;
   /** How long callers have waited in total since the last connection was opened, and when the last of them stopped waiting. */
@@ -53,7 +53,7 @@ export function createTurns({
       return;
     }
     const since = performance.now();
-    if (since - lastWait > FORGOTTEN_AFTER_MS) waitedMs = 0;
+    if (since - lastWait > MAX_WAIT_GAP_MS) waitedMs = 0;
     await new Promise<void>((resolve, reject) => {
       const openTimer = setTimeout(() => {
         if (busy >= limit) return;

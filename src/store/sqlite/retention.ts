@@ -1,15 +1,15 @@
-import type { Forgetting } from '../forgetting.js';
+import type { Retention } from '../retention.js';
 import { formatEndCursor, readEndPage, toListed } from '../page.js';
 import type { Database } from './database.js';
 import type { SqlRow, Statement } from './driver.js';
 import { readInteger, readText, readTextOrNull } from './rows.js';
 
 /** Creates the part of the store that deletes old data. */
-export function createForgetting(database: Database): Forgetting {
+export function createRetention(database: Database): Retention {
   const listDue = database.prepare(LIST_DUE);
   const dropEvents = database.prepare(DROP_EVENTS);
   const mark = database.prepare('UPDATE runs SET forgotten_at = ? WHERE id = ?');
-  const listForgotten = database.prepare(LIST_FORGOTTEN);
+  const listPurged = database.prepare(LIST_PURGED);
   const listRecords = database.prepare(LIST_RECORDS);
   const dropRecords = DROP_RECORDS.map((sql) => database.prepare(sql));
   const dropById = DROP_BY_ID.map((sql) => database.prepare(sql));
@@ -30,7 +30,7 @@ export function createForgetting(database: Database): Forgetting {
   };
 
   return {
-    async forgetRuns({ endedBefore, runs, rows, now }) {
+    async purgeRuns({ endedBefore, runs, rows, now }) {
       // Usually nothing is due, and then nothing is written.
       if ((await database.read(() => listDue.get(endedBefore, 1))) === undefined) return { ids: [], isDone: true };
       return database.write(() => {
@@ -47,17 +47,17 @@ export function createForgetting(database: Database): Forgetting {
       });
     },
 
-    listForgottenRuns: async (page) =>
+    listPurgedRuns: async (page) =>
       database.read(() => {
         const { size, after } = readEndPage(page);
-        const rows = listForgotten.all(after.endedAt, after.sequence, size + 1);
+        const rows = listPurged.all(after.endedAt, after.sequence, size + 1);
         return toListed(rows, { size }, (row) => readText(row, 'id'), formatCursor);
       }),
 
-    async forgetRecords({ endedBefore, forgottenBefore, limit, cursor }) {
+    async purgeRecords({ endedBefore, purgedBefore, limit, cursor }) {
       const { size, after } = readEndPage({ since: 0, limit, ...(cursor === undefined ? {} : { cursor }) });
       const list = (): SqlRow[] =>
-        listRecords.all(after.endedAt, after.sequence, forgottenBefore, endedBefore, size + 1) as SqlRow[];
+        listRecords.all(after.endedAt, after.sequence, purgedBefore, endedBefore, size + 1) as SqlRow[];
       const found = await database.read(list);
       const last = found.length > size ? found[size - 1] : undefined;
       const next_cursor = last === undefined ? null : formatCursor(last);
@@ -75,8 +75,8 @@ export function createForgetting(database: Database): Forgetting {
       });
     },
 
-    forgetDelivered: async (step) => drop(findOldestDelivered, dropDelivered, step),
-    forgetResults: async (step) => drop(findOldestResult, dropResults, step),
+    purgeDelivered: async (step) => drop(findOldestDelivered, dropDelivered, step),
+    purgeResults: async (step) => drop(findOldestResult, dropResults, step),
   };
 }
 
@@ -84,7 +84,7 @@ function isDue(row: SqlRow): boolean {
   return readInteger(row, 'is_due') === 1;
 }
 
-/** Formats a cursor like those of ended runs, with the time at which the run was forgotten instead of its end. */
+/** Formats a cursor like those of ended runs, with the time at which the run was purged instead of its end. */
 function formatCursor(row: SqlRow): string {
   return formatEndCursor({ endedAt: readInteger(row, 'forgotten_at'), sequence: readInteger(row, 'sequence') });
 }
@@ -107,7 +107,7 @@ const DROP_EVENTS = `
   DELETE FROM event_packs WHERE rowid IN (
     SELECT rowid FROM event_packs WHERE run_id = ? ORDER BY protocol, attempt, last_seq LIMIT ?)`;
 
-const LIST_FORGOTTEN = `
+const LIST_PURGED = `
   SELECT id, sequence, forgotten_at FROM runs INDEXED BY runs_forgotten
   WHERE forgotten_at IS NOT NULL AND (forgotten_at, sequence) > (?, ?)
   ORDER BY forgotten_at, sequence LIMIT ?`;
@@ -136,7 +136,7 @@ const DROP_RECORDS = [
   'DELETE FROM orders WHERE issue_ref = ? AND run_id = ?',
 ];
 
-/** Also deletes events that were appended after a run was forgotten. */
+/** Also deletes events that were appended after a run was purged. */
 const DROP_BY_ID = ['DELETE FROM event_packs WHERE run_id = ?', 'DELETE FROM repository_starts WHERE run = ?'];
 const DROP_BY_SEQUENCE = ['DELETE FROM run_digests WHERE sequence = ?', 'DELETE FROM runs WHERE sequence = ?'];
 
@@ -154,10 +154,10 @@ const DROP_RESULTS = `
   DELETE FROM results WHERE sequence IN (
     SELECT sequence FROM (SELECT sequence, kept_at FROM results ORDER BY sequence LIMIT ?) WHERE kept_at < ?)`;
 
-export const FORGETTING_STATEMENTS = {
+export const RETENTION_STATEMENTS = {
   LIST_DUE,
   DROP_EVENTS,
-  LIST_FORGOTTEN,
+  LIST_PURGED,
   LIST_RECORDS,
   FIND_OLDEST_DELIVERED,
   FIND_OLDEST_RESULT,

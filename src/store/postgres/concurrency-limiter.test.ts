@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { catchCode } from '../contract/fixtures/open-site.js';
-import { createTurns } from './turns.js';
+import { createConcurrencyLimiter } from './concurrency-limiter.js';
 
-describe('turns', () => {
+describe('the concurrency limiter', () => {
   it('are limited in number; further callers wait in order of arrival', async () => {
-    const turns = createTurns({ limit: 2, maxWaitMs: 10_000 });
+    const limiter = createConcurrencyLimiter({ limit: 2, maxWaitMs: 10_000 });
     let now = 0;
     let most = 0;
     const order: number[] = [];
@@ -19,7 +19,7 @@ describe('turns', () => {
       return number;
     };
     const results = await Promise.allSettled(
-      [1, 2, 3, 4, 5].map(async (number) => turns.run(async () => work(number))),
+      [1, 2, 3, 4, 5].map(async (number) => limiter.run(async () => work(number))),
     );
     expect(most).toBe(2);
     expect(order).toEqual([1, 2, 3, 4, 5]);
@@ -33,23 +33,23 @@ describe('turns', () => {
   });
 
   it('are refused after the maximum wait, and become available again', async () => {
-    const turns = createTurns({ limit: 1, maxWaitMs: 10 });
+    const limiter = createConcurrencyLimiter({ limit: 1, maxWaitMs: 10 });
     let end = (): void => undefined;
-    const first = turns.run(
+    const first = limiter.run(
       async () =>
         new Promise<void>((resolve) => {
           end = resolve;
         }),
     );
-    expect(await catchCode(turns.run(async () => 'never'))).toBe('STORE_BUSY');
+    expect(await catchCode(limiter.run(async () => 'never'))).toBe('STORE_BUSY');
     end();
     await first;
-    expect(await turns.run(async () => 'again')).toBe('again');
+    expect(await limiter.run(async () => 'again')).toBe('again');
   });
 
   it('use the open connections first, and another one only when none of them becomes free', async () => {
     let open = 1;
-    const turns = createTurns({ limit: 2, maxWaitMs: 10_000, countOpen: () => open, openAfterMs: 30 });
+    const limiter = createConcurrencyLimiter({ limit: 2, maxWaitMs: 10_000, countOpen: () => open, openAfterMs: 30 });
     let [now, most] = [0, 0];
     const work = async (until: Promise<unknown>): Promise<void> => {
       now += 1;
@@ -57,23 +57,23 @@ describe('turns', () => {
       await until;
       now -= 1;
     };
-    await Promise.all([1, 2, 3].map(async () => turns.run(async () => work(nextTurn()))));
+    await Promise.all([1, 2, 3].map(async () => limiter.run(async () => work(nextTurn()))));
     expect(most).toBe(1);
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
     // The first call ends when the second has started.
-    await Promise.all([turns.run(async () => work(ended)), turns.run(async () => work(Promise.resolve(end())))]);
+    await Promise.all([limiter.run(async () => work(ended)), limiter.run(async () => work(Promise.resolve(end())))]);
     expect(most).toBe(2);
     open = 2;
     most = 0;
-    await Promise.all([1, 2, 3].map(async () => turns.run(async () => work(nextTurn()))));
+    await Promise.all([1, 2, 3].map(async () => limiter.run(async () => work(nextTurn()))));
     expect(most).toBe(2);
   });
 
   it('use another connection when callers have waited for as long as it takes to open one', async () => {
-    const turns = createTurns({
+    const limiter = createConcurrencyLimiter({
       limit: 2,
       maxWaitMs: 10_000,
       countOpen: () => 1,
@@ -89,7 +89,7 @@ describe('turns', () => {
         await nextTurn();
         now -= 1;
       };
-      await Promise.all([turns.run(work), turns.run(work)]);
+      await Promise.all([limiter.run(work), limiter.run(work)]);
       return most;
     };
     let rounds = 1;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { openSite } from '../store/contract/fixtures/open-site.js';
 import { createRunResult, sampleSpec } from '../store/contract/fixtures/run-samples.js';
-import { startUpkeep } from './start-upkeep.js';
+import { startMaintenance } from './start-maintenance.js';
 
-it('upkeep counts ended runs, and runs further duties', async () => {
+it('maintenance counts ended runs, and runs further jobs', async () => {
   const data = await makeFolder({});
   const store = await openSite(`sqlite:${join(data, 'sluice.db')}`);
   await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'running', workerId: 'w', now: 1000 });
@@ -21,8 +21,8 @@ it('upkeep counts ended runs, and runs further duties', async () => {
       },
     };
     const other = { name: 'other', everyMs: 1, work: async () => counts.length > 1 && resolve() };
-    const upkeep = startUpkeep({ store: metered, data, settings: {}, duties: [other] });
-    onTestFinished(async () => upkeep.stop());
+    const maintenance = startMaintenance({ store: metered, data, settings: {}, jobs: [other] });
+    onTestFinished(async () => maintenance.stop());
   });
   await isDone;
   expect(counts.slice(0, 2)).toEqual([1, 0]);
@@ -31,7 +31,7 @@ it('upkeep counts ended runs, and runs further duties', async () => {
   ]);
 });
 
-it('upkeep retries failed deliveries, in one process', async () => {
+it('maintenance retries failed deliveries, in one process', async () => {
   const data = await makeFolder({});
   const store = await openSite('memory:');
   const delivered: string[] = [];
@@ -42,8 +42,8 @@ it('upkeep retries failed deliveries, in one process', async () => {
         resolve();
         return { delivered: 0, postponed: 0, dead: 0, lost: 0 };
       };
-      const upkeep = startUpkeep({ store, data, settings: {}, lead: { deliver } });
-      onTestFinished(async () => upkeep.stop());
+      const maintenance = startMaintenance({ store, data, settings: {}, lead: { deliver } });
+      onTestFinished(async () => maintenance.stop());
     }
   });
   await isDone;

@@ -7,14 +7,14 @@ import type { Statistics, Store } from '../store/index.js';
 import { startPacking } from './packing/start-packing.js';
 import type { PackingSettings } from './packing/start-packing.js';
 import { startMirrorSweep } from './repos/sweep-mirrors.js';
-import { createArchiveDuty } from './retention/archive-duty.js';
+import { createArchiveJob } from './retention/archive-job.js';
 import { startRetention } from './retention/start-retention.js';
 import type { RetentionSettings } from './retention/start-retention.js';
 import { runByOneProcess } from './run-by-one-process.js';
-import type { Duty } from './run-by-one-process.js';
+import type { BackgroundJob } from './run-by-one-process.js';
 
-/** Options for upkeep. */
-export interface UpkeepOptions {
+/** Options for maintenance. */
+export interface MaintenanceOptions {
   readonly store: Store;
   /** The folder of run folders on this machine. */
   readonly data: string;
@@ -31,20 +31,20 @@ export interface UpkeepOptions {
   /** Delivers comments; only set in processes with a worker. */
   readonly lead?: Pick<Lead, 'deliver'> | undefined;
   /** Further work that one process at a time does for all. */
-  readonly duties?: readonly Duty[];
+  readonly jobs?: readonly BackgroundJob[];
   readonly logger?: Logger;
 }
 
 /**
  * Starts the background work of a server and a worker: packing ended runs, deleting old data and unused mirrors, counting runs
- * for statistics, and other duties.
+ * for statistics, and other jobs.
  *
  * @example
- * const upkeep = startUpkeep({ store, data, settings: { runsMs: 30 * 86_400_000 } })
- * await upkeep.stop()
+ * const maintenance = startMaintenance({ store, data, settings: { runsMs: 30 * 86_400_000 } })
+ * await maintenance.stop()
  */
-export function startUpkeep(options: UpkeepOptions): { stop(): Promise<void> } {
-  const { store, data, settings, packing = {}, archive, repos, lead, duties = [] } = options;
+export function startMaintenance(options: MaintenanceOptions): { stop(): Promise<void> } {
+  const { store, data, settings, packing = {}, archive, repos, lead, jobs = [] } = options;
   const { logger = silentLogger } = options;
   const retention = startRetention({ store, data, settings, logger });
   const packer = startPacking({ store, data, settings: packing, archive, logger });
@@ -54,12 +54,12 @@ export function startUpkeep(options: UpkeepOptions): { stop(): Promise<void> } {
   const shared = runByOneProcess({
     store,
     logger,
-    duties: [
-      createStatisticsDuty(store),
-      ...(retention.duty === undefined ? [] : [retention.duty]),
-      ...(removesArchived ? [createArchiveDuty({ store, archive, data })] : []),
-      ...(lead === undefined ? [] : [createDeliveryDuty(lead)]),
-      ...duties,
+    jobs: [
+      createStatisticsJob(store),
+      ...(retention.job === undefined ? [] : [retention.job]),
+      ...(removesArchived ? [createArchiveJob({ store, archive, data })] : []),
+      ...(lead === undefined ? [] : [createDeliveryJob(lead)]),
+      ...jobs,
     ],
   });
   return {
@@ -74,7 +74,7 @@ const COUNT_EVERY_MS = 5000;
 const ROWS_PER_STEP = 500;
 
 /** Counts ended runs and inbox items in the slots that statistics read. */
-function createStatisticsDuty(store: Pick<Statistics, 'countEndedRuns' | 'countInboxItems'>): Duty {
+function createStatisticsJob(store: Pick<Statistics, 'countEndedRuns' | 'countInboxItems'>): BackgroundJob {
   return {
     name: 'statistics',
     everyMs: COUNT_EVERY_MS,
@@ -88,7 +88,7 @@ function createStatisticsDuty(store: Pick<Statistics, 'countEndedRuns' | 'countI
 const DELIVER_EVERY_MS = 5000;
 
 /** Retries failed deliveries, also those of workers that are gone. The worker that settled the order makes the first try. */
-function createDeliveryDuty(lead: Pick<Lead, 'deliver'>): Duty {
+function createDeliveryJob(lead: Pick<Lead, 'deliver'>): BackgroundJob {
   return {
     name: 'deliveries',
     everyMs: DELIVER_EVERY_MS,

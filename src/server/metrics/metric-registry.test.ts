@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { createFigures } from './figures.js';
+import { createMetricRegistry } from './metric-registry.js';
 
-describe('figures', () => {
+describe('metrics', () => {
   it('are rendered in the format of Prometheus', () => {
-    const figures = createFigures();
-    const runs = figures.counter('runs_total', 'Runs ended.');
-    const durations = figures.histogram('run_seconds', 'Duration.', [1, 5]);
+    const metrics = createMetricRegistry();
+    const runs = metrics.counter('runs_total', 'Runs ended.');
+    const durations = metrics.histogram('run_seconds', 'Duration.', [1, 5]);
     runs.add({ engine: 'codex' });
     runs.add({ engine: 'codex' }, 2);
     durations.observe({}, 0.5);
     durations.observe({}, 3);
     durations.observe({}, 60);
-    expect(figures.render([{ name: 'workers', help: 'Workers.', values: [[{ state: 'alive' }, 2]] }])).toBe(
+    expect(metrics.render([{ name: 'workers', help: 'Workers.', values: [[{ state: 'alive' }, 2]] }])).toBe(
       [
         '# HELP workers Workers.',
         '# TYPE workers gauge',
@@ -32,16 +32,16 @@ describe('figures', () => {
   });
 
   it('keep hostile labels inside their quotes', () => {
-    const figures = createFigures();
-    figures.counter('x_total', 'X.').add({ version: '1"} 7\nfake_total 1\\' });
-    expect(figures.render([]).split('\n').slice(2)).toEqual(['x_total{version="1\\"} 7\\nfake_total 1\\\\"} 1', '']);
+    const metrics = createMetricRegistry();
+    metrics.counter('x_total', 'X.').add({ version: '1"} 7\nfake_total 1\\' });
+    expect(metrics.render([]).split('\n').slice(2)).toEqual(['x_total{version="1\\"} 7\\nfake_total 1\\\\"} 1', '']);
   });
 
   it('are bounded in number, no matter how many labels there are', () => {
-    const figures = createFigures();
-    const counter = figures.counter('x_total', 'X.');
+    const metrics = createMetricRegistry();
+    const counter = metrics.counter('x_total', 'X.');
     for (let version = 0; version < 2000; version += 1) counter.add({ version: `${version} ${'x'.repeat(1000)}` });
-    const lines = figures.render([]).trimEnd().split('\n').slice(2);
+    const lines = metrics.render([]).trimEnd().split('\n').slice(2);
     expect(lines).toHaveLength(501);
     expect(lines.at(-1)).toBe('x_total{version="other"} 1500');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(200);

@@ -1,15 +1,15 @@
 import { formatEndCursor, readEndPage, toListed } from '../page.js';
-import { COUNT_CLAIM_TTL_MS, countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
-import type { Upkeep } from '../upkeep.js';
-import { listByEnd } from './forgetting.js';
+import { COUNT_CLAIM_TTL_MS, countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../maintenance.js';
+import type { Maintenance } from '../maintenance.js';
+import { listByEnd } from './retention.js';
 import { checkOpen, formatOrderKey, readOrder, readRun, type RunRow, type Tables } from './tables.js';
 
 /** Creates the part of the store that counts work and lists ended runs. */
-export function createUpkeep(tables: Tables): Upkeep {
+export function createMaintenance(tables: Tables): Maintenance {
   const { runs, outbox } = tables;
   const counted = new Map<string, number>();
   return {
-    async measure() {
+    async countOpenWork() {
       checkOpen(tables);
       const open = [...outbox.values()].filter(({ record: { state } }) => state === 'waiting' || state === 'sending');
       const creationTimes = open.map(({ record }) => Date.parse(record.created_at));
@@ -42,7 +42,7 @@ export function createUpkeep(tables: Tables): Upkeep {
       );
     },
 
-    async claimFigures({ ids, now }) {
+    async claimForMetrics({ ids, now }) {
       checkOpen(tables);
       for (const [id, at] of counted) if (at < now - COUNT_CLAIM_TTL_MS) counted.delete(id);
       const claimed = ids.filter((id, index) => !counted.has(id) && ids.indexOf(id) === index);
@@ -62,7 +62,7 @@ export function createUpkeep(tables: Tables): Upkeep {
 
     async findRunsWithoutEvents(ids) {
       checkOpen(tables);
-      return ids.filter((id) => tables.forgotten.has(id));
+      return ids.filter((id) => tables.purged.has(id));
     },
 
     async findSettledRuns({ ids, endedBefore }) {

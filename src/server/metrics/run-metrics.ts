@@ -5,29 +5,29 @@ import { openRun } from '../../run-folder/index.js';
 import { driftSummarySchema } from '../../events/index.js';
 import type { DriftSummary } from '../../events/index.js';
 import { fromRecordSchema } from '../../json-schema/index.js';
-import type { Figures } from './figures.js';
+import type { MetricRegistry } from './metric-registry.js';
 
 /** Options for counting runs. */
-interface RunFigureOptions {
+interface RunMetricOptions {
   readonly data: string;
   readonly logger: Logger;
   readonly driftThreshold: number;
 }
 
 /** Counts ended runs: outcome, usage and drift. */
-export function createRunFigures(figures: Figures, { data, logger, driftThreshold }: RunFigureOptions) {
-  const ended = figures.counter('sluice_runs_ended_total', 'Runs that ended, by engine, status and repair level.');
-  const failures = figures.counter('sluice_run_failures_total', 'Runs that failed or were canceled, by cause.');
-  const tokens = figures.counter('sluice_usage_tokens_total', 'Tokens used by runs, by engine and kind.');
-  const cost = figures.counter(
+export function createRunMetrics(metrics: MetricRegistry, { data, logger, driftThreshold }: RunMetricOptions) {
+  const ended = metrics.counter('sluice_runs_ended_total', 'Runs that ended, by engine, status and repair level.');
+  const failures = metrics.counter('sluice_run_failures_total', 'Runs that failed or were canceled, by cause.');
+  const tokens = metrics.counter('sluice_usage_tokens_total', 'Tokens used by runs, by engine and kind.');
+  const cost = metrics.counter(
     'sluice_usage_cost_dollars_total',
     'Cost of runs in US dollars, as reported by engines.',
   );
-  const drift = figures.counter(
+  const drift = metrics.counter(
     'sluice_drift_total',
     'Unknown types and fields, by engine and version, in runs of this machine.',
   );
-  const alerts = figures.counter('sluice_drift_alerts_total', 'Attempts whose drift reached the threshold.');
+  const alerts = metrics.counter('sluice_drift_alerts_total', 'Attempts whose drift reached the threshold.');
 
   async function countDrift(id: string): Promise<void> {
     for (const { engine, engine_version, unknown_types, unknown_fields } of await readDrift(data, id)) {
@@ -71,12 +71,12 @@ function sum(counts: Readonly<Record<string, number>>): number {
 }
 
 /** Counts decisions, and the reasons why a person had to decide. */
-export function createOrderFigures(figures: Figures) {
-  const decisions = figures.counter('sluice_decisions_total', 'Decisions, by action, result code and who decided.');
-  const causes = figures.counter('sluice_needs_human_total', 'Results that needed a person, by cause.');
-  const stale = figures.counter('sluice_stale_results_total', 'Archived results of runs that were not active.');
-  const readings = figures.counter('sluice_readings_total', 'Results read, by wrapper type, encoding and status.');
-  const comments = figures.counter(
+export function createOrderMetrics(metrics: MetricRegistry) {
+  const decisions = metrics.counter('sluice_decisions_total', 'Decisions, by action, result code and who decided.');
+  const causes = metrics.counter('sluice_needs_human_total', 'Results that needed a person, by cause.');
+  const stale = metrics.counter('sluice_stale_results_total', 'Archived results of runs that were not active.');
+  const readings = metrics.counter('sluice_readings_total', 'Results read, by wrapper type, encoding and status.');
+  const comments = metrics.counter(
     'sluice_comments_total',
     'Comments written by the rules, by whether the result was complete.',
   );

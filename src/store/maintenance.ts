@@ -2,9 +2,9 @@ import type { Listed } from '../orders/index.js';
 import type { OrderState, RunRecord, RunState } from '../records/index.js';
 
 /** Counts work in the store and lists ended runs. Every method reads a bounded number of rows through an index. */
-export interface Upkeep {
+export interface Maintenance {
   /** Counts unfinished work. */
-  measure(): Promise<StoreFigures>;
+  countOpenWork(): Promise<OpenWorkCounts>;
   /** Lists runs that ended at `since` or later, in the order they ended. Times are milliseconds since 1970. */
   listEndedRuns(page: {
     readonly since: number;
@@ -15,7 +15,7 @@ export interface Upkeep {
    * Claims runs or executions by id, so that only one process counts them in its metrics. Returns those that no process has
    * claimed within the last day.
    */
-  claimFigures(claim: { readonly ids: readonly string[]; readonly now: number }): Promise<readonly string[]>;
+  claimForMetrics(claim: { readonly ids: readonly string[]; readonly now: number }): Promise<readonly string[]>;
   /** Returns the machines that have claimed these runs, by run. */
   findHosts(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns those of these runs whose events were deleted. */
@@ -36,7 +36,7 @@ export const COUNT_CLAIM_TTL_MS = 24 * 60 * 60 * 1000;
 export const MAX_CLAIMS_DELETED = 2000;
 
 /** Counts of unfinished work. */
-export interface StoreFigures {
+export interface OpenWorkCounts {
   readonly runs: Readonly<Record<Exclude<RunState, 'ended'>, number>>;
   readonly orders: Readonly<Record<Exclude<OrderState, 'settled' | 'canceled'>, number>>;
   /** Open inbox items. */

@@ -23,11 +23,11 @@ async function endRun(store: Store, id: string, ms: number) {
 }
 
 /** The contract of counting unfinished work and listing ended runs. */
-export function describeUpkeep(makeSite: MakeSite): void {
-  describe('measure', () => {
+export function describeMaintenance(makeSite: MakeSite): void {
+  describe('countOpenWork', () => {
     it('counts unfinished work', async () => {
       const store = await openSite(await makeSite());
-      expect(await store.measure()).toEqual({
+      expect(await store.countOpenWork()).toEqual({
         runs: { queued: 0, running: 0, waiting: 0 },
         orders: { queued: 0, running: 0 },
         inbox: 0,
@@ -44,7 +44,7 @@ export function describeUpkeep(makeSite: MakeSite): void {
       }
       await store.claimRun(sampleClaim('w1', { takes: ['runs'] }));
       await endRun(store, 'r3', 0);
-      expect(await store.measure()).toEqual({
+      expect(await store.countOpenWork()).toEqual({
         runs: { queued: 2, running: 2, waiting: 0 },
         orders: { queued: 1, running: 1 },
         inbox: 1,
@@ -67,7 +67,7 @@ export function describeUpkeep(makeSite: MakeSite): void {
       await store.claimRun(sampleClaim());
       await store.markWaiting({ id: 'r1', workerId: 'w1', now: NOW });
       expect(second?.state).toBe('sending');
-      expect(await store.measure()).toEqual({
+      expect(await store.countOpenWork()).toEqual({
         runs: { queued: 0, running: 1, waiting: 1 },
         orders: { queued: 0, running: 1 },
         inbox: 0,
@@ -80,7 +80,7 @@ export function describeUpkeep(makeSite: MakeSite): void {
     it('are granted to one process, for a day', async () => {
       const store = await openSite(await makeSite());
       const claim = async (ids: readonly string[], ms = 0) =>
-        (await store.claimFigures({ ids, now: NOW + ms })).toSorted();
+        (await store.claimForMetrics({ ids, now: NOW + ms })).toSorted();
       expect(await claim(['a', 'b', 'b', `'"`])).toEqual([`'"`, 'a', 'b']);
       expect(await claim(['b', 'c'], 1000)).toEqual(['c']);
       expect(await claim([])).toEqual([]);
@@ -93,7 +93,7 @@ export function describeUpkeep(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       const ids = Array.from({ length: 50 }, (_, index) => `run-${index}`);
       const claims = await Promise.all(
-        [ids, ids.toReversed(), ids].map(async (requested) => store.claimFigures({ ids: requested, now: NOW })),
+        [ids, ids.toReversed(), ids].map(async (requested) => store.claimForMetrics({ ids: requested, now: NOW })),
       );
       expect(claims.flat().toSorted()).toEqual(ids.toSorted());
     });

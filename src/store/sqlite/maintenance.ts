@@ -1,12 +1,12 @@
 import { formatEndCursor, readEndPage, toListed } from '../page.js';
-import { MAX_CLAIMS_DELETED, COUNT_CLAIM_TTL_MS, countStates, OPEN_RUN_STATES } from '../upkeep.js';
-import type { Upkeep } from '../upkeep.js';
+import { MAX_CLAIMS_DELETED, COUNT_CLAIM_TTL_MS, countStates, OPEN_RUN_STATES } from '../maintenance.js';
+import type { Maintenance } from '../maintenance.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readInteger, readIntegerOrNull, readText, readRun } from './rows.js';
 
 /** Creates the part of the store that counts work and lists ended runs. */
-export function createUpkeep(database: Database): Upkeep {
+export function createMaintenance(database: Database): Maintenance {
   const runs = database.prepare(COUNT_RUNS);
   const orders = database.prepare(COUNT_ORDERS);
   const runningOrders = database.prepare(COUNT_RUNNING_ORDERS);
@@ -14,14 +14,14 @@ export function createUpkeep(database: Database): Upkeep {
   const outbox = database.prepare(MEASURE_OUTBOX);
   const dead = database.prepare(COUNT_DEAD);
   const ended = database.prepare(LIST_ENDED);
-  const forgotten = database.prepare(FIND_FORGOTTEN);
+  const purged = database.prepare(FIND_PURGED);
   const hosts = database.prepare(FIND_HOSTS);
   const settled = database.prepare(FIND_SETTLED);
-  const claim = database.prepare(CLAIM_FIGURES);
-  const forgetClaims = database.prepare(FORGET_CLAIMS);
+  const claim = database.prepare(CLAIM_FOR_METRICS);
+  const deleteClaims = database.prepare(DELETE_CLAIMS);
 
   return {
-    measure: async () =>
+    countOpenWork: async () =>
       database.read(() => {
         const open = outbox.get() ?? {};
         const running = readInteger(runningOrders.get() ?? {}, 'count');
@@ -38,10 +38,10 @@ export function createUpkeep(database: Database): Upkeep {
         };
       }),
 
-    async claimFigures({ ids, now }) {
+    async claimForMetrics({ ids, now }) {
       if (ids.length === 0) return [];
       return database.write(() => {
-        forgetClaims.run(now - COUNT_CLAIM_TTL_MS);
+        deleteClaims.run(now - COUNT_CLAIM_TTL_MS);
         return claim.all(now, JSON.stringify(ids)).map((row) => readText(row, 'id'));
       });
     },
@@ -59,7 +59,7 @@ export function createUpkeep(database: Database): Upkeep {
       ),
 
     findRunsWithoutEvents: async (ids) =>
-      database.read(() => forgotten.all(JSON.stringify(ids)).map((row) => readText(row, 'id'))),
+      database.read(() => purged.all(JSON.stringify(ids)).map((row) => readText(row, 'id'))),
     findSettledRuns: async ({ ids, endedBefore }) =>
       database.read(() => settled.all(JSON.stringify(ids), endedBefore).map((row) => readText(row, 'id'))),
   };
@@ -99,7 +99,7 @@ const LIST_ENDED = `
 const FIND_HOSTS = `
   SELECT id, host FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND host IS NOT NULL`;
 
-const FIND_FORGOTTEN = `
+const FIND_PURGED = `
   SELECT id FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND forgotten_at IS NOT NULL`;
 
 const FIND_SETTLED = `
@@ -110,13 +110,13 @@ const FIND_SETTLED = `
       WHERE orders.issue_ref = order_issue_ref AND orders.run_id = order_run_id
         AND orders.settled_at IS NULL)`;
 
-const CLAIM_FIGURES = `
+const CLAIM_FOR_METRICS = `
   INSERT INTO counted (id, at) SELECT value, ? FROM json_each(?) WHERE true ON CONFLICT DO NOTHING RETURNING id`;
 
-const FORGET_CLAIMS = `
+const DELETE_CLAIMS = `
   DELETE FROM counted WHERE id IN (SELECT id FROM counted WHERE at < ? ORDER BY at LIMIT ${MAX_CLAIMS_DELETED})`;
 
-export const UPKEEP_STATEMENTS = {
+export const MAINTENANCE_STATEMENTS = {
   COUNT_RUNS,
   COUNT_ORDERS,
   COUNT_RUNNING_ORDERS,
@@ -125,7 +125,7 @@ export const UPKEEP_STATEMENTS = {
   COUNT_DEAD,
   LIST_ENDED,
   FIND_HOSTS,
-  FIND_FORGOTTEN,
+  FIND_PURGED,
   FIND_SETTLED,
-  FORGET_CLAIMS,
+  DELETE_CLAIMS,
 } as const;

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { Archive } from '../../archive/index.js';
 import { makeFolder, parseJson, replaceFile } from '../../files/index.js';
 import { PACKED_FOLDER } from '../../run-folder/index.js';
-import type { Forgetting } from '../../store/index.js';
-import type { Duty } from '../run-by-one-process.js';
+import type { Retention } from '../../store/index.js';
+import type { BackgroundJob } from '../run-by-one-process.js';
 
 /** Options for removing archived runs. */
-export interface ArchiveDutyOptions {
-  readonly store: Pick<Forgetting, 'listForgottenRuns'>;
+export interface ArchiveJobOptions {
+  readonly store: Pick<Retention, 'listPurgedRuns'>;
   readonly archive: Pick<Archive, 'location' | 'remove'>;
   /** The data folder, in which the progress is recorded. */
   readonly data: string;
@@ -22,17 +22,17 @@ const CONCURRENCY = 4;
 const OVERLAP_MS = 120_000;
 
 /**
- * Removes forgotten runs from the archive; one process does it for all. Its progress is recorded in a file, so that no run is
+ * Removes purged runs from the archive; one process does it for all. Its progress is recorded in a file, so that no run is
  * missed after a restart or while the archive is down. Removing a run twice is harmless.
  */
-export function createArchiveDuty({ store, archive, data, clock = Date.now }: ArchiveDutyOptions): Duty {
+export function createArchiveJob({ store, archive, data, clock = Date.now }: ArchiveJobOptions): BackgroundJob {
   const path = join(data, PACKED_FOLDER, 'forgotten.json');
 
   async function work(signal: AbortSignal): Promise<void> {
     const startedAt = clock();
     let { since, cursor } = readProgress(await readFile(path, 'utf8').catch(() => ''), archive.location);
     while (!signal.aborted) {
-      const page = await store.listForgottenRuns({
+      const page = await store.listPurgedRuns({
         since,
         limit: PAGE_LENGTH,
         ...(cursor === null ? {} : { cursor }),

@@ -1,9 +1,9 @@
-import type { Duties } from '../duties.js';
+import type { JobLeases } from '../job-leases.js';
 import type { Database } from './database.js';
 import { readText } from './rows.js';
 
-/** Creates the part of the store that assigns duties to processes. */
-export function createDuties(database: Database): Duties {
+/** Creates the part of the store that assigns jobs to processes. */
+export function createJobLeases(database: Database): JobLeases {
   const findFree = database.prepare(`
     SELECT value AS name FROM json_each(?1)
     WHERE NOT EXISTS (SELECT 1 FROM duties WHERE duties.name = value AND owner <> ?2 AND held_until > ?3)`);
@@ -14,14 +14,14 @@ export function createDuties(database: Database): Duties {
     RETURNING name`);
   const release = database.prepare('UPDATE duties SET held_until = 0 WHERE owner = ?');
   return {
-    async holdDuties({ names, owner, now, until }) {
-      // Most processes find no free duty: they write nothing.
+    async leaseJobs({ names, owner, now, until }) {
+      // Most processes find no free job: they write nothing.
       const free = await database.read(() => findFree.all(JSON.stringify(names), owner, now));
       if (free.length === 0) return [];
       const freeNames = JSON.stringify(free.map((row) => readText(row, 'name')));
       return database.write(() => hold.all(freeNames, owner, now, until).map((row) => readText(row, 'name')));
     },
-    async releaseDuties(owner) {
+    async releaseJobs(owner) {
       await database.write(() => release.run(owner));
     },
   };

@@ -4,7 +4,7 @@ import type { EventLog } from '../../runs/index.js';
  * Limits the reads of a log to one page in each turn of the event loop. Without this limit, many readers of long runs would block
  * other requests.
  */
-export function readInTurns(log: Pick<EventLog, 'read'>): Pick<EventLog, 'read'> {
+export function limitReads(log: Pick<EventLog, 'read'>): Pick<EventLog, 'read'> {
   const waiting: (() => void)[] = [];
 
   function next(): void {

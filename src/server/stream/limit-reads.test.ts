@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readInTurns } from './turns.js';
+import { limitReads } from './limit-reads.js';
 
 describe('reading in turns', () => {
   it('reads one page in each turn of the event loop, no matter how many readers there are', async () => {
     let pages = 0;
     const perTurn: number[] = [];
-    const log = readInTurns({
+    const log = limitReads({
       async read() {
         pages += 1;
         return [];

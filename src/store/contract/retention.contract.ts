@@ -45,7 +45,7 @@ async function countAll(store: Store): Promise<void> {
 }
 
 /** The contract of deleting old data. */
-export function describeForgetting(makeSite: MakeSite): void {
+export function describeRetention(makeSite: MakeSite): void {
   describe('the events of ended runs', () => {
     it('are deleted in steps, oldest first; the records stay', async () => {
       const store = await openSite(await makeSite());
@@ -53,13 +53,13 @@ export function describeForgetting(makeSite: MakeSite): void {
       await endRun(store, 'a', 10);
       await endRun(store, 'young', 99);
       const step = { ...STEP, rows: 8 };
-      expect(await store.forgetRuns(step)).toEqual({ ids: [], isDone: false });
+      expect(await store.purgeRuns(step)).toEqual({ ids: [], isDone: false });
       expect([await countEvents(store, 'a'), await countEvents(store, 'b')]).toEqual([2, 10]);
       expect(await store.findRunsWithoutEvents(['a'])).toEqual([]);
-      expect(await store.forgetRuns(step)).toEqual({ ids: ['a'], isDone: false });
+      expect(await store.purgeRuns(step)).toEqual({ ids: ['a'], isDone: false });
       expect([await countEvents(store, 'a'), await countEvents(store, 'b')]).toEqual([0, 4]);
-      expect(await store.forgetRuns(step)).toEqual({ ids: ['b'], isDone: true });
-      expect(await store.forgetRuns(step)).toEqual({ ids: [], isDone: true });
+      expect(await store.purgeRuns(step)).toEqual({ ids: ['b'], isDone: true });
+      expect(await store.purgeRuns(step)).toEqual({ ids: [], isDone: true });
       expect(await countEvents(store, 'young')).toBe(10);
       expect(await store.findRun('a')).toMatchObject({ state: 'ended', result: createRunResult() });
       expect(await store.findRunsWithoutEvents(['a', 'young', 'gone', `'"\\u0000`])).toEqual(['a']);
@@ -68,9 +68,9 @@ export function describeForgetting(makeSite: MakeSite): void {
     it('of several runs are deleted in one step', async () => {
       const store = await openSite(await makeSite());
       for (const id of ['a', 'b', 'c']) await endRun(store, id, 10);
-      const first = await store.forgetRuns({ ...STEP, runs: 2 });
+      const first = await store.purgeRuns({ ...STEP, runs: 2 });
       expect([first.ids.length, first.isDone]).toEqual([2, false]);
-      const second = await store.forgetRuns({ ...STEP, runs: 2 });
+      const second = await store.purgeRuns({ ...STEP, runs: 2 });
       expect([...first.ids, ...second.ids].toSorted()).toEqual(['a', 'b', 'c']);
       expect(second.isDone).toBe(true);
     });
@@ -82,7 +82,7 @@ export function describeForgetting(makeSite: MakeSite): void {
       const ids = Array.from({ length: 12 }, (_, index) => `r${index}`);
       for (const id of ids) await endRun(store, id, 10);
       const sweep = async (from: Store): Promise<string[]> => {
-        const { ids: some } = await from.forgetRuns({ ...STEP, runs: 3 });
+        const { ids: some } = await from.purgeRuns({ ...STEP, runs: 3 });
         return some.length === 0 ? [] : [...some, ...(await sweep(from))];
       };
       const swept = await Promise.all([store, other ?? store, store, other ?? store].map(sweep));
@@ -96,30 +96,30 @@ export function describeForgetting(makeSite: MakeSite): void {
       await store.append('running', [sampleFcmp(1)]);
       const { record, item } = await askPerson(store, 'local#1', 'asked');
       await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#2' }), run: 'queued' });
-      expect(await store.forgetRuns(STEP)).toEqual({ ids: [], isDone: true });
+      expect(await store.purgeRuns(STEP)).toEqual({ ids: [], isDone: true });
       expect(await countEvents(store, 'running')).toBe(1);
       await store.resolveItem(sampleResolution(item, record, 'accept'));
-      expect(await store.forgetRuns(STEP)).toEqual({ ids: ['asked'], isDone: true });
+      expect(await store.purgeRuns(STEP)).toEqual({ ids: ['asked'], isDone: true });
     });
 
-    it('leave a list of forgotten runs, in the order they were forgotten', async () => {
+    it('leave a list of purged runs, in the order they were purged', async () => {
       const store = await openSite(await makeSite());
       for (const [index, id] of ['a', 'b', 'c'].entries()) {
         await endRun(store, id, 10);
-        await store.forgetRuns({ ...STEP, now: NOW + 100 - index });
+        await store.purgeRuns({ ...STEP, now: NOW + 100 - index });
       }
       const page = { since: NOW + 98, limit: 2 };
-      const first = await store.listForgottenRuns(page);
+      const first = await store.listPurgedRuns(page);
       expect(first.items).toEqual(['c', 'b']);
-      const second = await store.listForgottenRuns({ ...page, cursor: first.next_cursor ?? '' });
+      const second = await store.listPurgedRuns({ ...page, cursor: first.next_cursor ?? '' });
       expect(second).toEqual({ items: ['a'], next_cursor: null });
-      expect((await store.listForgottenRuns({ since: NOW + 100 })).items).toEqual(['a']);
-      expect(await catchCode(store.listForgottenRuns({ since: 0, cursor: 'x' }))).toBe('INVALID_CURSOR');
+      expect((await store.listPurgedRuns({ since: NOW + 100 })).items).toEqual(['a']);
+      expect(await catchCode(store.listPurgedRuns({ since: 0, cursor: 'x' }))).toBe('INVALID_CURSOR');
     });
   });
 
   describe('records', () => {
-    const ALL = { endedBefore: NOW + 99, forgottenBefore: NOW + 1000, limit: 10 };
+    const ALL = { endedBefore: NOW + 99, purgedBefore: NOW + 1000, limit: 10 };
 
     it('are deleted with everything that belongs to them, once their events are gone; statistics stay', async () => {
       const store = await openSite(await makeSite());
@@ -127,18 +127,18 @@ export function describeForgetting(makeSite: MakeSite): void {
       const { record, item } = await askPerson(store, 'local#1', 'asked');
       await store.resolveItem(sampleResolution(item, record, 'accept'));
       await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'next' });
-      expect(await store.forgetRecords(ALL)).toEqual({ deleted: 0, next_cursor: null });
-      await store.forgetRuns(STEP);
+      expect(await store.purgeRecords(ALL)).toEqual({ deleted: 0, next_cursor: null });
+      await store.purgeRuns(STEP);
       await countAll(store);
-      expect(await store.forgetRecords({ ...ALL, forgottenBefore: NOW + 200 })).toMatchObject({ deleted: 0 });
-      expect(await store.forgetRecords({ ...ALL, endedBefore: NOW })).toMatchObject({ deleted: 0 });
-      expect(await store.forgetRecords(ALL)).toEqual({ deleted: 2, next_cursor: null });
+      expect(await store.purgeRecords({ ...ALL, purgedBefore: NOW + 200 })).toMatchObject({ deleted: 0 });
+      expect(await store.purgeRecords({ ...ALL, endedBefore: NOW })).toMatchObject({ deleted: 0 });
+      expect(await store.purgeRecords(ALL)).toEqual({ deleted: 2, next_cursor: null });
       expect(await store.findRun('plain')).toBeUndefined();
       expect(await store.findRun('asked')).toBeUndefined();
       expect(await store.findOrder('local#1', record.order.run_id)).toBeUndefined();
       expect((await store.listInbox({ issueRef: 'local#1' })).items).toEqual([]);
       expect((await store.listExecutions({ issueRef: 'local#1' })).items).toEqual([]);
-      expect((await store.listForgottenRuns({ since: 0 })).items).toEqual([]);
+      expect((await store.listPurgedRuns({ since: 0 })).items).toEqual([]);
       expect((await store.listOrders({ issueRef: 'local#1' })).items).toMatchObject([{ run: 'next' }]);
       const again = await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'more' });
       expect(again.record.order.run_id).toMatch(/3$/);
@@ -149,9 +149,9 @@ export function describeForgetting(makeSite: MakeSite): void {
       const { record } = await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'active' });
       await store.settleOrder(sampleSettlement(record));
       await endRun(store, 'plain', 10);
-      await store.forgetRuns(STEP);
+      await store.purgeRuns(STEP);
       await countAll(store);
-      expect(await store.forgetRecords(ALL)).toEqual({ deleted: 1, next_cursor: null });
+      expect(await store.purgeRecords(ALL)).toEqual({ deleted: 1, next_cursor: null });
       expect(await store.findOrder('local#1', record.order.run_id)).toMatchObject({ state: 'settled' });
       const slots = await store.listRunSlots({ since: 0, until: NOW * 2, stepMs: 86_400_000 });
       expect(sumCounts(slots.map(({ counts }) => counts)).outcomes.success).toBeGreaterThanOrEqual(1);
@@ -165,9 +165,9 @@ export function describeForgetting(makeSite: MakeSite): void {
         await store.submitOrder({ ...sampleSubmission({ issue_ref: `local#${run}` }), run });
       }
       await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'next' });
-      await store.forgetRuns(STEP);
+      await store.purgeRuns(STEP);
       await countAll(store);
-      expect(await store.forgetRecords(ALL)).toMatchObject({ deleted: 1 });
+      expect(await store.purgeRecords(ALL)).toMatchObject({ deleted: 1 });
       await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#last' }), run: 'last' });
       const runs = await readAllPages(async (page) => store.listRuns({ limit: 1, ...page }));
       expect(runs.flat().map(({ id }) => id)).toEqual(['last', 'next', 'c', 'b']);
@@ -178,12 +178,12 @@ export function describeForgetting(makeSite: MakeSite): void {
     it('are examined in bounded steps', async () => {
       const store = await openSite(await makeSite());
       for (const id of ['a', 'b', 'c']) await endRun(store, id, 10);
-      await store.forgetRuns(STEP);
+      await store.purgeRuns(STEP);
       await countAll(store);
-      const first = await store.forgetRecords({ ...ALL, limit: 2 });
+      const first = await store.purgeRecords({ ...ALL, limit: 2 });
       expect(first).toEqual({ deleted: 2, next_cursor: expect.any(String) as string });
       const next = { ...ALL, limit: 2, cursor: first.next_cursor ?? undefined };
-      expect(await store.forgetRecords(next)).toEqual({ deleted: 1, next_cursor: null });
+      expect(await store.purgeRecords(next)).toEqual({ deleted: 1, next_cursor: null });
     });
   });
 
@@ -201,12 +201,12 @@ export function describeForgetting(makeSite: MakeSite): void {
       for (const { id } of await store.claimOutbox({ ...CLAIM, now: NOW + 9, limit: 3 })) {
         await store.markDelivered({ id, ...done });
       }
-      expect(await store.forgetDelivered({ before: NOW, limit: 10 })).toBe(0);
-      expect(await store.forgetDelivered({ before: NOW + 1, limit: 10 })).toBe(1);
+      expect(await store.purgeDelivered({ before: NOW, limit: 10 })).toBe(0);
+      expect(await store.purgeDelivered({ before: NOW + 1, limit: 10 })).toBe(1);
       expect((await store.listOutbox({})).items.map(({ sink }) => sink)).toEqual(['d', 'c', 'b']);
-      expect(await store.forgetDelivered({ before: NOW + 99, limit: 1 })).toBe(1);
+      expect(await store.purgeDelivered({ before: NOW + 99, limit: 1 })).toBe(1);
       expect((await store.listOutbox({})).items.map(({ sink }) => sink)).toEqual(['d', 'c']);
-      expect(await store.forgetDelivered({ before: NOW + 99, limit: 10 })).toBe(1);
+      expect(await store.purgeDelivered({ before: NOW + 99, limit: 10 })).toBe(1);
       expect((await store.listOutbox({})).items).toMatchObject([{ sink: 'd', state: 'waiting' }]);
     });
 
@@ -218,10 +218,10 @@ export function describeForgetting(makeSite: MakeSite): void {
       await keep('old', '2026-11-02T00:00:00.000Z');
       await keep('young', '2026-11-14T00:00:00.000Z');
       const before = Date.parse('2026-11-10');
-      expect(await store.forgetResults({ before, limit: 1 })).toBe(1);
+      expect(await store.purgeResults({ before, limit: 1 })).toBe(1);
       expect(await store.find('oldest')).toBeUndefined();
       expect(await store.find('old')).toBeDefined();
-      expect(await store.forgetResults({ before, limit: 10 })).toBe(1);
+      expect(await store.purgeResults({ before, limit: 10 })).toBe(1);
       expect(await store.find('old')).toBeUndefined();
       expect(await store.find('young')).toBeDefined();
     });
@@ -229,16 +229,16 @@ export function describeForgetting(makeSite: MakeSite): void {
 }
 
 /** The contract of deleting records in a store that counts in slots. */
-export function describeForgettingCounted(makeSite: MakeSite): void {
+export function describeRetentionCounts(makeSite: MakeSite): void {
   it('keeps the record of a run until the run is counted', async () => {
     const store = await openSite(await makeSite());
     await endRun(store, 'plain', 10);
-    await store.forgetRuns(STEP);
-    const records = { endedBefore: NOW + 99, forgottenBefore: NOW + 1000, limit: 10 };
-    expect(await store.forgetRecords(records)).toMatchObject({ deleted: 0 });
+    await store.purgeRuns(STEP);
+    const records = { endedBefore: NOW + 99, purgedBefore: NOW + 1000, limit: 10 };
+    expect(await store.purgeRecords(records)).toMatchObject({ deleted: 0 });
     expect(await store.findRun('plain')).toBeDefined();
     await countAll(store);
-    expect(await store.forgetRecords(records)).toMatchObject({ deleted: 1 });
+    expect(await store.purgeRecords(records)).toMatchObject({ deleted: 1 });
   });
 
   it('keeps records until their inbox items are counted, and the history of the inbox after they are deleted', async () => {
@@ -246,10 +246,10 @@ export function describeForgettingCounted(makeSite: MakeSite): void {
     const { record, item } = await askPerson(store, 'local#1', 'asked');
     await store.resolveItem(sampleResolution(item, record, 'accept'));
     await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'next' });
-    await store.forgetRuns(STEP);
+    await store.purgeRuns(STEP);
     while ((await store.countEndedRuns(10)) > 0);
-    const records = { endedBefore: NOW + 99, forgottenBefore: NOW + 1000, limit: 10 };
-    expect(await store.forgetRecords(records)).toMatchObject({ deleted: 0 });
+    const records = { endedBefore: NOW + 99, purgedBefore: NOW + 1000, limit: 10 };
+    expect(await store.purgeRecords(records)).toMatchObject({ deleted: 0 });
     await countAll(store);
     const readTotals = async () => {
       const { slots, ...now } = await store.readInboxHistory({ since: 0, until: NOW * 2, stepMs: 86_400_000 });
@@ -257,7 +257,7 @@ export function describeForgettingCounted(makeSite: MakeSite): void {
     };
     const before = await readTotals();
     expect(before).toMatchObject({ opened: [{ items: 1 }], resolved: 1, open: 0 });
-    expect(await store.forgetRecords(records)).toMatchObject({ deleted: 1 });
+    expect(await store.purgeRecords(records)).toMatchObject({ deleted: 1 });
     expect((await store.listInbox({ issueRef: 'local#1' })).items).toEqual([]);
     expect(await readTotals()).toEqual(before);
   });

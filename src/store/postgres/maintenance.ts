@@ -1,14 +1,14 @@
 import { formatEndCursor, readEndPage, toListed } from '../page.js';
-import { MAX_CLAIMS_DELETED, COUNT_CLAIM_TTL_MS, countStates, OPEN_RUN_STATES } from '../upkeep.js';
-import type { Upkeep } from '../upkeep.js';
+import { MAX_CLAIMS_DELETED, COUNT_CLAIM_TTL_MS, countStates, OPEN_RUN_STATES } from '../maintenance.js';
+import type { Maintenance } from '../maintenance.js';
 import { readColumns, readRun } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 
 /** Creates the part of the store that counts work and lists ended runs. */
-export function createUpkeep({ database }: Context): Upkeep {
+export function createMaintenance({ database }: Context): Maintenance {
   return {
-    async measure() {
+    async countOpenWork() {
       const { rows: runs } = await database.query(COUNT_RUNS, []);
       const { rows: waiting } = await database.query(MEASURE_WAITING, []);
       const { number, numberOrNull } = readColumns(waiting[0] ?? {});
@@ -20,10 +20,10 @@ export function createUpkeep({ database }: Context): Upkeep {
       };
     },
 
-    async claimFigures({ ids, now }) {
+    async claimForMetrics({ ids, now }) {
       if (ids.length === 0) return [];
-      await database.query(FORGET_CLAIMS, [now - COUNT_CLAIM_TTL_MS]);
-      const { rows } = await database.query(CLAIM_FIGURES, [JSON.stringify(ids), now]);
+      await database.query(DELETE_CLAIMS, [now - COUNT_CLAIM_TTL_MS]);
+      const { rows } = await database.query(CLAIM_FOR_METRICS, [JSON.stringify(ids), now]);
       return rows.map((row) => readColumns(row).text('id'));
     },
 
@@ -99,12 +99,12 @@ const FIND_SETTLED = `
       WHERE orders.issue_ref = run.order_issue_ref AND orders.run_id = run.order_run_id
         AND orders.settled_at IS NULL)`;
 
-const FORGET_CLAIMS = `
+const DELETE_CLAIMS = `
   DELETE FROM sluice.counted WHERE id = ANY (ARRAY(
     SELECT id FROM sluice.counted WHERE at < $1 ORDER BY at LIMIT ${MAX_CLAIMS_DELETED} FOR UPDATE SKIP LOCKED))`;
 
 /** In the order of their ids, so that two servers that claim the same ids do not deadlock. */
-const CLAIM_FIGURES = `
+const CLAIM_FOR_METRICS = `
   INSERT INTO sluice.counted (id, at)
     SELECT id, $2 FROM json_array_elements_text($1::json) AS id ORDER BY id COLLATE "C"
   ON CONFLICT DO NOTHING RETURNING id`;

@@ -1,16 +1,16 @@
-import type { Forgetting } from '../forgetting.js';
+import type { Retention } from '../retention.js';
 import { formatEndCursor, readEndPage, toListed } from '../page.js';
 import { checkOpen, formatOrderKey, type RunRow, type Tables } from './tables.js';
 
 /** Creates the part of the store that deletes old data. */
-export function createForgetting(tables: Tables): Forgetting {
+export function createRetention(tables: Tables): Retention {
   const { runs, outbox, results } = tables;
   return {
-    async forgetRuns({ endedBefore, runs: maxRuns, rows, now }) {
+    async purgeRuns({ endedBefore, runs: maxRuns, rows, now }) {
       checkOpen(tables);
       const due = listByEnd(tables)
         .filter(
-          ({ endedAt, row }) => endedAt < endedBefore && !tables.forgotten.has(row.record.id) && !isNeeded(tables, row),
+          ({ endedAt, row }) => endedAt < endedBefore && !tables.purged.has(row.record.id) && !isNeeded(tables, row),
         )
         .slice(0, maxRuns)
         .map(({ row }) => row.record.id);
@@ -19,22 +19,22 @@ export function createForgetting(tables: Tables): Forgetting {
       for (const id of due) {
         left -= dropEvents(tables, id, left);
         if (left <= 0) break;
-        tables.forgotten.set(id, now);
+        tables.purged.set(id, now);
         ids.push(id);
       }
       return { ids, isDone: left > 0 && due.length < maxRuns };
     },
 
-    async listForgottenRuns(page) {
+    async listPurgedRuns(page) {
       checkOpen(tables);
       const { size, after } = readEndPage(page);
-      return toListed(listForgotten(tables, after), { size }, ({ row }) => row.record.id, formatCursor);
+      return toListed(listPurged(tables, after), { size }, ({ row }) => row.record.id, formatCursor);
     },
 
-    async forgetRecords({ endedBefore, forgottenBefore, limit, cursor }) {
+    async purgeRecords({ endedBefore, purgedBefore, limit, cursor }) {
       checkOpen(tables);
       const { size, after } = readEndPage({ since: 0, limit, ...(cursor === undefined ? {} : { cursor }) });
-      const found = listForgotten(tables, after).filter(({ at }) => at < forgottenBefore);
+      const found = listPurged(tables, after).filter(({ at }) => at < purgedBefore);
       const page = found.slice(0, size);
       const due = page.filter(
         ({ row }) =>
@@ -45,7 +45,7 @@ export function createForgetting(tables: Tables): Forgetting {
       return { deleted: due.length, next_cursor: last === undefined ? null : formatCursor(last) };
     },
 
-    async forgetDelivered({ before, limit }) {
+    async purgeDelivered({ before, limit }) {
       checkOpen(tables);
       const old = [...outbox]
         .filter(([, { record }]) => record.state === 'delivered')
@@ -55,7 +55,7 @@ export function createForgetting(tables: Tables): Forgetting {
       return old.length;
     },
 
-    async forgetResults({ before, limit }) {
+    async purgeResults({ before, limit }) {
       checkOpen(tables);
       const old = [...results].slice(0, limit).filter(([, { keptAt }]) => keptAt < before);
       for (const [key] of old) results.delete(key);
@@ -63,11 +63,11 @@ export function createForgetting(tables: Tables): Forgetting {
     },
   };
 
-  function listForgotten(
-    { forgotten }: Tables,
+  function listPurged(
+    { purged }: Tables,
     after: { readonly endedAt: number; readonly sequence: number },
   ): { readonly at: number; readonly row: RunRow }[] {
-    return [...forgotten]
+    return [...purged]
       .flatMap(([id, at]) => {
         const row = runs.get(id);
         return row === undefined ? [] : [{ at, row }];
@@ -132,7 +132,7 @@ function dropRecords(tables: Tables, { record: { id, order } }: RunRow): void {
   }
   deleteValue(tables.runIdsByRequest, id);
   dropEvents(tables, id, Number.MAX_SAFE_INTEGER);
-  tables.forgotten.delete(id);
+  tables.purged.delete(id);
   tables.runs.delete(id);
 }
 

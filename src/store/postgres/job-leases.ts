@@ -1,19 +1,19 @@
-import type { Duties } from '../duties.js';
+import type { JobLeases } from '../job-leases.js';
 import type { Context } from './context.js';
 import { readColumns } from './rows.js';
 
-/** Creates the part of the store that assigns duties to processes. */
-export function createDuties({ database }: Context): Duties {
+/** Creates the part of the store that assigns jobs to processes. */
+export function createJobLeases({ database }: Context): JobLeases {
   return {
-    async holdDuties({ names, owner, now, until }) {
-      // Most processes find no free duty: they lock and write nothing.
+    async leaseJobs({ names, owner, now, until }) {
+      // Most processes find no free job: they lock and write nothing.
       const { rows: free } = await database.query(FIND_FREE, [names, owner, now]);
       if (free.length === 0) return [];
       const freeNames = free.map((row) => readColumns(row).text('name'));
       const { rows } = await database.query(HOLD, [freeNames, owner, now, until]);
       return rows.map((row) => readColumns(row).text('name'));
     },
-    async releaseDuties(owner) {
+    async releaseJobs(owner) {
       await database.query(`UPDATE sluice.duties SET held_until = 0 WHERE owner = $1`, [owner]);
     },
   };

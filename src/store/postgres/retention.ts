@@ -1,13 +1,13 @@
-import type { Forgetting } from '../forgetting.js';
+import type { Retention } from '../retention.js';
 import { formatEndCursor, readEndPage, toListed } from '../page.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 import { readColumns } from './rows.js';
 
 /** Creates the part of the store that deletes old data. Rows that another process is deleting are skipped. */
-export function createForgetting({ database }: Context): Forgetting {
+export function createRetention({ database }: Context): Retention {
   return {
-    async forgetRuns({ endedBefore, runs, rows, now }) {
+    async purgeRuns({ endedBefore, runs, rows, now }) {
       // Usually nothing is due, and then nothing is locked.
       const { rows: first } = await database.query(LIST_DUE, [endedBefore, 1]);
       if (first.length === 0) return { ids: [], isDone: true };
@@ -19,15 +19,15 @@ export function createForgetting({ database }: Context): Forgetting {
       });
     },
 
-    async listForgottenRuns(page) {
+    async listPurgedRuns(page) {
       const { size, after } = readEndPage(page);
-      const { rows } = await database.query(LIST_FORGOTTEN, [after.endedAt, after.sequence, size + 1]);
+      const { rows } = await database.query(LIST_PURGED, [after.endedAt, after.sequence, size + 1]);
       return toListed(rows, { size }, (row) => readColumns(row).text('id'), formatCursor);
     },
 
-    async forgetRecords({ endedBefore, forgottenBefore, limit, cursor }) {
+    async purgeRecords({ endedBefore, purgedBefore, limit, cursor }) {
       const { size, after } = readEndPage({ since: 0, limit, ...(cursor === undefined ? {} : { cursor }) });
-      const bounds = [after.endedAt, after.sequence, forgottenBefore, endedBefore, size + 1];
+      const bounds = [after.endedAt, after.sequence, purgedBefore, endedBefore, size + 1];
       const { rows: found } = await database.query(LIST_RECORDS, bounds);
       const last = found.length > size ? found[size - 1] : undefined;
       const next_cursor = last === undefined ? null : formatCursor(last);
@@ -41,12 +41,12 @@ export function createForgetting({ database }: Context): Forgetting {
       });
     },
 
-    async forgetDelivered({ before, limit }) {
+    async purgeDelivered({ before, limit }) {
       const { rows } = await database.query(DROP_DELIVERED, [limit, before]);
       return rows.length;
     },
 
-    async forgetResults({ before, limit }) {
+    async purgeResults({ before, limit }) {
       const { rows } = await database.query(DROP_RESULTS, [limit, before]);
       return rows.length;
     },
@@ -57,7 +57,7 @@ function readIds({ rows }: { readonly rows: readonly Row[] }): string[] {
   return rows.map((row) => readColumns(row).text('id'));
 }
 
-/** Formats a cursor like those of ended runs, with the time at which the run was forgotten instead of its end. */
+/** Formats a cursor like those of ended runs, with the time at which the run was purged instead of its end. */
 function formatCursor(row: Row): string {
   const { number } = readColumns(row);
   return formatEndCursor({ endedAt: number('forgotten_at'), sequence: number('seq') });
@@ -93,7 +93,7 @@ const MARK = `
   WHERE id = ANY ($1) AND NOT EXISTS (SELECT FROM sluice.event_packs WHERE run_id = runs.id)
   RETURNING id`;
 
-const LIST_FORGOTTEN = `
+const LIST_PURGED = `
   SELECT id, seq, forgotten_at FROM sluice.runs
   WHERE forgotten_at IS NOT NULL AND (forgotten_at, seq) > ($1, $2) ORDER BY forgotten_at, seq LIMIT $3`;
 
@@ -123,7 +123,7 @@ const OF_ORDERS = `
   USING sluice.runs AS run
   WHERE run.seq = ANY ($1::bigint[]) AND issue_ref = run.order_issue_ref AND run_id = run.order_run_id`;
 
-/** Also deletes events that were appended after a run was forgotten. */
+/** Also deletes events that were appended after a run was purged. */
 const DROP_RECORDS = [
   `DELETE FROM sluice.executions ${OF_ORDERS}`,
   `DELETE FROM sluice.inbox ${OF_ORDERS}`,
