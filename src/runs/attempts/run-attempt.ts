@@ -262,7 +262,8 @@ async function readVersion(context: RunContext): Promise<string | undefined> {
   // The environment lacks the run's marker: this process does not belong to the run, and must not be ended with it.
   const version = await findEngineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
   if (version !== undefined && !isVersionIn(version, launcher.testedVersions)) {
-    const tested = launcher.testedVersions === '' ? 'no version of it was tested' : `tested with ${launcher.testedVersions}`;
+    const tested =
+      launcher.testedVersions === '' ? 'no version of it was tested' : `tested with ${launcher.testedVersions}`;
     const message = `${launcher.engine} ${version} is not a tested version (${tested}). Check the first results closely.`;
     warn(context, { code: 'UNPROVEN_VERSION', message });
   }

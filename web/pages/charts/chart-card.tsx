@@ -2,14 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { navigate } from '../../app/router.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { SafeText } from '../../ui/safe-text.js';
-import {
-  buildListPath,
-  describePeak,
-  formatValue,
-  hasData,
-  summarizeSeries,
-  toSpreadsheet,
-} from './chart-model.js';
+import { buildListPath, describePeak, formatValue, hasData, summarizeSeries, toSpreadsheet } from './chart-model.js';
 import type { ChartModel, Series } from './chart-model.js';
 import { formatTimeMark } from './chart-range.js';
 

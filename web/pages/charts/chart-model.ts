@@ -238,7 +238,10 @@ function findMiddle(values: readonly number[]): number {
 }
 
 /** Creates a series for each engine: percentiles of several engines cannot be added up. */
-function createLatencySeries(chosen: readonly (readonly MetricRegistry[])[], percentile: 'p50' | 'p95'): readonly Series[] {
+function createLatencySeries(
+  chosen: readonly (readonly MetricRegistry[])[],
+  percentile: 'p50' | 'p95',
+): readonly Series[] {
   const totals = new Map<string, number>();
   for (const { engine, outcomes } of chosen.flat()) {
     const runs = outcomes.success + outcomes.failed + outcomes.canceled + outcomes.comment;
