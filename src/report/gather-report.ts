@@ -15,7 +15,10 @@ export interface RunReport {
   readonly order?: OrderRecord | undefined;
   /** Its inbox items, open and resolved. */
   readonly items: readonly InboxItem[];
+  /** The last attempts. */
   readonly attempts: readonly { readonly attempt: number; readonly meta: AttemptMeta }[];
+  /** How many attempts before them were omitted, with their streams. */
+  readonly omittedAttempts: number;
   /** The first events and the last ones. */
   readonly events: readonly FcmpEvent[];
   /** How many events between them were omitted. */
@@ -61,7 +64,8 @@ export async function gatherReport(
 ): Promise<RunReport> {
   try {
     const folder = await openFolder();
-    const numbers = (await folder.attempts()).slice(-MAX_ATTEMPTS);
+    const allNumbers = await folder.attempts();
+    const numbers = allNumbers.slice(-MAX_ATTEMPTS);
     const attempts = await Promise.all(
       numbers.map(async (attempt) => ({ attempt, meta: await folder.meta(attempt).catch(() => ({})) })),
     );
@@ -72,10 +76,12 @@ export async function gatherReport(
         if (end !== undefined) streams.push({ name: `${stream} of attempt ${attempt}`, ...end });
       }
     }
-    return { ...stored, attempts, ...(await readEvents(folder)), streams };
+    const omittedAttempts = allNumbers.length - numbers.length;
+    return { ...stored, attempts, omittedAttempts, ...(await readEvents(folder)), streams };
   } catch (error) {
     if (!isSluiceError(error)) throw error;
-    return { ...stored, attempts: [], events: [], omittedEvents: 0, streams: [], problem: getErrorMessage(error) };
+    const nothing = { attempts: [], omittedAttempts: 0, events: [], omittedEvents: 0, streams: [] };
+    return { ...stored, ...nothing, problem: getErrorMessage(error) };
   }
 }
 

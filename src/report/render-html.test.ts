@@ -12,6 +12,7 @@ const REPORT: RunReport = {
   id: '01RUN',
   items: [],
   attempts: [],
+  omittedAttempts: 0,
   events: [],
   omittedEvents: 0,
   streams: [{ name: HOSTILE, text: HOSTILE, omittedBytes: 3 }],
@@ -95,6 +96,21 @@ describe('gatherReport', () => {
     const [stdout] = report.streams;
     expect(stdout?.text.endsWith('end')).toBe(true);
     expect(stdout?.omittedBytes).toBe(200 * 1024 + 3 - 128 * 1024);
+  });
+
+  it('shows the last 10 attempts, and says how many are omitted', async () => {
+    const numbers = Array.from({ length: 12 }, (_, index) => index + 1);
+    const files = numbers.flatMap((number) => [
+      [`.audit/meta.${number}.json`, `{"started_at":"2026-11-16T00:00:${10 + number}.000Z"}`],
+      [`.audit/stdout.${number}.log`, 'out'],
+    ]);
+    const dir = await makeFolder(Object.fromEntries(files) as Record<string, string>);
+    const report = await gatherReport(open(dir), { id: '01RUN', items: [] });
+    expect(report.attempts.map(({ attempt }) => attempt)).toEqual(numbers.slice(2));
+    const html = render(report);
+    expect(html).toContain('<th>Attempts</th><td>12 (the output of the first 2 is omitted)</td>');
+    // The first attempt that is shown is not the start of the run.
+    expect(html).not.toContain('2026-11-16T00:00:13.000Z');
   });
 
   it('masks a secret that begins before the reported part of a stream', async () => {

@@ -59,8 +59,9 @@ export function renderHtml(
   return page.toString();
 }
 
-function addOverview(page: Page, { record, attempts, problem }: RunReport): void {
+function addOverview(page: Page, { record, attempts, omittedAttempts, problem }: RunReport): void {
   const { result } = record ?? {};
+  const first = omittedAttempts === 0 ? attempts[0]?.meta : undefined;
   const last = attempts.at(-1)?.meta;
   page.rows([
     ['Status', result?.status ?? record?.state ?? last?.verdict],
@@ -72,9 +73,9 @@ function addOverview(page: Page, { record, attempts, problem }: RunReport): void
     ['Exit code', result?.process?.exit_code ?? last?.exit_code],
     ['Signal', result?.process?.signal ?? last?.signal],
     ['Created', record?.created_at],
-    ['Started', record?.started_at ?? attempts[0]?.meta.started_at],
+    ['Started', record?.started_at ?? first?.started_at],
     ['Ended', record?.ended_at ?? last?.finished_at],
-    ['Attempts', result?.attempts ?? attempts.length],
+    ['Attempts', describeAttempts(result?.attempts ?? attempts.length + omittedAttempts, omittedAttempts)],
     ['Repair level', result?.repair_level],
     ['Tokens', result?.usage && `${result.usage.input_tokens} in, ${result.usage.output_tokens} out`],
     ['Cost', result?.usage?.cost === undefined ? undefined : `$${result.usage.cost}`],
@@ -84,6 +85,11 @@ function addOverview(page: Page, { record, attempts, problem }: RunReport): void
     ],
     ['Problem with the run folder', problem],
   ]);
+}
+
+function describeAttempts(count: number, omitted: number): string {
+  if (omitted === 0) return String(count);
+  return `${count} (the output of the first ${omitted === 1 ? 'one' : omitted} is omitted)`;
 }
 
 function addOrder(page: Page, { order, items }: RunReport): void {
