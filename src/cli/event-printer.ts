@@ -1,3 +1,4 @@
+import { cutText } from '../base/index.js';
 import type { FcmpEvent, FcmpData } from '../events/index.js';
 import { makeVisible } from './terminal-text.js';
 
@@ -139,5 +140,5 @@ function describeToolCall({ name, status, input, error }: FcmpData<'assistant.to
 
 function shorten(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line;
+  return line.length > MAX_SHOWN ? `${cutText(line, MAX_SHOWN)}…` : line;
 }

@@ -23,6 +23,12 @@ describe('rows', () => {
     expect(await print(rows, false, true)).toBe(`ID   WHY\n1    two lines␛[2J\n100  –\n2    ${'x'.repeat(59)}…\n`);
   });
 
+  it('are shortened without splitting a character', async () => {
+    expect(await print([{ id: 1, why: `${'x'.repeat(58)}😀😀` }], false, true)).toBe(
+      `ID  WHY\n1   ${'x'.repeat(58)}…\n`,
+    );
+  });
+
   it('are a JSON array on request, and if the output is not a terminal', async () => {
     const rows = [{ id: 1, why: 'x' }];
     expect(JSON.parse(await print(rows, true, true))).toEqual(rows);

@@ -1,3 +1,4 @@
+import { cutText } from '../base/index.js';
 import type { CommandIo } from './command-io.js';
 import { renderJson } from './render-json.js';
 import { makeVisible } from './terminal-text.js';
@@ -51,5 +52,5 @@ function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[])
 
 function formatCell(value: string | number | null): string {
   const text = makeVisible(String(value ?? '–')).replaceAll(/\s+/g, ' ');
-  return text.length > MAX_WIDTH ? `${text.slice(0, MAX_WIDTH - 1)}…` : text;
+  return text.length > MAX_WIDTH ? `${cutText(text, MAX_WIDTH - 1)}…` : text;
 }

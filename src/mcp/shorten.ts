@@ -1,3 +1,5 @@
+import { cutText } from '../base/index.js';
+
 /** A shortened value, and whether anything was omitted. */
 export interface Shortened {
   readonly value: unknown;
@@ -39,10 +41,4 @@ export function shorten(
     return Object.fromEntries(entries.slice(0, items).map(([key, item]) => [key, visit(item, depth + 1)]));
   };
   return { value: visit(value, 0), isShortened };
-}
-
-/** Returns the first characters of a text, without splitting a surrogate pair. */
-function cutText(text: string, length: number): string {
-  const isSplit = /[\uD800-\uDBFF]/.test(text.charAt(length - 1));
-  return text.slice(0, isSplit ? length - 1 : length);
 }

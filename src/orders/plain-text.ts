@@ -1,4 +1,4 @@
-import { INVISIBLE_CHARACTERS } from '../base/index.js';
+import { INVISIBLE_CHARACTERS, cutText } from '../base/index.js';
 
 /*
  * Text from agents is shown to people in comments, terminals and the inbox. Characters that change how the rest is
@@ -27,14 +27,6 @@ export function dropFullStop(message: string): string {
   let end = message.length;
   while (end > 0 && /[.\s]/.test(message.charAt(end - 1))) end -= 1;
   return message.slice(0, end);
-}
-
-/** Returns the beginning of a text, without splitting a character. */
-export function cutText(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const lastUnit = text.charCodeAt(length - 1);
-  const splitsPair = lastUnit >= 0xd800 && lastUnit <= 0xdbff;
-  return text.slice(0, splitsPair ? length - 1 : length);
 }
 
 function escapeCharacter(character: string): string {

@@ -49,6 +49,13 @@ describe('renderHtml', () => {
     expect(html).toContain('x***');
   });
 
+  it('never splits a character where a long text is cut', () => {
+    const text = `${'x'.repeat(128 * 1024 - 1)}😀😀`;
+    const html = render({ ...REPORT, streams: [{ name: 'stdout', text, omittedBytes: 0 }] });
+    expect(html).toContain('x\n… (4 more characters)');
+    expect(html).not.toContain('U+D83D');
+  });
+
   it.each([
     ['escaped characters', '<'],
     ['characters of three bytes', '好'],

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatInvisible, INVISIBLE_CHARACTERS } from '../base/index.js';
+import { formatInvisible, INVISIBLE_CHARACTERS, cutText } from '../base/index.js';
 import type { FcmpEvent } from '../events/index.js';
 import type { Evidence } from '../records/index.js';
 import { MAX_SECRET_LENGTH } from './gather-report.js';
@@ -187,8 +187,9 @@ class Page {
   text(text: string): string {
     // Masked before it is cut, so that no part of a secret remains.
     const masked = this.#maskText(text.slice(0, MAX_TEXT_LENGTH + MAX_SECRET_LENGTH));
-    const omitted = text.length - MAX_TEXT_LENGTH;
-    const cut = omitted > 0 ? `${masked.slice(0, MAX_TEXT_LENGTH)}\n… (${omitted} more characters)` : masked;
+    const beginning = cutText(masked, MAX_TEXT_LENGTH);
+    const omitted = text.length - beginning.length;
+    const cut = text.length > MAX_TEXT_LENGTH ? `${beginning}\n… (${omitted} more characters)` : masked;
     return cut
       .replaceAll('\r\n', '\n')
       .replaceAll(INVISIBLE_CHARACTERS, formatInvisible)

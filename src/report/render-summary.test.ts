@@ -45,6 +45,15 @@ describe('renderSummary', () => {
     expect(outside).not.toMatch(/Heading|evil|script|everyone/);
   });
 
+  it('never splits a character where a text is cut', () => {
+    const text = `${'x'.repeat(32 * 1024 - 1)}😀`;
+    const message = `${'y'.repeat(999)}😀`;
+    const warnings = [{ code: 'PARTIAL_VALUE', message }];
+    const summary = render({ status: 'comment', value: undefined, text, warnings });
+    expect(summary).toContain('x\n… (2 more characters)');
+    expect(summary).not.toContain('U+D83D');
+  });
+
   it('shows a link that is not an address as text', () => {
     expect(render({}, 'javascript:alert(1)')).toContain('| Link | `javascript:alert(1)` |');
   });

@@ -1,4 +1,4 @@
-import { formatInvisible, INVISIBLE_CHARACTERS } from '../base/index.js';
+import { formatInvisible, INVISIBLE_CHARACTERS, cutText } from '../base/index.js';
 import type { RunResult } from '../records/index.js';
 
 /** The run to summarize. */
@@ -78,7 +78,7 @@ function renderLink(link: string): string {
 
 /** Formats untrusted text as inline code, delimited by more backticks than occur consecutively in it. */
 function formatCode(text: string): string {
-  const line = text.slice(0, 1000).replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE_CHARACTERS, formatInvisible).trim();
+  const line = cutText(text, 1000).replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE_CHARACTERS, formatInvisible).trim();
   const ticks = '`'.repeat(countConsecutiveBackticks(line) + 1);
   const pad = line.startsWith('`') || line.endsWith('`') || line === '' ? ' ' : '';
   return `${ticks}${pad}${line}${pad}${ticks}`;
@@ -86,10 +86,9 @@ function formatCode(text: string): string {
 
 /** Formats untrusted text as a code block, with a fence that is longer than any in the text. */
 function formatBlock(text: string, language = ''): string {
-  const cut =
-    text.length > MAX_BLOCK_LENGTH
-      ? `${text.slice(0, MAX_BLOCK_LENGTH)}\n… (${text.length - MAX_BLOCK_LENGTH} more characters)`
-      : text;
+  const beginning = cutText(text, MAX_BLOCK_LENGTH);
+  const omitted = text.length - beginning.length;
+  const cut = omitted > 0 ? `${beginning}\n… (${omitted} more characters)` : text;
   const shown = cut.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE_CHARACTERS, formatInvisible);
   const ticks = '`'.repeat(Math.max(3, countConsecutiveBackticks(shown) + 1));
   return `${ticks}${language}\n${shown}\n${ticks}`;

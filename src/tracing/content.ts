@@ -1,10 +1,11 @@
+import { cutText } from '../base/index.js';
 /** The maximum length of a recorded text: collectors refuse large attributes, and the run stores the full text. */
 const MAX_LENGTH = 8192;
 
 /** Formats a value as text, shortened. */
 export function describeContent(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-  return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`;
+  return text.length <= MAX_LENGTH ? text : `${cutText(text, MAX_LENGTH)}…`;
 }
 
 /** Formats a message as OpenTelemetry's conventions for generative AI require, shortened. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { getErrorMessage } from '../../base/index.js';
+import { getErrorMessage, cutText } from '../../base/index.js';
 import { isPresent } from '../../files/index.js';
 import { parse } from '../../json/index.js';
 import { RESULT_STATUSES, isIssueRef, parseRunId } from '../../records/index.js';
@@ -7,7 +7,7 @@ import type { Problem, Reading, WorkOrder } from '../../records/index.js';
 import { checkCommit } from '../evidence/check-commit.js';
 import type { CommitCheck } from '../evidence/check-commit.js';
 import { isNoneLike } from '../evidence/missing-evidence.js';
-import { cutText, showLine } from '../plain-text.js';
+import { showLine } from '../plain-text.js';
 import { foldKey } from '../shapes/spelling.js';
 import { normalizeResult } from './normalize-result.js';
 import { gatherChanges, isFields, readResultFields } from './result-fields.js';

@@ -1,4 +1,4 @@
-import { getErrorMessage, isSluiceError } from '../../base/index.js';
+import { getErrorMessage, isSluiceError, cutText } from '../../base/index.js';
 import { createCommentError, parseAsync } from '../../json/index.js';
 import type { ParseError, Repair, RepairLevel, SchemaIssue, StandardSchema, Warning } from '../../json/index.js';
 import { stripDoneMarker } from '../spec/done-marker.js';
@@ -75,7 +75,7 @@ function describe(error: ParseError): string {
   const issues = (error.issues ?? []).slice(0, 5).map(describeIssue).join('; ');
   const detail = issues === '' || error.message.includes(issues) ? '' : ` (${issues})`;
   const text = `The output did not pass the schema of the contract: [${error.code}] ${error.message}${detail}`;
-  return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)}…` : text;
+  return text.length > MAX_REASON ? `${cutText(text, MAX_REASON)}…` : text;
 }
 
 function describeIssue({ path, message }: SchemaIssue): string {

@@ -1,3 +1,4 @@
+import { cutText } from '../../base/index.js';
 import { isRasp } from '../../events/index.js';
 import type { Emitted, RaspData, RaspEvent } from '../../events/index.js';
 import { isJsonObject } from '../../json-schema/index.js';
@@ -181,7 +182,7 @@ export const CAUSE_HINTS: Readonly<Record<FailureCause, string>> = {
 };
 
 function shorten(text: string): string {
-  return text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}…`;
+  return text.length <= MAX_MESSAGE ? text : `${cutText(text, MAX_MESSAGE)}…`;
 }
 
 function isShort(input: unknown): boolean {

@@ -1,3 +1,4 @@
+import { cutText } from '../../base/index.js';
 import type { Profile, ParseError } from '../../json/index.js';
 import { toJsonSchema } from './contract-schema.js';
 import type { ContractSchema } from './contract-schema.js';
@@ -102,7 +103,7 @@ const MAX_ERROR_LENGTH = 2000;
  */
 export function renderRetry(spec: RunSpec, error: ParseError, isResumed: boolean): string {
   const message = `[${error.code}] ${error.message}`;
-  const summary = message.length > MAX_ERROR_LENGTH ? `${message.slice(0, MAX_ERROR_LENGTH)}…` : message;
+  const summary = message.length > MAX_ERROR_LENGTH ? `${cutText(message, MAX_ERROR_LENGTH)}…` : message;
   const { schema, profile = 'default' } = spec.contract ?? {};
   const contract = renderTerms(spec);
   const form = contract === '' ? writeFormRules(profile, mayBeObject(toJsonSchema(schema), profile)) : [];

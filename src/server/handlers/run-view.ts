@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../base/index.js';
+import { omitUndefined, cutText } from '../../base/index.js';
 import type { RunSummary, RunView } from '../../api/index.js';
 import type { RunRecord, RunResult } from '../../records/index.js';
 
@@ -43,5 +43,5 @@ function summarizeResult(result: RunResult): NonNullable<RunSummary['result']> {
 const MAX_TEXT_LENGTH = 500;
 
 function shorten(text: string | undefined): string | undefined {
-  return text === undefined || text.length <= MAX_TEXT_LENGTH ? text : `${text.slice(0, MAX_TEXT_LENGTH)}…`;
+  return text === undefined || text.length <= MAX_TEXT_LENGTH ? text : `${cutText(text, MAX_TEXT_LENGTH)}…`;
 }

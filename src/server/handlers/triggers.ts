@@ -1,4 +1,4 @@
-import { isSluiceError, omitUndefined } from '../../base/index.js';
+import { isSluiceError, omitUndefined, cutText } from '../../base/index.js';
 import { readHeader } from '../http/read-request.js';
 import { RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
@@ -77,8 +77,8 @@ function createRequest(trigger: TriggerSettings, { repository, number, title, bo
   const { instructions = INSTRUCTIONS, ...fields } = trigger.request;
   const texts: Readonly<Record<string, string>> = {
     ref: issue_ref,
-    title: title.slice(0, TITLE_LENGTH),
-    body: body.slice(0, BODY_LENGTH),
+    title: cutText(title, TITLE_LENGTH),
+    body: cutText(body, BODY_LENGTH),
     url: url.slice(0, TITLE_LENGTH),
   };
   // Replaces all placeholders in one pass, so that those in the text of an issue are not replaced.

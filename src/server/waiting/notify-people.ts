@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { cutText } from '../../base/index.js';
 import type { WaitingEntry } from '../../api/index.js';
 import type { Logger } from '../../base/index.js';
 import type { OutboxStore, SignedPost } from '../../orders/index.js';
@@ -111,7 +112,7 @@ export function toNotification(entry: WaitingEntry, consoleUrl: string): object 
     id,
     kind,
     at,
-    text: text.slice(0, MAX_TEXT_LENGTH),
+    text: cutText(text, MAX_TEXT_LENGTH),
     issue_ref: issueRef,
     url: `${consoleUrl.replace(/\/$/, '')}${findPath(entry)}`,
   };

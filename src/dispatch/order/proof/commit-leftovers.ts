@@ -1,6 +1,7 @@
 import { lstat, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cutText } from '../../../base/index.js';
 import { makeFolder } from '../../../files/index.js';
 import { adaptGitFilters, describeGitFailure, listSubmodules, runGit } from '../../../orders/index.js';
 import type { WorkOrder, WorkResult } from '../../../records/index.js';
@@ -194,9 +195,9 @@ function writeMessage({ order, result, maskText }: Leftovers): string {
   const subject = first.trim() === '' ? `Work on ${order.issue_ref}` : first.trim();
   const isComplete = subject === summary && subject.length <= SUBJECT_LENGTH;
   return [
-    subject.length <= SUBJECT_LENGTH ? subject : `${subject.slice(0, SUBJECT_LENGTH - 1)}…`,
+    subject.length <= SUBJECT_LENGTH ? subject : `${cutText(subject, SUBJECT_LENGTH - 1)}…`,
     '',
-    ...(isComplete || summary === '' ? [] : [summary.slice(0, BODY_LENGTH), '']),
+    ...(isComplete || summary === '' ? [] : [cutText(summary, BODY_LENGTH), '']),
     `Issue: ${order.issue_ref}`,
     `Run: ${order.run_id}`,
     `Co-authored-by: ${order.worker} <${order.worker}@localhost>`,

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { cutText } from './cut-text.js';
+
+describe('cutText', () => {
+  it.each([
+    ['abc', 3, 'abc'],
+    ['abcd', 3, 'abc'],
+    ['ab😀', 3, 'ab'],
+    ['ab😀', 4, 'ab😀'],
+    ['a😀b', 3, 'a😀'],
+    ['😀', 1, ''],
+    ['a', 0, ''],
+  ])('cuts %j to at most %i characters: %j', (text, length, expected) => {
+    expect(cutText(text, length)).toBe(expected);
+  });
+});

@@ -1,0 +1,7 @@
+/** Returns at most `length` characters from the beginning of a text, without splitting a surrogate pair. */
+export function cutText(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const lastUnit = text.charCodeAt(length - 1);
+  const splitsPair = lastUnit >= 0xd800 && lastUnit <= 0xdbff;
+  return text.slice(0, splitsPair ? length - 1 : length);
+}
