@@ -12,7 +12,7 @@ import { createSessionFiles } from './session-files.js';
 
 const ID = '0'.repeat(26);
 
-/** A store with two runs, which have a message per event. */
+/** A store with two runs, each with one message per event. */
 const COUNTS: Readonly<Record<string, number>> = { 'run-a': 15_000, 'run-b': 10_000 };
 const store = {
   findRun: async (id: string) => ({ id, spec: { prompt: `Prompt of ${id}` } }),

@@ -15,17 +15,17 @@ import type { TurnClient } from './run-turn.js';
 import { createSessionFiles } from './session-files.js';
 import type { SessionFiles, StoredSession } from './session-files.js';
 
-/** The part of the run spec that all prompts of a session share. */
+/** The part of the run spec shared by all prompts of a session. */
 export type TurnSpec = Pick<RunSpec, 'engine' | 'contract' | 'model' | 'max_retries' | 'limits' | 'env'> & {
   readonly permissions: Permissions;
 };
 
-/** The parameters with which a client opens a session. */
+/** The parameters for opening a session. */
 export type SessionRequest = Pick<NewSessionRequest, 'cwd' | 'mcpServers'>;
 
 export type Permissions = NonNullable<RunSpec['permissions']>;
 
-/** Maximum numbers of open sessions and active prompts per connection. */
+/** The maximum number of open sessions and active prompts per connection. */
 const MAX_SESSIONS = 256;
 const MAX_TURNS = 16;
 /** Limits for `session/load`: the newest runs, and the newest of their events. */
@@ -39,7 +39,7 @@ interface Session {
   servers: readonly McpServer[];
   /** The active prompt: its run, and whether the client has canceled it. */
   active: { readonly run: string; isCanceled: boolean } | null;
-  /** The last write of the session's file. */
+  /** The last write to the session file. */
   saved: Promise<void>;
 }
 
@@ -53,7 +53,7 @@ interface ReplayedRun {
   readonly to: number;
 }
 
-/** The sessions of one client. Each prompt is a run; the prompts of a session continue the same session of the engine. */
+/** One client's sessions. Each prompt is a run; a session's prompts continue the same engine session. */
 export class AcpSessions {
   readonly #context: WorkContext;
   readonly #spec: TurnSpec;
@@ -77,7 +77,7 @@ export class AcpSessions {
     return this.#spec.permissions === 'bypass' ? [...modes, 'bypass'] : modes;
   }
 
-  /** Detects which inputs an engine accepts in addition to text; once per engine and connection. */
+  /** Detects which inputs an engine accepts besides text; once per engine and connection. */
   async findAcceptedInputs(engine = this.#spec.engine): Promise<AcceptedInputs> {
     const cached = this.#acceptedInputs.get(engine);
     if (cached !== undefined) return cached;
@@ -119,7 +119,7 @@ export class AcpSessions {
       );
     }
     const servers = await this.#readServers(stored.engine, mcpServers);
-    // Looked up only now: another request may have opened the session in the meantime.
+    // Looked up only now: another request might have opened the session meanwhile.
     const open = this.#open.get(id);
     if (open !== undefined) {
       open.servers = servers;
@@ -130,7 +130,7 @@ export class AcpSessions {
     return this.#add({ ...stored, permissions: isOffered ? permissions : 'safe' }, servers);
   }
 
-  /** Sets the permissions of the next prompts. */
+  /** Sets the permissions for the next prompts. */
   async setMode(id: string, mode: string): Promise<void> {
     const session = this.#find(id);
     const permissions = this.listModes(session.stored.engine).find((offeredMode) => offeredMode === mode);
@@ -167,7 +167,7 @@ export class AcpSessions {
     return turn;
   }
 
-  /** Cancels the active prompt, if there is one. */
+  /** Cancels the active prompt, if any. */
   async cancel(id: string): Promise<void> {
     const active = this.#open.get(id)?.active ?? null;
     if (active === null) return;
@@ -181,7 +181,7 @@ export class AcpSessions {
     await Promise.allSettled(this.#turns);
   }
 
-  /** Yields the updates of earlier prompts, oldest first; in a long session only the newest. */
+  /** Yields the updates of earlier prompts, oldest first; in a long session, only the newest. */
   async *replay(id: string): AsyncGenerator<AcpUpdate> {
     for (const { runId, number, prompt, after, to } of await this.#planReplay(this.#find(id).stored)) {
       const content = { type: 'text', text: prompt } as const;
@@ -215,7 +215,7 @@ export class AcpSessions {
     return chosen.toReversed();
   }
 
-  /** Returns the `seq` of the last FCMP event of a run; 0 if it has none. A binary search, which does not read all events. */
+  /** Returns the `seq` of a run's last FCMP event, or 0. Uses a binary search, so not all events are read. */
   async #findLastSeq(runId: string): Promise<number> {
     const hasEventAfter = async (after: number): Promise<boolean> =>
       (await this.#context.store.read({ runId, protocol: 'fcmp', after, limit: 1 })).length > 0;
@@ -249,11 +249,11 @@ export class AcpSessions {
       prompt,
       ...(session_id === null || !canResume ? {} : { session: session_id }),
     };
-    // Stored before the run starts, so that the session can be loaded even if this process ends first.
+    // Stored before the run starts, so the session can be loaded even if this process exits first.
     session.stored = { ...stored, turns: number, runs: [...stored.runs, run] };
     await this.#save(session);
     const onStart = (): void => {
-      // The client may have canceled the prompt before the run was in the store.
+      // The client might have canceled the prompt before the run was in the store.
       if (session.active?.isCanceled === true) void this.#requestCancel(run).catch(() => undefined);
     };
     const inputs = { attachments, mcpServers };
@@ -263,7 +263,7 @@ export class AcpSessions {
     return { run, result };
   }
 
-  /** Writes the file of a session, after earlier writes have ended: otherwise an older state could replace a newer one. */
+  /** Writes a session file once earlier writes are done: otherwise an older state could replace a newer one. */
   async #save(session: Session): Promise<void> {
     session.saved = session.saved.catch(() => undefined).then(async () => this.#files.write(session.stored));
     return session.saved;

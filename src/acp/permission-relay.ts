@@ -4,7 +4,7 @@ import type { AcpPermission, FcmpEvent } from '../events/index.js';
 import { encodeReply } from '../records/index.js';
 import type { RunStore } from '../runs/index.js';
 
-/** The client's answer: one of the options, or `cancelled` if its turn was canceled. */
+/** The client's answer: one of the options, or `cancelled` if the turn was canceled. */
 export type PermissionOutcome = { readonly optionId: string } | 'cancelled';
 
 /** An answer that the store does not accept yet is posted again after this time, even if no request was closed. */
@@ -14,15 +14,15 @@ const RETRY_MS = 500;
 export interface RelayPorts {
   readonly store: Pick<RunStore, 'findRun' | 'postReply'>;
   readonly runId: string;
-  /** The name of the person who answers, for the record. */
+  /** The name of the user who answers, for the record. */
   readonly who: string;
   /** Asks the client; the signal is aborted when the answer is no longer needed. */
   ask(permission: AcpPermission, signal: AbortSignal): Promise<PermissionOutcome>;
 }
 
 /**
- * Passes the permission requests of a run to the client, and its answers to the store, which also receives answers from the
- * console. The first answer decides.
+ * Passes a run's permission requests to the client, and its answers to the store, which also receives answers from the
+ * console. The first answer counts.
  */
 export class PermissionRelay {
   readonly #ports: RelayPorts;
@@ -34,7 +34,7 @@ export class PermissionRelay {
     this.#ports = ports;
   }
 
-  /** Must be called with every event of the run. */
+  /** Must be called with each of the run's events. */
   onEvent(event: FcmpEvent): void {
     if (event.type === 'permission.required') void this.#ask(event);
     else if (event.type === 'permission.replied') this.#close(event.data.interaction_id);
@@ -59,7 +59,7 @@ export class PermissionRelay {
     // If a rule decides the request, the run does not wait, and the client is not asked.
     const record = await store.findRun(runId).catch(() => undefined);
     if (record !== undefined && record.state !== 'waiting') return;
-    // Another client may have answered in the meantime.
+    // Another client might have answered meanwhile.
     if (controller.signal.aborted) return;
     let optionId: string | undefined;
     let why: string | undefined;

@@ -2,7 +2,7 @@ import { SluiceError } from '../base/index.js';
 import { findUnsupported } from '../runs/index.js';
 import type { Attachment, AcceptedInputs } from '../runs/index.js';
 
-/** The part of a prompt block that is read here. */
+/** The relevant fields of a prompt block. */
 export interface PromptBlock {
   readonly type: string;
   readonly text?: unknown;
@@ -19,17 +19,17 @@ interface PromptContent {
   readonly attachments: readonly Attachment[];
 }
 
-/** Maximum number of attachments of a prompt; their size is limited by the size of a message. */
+/** Maximum number of attachments per prompt; their size is limited by the message size. */
 const MAX_ATTACHMENTS = 32;
 
 /**
- * Reads the prompt of a client: text, links to files, and the content of text files become its text. Images, audio and other
- * files become attachments if the engine accepts them, with a label in the text. Throws `ACP_PROMPT_UNSUPPORTED` for inputs that
- * the engine does not accept.
+ * Reads a client's prompt: text, links to files, and the content of text files become its text. Images, audio and other
+ * files become attachments if the engine accepts them, with a label in the text. Throws `ACP_PROMPT_UNSUPPORTED` for
+ * inputs that the engine does not accept.
  *
  * @example
- * readPrompt([{ type: 'text', text: 'Explain ' }, { type: 'resource_link', name: 'a.ts', uri: 'file:///w/a.ts' }], engine)
- * // { text: 'Explain [a.ts](file:///w/a.ts)', attachments: [] }
+ * readPrompt([{ type: 'text', text: 'Explain ' }, { type: 'resource_link', name: 'a.ts', uri: 'file:///w/a.ts' }],
+ * engine) // { text: 'Explain [a.ts](file:///w/a.ts)', attachments: [] }
  */
 export function readPrompt(
   blocks: readonly PromptBlock[],

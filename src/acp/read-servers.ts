@@ -6,11 +6,12 @@ import type { AcceptedInputs, McpServer } from '../runs/index.js';
 const MAX_SERVERS = 64;
 
 /**
- * Reads the MCP servers that a client wants the engine to use. Throws `ACP_SERVERS_UNSUPPORTED` if the engine does not accept
- * them, because without their tools it would not do what the person expects.
+ * Reads the MCP servers that a client wants the engine to use. Throws `ACP_SERVERS_UNSUPPORTED` if the engine does not
+ * accept them, because without their tools it would not do what the user expects.
  *
  * @example
- * readServers([{ name: 'docs', command: 'docs-mcp', args: [], env: [] }], engine) // [{ type: 'stdio', name: 'docs', … }]
+ * readServers([{ name: 'docs', command: 'docs-mcp', args: [], env: [] }], engine) // [{ type: 'stdio', name: 'docs', …
+ * }]
  */
 export function readServers(
   requested: readonly AcpServer[],

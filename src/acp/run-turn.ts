@@ -8,7 +8,7 @@ import type { Run, RunInputs } from '../runs/index.js';
 import { PermissionRelay } from './permission-relay.js';
 import type { RelayPorts } from './permission-relay.js';
 
-/** The client of a turn. */
+/** A turn's client. */
 export interface TurnClient extends Pick<RelayPorts, 'ask' | 'who'> {
   /** Sends an update; resolves when the client has room for more. */
   update(update: AcpUpdate): Promise<void>;
@@ -25,7 +25,7 @@ export interface Turn {
   readonly onStart: () => void;
 }
 
-/** Executes a prompt as a run, and sends its updates to the client as they happen. */
+/** Executes a prompt as a run and sends its updates to the client as they happen. */
 export async function runTurn(context: WorkContext, turn: Turn, client: TurnClient): Promise<RunResult> {
   const { id, number, spec, inputs, onStart } = turn;
   const { store } = context;
@@ -56,7 +56,7 @@ async function follow(run: Run, number: number, client: TurnClient, relay: Permi
     for await (const { protocol, event } of run.events) {
       if (protocol !== 'fcmp') continue;
       for (const update of translate(event)) await client.update(update);
-      // After the updates, so that the client has already received the tool call of a permission request.
+      // After the updates, so the client has already received a permission request's tool call.
       relay.onEvent(event);
     }
   } catch {
@@ -73,7 +73,10 @@ const OMITTED_TYPES: ReadonlySet<FcmpEvent['type']> = new Set([
   'permission.replied',
 ]);
 
-/** Translates the events of one turn. From the second turn on, ids get a prefix: engines number them from the start in each run. */
+/**
+ * Translates the events of one turn. From the second turn on, ids get a prefix, because engines restart their numbering
+ * in each run.
+ */
 export function createTurnUpdates(number: number): (event: FcmpEvent) => AcpUpdate[] {
   const projection = createAcpProjection();
   return (event) => {

@@ -16,7 +16,7 @@ import { openStore } from '../store/index.js';
 import type { TurnSpec } from './acp-sessions.js';
 import { serveAcp } from './serve-acp.js';
 
-/** The tests start processes, which takes longer on a busy machine. */
+/** The tests start processes, which takes longer under load. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const AGENT = fileURLToPath(new URL('../runs/scenarios/fixtures/acp-agent.mjs', import.meta.url));
@@ -47,7 +47,7 @@ async function playFake(site: Site, prompts: readonly (readonly object[])[], opt
   return { agents, logged };
 }
 
-/** A server and a client of the SDK, connected by streams of bytes. */
+/** A server and an SDK client, connected by byte streams. */
 async function connect(
   site: Site,
   {
@@ -86,7 +86,7 @@ async function connect(
       return (await answer?.(params)) as never;
     })
     .connect(ndJsonStream(toServer.writable, toClient.readable));
-  /** Closes the client's end, as a process that ends does. */
+  /** Closes the client's end, as an exiting process does. */
   const disconnect = async (): Promise<void> => {
     connection.close();
     await toServer.writable.close().catch(() => undefined);

@@ -13,9 +13,9 @@ import type { StoredSession } from './session-files.js';
 /** Options for serving a client. */
 export interface AcpServerOptions {
   readonly context: WorkContext;
-  /** The part of the run spec that all prompts share. */
+  /** The part of the run spec shared by all prompts. */
   readonly spec: TurnSpec;
-  /** Whether MCP servers of the client are ignored instead of being passed to the engine. */
+  /** Whether the client's MCP servers are ignored instead of being passed to the engine. */
   readonly ignoreServers?: boolean;
   readonly input: ReadableStream<Uint8Array>;
   readonly output: WritableStream<Uint8Array>;
@@ -25,14 +25,14 @@ export interface AcpServerOptions {
 
 /** A longer message closes the connection. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
-/** How many requests of the client may be open at the same time. */
+/** The maximum number of concurrent client requests. */
 const MAX_REQUESTS = 256;
-/** A longer value is not sent; it is in the result of the run. */
+/** A longer value is not sent; it is in the run's result. */
 const MAX_VALUE_LENGTH = 64 * 1024;
 
 /**
- * Serves a client of the Agent Client Protocol, such as an editor. Every prompt is a run, which is captured, validated against its
- * contract and recorded in the store. Resolves when the client has disconnected and its runs have ended.
+ * Serves a client of the Agent Client Protocol, such as an editor. Every prompt is a run, which is captured, validated
+ * against its contract and recorded in the store. Resolves when the client has disconnected and its runs have ended.
  */
 export async function serveAcp({
   context,
@@ -47,7 +47,7 @@ export async function serveAcp({
   let requests = 0;
   const disconnected = new AbortController();
 
-  /** Wraps a handler: limits open requests, and converts errors to those of the protocol. */
+  /** Wraps a handler: limits open requests, and converts errors to protocol errors. */
   const handle =
     <Params, Response>(handler: (request: { params: Params; client: AgentContext }) => Promise<Response>) =>
     async (request: { params: Params; client: AgentContext }): Promise<Response> => {
@@ -178,7 +178,7 @@ async function send(client: AgentContext, disconnected: AbortSignal, sessionId: 
   }
 }
 
-/** Converts the result of a run to the response to a prompt. If the run failed, throws an error that contains the id of the run. */
+/** Converts a run's result to a prompt response. If the run failed, throws an error that contains the run id. */
 function toPromptResponse(run: string, result: RunResult) {
   const { status, value, error, repair_level, warnings, usage } = result;
   if (status === 'failed') {
@@ -203,7 +203,7 @@ function toAcpUsage({ input_tokens, output_tokens, total_tokens }: NonNullable<R
   };
 }
 
-/** Converts an error. JSON-RPC has few error codes, so the code of Sluice is sent in `data`. */
+/** Converts an error. JSON-RPC has few error codes, so Sluice's code is sent in `data`. */
 function toRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   if (!isSluiceError(error)) return new RequestError(-32_603, getErrorMessage(error), { code: 'INTERNAL' });

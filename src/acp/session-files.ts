@@ -18,7 +18,7 @@ const storedSessionSchema = object({
   engine: name,
   cwd: name,
   permissions: runPermissions,
-  /** The session id of the engine; null until the engine has reported it. */
+  /** The engine's session id; null until the engine has reported it. */
   session_id: orNull(name),
   /** Number of prompts so far. */
   turns: count,
@@ -38,15 +38,15 @@ export interface SessionFiles {
   write(session: StoredSession): Promise<void>;
 }
 
-/** The form of session ids; anything else that a client sends is never used as a file name. */
+/** The format of session ids; no other client input is ever used as a file name. */
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/u;
 
-/** Creates the storage of sessions in a data folder. */
+/** Creates the session storage in a data folder. */
 export function createSessionFiles(data: string): SessionFiles {
   const folder = join(data, 'acp-sessions');
   const getPath = (id: string): string => join(folder, `${id}.json`);
 
-  /** Ids start with a time, so the oldest files come first. Another process may remove them at the same time. */
+  /** Ids start with a time, so the oldest files come first. Another process might remove them concurrently. */
   async function removeOldest(): Promise<void> {
     const files = (await readdir(folder)).filter((file) => ULID.test(file.replace(/\.json$/u, ''))).toSorted();
     for (const file of files.slice(0, Math.max(0, files.length - MAX_FILES)))

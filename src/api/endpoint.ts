@@ -20,24 +20,24 @@ export interface Endpoint {
   /** Parameters in braces, as OpenAPI writes them: `/v1/runs/{id}`. */
   readonly path: string;
   readonly scope: Scope;
-  /** One sentence for the list of endpoints in the documentation. */
+  /** A one-sentence summary for the endpoint list in the documentation. */
   readonly summary: string;
   readonly query?: Readonly<Record<string, Schema>>;
   readonly body?: Schema;
-  /** The maximum size of a body that is sent without a token; 4 KiB by default. */
+  /** The maximum size of a body sent without a token; 4 KiB by default. */
   readonly maxAnonymousBytes?: number;
   readonly response: {
     readonly status: 200 | 201;
     readonly media: Media;
-    /** An alternative that the client can request. */
+    /** An alternative media type that the client can request. */
     readonly alternative?: Media;
     readonly schema?: Schema;
   };
-  /** Problem codes of this endpoint, in addition to those of every endpoint. */
+  /** This endpoint's problem codes, besides the common ones. */
   readonly problems?: readonly string[];
 }
 
-/** Keeps the literal types of an endpoint, so that requests and responses are typed by their schemas. */
+/** Preserves an endpoint's literal types, so requests and responses are typed by their schemas. */
 export function defineEndpoint<const Definition extends Endpoint>(definition: Definition): Definition {
   return definition;
 }

@@ -36,8 +36,8 @@ import {
 import { openSession, getSession, closeSession, health, ready, metrics } from './endpoints/service.js';
 
 /**
- * All endpoints by name, in the order of the documentation. Server, client and OpenAPI document are built from this table;
- * `endpoints/` defines their requests and responses.
+ * All endpoints by name, in the order of the documentation. The server, the client and the OpenAPI document are built
+ * from this table; `endpoints/` defines the requests and responses.
  */
 export const ENDPOINTS = {
   parse,

@@ -16,7 +16,7 @@ export interface ParseOutput {
   readonly status: 'success' | 'failed' | 'comment';
   /** With `success`. */
   readonly value?: unknown;
-  /** With `comment`: the full text, to be shown to a person. */
+  /** With `comment`: the full text, to be shown to the user. */
   readonly comment?: string;
   readonly repair_level: RepairLevel;
   readonly repairs: readonly Repair[];
@@ -27,7 +27,7 @@ export interface ParseOutput {
   readonly warnings: readonly Warning[];
   /** With `failed`. */
   readonly error?: ParseOutputError;
-  /** With `success`: where the value was found; offsets are UTF-16 units of the text without its byte order mark. */
+  /** With `success`: where the value was found; offsets are UTF-16 units of the input without its byte order mark. */
   readonly candidate?: Candidate;
 }
 
@@ -35,16 +35,16 @@ export interface ParseOutput {
 export interface ParseOutputError {
   readonly code: string;
   readonly message: string;
-  /** An option that may help. */
+  /** An option that might help. */
   readonly hint?: string;
   readonly issues?: readonly SchemaIssue[];
   readonly attempts: readonly Attempt[];
 }
 
-/** Same as the limit on repairs. A longer list would make the output many times as large as the text. */
+/** Same as the limit on repairs. A longer list would make the output many times as large as the input. */
 const MAX_CHANGES = 1000;
 
-/** Converts a result to the form that is printed or sent. */
+/** Converts a result for output. */
 export function toParseOutput(result: ParseResult<unknown>): ParseOutput {
   const { status, warnings } = result;
   switch (status) {
@@ -71,7 +71,7 @@ function toOutputError({ code, message, issues, attempts }: ParseError): ParseOu
   return { code, message, ...(hint !== undefined && { hint }), ...(issues !== undefined && { issues }), attempts };
 }
 
-/** Options that may help, with their names in code and on the command line. */
+/** Options that might help, with their names in code and on the command line. */
 const HINTS: Readonly<Partial<Record<ParseErrorCode, string>>> = {
   TRUNCATED: 'Set allowPartial (--allow-partial) to accept a truncated value.',
   SCHEMA_MISMATCH: 'Set align (--align) to convert near misses to match the schema.',

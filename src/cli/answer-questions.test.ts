@@ -19,7 +19,7 @@ function createQuestion(id: string): FcmpEvent {
   return { type: 'permission.required', data } as unknown as FcmpEvent;
 }
 
-/** Answers questions with the lines of `stdin`; `onReply` is called before a reply is recorded. */
+/** Answers questions with lines from `stdin`; `onReply` is called before a reply is recorded. */
 function startAnswering(stdin: string, onReply: (reply: RunReply) => void = () => undefined) {
   const replies: RunReply[] = [];
   const io = createMemoryIo({}, { stdin });

@@ -8,22 +8,22 @@ import { createReplies } from './replies.js';
 import type { Replies } from './replies.js';
 import { formatLine } from './terminal-text.js';
 
-/** Answers the questions of a run with the lines that a person types, oldest question first. */
+/** Answers a run's questions with the lines that the user types, oldest question first. */
 export interface QuestionAnswerer {
-  /** Must be called with every event of the run. */
+  /** Must be called with each of the run's events. */
   onEvent(event: FcmpEvent): void;
   close(): void;
 }
 
 interface OpenQuestion {
   readonly id: string;
-  /** Parses a line as the answer, or returns what is wrong with it. */
+  /** Parses a line as the answer, or returns why it is invalid. */
   parse(line: string): { readonly reply: RunReply } | { readonly problem: string };
   /** Called when there is no more input. */
   cancel(): Promise<void>;
 }
 
-/** Answers the questions of a run from standard input, which is opened with the first one. */
+/** Answers a run's questions from standard input, which is opened with the first question. */
 export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
   let open: OpenQuestion[] = [];
   let replies: Replies | undefined;
@@ -33,7 +33,7 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
     try {
       while (open.length > 0) {
         const line = await (replies ??= createReplies(io)).next();
-        // Rules may answer questions while the person types: the line belongs to the oldest question that is open now.
+        // Rules can answer questions while the user types: the line belongs to the oldest question that is still open.
         const [question] = open;
         if (question === undefined) return;
         if (line === undefined) {
@@ -42,7 +42,7 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
         } else await answer(question, line);
       }
     } finally {
-      // In the same turn as the last check of `open`, so that a question that arrives next starts reading again.
+      // In the same turn as the last check of `open`, so the next question starts reading again.
       isReading = false;
     }
   }
@@ -55,7 +55,7 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
       remove(question);
     } catch (error) {
       if (!isSluiceError(error)) throw error;
-      // A rule or a time limit may have answered the question just now; the next line is for the next question.
+      // A rule or a time limit might have just answered the question; the next line is for the next question.
       if (error.code === 'REPLY_NOT_EXPECTED') remove(question);
       else if (error.code !== 'INVALID_REPLY') throw error;
       await io.stderr.write(formatLine(error.message));
@@ -70,7 +70,7 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
     open.push(question);
     if (isReading) return;
     isReading = true;
-    // Not awaited: the run may end before a reply is typed.
+    // Not awaited: the run can end before a reply is typed.
     readLines().catch(async (error: unknown) => cancelRun(error).catch(() => undefined));
   }
 
@@ -122,7 +122,7 @@ function createPermissionQuestion(
       if (denial === undefined) return run.cancel();
       const why = 'standard input is closed, so the question cannot be answered';
       await run.reply({ interaction_id, option_id: denial.id, why }).catch((error: unknown) => {
-        // A rule may have answered in the meantime.
+        // A rule might have answered meanwhile.
         if (!isSluiceError(error) || error.code !== 'REPLY_NOT_EXPECTED') throw error;
       });
     },

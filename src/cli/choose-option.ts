@@ -3,8 +3,8 @@ import type { FcmpData } from '../events/index.js';
 type PermissionOption = FcmpData<'permission.required'>['options'][number];
 
 /**
- * Returns the option that allows or denies a tool call, preferably only once: "yes" to one call must not allow all later ones.
- * Undefined if the agent offers no such option.
+ * Returns the option that allows or denies a tool call, preferably only once: "yes" to one call must not allow all
+ * later calls. Undefined if the agent offers no such option.
  */
 export function chooseOption(
   options: readonly PermissionOption[],

@@ -17,7 +17,7 @@ import { loadCommandConfig } from './load-command-config.js';
 import { openCommandTracing } from './command-tracing.js';
 import { formatLine } from './terminal-text.js';
 
-/** The options that name the store. */
+/** The options that select the store. */
 export interface ContextFlags {
   readonly data?: string;
   readonly database?: string;
@@ -43,11 +43,11 @@ export interface CommandContext {
 interface ContextOptions {
   readonly wrappers?: Wrappers;
   readonly createLogger?: (config: Config, knownSecrets: KnownSecrets) => Logger;
-  /** Whether the command only reads records, so that it creates no folder and no database. */
+  /** Whether the command only reads records, so it creates no folder and no database. */
   readonly isReadOnly?: boolean;
   /** Maximum number of database connections, unless the configuration sets it. */
   readonly pool?: number;
-  /** Whether the command also works for runs that are in no database, so that a missing database counts as empty. */
+  /** Whether the command also works for runs that are not in a database, so a missing database counts as empty. */
   readonly canLackDatabase?: boolean;
 }
 
@@ -55,7 +55,7 @@ interface ContextOptions {
 export const DATA_OPTION =
   'folder for run folders, comments and the database (default: one per project in your data directory)';
 
-/** Adds the options that name the store. */
+/** Adds the options that select the store. */
 export function withContextOptions(command: Command): Command {
   return command
     .option('--data <dir>', DATA_OPTION)
@@ -122,7 +122,10 @@ export async function withContext<T>(
   }
 }
 
-/** Returns the database to read. A missing default database counts as empty; a missing one that was named is an error. */
+/**
+ * Returns the database to read. A missing default database counts as empty; a missing database that was named
+ * explicitly is an error.
+ */
 function findDatabase({ database, data }: Config, flags: ContextFlags, canLackDatabase: boolean): string {
   const file = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
   if (file === undefined || existsSync(file)) return database;
@@ -131,9 +134,7 @@ function findDatabase({ database, data }: Config, flags: ContextFlags, canLackDa
   throw new MisuseError(`No database found at "${file}". Check --data and --database.`);
 }
 
-/**
- * Creates the logger of a long-running command from its configuration: JSON lines on stderr, with all secrets masked.
- */
+/** Creates a long-running command's logger from its configuration: JSON lines on stderr, with all secrets masked. */
 export async function loadLogger(io: CommandIo): Promise<NonNullable<ContextOptions['createLogger']>> {
   const { createJsonLogger } = await import('../base/index.js');
   return (config, knownSecrets) => {
@@ -152,7 +153,7 @@ export async function listJobs({ config, lead, store, logger }: CommandContext):
   return [createScheduleJob({ schedules, lead, store, logger })];
 }
 
-/** Reads the settings of a worker from the configuration. */
+/** Reads a worker's settings from the configuration. */
 export function readWorkerSettings({
   config,
   logger,
@@ -182,7 +183,7 @@ export function readWorkerSettings({
 }
 
 /**
- * Returns the address of a database without user and password; `postgres://…` if it cannot be parsed.
+ * Returns a database's address without user and password; `postgres://…` if it cannot be parsed.
  *
  * @example
  * describeDatabase('postgres://ada:secret@db.example.org/sluice') // 'postgres://db.example.org/sluice'

@@ -6,7 +6,7 @@ interface CommandExample {
   readonly description: string;
 }
 
-/** Examples for the help of each command. Tests execute them. */
+/** Examples for each command's help. Tests execute them. */
 export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]>> = {
   parse: [
     {
@@ -144,7 +144,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
   ],
 };
 
-/** Adds the examples to the help of each command. */
+/** Adds the examples to each command's help. */
 export function addExamples(program: Command): void {
   for (const command of program.commands) {
     const examples = COMMAND_EXAMPLES[command.name()] ?? [];

@@ -3,14 +3,14 @@ import { open } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import { getErrorCode } from '../base/index.js';
 
-/** The streams and files of a command, passed in so that tests can replace them. */
+/** A command's streams and files, passed in so tests can replace them. */
 export interface CommandIo {
   /** Called only by commands that read standard input: opening it keeps the process alive. */
   readonly openStdin: () => InputStream;
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** Asks the person at the terminal and returns the line they type; undefined if there is no terminal. */
+  /** Asks the user at the terminal and returns the line they type; undefined if there is no terminal. */
   readonly ask?: ((question: string) => Promise<string>) | undefined;
 }
 
@@ -21,7 +21,7 @@ interface InputStream extends AsyncIterable<Uint8Array> {
   readonly close?: () => void;
 }
 
-/** Output; a write resolves when it is flushed, so that nothing is lost at exit. */
+/** Output; a write resolves when it is flushed, so nothing is lost at exit. */
 interface OutputStream {
   readonly isTerminal: boolean;
   readonly write: (text: string) => Promise<void>;
@@ -29,7 +29,7 @@ interface OutputStream {
   readonly isGone?: () => boolean;
 }
 
-/** Uses the streams of this process and the file system. */
+/** Uses this process's streams and the file system. */
 export function createProcessIo(): CommandIo {
   return {
     openStdin: (): InputStream => ({
@@ -45,8 +45,8 @@ export function createProcessIo(): CommandIo {
 }
 
 /**
- * A closed pipe (`sluice parse | head -1`) is not an error. Other failures to write data are errors; messages that cannot be
- * written are dropped.
+ * A closed pipe (`sluice parse | head -1`) is not an error. Other write failures are errors for data; messages that
+ * cannot be written are dropped.
  */
 function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }, { isData }: { isData: boolean }): OutputStream {
   let isGone = false;
@@ -71,10 +71,10 @@ function isWriteFailure(error: Error | null | undefined): error is Error {
   return error instanceof Error && 'syscall' in error && getErrorCode(error) !== 'EPIPE';
 }
 
-/** More than anyone types as the answer to a question. */
+/** Longer than any answer that a user types. */
 const MAX_ANSWER_BYTES = 4096;
 
-/** Asks at the terminal itself, because standard input belongs to the command. */
+/** Asks on the terminal itself, because standard input is the command's input. */
 async function askTerminal(question: string): Promise<string> {
   const terminal = await open('/dev/tty', 'r+').catch(() => undefined);
   if (terminal === undefined) return '';

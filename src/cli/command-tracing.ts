@@ -6,7 +6,10 @@ import type { Tracing } from '../tracing/index.js';
 import type { CommandIo } from './command-io.js';
 import { formatLine } from './terminal-text.js';
 
-/** Opens tracing for the OpenTelemetry SDK of this process, if it has one. Problems are reported in the log, or on stderr without one. */
+/**
+ * Opens tracing for this process's OpenTelemetry SDK, if any. Problems are reported in the log, or on stderr without a
+ * log.
+ */
 export async function openCommandTracing(
   { traces = {}, notify }: Pick<Config, 'traces' | 'notify'>,
   { logger, io }: { readonly logger?: Logger; readonly io: CommandIo },

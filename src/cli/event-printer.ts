@@ -2,9 +2,9 @@ import { cutText } from '../base/index.js';
 import type { FcmpEvent, FcmpData } from '../events/index.js';
 import { makeVisible } from './terminal-text.js';
 
-/** Formats the events of one run for a terminal. */
+/** Formats a run's events for a terminal. */
 interface EventPrinter {
-  /** Formats the next event; empty for events that only programs need. */
+  /** Formats the next event; empty for events that are not meant for users. */
   format(event: FcmpEvent): string;
 }
 
@@ -14,12 +14,15 @@ interface OpenMessage {
   shown: string;
 }
 
-/** How many characters of a message are remembered. The text after them is printed a second time when the message is complete. */
+/**
+ * The number of characters remembered per message. Any text after them is printed a second time when the message is
+ * complete.
+ */
 const MAX_REMEMBERED = 1024 * 1024;
 
 /**
- * Creates a printer that shows a message while it arrives. When it is complete only the missing part is added; a final message
- * that differs from the printed text is printed again.
+ * Creates a printer that shows messages as they arrive. When a message is complete, only the missing part is added; a
+ * final message that differs from the printed text is printed again.
  *
  * @example
  * const printer = createEventPrinter()
@@ -36,7 +39,7 @@ export function createEventPrinter(): EventPrinter {
     return visible;
   }
 
-  /** Ends the current line, if there is one. */
+  /** Ends the current line, if any. */
   function endLine(): string {
     const end = isLineOpen ? '\n' : '';
     isLineOpen = false;
@@ -63,11 +66,11 @@ export function createEventPrinter(): EventPrinter {
   };
 }
 
-/** How many characters of a tool's input or error, a thought or a plan are shown. */
+/** The maximum number of characters shown of a tool's input or error, a thought or a plan. */
 const MAX_SHOWN = 160;
 
 /**
- * Describes one event in one or more lines, for a terminal; empty for events that only programs need.
+ * Describes an event in one or more lines, for a terminal; empty for events that are not meant for users.
  *
  * @example
  * describeEvent(event) // '→ shell {"command":"npm test"}\n'
@@ -86,7 +89,7 @@ function describe(event: FcmpEvent): string {
     case 'assistant.message.final':
       return event.data.text;
     case 'assistant.reasoning':
-      // The complete text is a later event.
+      // A later event contains the complete text.
       return event.data.partial === true ? '' : `… ${shorten(event.data.text)}`;
     case 'assistant.tool_call':
       return describeToolCall(event.data);

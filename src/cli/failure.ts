@@ -1,10 +1,7 @@
 import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
 import { formatLine, makeVisible } from './terminal-text.js';
 
-/**
- * The exit codes of all commands: success, a negative result, a usage error or system error, an internal error,
- * interrupted.
- */
+/** The exit codes of all commands: success, negative result, usage or system error, internal error, interrupted. */
 export const EXIT = { success: 0, failed: 1, misuse: 2, broken: 70, canceled: 130 } as const;
 
 /** One of {@link EXIT}. */
@@ -19,7 +16,7 @@ export class MisuseError extends SluiceError<'MISUSE'> {
   }
 }
 
-/** The message and the exit code of a failed command. */
+/** A failed command's message and exit code. */
 interface Failure {
   readonly text: string;
   readonly exitCode: ExitCode;
@@ -30,7 +27,8 @@ interface Failure {
  * stack trace.
  *
  * @example
- * describeFailure(new StoreError('STORE_BUSY', 'Try again.')) // { text: 'sluice: STORE_BUSY: Try again.\n', exitCode: 2 }
+ * describeFailure(new StoreError('STORE_BUSY', 'Try again.')) // { text: 'sluice: STORE_BUSY: Try again.\n', exitCode:
+ * 2 }
  */
 export function describeFailure(thrown: unknown): Failure {
   if (thrown instanceof MisuseError) return { text: formatLine(thrown.message), exitCode: EXIT.misuse };

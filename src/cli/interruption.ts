@@ -1,4 +1,4 @@
-/** An abort signal for SIGINT, SIGTERM or SIGHUP. A second signal ends the process. */
+/** An abort signal for SIGINT, SIGTERM or SIGHUP. A second signal terminates the process. */
 export interface Interruption {
   readonly signal: AbortSignal;
   stopListening(): void;
@@ -6,7 +6,7 @@ export interface Interruption {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Turns the next interruption into an abort, so that a command can shut down cleanly. */
+/** Turns the next interruption into an abort, so a command can shut down cleanly. */
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();
   const stopListening = (): void => {
@@ -20,7 +20,7 @@ export function listenForInterruption(): Interruption {
   return { signal: controller.signal, stopListening };
 }
 
-/** Waits for the interruption of this process. */
+/** Waits until this process is interrupted. */
 export async function waitForInterruption({ signal }: Pick<Interruption, 'signal'>): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {

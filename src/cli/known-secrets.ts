@@ -2,15 +2,15 @@ import { readSecrets } from '../config/index.js';
 import type { Config } from '../config/index.js';
 import type { Secrets } from '../runs/index.js';
 
-/** The secrets of the configuration and the environment, and tokens that replaced them while this process was running. */
+/** Secrets from the configuration and the environment, and tokens that replaced them while this process was running. */
 export interface KnownSecrets {
-  /** Longest first, so that a secret that contains another one is masked completely. */
+  /** Longest first, so a secret that contains another secret is masked completely. */
   readonly values: readonly string[];
-  /** Adds secrets. Earlier ones stay secret: they may still be in use elsewhere. */
+  /** Adds secrets. Earlier secrets are still masked: they might be in use elsewhere. */
   add(values: readonly string[]): void;
 }
 
-/** How many added secrets are kept, newest first: many more than a rotation replaces. */
+/** The maximum number of added secrets to keep, newest first: many more than a rotation replaces. */
 const MAX_ADDED = 1000;
 
 export function createKnownSecrets(config: Config, env = process.env): KnownSecrets {

@@ -17,7 +17,7 @@ export function createLimitOption(): Option {
 }
 
 /**
- * Parses a date or time and formats it as in records, where times are compared as text.
+ * Parses a date or time and formats it as in records, where times are compared as strings.
  *
  * @example
  * parseTime('2026-11-15') // '2026-11-15T00:00:00.000Z'

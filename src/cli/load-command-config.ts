@@ -3,7 +3,7 @@ import type { Config, UntrustedConfig } from '../config/index.js';
 import type { CommandIo } from './command-io.js';
 import { makeVisible } from './terminal-text.js';
 
-/** The options that choose the configuration. */
+/** The options that select the configuration. */
 interface ConfigFlags {
   readonly data?: string;
   readonly database?: string;
@@ -11,7 +11,7 @@ interface ConfigFlags {
 }
 
 /**
- * Loads the configuration of a command. At a terminal the person is asked whether to trust an untrusted file; otherwise the
+ * Loads a command's configuration. At a terminal, the user is asked whether to trust an untrusted file; otherwise the
  * command fails with `CONFIG_NOT_TRUSTED`.
  */
 export async function loadCommandConfig({ data, database, config }: ConfigFlags, io: CommandIo): Promise<Config> {

@@ -4,7 +4,7 @@ import { isSluiceError } from '../base/index.js';
 import { RunFolderError, openRun } from '../run-folder/index.js';
 import type { RunFolder } from '../run-folder/index.js';
 
-/** Opens a run by its id: in the data folder, packed or not, or in the archive of the configuration. */
+/** Opens a run by its id: in the data folder, packed or not, or in the configured archive. */
 export async function openRunById(config: Pick<Config, 'data' | 'archive'>, run: string): Promise<RunFolder> {
   try {
     return await openRun(config.data, run);

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 
 /**
- * Parses a positive number given as an option.
+ * Parses an option that is a positive number.
  *
  * @example
  * parseCount('4') // 4

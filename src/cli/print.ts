@@ -3,7 +3,7 @@ import type { CommandIo } from './command-io.js';
 import { renderJson } from './render-json.js';
 import { makeVisible } from './terminal-text.js';
 
-/** Prints a value as JSON: indented for a person at a terminal, on one line for a program. */
+/** Prints a value as JSON: indented at a terminal, otherwise on one line. */
 export async function printJson(value: unknown, { stdout }: CommandIo): Promise<void> {
   await stdout.write(`${renderJson(value, stdout.isTerminal ? 2 : 0)}\n`);
 }

@@ -1,10 +1,10 @@
 import type { CommandIo } from './command-io.js';
 import { makeVisible } from './terminal-text.js';
 
-/** Reports how much is done, of a total if it is known. The speed is measured for each part separately. */
+/** Reports how much is done, and the total if it is known. The speed is measured for each part separately. */
 export type SetProgress = (done: number, total?: number, part?: string) => void;
 
-/** Minimum time between two updates of the line. */
+/** Minimum time between two updates. */
 const UPDATE_MS = 200;
 /** Shorter commands show no progress. */
 const FIRST_MS = 500;
@@ -49,7 +49,7 @@ export async function withProgress<T>(
 function ignore(): void {}
 
 /**
- * Describes progress in a line.
+ * Describes progress in one line.
  *
  * @example
  * describeProgress({ done: 50, total: 200, ms: 1000, unit: 'cases' }) // '50 of 200 cases, 50/s, 3 s left'

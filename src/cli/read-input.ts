@@ -4,12 +4,12 @@ import { resolveLimits } from '../json/index.js';
 import type { CommandIo } from './command-io.js';
 import { MisuseError } from './failure.js';
 
-/** The text of an input, unless it is too long. */
+/** The content of an input, unless it is too long. */
 type InputText = { readonly text: string } | { readonly tooLong: true };
 
 /**
- * Reads a file, or standard input if none is given, up to a number of bytes. A byte order mark is stripped; invalid UTF-8
- * becomes U+FFFD, because the rest of the text may still contain the answer.
+ * Reads a file, or standard input by default, up to a number of bytes. A byte order mark is stripped; invalid UTF-8
+ * becomes U+FFFD, because the rest of the input might still contain the answer.
  */
 export async function readInput(file: string | undefined, maxBytes: number, io: CommandIo): Promise<InputText> {
   const bytes = await collect(await openInput(file, io), file, maxBytes);
@@ -83,7 +83,7 @@ export async function readSchemaFile(file: string, io: CommandIo): Promise<JsonS
   throw new MisuseError(`"${file}" is not a JSON Schema: it must be an object or a boolean. Correct it.`);
 }
 
-/** How many bytes of one input a command reads: the default of `limits.bytes`. */
+/** The maximum number of bytes a command reads from one input: the default of `limits.bytes`. */
 export const MAX_INPUT_BYTES = resolveLimits(undefined).bytes;
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -5,7 +5,7 @@ interface OpenContainer {
 }
 
 /**
- * Renders a value as JSON. Unlike `JSON.stringify` it writes a bigint as a number, is not limited in depth, and escapes
+ * Renders a value as JSON. Unlike `JSON.stringify`, it writes a bigint as a number, has no depth limit, and escapes
  * control characters that a terminal might interpret.
  */
 export function renderJson(value: unknown, indent = 0): string {

@@ -1,6 +1,6 @@
 import type { CommandIo } from './command-io.js';
 
-/** The lines a person types, one per question. */
+/** The lines that the user types, one per question. */
 export interface Replies {
   /** Returns the next line; undefined at the end of the input. */
   next(): Promise<string | undefined>;
@@ -8,7 +8,7 @@ export interface Replies {
   close(): void;
 }
 
-/** A longer line is returned in parts; a person types far less as one reply. */
+/** A longer line is returned in parts; typed replies are far shorter. */
 const MAX_LINE = 1024 * 1024;
 
 /** Reads standard input line by line, on demand. */

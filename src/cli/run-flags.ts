@@ -38,10 +38,10 @@ export interface RunFlags {
   readonly config?: string;
 }
 
-/** Longer input belongs in files in the working folder. */
+/** Longer input belongs in a file in the working folder. */
 const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
 
-/** Reads the run to start from the command line. */
+/** Builds the run spec from the command line. */
 export async function readRunSpec(words: readonly string[], flags: RunFlags, io: CommandIo): Promise<RunSpec> {
   if (flags.inputFile !== undefined && flags.cache !== true)
     throw new MisuseError('--input-file needs --cache. Add --cache, or omit --input-file.');
@@ -69,7 +69,7 @@ export async function readRunSpec(words: readonly string[], flags: RunFlags, io:
       terminal,
       max_retries: flags.maxRetries,
     }),
-    // On the command line --cache without --input-file means that the result depends on no files.
+    // On the command line, --cache without --input-file means that the result does not depend on any files.
     ...(flags.cache === true ? { cache: true, input_files: flags.inputFile ?? [] } : {}),
   };
 }
@@ -80,7 +80,7 @@ function readNetwork(hosts: RunFlags['network']): RunSpec['network'] {
   return hosts?.length === 1 && (first === 'host' || first === 'none') ? first : hosts;
 }
 
-/** Reads the contract of a run from the command line. */
+/** Builds a run's contract from the command line. */
 export async function readContract(
   flags: Pick<RunFlags, 'schema' | 'profile' | 'allowPartial' | 'align'>,
   io: CommandIo,

@@ -3,7 +3,7 @@ import type { RunFolderWarning } from '../run-folder/index.js';
 import { ENGINE_NAMES } from '../events/index.js';
 import { formatLine } from './terminal-text.js';
 
-/** Creates the option `--engine` of commands that read run folders. */
+/** Creates the option `--engine` for commands that read run folders. */
 export function createEngineOption(): Option {
   const names = [...ENGINE_NAMES, 'auto'];
   return new Option('--engine <name>', 'engine that produced the output (default: as recorded in the folder)').choices(
@@ -11,10 +11,10 @@ export function createEngineOption(): Option {
   );
 }
 
-/** A damaged folder may cause one warning per line. */
+/** A damaged folder can cause one warning per line. */
 const MAX_WARNINGS = 20;
 
-/** Collects the warnings of a run folder, for stderr. */
+/** Collects a run folder's warnings, for stderr. */
 export function collectWarnings(): { readonly add: (warning: RunFolderWarning) => void; readonly text: () => string } {
   const lines: string[] = [];
   let omitted = 0;

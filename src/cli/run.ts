@@ -8,7 +8,10 @@ import { VERSION } from '../files/index.js';
 /** Adds a command to the program. */
 type AddCommand = (program: Command, io: CommandIo, end: (code: ExitCode) => void) => void;
 
-/** All commands, in the order of the help. Imported on demand: loading all of them takes longer than most commands run. */
+/**
+ * All commands, in the order they appear in the help. Imported on demand: loading all of them takes longer than most
+ * commands run.
+ */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   parse: async () => (await import('./commands/parse.js')).addParseCommand,
   repair: async () => (await import('./commands/repair.js')).addRepairCommand,
@@ -94,7 +97,9 @@ function formatUsageError(text: string): string {
   return formatLine(`${message.charAt(0).toUpperCase()}${message.slice(1)}`);
 }
 
-/** Turns `help NAME` into `NAME --help`; an unknown name is kept without `--help`, so that the error suggests a similar one. */
+/**
+ * Turns `help NAME` into `NAME --help`; an unknown name is kept without `--help`, so the error suggests a similar name.
+ */
 function rewriteHelp(argv: readonly string[]): readonly string[] {
   const [name, flag] = argv[0] === 'help' ? [argv[1], '--help'] : argv;
   if (name === undefined || (flag !== '--help' && flag !== '-h')) return argv;

@@ -11,9 +11,9 @@ const EVERY_MS = 1000;
 
 interface TokenSource {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Reads the configuration again. */
+  /** Reloads the configuration. */
   readonly load: () => Promise<Pick<Config, 'tokens'>>;
-  /** Whether the server accepts the token of this user while no tokens are configured. */
+  /** Whether the server accepts this user's token while no tokens are configured. */
   readonly isLocal: boolean;
   readonly replace: (settings: TokenSettings) => void;
   readonly logger: Logger;
@@ -24,8 +24,8 @@ interface TokenWatch extends TokenSource {
 }
 
 /**
- * Watches the files that tokens come from, so that a server accepts new ones without a restart. A file that cannot be read, or
- * that is no longer trusted, changes nothing. Returns a function that stops watching.
+ * Watches the token files, so a server accepts new tokens without a restart. A file that cannot be read, or that is no
+ * longer trusted, changes nothing. Returns a function that stops watching.
  */
 export function watchTokens({ config, ...source }: TokenWatch): () => void {
   const { env, isLocal } = source;
@@ -39,7 +39,7 @@ export function watchTokens({ config, ...source }: TokenWatch): () => void {
   };
 }
 
-/** Creates a function that reads the tokens again and replaces them. Reloads run one after another, so that the last one is in effect. */
+/** Creates a function that reloads the tokens. Reloads run one after another, so the last one takes effect. */
 export function createTokenReload({ env, load, isLocal, replace, logger }: TokenSource): () => Promise<void> {
   const reload = async (): Promise<void> => {
     try {

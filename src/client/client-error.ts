@@ -1,15 +1,15 @@
 import type { Problem } from '../api/index.js';
 import { SluiceError } from '../base/index.js';
 
-/** Error codes of the client itself. A closed list: `docs/errors.md` says what to do about each. */
+/** Error codes of the client itself. A closed list: `docs/errors.md` describes how to handle each. */
 export const CLIENT_ERROR_CODES = ['SERVER_UNREACHABLE', 'ANSWER_UNREADABLE', 'STREAM_LOST', 'EVENTS_MISSING'] as const;
 
 /** One of {@link CLIENT_ERROR_CODES}. */
 export type ClientErrorCode = (typeof CLIENT_ERROR_CODES)[number];
 
 /**
- * A failed request. If the server refused it, the error has the server's code and problem details. If there was no response, or
- * the response could not be used, the code is one of {@link CLIENT_ERROR_CODES}.
+ * A failed request. If the server refused it, the error has the server's code and problem details. If there was no
+ * response, or the response could not be used, the code is one of {@link CLIENT_ERROR_CODES}.
  *
  * @example
  * try { await client.resolveItem({ id, body }) } catch (error) {
@@ -18,7 +18,7 @@ export type ClientErrorCode = (typeof CLIENT_ERROR_CODES)[number];
  */
 export class ClientError extends SluiceError {
   override readonly name = 'ClientError';
-  /** The HTTP status of the response; null if there was none, or if a stream of events failed. */
+  /** The HTTP status of the response; null without a response, or if an event stream failed. */
   readonly status: number | null;
   readonly problem: Problem | null;
 

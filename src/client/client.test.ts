@@ -10,7 +10,7 @@ import { startScriptedRun } from '../server/fixtures/scripted-run.js';
 import { createClient } from './index.js';
 import type { Gap } from './index.js';
 
-/** Creates a client of an in-process server without a port. */
+/** Creates a client for an in-process server without a port. */
 async function openClient(changes: ServerChanges & { readonly token?: string } = {}) {
   const { token, ...rest } = changes;
   const server = await openServer(rest);
@@ -200,7 +200,7 @@ describe('following a run', () => {
         });
         const all = await collect(stableClient.followRun({ id: 'run-1', protocol }));
         const found = await collect(unstableClient.followRun({ id: 'run-1', protocol }));
-        // Each log is in order; how the two are interleaved depends on where the connections broke.
+        // Each log is in order; how they are interleaved depends on where the connections broke.
         for (const isRasp of [true, false]) {
           const ofLog = (event: object): boolean => 'attempt_number' in event === isRasp;
           expect(found.filter(ofLog)).toEqual(all.filter(ofLog));
@@ -291,7 +291,7 @@ describe('following a run', () => {
   });
 });
 
-/** Ends a body with an error after this many bytes. */
+/** Fails a body after this many bytes. */
 function cutAfter(response: Response, bytes: number | undefined): Response {
   if (bytes === undefined || response.body === null) return response;
   let left = bytes;

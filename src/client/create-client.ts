@@ -13,7 +13,7 @@ type JsonName = {
     : never;
 }[EndpointName];
 
-/** The input of an endpoint: its parameters by name, and a query or body if it has one. */
+/** An endpoint's input: its parameters by name, and its query or body, if any. */
 export type InputOf<E extends Endpoint> = { readonly [Name in ParametersOf<E['path']>]: string } & (E extends {
   readonly query: infer Query extends Readonly<Record<string, Schema>>;
 }
@@ -26,7 +26,10 @@ type Call<E extends Endpoint> =
     ? (input?: InputOf<E>) => Promise<ResponseOf<E>>
     : (input: InputOf<E>) => Promise<ResponseOf<E>>;
 
-/** The bytes of a stream to read: all, or from `from` up to but not including `to`, as in a `raw_ref`. None if `to` is not after `from`. */
+/**
+ * The bytes of a stream to read: all, or from `from` up to but not including `to`, as in a `raw_ref`. Empty if `to` is
+ * not after `from`.
+ */
 export interface RawInput {
   readonly id: string;
   readonly attempt: number;
@@ -52,13 +55,13 @@ export interface PreviewInput {
   readonly signal?: AbortSignal;
 }
 
-/** All endpoints of the server as methods. */
+/** All of the server's endpoints as methods. */
 export type Client = { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name]> } & {
-  /** Yields the events of a run as they arrive, until it has ended; resumes broken connections. */
+  /** Yields a run's events as they arrive, until it has ended; resumes broken connections. */
   followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>(
     input: FollowInput<Protocol>,
   ): AsyncGenerator<ProtocolEvents[Protocol], void>;
-  /** Reads raw bytes of a run, such as those of an event. */
+  /** Reads a run's raw bytes, for example the bytes of an event. */
   readRaw(input: RawInput): Promise<Uint8Array>;
   /** Reads an evidence file, by its name from `listRunFiles`. */
   readEvidence(input: PreviewInput & { readonly name: string }): Promise<FilePreview>;
@@ -72,14 +75,14 @@ export type Client = { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name
   reportRun(input: { readonly id: string; readonly signal?: AbortSignal }): Promise<string>;
   /** Exports a run as a suite case: a tar archive. */
   exportRunCase(input: { readonly id: string; readonly signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>;
-  /** Exports a text as a suite case: a tar archive. */
+  /** Exports parse input as a suite case: a tar archive. */
   exportTextCase(input: InputOf<(typeof ENDPOINTS)['exportTextCase']>): Promise<Uint8Array<ArrayBuffer>>;
   /** Returns the metrics in the Prometheus text format. */
   metrics(input?: { readonly signal?: AbortSignal }): Promise<string>;
 };
 
 /**
- * Creates a client for the server, for use in browsers and Node.js.
+ * Creates a client for a server, for use in browsers and Node.js.
  *
  * @example
  * const client = createClient({ url: 'http://127.0.0.1:7171' })
@@ -124,7 +127,7 @@ async function readPreview(
   const isEmpty = isEmptyRange({ from, to });
   const headers = isEmpty ? {} : formatRange({ from, to });
   const response = await send(endpoint, { params: { id }, query, headers, signal });
-  // The request was sent only to learn the size of the file.
+  // The request was sent only to get the file size.
   if (isEmpty) await response.body?.cancel();
   const text = isEmpty ? '' : await readText(response, signal);
   return { text, totalBytes: Number(response.headers.get('x-total-bytes')) };
@@ -135,12 +138,12 @@ interface Range {
   readonly to: number | undefined;
 }
 
-/** Whether a range has no bytes. A Range header cannot express that, and the server ignores an invalid header. */
+/** Whether a range is empty. A Range header cannot express that, and the server ignores an invalid header. */
 function isEmptyRange({ from = 0, to }: Range): boolean {
   return to !== undefined && to <= from;
 }
 
-/** Formats the Range header; none if all bytes are requested. */
+/** Formats the Range header; omitted if all bytes are requested. */
 function formatRange({ from, to }: Range) {
   if (from === undefined && to === undefined) return {};
   return { range: `bytes=${from ?? 0}-${to === undefined ? '' : to - 1}` };

@@ -15,10 +15,10 @@ export interface ProtocolEvents {
   readonly 'fcmp,rasp': LogEvent;
 }
 
-/** An event of either log of a run. */
+/** An event from either of a run's logs. */
 type LogEvent = FcmpEvent | RaspEvent;
 
-/** Events that the server has deleted; `to` is null if the last one is unknown. */
+/** Events that the server has deleted; `to` is null if the last deleted event is unknown. */
 export interface Gap {
   readonly from: string;
   readonly to: string | null;
@@ -29,12 +29,12 @@ export interface FollowInput<Protocol extends keyof ProtocolEvents> {
   readonly id: string;
   /** `fcmp` by default. */
   readonly protocol?: Protocol;
-  /** The position of the last event already received; `17`, for RASP `1:17`, for both `17,1:17`. */
+  /** The position of the last event received: `17`, for RASP `1:17`, for both `17,1:17`. */
   readonly after?: string;
   readonly signal?: AbortSignal;
   /** Called for deleted events. Without it a gap is an error, `EVENTS_MISSING`. */
   readonly onGap?: (gap: Gap) => void;
-  /** Called with each position from which the stream can be resumed, just before the events up to it are yielded. */
+  /** Called with each position that the stream can be resumed from, just before the events up to it are yielded. */
   readonly onPosition?: (position: string) => void;
   /** Called when a connection is opened or breaks. */
   readonly onConnection?: (state: 'open' | 'broken') => void;
@@ -46,12 +46,15 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 /** A connection without data for this long is dropped; the server sends three heartbeats in this time. */
 const SILENCE_MS = 45_000;
-/** If a connection still receives data after this time, the count of failures starts again, even if a proxy then closes it before the next event. */
+/**
+ * If a connection still receives data after this time, the failure count is reset, even if a proxy then closes it
+ * before the next event.
+ */
 const STABLE_MS = 10_000;
 
 /**
- * Yields the events of a run as they arrive, until it has ended. A broken connection is resumed where it broke, so each event is
- * delivered once and in order.
+ * Yields a run's events as they arrive, until it has ended. A broken connection is resumed where it broke, so each
+ * event is delivered once and in order.
  */
 export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>(
   send: SendRequest,
@@ -98,7 +101,10 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
   }
 }
 
-/** Creates the cursor to resume from. Two logs on one connection have a position each; the id of an event is a position in its own log. */
+/**
+ * Creates the cursor to resume from. Two logs on one connection have separate positions; an event's id is a position in
+ * its own log.
+ */
 function createCursor({ protocol, after }: FollowInput<keyof ProtocolEvents>) {
   if (protocol !== 'fcmp,rasp') {
     let position = after;

@@ -1,4 +1,4 @@
-/** The part of `node:fs` that reads the token file. */
+/** The part of `node:fs` needed to read the token file. */
 interface LocalFiles {
   readFileSync(path: string, encoding: 'utf8'): string;
 }
@@ -10,18 +10,18 @@ interface NodeProcess {
 }
 
 /**
- * Finds the token to send if none was given: `SLUICE_TOKEN` or, for a server on this machine, the token that
- * `sluice serve` generated for this user. Undefined in a browser.
+ * Finds the default token: `SLUICE_TOKEN` or, for a server on this host, the token that `sluice serve` generated for
+ * this user. Undefined in a browser.
  */
 export function findToken(url: string): string | undefined {
   const { process: node }: { readonly process?: NodeProcess } = globalThis;
   const fromEnvironment = node?.env['SLUICE_TOKEN'] ?? '';
   if (fromEnvironment !== '') return fromEnvironment;
-  // Never sent to another machine: that would leak the token.
+  // Never sent to another host: that would leak the token.
   if (node?.getBuiltinModule === undefined || !isLoopback(url)) return undefined;
   const { XDG_DATA_HOME: data = '', HOME: home = '' } = node.env;
   try {
-    // Not imported, because this file is loaded in browsers too.
+    // Not imported, because this file is also loaded in browsers.
     const files = node.getBuiltinModule('node:fs') as LocalFiles;
     const system = node.getBuiltinModule('node:os') as { homedir(): string };
     const folder = data.startsWith('/') ? data : `${home.startsWith('/') ? home : system.homedir()}/.local/share`;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { readSse } from './read-sse.js';
 import type { SseEvent } from './read-sse.js';
 
-/** Reads the events of a text that arrives in chunks of this many bytes. */
+/** Reads the events from text that arrives in chunks of this many bytes. */
 async function read(text: string, size: number): Promise<SseEvent[]> {
   const bytes = new TextEncoder().encode(text);
   const body = new ReadableStream<Uint8Array>({

@@ -13,8 +13,8 @@ export interface SseEvent {
 const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 
 /**
- * Reads the server-sent events of a body. An event cut off by the end of the body is dropped; one that is too long throws a
- * `RangeError`.
+ * Reads server-sent events from a body. An event cut off by the end of the body is dropped; an event that is too long
+ * throws a `RangeError`.
  *
  * @example
  * for await (const { id, data } of readSse(response.body)) console.log(id, JSON.parse(data))
@@ -47,7 +47,7 @@ export async function* readSse(
       yield* ready;
     }
   } finally {
-    // Fails if the body is already closed or broken: then there is nothing to cancel.
+    // Fails if the body is already closed or broken, so there is nothing to cancel.
     await reader.cancel().catch(() => undefined);
   }
 }

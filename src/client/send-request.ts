@@ -4,11 +4,11 @@ import { findToken } from './local-token.js';
 
 /** The server's URL and how to authenticate. */
 export interface ClientOptions {
-  /** For example `http://127.0.0.1:7171`. The default, for pages that the server itself delivers, is the origin of the page. */
+  /** For example `http://127.0.0.1:7171`. In pages served by the server itself, the default is the page's origin. */
   readonly url?: string;
   /**
-   * Sent as a bearer token. Pages exchange it for a cookie with `openSession`. By default `SLUICE_TOKEN` or, for a server on this
-   * machine, the token that `sluice serve` generated for this user.
+   * Sent as a bearer token. Pages exchange it for a cookie with `openSession`. By default `SLUICE_TOKEN` or, for a
+   * server on this host, the token that `sluice serve` generated for this user.
    */
   readonly token?: string;
   /** Another `fetch`, for tests and proxies. */
@@ -31,7 +31,7 @@ export type SendRequest = (endpoint: Pick<Endpoint, 'method' | 'path'>, parts: R
 export function createSendRequest({ url = '', token: given, fetch: send = fetch }: ClientOptions): SendRequest {
   const base = url.replace(/\/+$/, '');
   return async ({ method, path }, { params = {}, query = {}, body, headers = {}, signal }) => {
-    // Looked up for each request, because the token may be replaced during the lifetime of this client.
+    // Looked up for each request, because the token can be replaced during the client's lifetime.
     const token = given ?? findToken(base);
     const init: RequestInit = {
       method,
@@ -60,7 +60,7 @@ export function createSendRequest({ url = '', token: given, fetch: send = fetch 
   };
 }
 
-/** Receives the body of a response. If the connection breaks, throws the reason of the abort or `SERVER_UNREACHABLE`. */
+/** Receives a response body. If the connection breaks, throws the abort reason or `SERVER_UNREACHABLE`. */
 export async function receive<T>(
   { status }: Response,
   signal: AbortSignal | undefined,
@@ -75,7 +75,7 @@ export async function receive<T>(
   }
 }
 
-/** Parses the body of a response as JSON. */
+/** Parses a JSON response body. */
 export async function readJson(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
   const text = await receive(response, signal, async () => response.text());
   try {

@@ -9,11 +9,11 @@ import { shorten } from './shorten.js';
 /** Longer strings in an event are shortened. */
 const MAX_STRING = 2000;
 const MAX_ITEMS = 100;
-/** Maximum length of a page in characters of JSON, unless it has only one event. */
+/** Maximum page length in characters of JSON, unless it has only one event. */
 const MAX_PAGE = 64 * 1024;
 const POLL_MS = 500;
 
-/** One page of the events of a run. */
+/** One page of a run's events. */
 export const eventPageSchema = object({
   events: arrayOf(
     object(
@@ -28,7 +28,7 @@ export const eventPageSchema = object({
 type EventPage = FromSchema<typeof eventPageSchema>;
 
 interface EventPageOptions {
-  /** The number of the last event that was already read; 0 at the beginning. */
+  /** The number of the last event already read; 0 at the start. */
   readonly after: number;
   readonly limit: number;
   /** How long to wait if there is no new event yet. */
@@ -36,7 +36,7 @@ interface EventPageOptions {
   readonly signal: AbortSignal;
 }
 
-/** Reads the next events of a run. Raw output is omitted: the messages contain it, or the console shows it. */
+/** Reads a run's next events. Raw output is omitted: the messages contain it, or the console shows it. */
 export async function readEventPage(
   client: Client,
   run: string,
@@ -44,7 +44,7 @@ export async function readEventPage(
 ): Promise<EventPage> {
   const deadline = performance.now() + waitMs;
   for (;;) {
-    // Read before the events: if the run has ended now, the following read sees all of its events.
+    // Loaded before the events: if the run has ended by now, the next read sees all of its events.
     const { state } = await client.getRun({ id: run, signal });
     const query = { protocol: 'fcmp', from: String(after + 1), limit } as const;
     const { events, next_from } = await client.readHistory({ id: run, query, signal });

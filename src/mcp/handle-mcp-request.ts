@@ -4,9 +4,9 @@ import type { McpSession } from './create-mcp-server.js';
 import { WebStandardStreamableHTTPServerTransport, createMcpHandler, isLegacyRequest } from './sdk.js';
 import type { McpServer } from './sdk.js';
 
-/** One or more messages that a client has posted. */
+/** One or more messages posted by a client. */
 export interface McpPost {
-  /** The headers of the protocol, without tokens. */
+  /** The protocol headers, without tokens. */
   readonly headers: Readonly<Record<string, string>>;
   /** The parsed body. */
   readonly body: unknown;
@@ -15,8 +15,8 @@ export interface McpPost {
 }
 
 /**
- * Responds to one request of the streamable HTTP transport, in the current revision of the protocol or an earlier one with
- * `initialize`. Requests are independent: no session of the protocol is stored between them.
+ * Responds to one request of the streamable HTTP transport, in the current protocol revision or an earlier one with
+ * `initialize`. Requests are independent: no protocol session is stored between them.
  */
 export async function handleMcpRequest(session: McpSession, { headers, body, signal }: McpPost): Promise<Response> {
   const createServer = createServerFactory(session);

@@ -51,7 +51,7 @@ export async function describeRun(client: Client, run: string, signal: AbortSign
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2000;
 
-/** Waits until a run has ended or needs a person, or until the timeout; then describes the run. */
+/** Waits until a run has ended or needs a human, or until the timeout; then describes the run. */
 export async function waitForRun(
   client: Client,
   run: string,

@@ -1,4 +1,7 @@
-/** The part of the MCP SDK that Sluice uses. `npm run build` bundles it into this file, so that users do not have to install it. */
+/**
+ * The part of the MCP SDK that Sluice uses. `npm run build` bundles it into this file, so users do not have to install
+ * it.
+ */
 export {
   McpServer,
   WebStandardStreamableHTTPServerTransport,

@@ -10,8 +10,8 @@ export interface Shortened {
 const MAX_DEPTH = 64;
 
 /**
- * Shortens every string in a JSON value to `length` characters and every list and object to `items` entries, so that one event
- * does not fill the context of a model.
+ * Shortens every string in a JSON value to `length` characters and every list and object to `items` entries, so one
+ * event does not fill a model's context.
  *
  * @example
  * shorten({ text: 'abcdef' }, { length: 3, items: 10 }) // { value: { text: 'abc…' }, isShortened: true }

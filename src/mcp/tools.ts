@@ -6,9 +6,9 @@ import { describeRun, runReportSchema, waitForRun } from './run-report.js';
 import { defineTool } from './tool.js';
 import type { McpTool } from './tool.js';
 
-/** Longer than the answer of any agent, and short enough for one message. */
+/** Longer than any agent's answer, and short enough for one message. */
 const MAX_TEXT = 4 * 1024 * 1024;
-/** Most clients end a call after a minute. To wait longer, they call the tool again. */
+/** Most clients time out a call after a minute. To wait longer, they call the tool again. */
 const MAX_WAIT_S = 50;
 
 const runId = {
@@ -222,7 +222,7 @@ const resolveItem = defineTool({
   },
 });
 
-/** All tools, in the order in which `tools/list` returns them. */
+/** All tools, in the order `tools/list` returns them. */
 export const MCP_TOOLS: readonly McpTool[] = [
   parse,
   listCapabilities,

@@ -32,15 +32,14 @@ import { RequestError } from './http/problem.js';
 import { createParsing, INLINE_BYTES } from './parse/create-parsing.js';
 import type { Parsing } from './parse/create-parsing.js';
 
-/** All endpoints and pages of a server. */
+/** All of a server's endpoints and pages. */
 export interface App {
   /** The server as a function from request to response. Tests call it without a port. */
   readonly app: Hono;
-  /** Endpoints whose short requests need not go through `app`. */
+  /** Endpoints whose short requests can bypass `app`. */
   readonly directRoutes: readonly DirectRoute[];
 }
 
-/** Creates the routes of a server. */
 export function createApp(server: ServerContext): App {
   const app = new Hono({ router: new EndpointRouter() });
   const { limits, origins } = server.settings;
@@ -61,14 +60,17 @@ export function createApp(server: ServerContext): App {
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
     const route = createRoute(server, { name, endpoint, handler, gate, bodies, deadlines, largeBody });
     app.on(endpoint.method, path, route.respond);
-    // Pages of other origins need headers that depend on the request.
+    // Cross-origin pages need headers that depend on the request.
     if (DIRECT.has(name) && origins.length === 0)
       directRoutes.push({ method: endpoint.method, path, respondPlainly: route.respondPlainly });
   }
   app.on(MCP_ENDPOINT.method, MCP_ENDPOINT.path, createMcpRoute(server, { app, gate: streams, bodies }));
   addPages(app, server);
 
-  /** Chooses the limit of an endpoint. Slow clients may download for a long time, so downloads must not use the slots of other requests. */
+  /**
+   * Chooses the concurrency limit for an endpoint. A slow client can take a long time to download, so downloads must
+   * not occupy the slots of other requests.
+   */
   function chooseGate(media: string): Gate {
     if (media === 'text/event-stream') return streams;
     return media === 'application/json' ? requests : downloads;
@@ -83,13 +85,13 @@ export function createApp(server: ServerContext): App {
   return { app, directRoutes };
 }
 
-/** The endpoints that bypass hono. Callers send every text of an agent to them, so the time of a request matters. */
+/** The endpoints that bypass hono. Callers send them everything an agent prints, so latency matters. */
 const DIRECT: ReadonlySet<EndpointName> = new Set(['parse']);
 
-/** The endpoints that respond even if the server is busy, so that monitoring does not consider it dead. */
+/** The endpoints that respond even under load, so monitoring does not consider the server dead. */
 const ALWAYS_ADMITTED: ReadonlySet<EndpointName> = new Set(['health', 'ready']);
 
-/** Creates the handlers of all endpoints; each resource has a file. */
+/** Creates the handlers for all endpoints; each resource has its own file. */
 function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
   return {
     ...createParseHandlers(parsing),
@@ -114,8 +116,8 @@ function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
 }
 
 /**
- * Creates the response if no route matches: for a CORS preflight, a wrong method or an unknown path. Catch-all routes could do the
- * same, but they would slow down every request.
+ * Creates the response when no route matches: a CORS preflight, a wrong method or an unknown path. Catch-all routes
+ * could do the same, but they would slow down every request.
  */
 function handleUnknownPath(context: Context, { guard, settings, newRequestId }: ServerContext): Response {
   const { path, method } = context.req;

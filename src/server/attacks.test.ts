@@ -5,11 +5,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openListening } from './fixtures/listening.js';
 import { DEFAULT_LIMITS } from './server-settings.js';
 
-/** How long the random attacks last. */
+/** The duration of the random attacks. */
 const SECONDS = Number(process.env['ATTACK_SECONDS'] ?? 3);
 const ATTACKERS = 6;
 
-/** Parts of patterns that take long to match, nested and repeated at random. */
+/** Fragments of regular expressions that are slow to match, nested and repeated at random. */
 const pattern = fc.letrec<{ part: string }>((tie) => ({
   part: fc.oneof(
     { maxDepth: 4 },
@@ -41,7 +41,7 @@ const text = fc
 
 const parseRequest = fc.record({ text, schema, align: fc.boolean(), allow_partial: fc.boolean() });
 
-/** The beginning of a request that is never finished. */
+/** The start of a request that is never completed. */
 const halfRequest = fc.constantFrom(
   'GET / HTTP/1.1\r\nHost: local',
   'POST /v1/session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{',
@@ -100,7 +100,7 @@ describe('random attacks', () => {
         `health: ${latencies.length} checks, p50/p99/max ${figures.join('/')} ms; attacks: ${answers}\n`,
       );
     }
-    // Requests and answers share one process here, so this is an upper bound.
+    // Client and server share one process here, so this is an upper bound.
     expect(p99).toBeLessThan(2000);
     expect([...statuses.keys()].filter((status) => status >= 500 && status !== 503)).toEqual([]);
     expect(statuses.get(200)).toBeGreaterThan(0);

@@ -23,11 +23,11 @@ import type { ServerSettings, TokenSettings } from './server-settings.js';
 export interface ServerOptions {
   readonly store: Store;
   readonly lead: Lead;
-  /** The configured wrappers; must be the same as those of the lead. */
+  /** The configured wrappers; must match the lead's. */
   readonly wrappers?: Wrappers;
   /** The data folder, which contains the run folders. */
   readonly data: string;
-  /** The archive that has the runs of other machines. */
+  /** The archive with the runs of other hosts. */
   readonly archive?: Archive | undefined;
   /** The address it will listen on; loopback by default. Any other address needs tokens. */
   readonly host?: string;
@@ -36,7 +36,7 @@ export interface ServerOptions {
   readonly secrets?: Secrets;
   /** Whether runs execute in this process. If so, it is ready only while the data folder is writable. */
   readonly hasWorker?: boolean;
-  /** The folder of the built console; without it, `/docs` is the only page. */
+  /** The console's build folder; without it, `/docs` is the only page. */
   readonly web?: string;
   readonly clock?: () => number;
   readonly newId?: () => string;
@@ -58,12 +58,11 @@ export interface SluiceServer extends App {
 export const DEFAULT_HOST = '127.0.0.1';
 
 /**
- * Creates a server without a port. Throws `TOKENS_NEEDED` if other machines could reach it and no tokens are
- * configured.
+ * Creates a server without a port. Throws `TOKENS_NEEDED` if other hosts could reach it and no tokens are configured.
  *
  * @example
- * const { app } = createServer({ store, lead, data })
- * const response = await app.request('/v1/parse', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"{}"}' })
+ * const { app } = createServer({ store, lead, data }) const response = await app.request('/v1/parse', { method: 'POST',
+ * headers: { 'content-type': 'application/json' }, body: '{"text":"{}"}' })
  */
 export function createServer(options: ServerOptions): SluiceServer {
   const { store, lead, host = DEFAULT_HOST, clock = () => store.now() } = options;

@@ -19,10 +19,10 @@ interface RandomRequest {
   readonly body?: string;
 }
 
-/** Half a surrogate pair cannot be written into an address. */
+/** A lone surrogate cannot be encoded in a URL. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();
 
-/** Generates requests to one endpoint: most are valid, the others nearly. */
+/** Generates requests to one endpoint: most are valid, the rest nearly so. */
 function generateRequests(endpoint: Endpoint, known: readonly string[], example: object): fc.Arbitrary<RandomRequest> {
   const names = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const parameter = fc.oneof(
@@ -42,7 +42,7 @@ function generateRequests(endpoint: Endpoint, known: readonly string[], example:
       parameters: fc.tuple(...names.map(() => parameter)),
       query: fc.tuple(...query),
       unknown,
-      // If all headers were odd, every request would be refused before its body is checked.
+      // If all headers were odd, every request would be refused before its body was checked.
       headers: fc.oneof(fc.constant({ 'content-type': 'application/json' }), oddHeaders),
       body,
     })

@@ -40,7 +40,7 @@ describe('the readiness check', () => {
     const { check } = await openCheck(folder);
     await expect(check()).rejects.toMatchObject(notReady('data folder'));
     await rm(folder);
-    // The result of one check is reused for all requests shortly after it.
+    // The result of a check is reused for all requests shortly after it.
     await expect(check()).rejects.toMatchObject(notReady('data folder'));
     vi.advanceTimersByTime(1000);
     await check();

@@ -13,11 +13,11 @@ interface ReadyCheckOptions {
 
 /** The size of the test file: as much as a short run writes. */
 const TEST_BYTES = 64 * 1024;
-/** How long a result is reused, because every check writes a file and anyone may request one. */
+/** How long a result is reused, because every check writes a file and anyone can request one. */
 const VALID_MS = 1000;
 
 /**
- * Creates the check of `/readyz`, which throws `NOT_READY` unless the store responds and the data folder is writable.
+ * Creates the check for `/readyz`, which throws `NOT_READY` unless the store responds and the data folder is writable.
  *
  * @example
  * const checkReady = createReadyCheck({ store, writesTo: data })

@@ -24,7 +24,7 @@ async function startServer(changes: Partial<RunServerOptions> = {}, withWorker =
     await store.close();
   });
   const url = new URL(running.url);
-  /** Sends the text unchanged, and returns everything received until the connection closes. */
+  /** Sends raw bytes, and returns everything received until the connection closes. */
   const sendRaw = async (text: string): Promise<string> => {
     const socket = connect(Number(url.port), url.hostname);
     const chunks: Buffer[] = [];
@@ -159,7 +159,7 @@ describe('a server that is stopped', () => {
     const { port, hostname } = new URL(url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
-    // One write, so that the server has received the beginning of the second request when it answers the first.
+    // One write, so the server has received the start of the second request when it responds to the first.
     socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /v1/parse HTTP/1.1\r\nHost: localhost\r\n');
     await once(socket, 'data');
     await stop();

@@ -18,8 +18,9 @@ export interface RunningServer {
   readonly url: string;
   readonly server: SluiceServer;
   /**
-   * Shuts down gracefully: refuses new work, lets the worker finish, then closes streams and connections. Runs that have not ended
-   * after `graceMs` are stopped: those of orders are passed to a person, others end as canceled. Read requests are served until then.
+   * Shuts down gracefully: refuses new work, lets the worker finish, then closes streams and connections. Runs that
+   * have not ended after `graceMs` are stopped: runs of orders are escalated to the inbox, all others end as canceled.
+   * Read requests are served until then.
    */
   readonly stop: (options?: { readonly graceMs?: number }) => Promise<void>;
 }
@@ -28,9 +29,9 @@ export interface RunningServer {
 export interface RunServerOptions extends ServerOptions {
   /** 0 selects a free port. */
   readonly port: number;
-  /** The worker of this process, if it has one. */
+  /** This process's worker, if any. */
   readonly worker?: Pick<Worker, 'stop'>;
-  /** The webhook that notifies people when something waits for them. */
+  /** The webhook that is notified when something waits for a human. */
   readonly notify?: Pick<NotifyOptions, 'post' | 'consoleUrl'>;
 }
 
@@ -44,7 +45,7 @@ export interface RunServerOptions extends ServerOptions {
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { host = DEFAULT_HOST, port, worker } = options;
   const server = createServer({ web: CONSOLE_FOLDER, hasWorker: worker !== undefined, ...options });
-  // While the server works on a request, nothing is transferred on its connection, which must not be closed for that.
+  // While the server handles a request, its connection is idle and must not be closed for it.
   const stallMs = Math.max(STALL_MS, server.context.settings.limits.requestMs + STALL_MARGIN_MS);
   const { store, logger, ending } = server.context;
   const onError = (error: Error): void => logger.warn('cannot accept a connection', { error: error.message });
@@ -74,9 +75,9 @@ export interface Listening {
   close(graceMs?: number): Promise<void>;
 }
 
-/** The maximum size of headers: many times what clients need for cookies and tokens. */
+/** The maximum header size: many times what clients need for cookies and tokens. */
 const HEADER_BYTES = 16 * 1024;
-/** The time limits for headers and for the entire request: a slower client would block a connection. */
+/** The time limits for receiving the headers and the whole request: a slower client would block a connection. */
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
 const IDLE_MS = 5_000;
@@ -119,7 +120,7 @@ export async function listen(
     else socket.once('close', leave);
   });
   await open(server, host, port);
-  // Without a listener, the error would end the process.
+  // Without a listener, the error would crash the process.
   server.on('error', onError);
   const address = server.address();
   const actualPort = typeof address === 'object' && address !== null ? address.port : port;

@@ -9,7 +9,7 @@ import type { ConsoleFiles } from './console/read-console.js';
 import type { Guard } from './security/guard.js';
 import type { ServerSettings } from './server-settings.js';
 
-/** The context of all handlers. */
+/** The context shared by all handlers. */
 export interface ServerContext {
   readonly store: Store;
   readonly lead: Lead;
@@ -17,7 +17,7 @@ export interface ServerContext {
   readonly wrappers: Wrappers;
   /** The absolute path of the data folder, which contains the run folders. */
   readonly data: string;
-  /** The archive that has the runs of other machines, if there is one. */
+  /** The archive with the runs of other hosts, if configured. */
   readonly archive: Archive | undefined;
   readonly settings: ServerSettings;
   /** Masks secrets in reports and cases. */
@@ -36,19 +36,19 @@ export interface ServerContext {
   readonly checkReady: () => Promise<void>;
   /** Throws `SHUTTING_DOWN` once new work is refused. */
   readonly checkAcceptsWork: () => void;
-  /** Aborted when the server shuts down: streams close, so that their readers reconnect elsewhere. */
+  /** Aborted when the server shuts down: streams close, so their readers reconnect elsewhere. */
   readonly ending: AbortSignal;
 }
 
-/** Counts the requests of the server and the texts that it parses, for its metrics. */
+/** Counts requests and parsed inputs for the server's metrics. */
 export interface ServerMeter {
   countParse(text: ParsedText): void;
   countRequest(request: HandledRequest): void;
-  /** Returns the metrics in the text format of Prometheus. */
+  /** Returns the metrics in the Prometheus text format. */
   render(): Promise<string>;
 }
 
-/** The outcome of parsing a text. */
+/** The outcome of a parse. */
 export interface ParsedText {
   readonly status: ParseResult<unknown>['status'];
   readonly repairLevel: RepairLevel;
@@ -56,7 +56,7 @@ export interface ParsedText {
   readonly code: string;
 }
 
-/** An endpoint of the table, or the Model Context Protocol. */
+/** An endpoint in the table, or the Model Context Protocol. */
 export type RouteName = EndpointName | 'mcp';
 
 /** A request that was handled. */

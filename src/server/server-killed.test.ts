@@ -24,13 +24,13 @@ interface Acknowledged {
 
 type Protocol = 'fcmp' | 'rasp';
 
-/** Callers that keep a server busy, also while it is killed and restarted, until they are stopped. */
+/** Callers that keep a server busy until they are stopped, even while it is killed and restarted. */
 function startLoad(client: () => Client, folder: string) {
   const acknowledged: Acknowledged = { runs: [], orders: [], replies: [], decisions: [], events: new Map() };
   const stopping = new AbortController();
   const failures: unknown[] = [];
 
-  /** Repeats a call, also while the server is gone. */
+  /** Repeats a call, even while the server is down. */
   async function repeat(work: (turn: number) => Promise<unknown>): Promise<void> {
     for (let turn = 0; !stopping.signal.aborted; turn += 1) {
       await work(turn).catch(() => undefined);
@@ -69,8 +69,8 @@ function startLoad(client: () => Client, folder: string) {
     const { id } = await client().startRun({ body });
     await follow(id, async (event) => {
       if (!('type' in event) || event.type !== 'user.input.required') return;
-      // The store records that it waits a moment after its readers see it, and a killed server is away for a while. A run
-      // that gets no answer would wait for a person.
+      // The store records that the run is waiting shortly after its readers see it, and a killed server is down for
+      // some time. A run without an answer would wait forever.
       for (let tries = 0; tries < 300; tries += 1) {
         const isPosted = await client()
           .replyToRun({ id, body: { text: 'Blue.' } })
@@ -91,7 +91,7 @@ function startLoad(client: () => Client, folder: string) {
   async function order(place: number, turn: number): Promise<void> {
     const status = ['ok', 'silent', 'fail'][turn % 3] ?? 'ok';
     const repo_dir = join(folder, 'work', String(place));
-    // Each issue gets three, and the last of them goes to a person.
+    // Each issue gets three, and the last is escalated to the inbox.
     const request = { issue_ref: `acme/shop#${Math.floor((turn + 1) / 3)}`, role: 'qa', repo_dir, worker: 'scripted' };
     const submitted = await client().submitOrder({ body: { ...request, instructions: `0.05 ${status}` } });
     acknowledged.orders.push([submitted.issue_ref, submitted.run_id]);
@@ -175,13 +175,16 @@ describe('a server that is killed again and again', () => {
   );
 });
 
-/** Counts the commands that must be acknowledged before the load ends: without them the test would show nothing. */
+/** Counts the commands that must be acknowledged before the load ends: without them the test would prove nothing. */
 function countMissing({ runs, orders, replies, decisions }: Acknowledged): number {
   const missing = [KILLS + 1 - runs.length, KILLS + 1 - orders.length, 1 - replies.length, 1 - decisions.length];
   return missing.reduce((total, count) => total + Math.max(0, count), 0);
 }
 
-/** Every run has ended, and its readers got the events that the store has. Returns how many lost their worker. */
+/**
+ * Checks that every run has ended and that its readers got the stored events. Returns the number of runs that lost
+ * their worker.
+ */
 async function checkRuns(store: Store, acknowledged: Acknowledged): Promise<number> {
   let lost = 0;
   for (const id of acknowledged.runs) {

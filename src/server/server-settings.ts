@@ -17,9 +17,9 @@ export interface TokenSettings {
 export interface ServerSettings extends TokenSettings {
   /** Folders that requests may use, including everything in them. */
   readonly roots: readonly string[];
-  /** Programs that engine `command` may start over HTTP. */
+  /** Executables that requests may start with engine `command`. */
   readonly commands: readonly string[];
-  /** Agents in addition to the built-in engines. */
+  /** Additional agents besides the built-in engines. */
   readonly agents: Readonly<Record<string, AgentSettings>>;
   /** The environment variables that requests may pass to agents. A request may also name a pattern, if exactly this pattern is listed. */
   readonly env: readonly string[];
@@ -32,7 +32,7 @@ export interface ServerSettings extends TokenSettings {
   /** Whether browsers reach the server by HTTPS, through a proxy. */
   readonly https: boolean;
   readonly limits: ServerLimits;
-  /** Limits that all runs share. */
+  /** Limits shared by all runs. */
   readonly budgets: BudgetSettings;
   /** Webhooks that submit orders, by the name in their URL; none by default. */
   readonly triggers: Readonly<Record<string, TriggerSettings>>;
@@ -54,18 +54,18 @@ export interface TriggerSettings {
   readonly perMinute?: number;
 }
 
-/** The limits of a server, and of each caller. */
+/** Limits for the server and for each caller. */
 interface ServerLimits {
   readonly bodyBytes: number;
   /** How long a response may take; streams are excluded. */
   readonly requestMs: number;
-  /** How many requests are handled at the same time; more are refused. */
+  /** The maximum number of concurrent requests; more are refused. */
   readonly requestsAtOnce: number;
-  /** How many streams may be open at the same time. */
+  /** The maximum number of open streams. */
   readonly streamsAtOnce: number;
-  /** How many requests one caller may make in a minute. */
+  /** The maximum number of requests per caller and minute. */
   readonly requestsPerMinute: number;
-  /** How many wrong tokens one address may send in a minute. */
+  /** The maximum number of wrong tokens per address and minute. */
   readonly refusalsPerMinute: number;
 }
 
@@ -95,8 +95,8 @@ export const DEFAULT_SETTINGS: ServerSettings = {
 };
 
 /**
- * Reads the settings from the configuration and the environment. Without `roots`, requests may use the folder in which the server
- * was started, and everything in it.
+ * Reads the settings from the configuration and the environment. Without `roots`, requests may use the folder the
+ * server was started in, and everything in it.
  */
 export function readServerSettings(
   config: Pick<Config, 'tokens' | 'roots' | 'commands' | 'server' | 'agents' | 'budgets' | 'triggers'>,
@@ -136,11 +136,14 @@ function readTriggers(
 interface SettingsSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** The token of the current user, for a server on loopback. It is used only if no tokens are configured; then reading needs no token. */
+  /**
+   * The current user's token, for a server on loopback. It is used only if no tokens are configured; reading then needs
+   * no token.
+   */
   readonly localToken?: string | undefined;
 }
 
-/** Reads the tokens of the server: the configured tokens or, if there are none, the token of the current user. */
+/** Reads the server's tokens: the configured tokens or, if none are configured, the current user's token. */
 export function readTokenSettings(
   config: Pick<Config, 'tokens'>,
   { env, localToken }: Omit<SettingsSources, 'cwd'>,

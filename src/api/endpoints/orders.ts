@@ -68,7 +68,7 @@ export const receiveTrigger = defineEndpoint({
   summary:
     'Receives a signed webhook of GitHub (X-Hub-Signature-256) or GitLab (X-Gitlab-Token) about an issue, and submits the order that the configuration maps it to.',
   body: { type: 'object' },
-  // The events of a forge contain the complete issue and its repository.
+  // A forge's events contain the complete issue and its repository.
   maxAnonymousBytes: 1024 * 1024,
   response: json(
     object(

@@ -2,7 +2,7 @@ import { name } from '../../base/index.js';
 import { defineEndpoint, json } from '../endpoint.js';
 import { runFilesSchema } from '../shapes/files.js';
 
-/** The fields that both previews share. */
+/** Fields shared by both previews. */
 const filePreview = {
   response: { status: 200, media: 'text/plain' },
   problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_RANGE'],

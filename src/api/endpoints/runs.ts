@@ -13,7 +13,7 @@ const protocol = {
 
 const position = { type: 'string', pattern: '^\\d{1,15}(?::\\d{1,15})?$' } as const;
 
-/** The fields that both endpoints for following a run share. */
+/** Fields shared by both endpoints for following a run. */
 const liveEvents = {
   query: {
     protocol: {

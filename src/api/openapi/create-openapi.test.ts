@@ -114,7 +114,8 @@ describe('the table of endpoints', () => {
 
   it('requires a scope for every change', () => {
     const open = all.filter(([, { method, scope }]) => method === 'POST' && scope === 'none').map(([name]) => name);
-    // A trigger has a signature instead of a token: src/server/handlers/triggers.test.ts shows that nothing else is accepted.
+    // A trigger has a signature instead of a token; src/server/handlers/triggers.test.ts checks that nothing else is
+    // accepted.
     expect(open).toEqual(['receiveTrigger', 'openSession', 'closeSession']);
   });
 });

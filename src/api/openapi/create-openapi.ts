@@ -9,16 +9,16 @@ import { findExample, sampleSchema } from './examples.js';
 import { createComponents } from './named-schemas.js';
 import type { AnySchema, Components } from './named-schemas.js';
 
-/** Settings of the server that the document describes. */
+/** Settings of the described server. */
 export interface OpenApiOptions {
   /** Whether browsers reach the server over HTTPS, which changes the name of its cookie. */
   readonly https?: boolean;
-  /** The server's URL; by default that of `sluice serve` without options. */
+  /** The server's URL; by default the URL of `sluice serve` without options. */
   readonly url?: string;
 }
 
 /**
- * Creates the OpenAPI 3.1 document of the server from the table of endpoints.
+ * Creates the server's OpenAPI 3.1 document from the endpoint table.
  *
  * @example
  * createOpenApi('0.1.0').paths['/v1/parse'].post.summary

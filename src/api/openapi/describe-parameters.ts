@@ -1,7 +1,7 @@
 import type { Endpoint } from '../endpoint.js';
 import type { AnySchema } from './named-schemas.js';
 
-/** Names of the resources, by the path segment before their id. */
+/** Resource names, by the path segment before the id. */
 const RESOURCES: Readonly<Record<string, string>> = {
   runs: 'the run',
   inbox: 'the inbox item',
@@ -17,7 +17,7 @@ const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; r
   name: { description: 'The name of the trigger in the configuration.', example: 'github' },
 };
 
-/** Query parameters with the same meaning in all endpoints; a description in the table of endpoints overrides this one. */
+/** Query parameters with the same meaning in all endpoints; a description in the endpoint table takes precedence. */
 const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
   after: 'The position of the last event received; the stream continues after it.',
   decision: 'Only entries with this decision.',
@@ -38,7 +38,7 @@ const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
   worker: 'Only orders for this wrapper.',
 };
 
-/** Describes the parameters of an endpoint. */
+/** Describes an endpoint's parameters. */
 export function describeParameters({ path, query = {} }: Endpoint, refer: (schema: object) => AnySchema): object[] {
   const inPath = [...path.matchAll(/(?:(\w+)\/)?\{(\w+)\}/g)].map(([, segment = '', name = '']) => ({
     name,

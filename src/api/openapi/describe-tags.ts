@@ -20,7 +20,6 @@ const TAGS: readonly (Tag & { readonly segments: readonly string[] })[] = [
 /** The tag of all other endpoints. */
 const SERVER: Tag = { name: 'Server', description: 'Health, workers, metrics and statistics.' };
 
-/** Returns the tag of a path. */
 export function getTag(path: string): string {
   const [, segment = ''] = /^\/v1\/(\w+)/.exec(path) ?? [];
   return (TAGS.find(({ segments }) => segments.includes(segment)) ?? SERVER).name;

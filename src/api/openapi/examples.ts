@@ -1,7 +1,7 @@
 import type { EndpointName } from '../endpoints.js';
 import type { AnySchema } from './named-schemas.js';
 
-/** Examples written by hand. A test checks them against their schemas. */
+/** Handwritten examples. A test checks them against their schemas. */
 const HANDWRITTEN: Partial<Record<EndpointName, { readonly request?: unknown; readonly response?: unknown }>> = {
   parse: {
     request: {
@@ -79,19 +79,21 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   status: 404,
 };
 
-/** Limits the depth of examples; no schema is that deep. */
+/** The maximum depth of examples; no schema is nested that deeply. */
 const MAX_DEPTH = 12;
 
-/** Returns the example of a request or response: one written by hand, or one generated from the schema. */
+/** Returns the example for a request or response: handwritten, or generated from the schema. */
 export function findExample(endpoint: EndpointName, part: 'request' | 'response', schema: object): unknown {
   return HANDWRITTEN[endpoint]?.[part] ?? sampleSchema(schema as AnySchema);
 }
 
 /**
- * Generates a value that matches a schema, the same every time: only required fields, and the first of several alternatives.
+ * Generates a value that matches a schema, deterministically: only required fields, and the first of multiple
+ * alternatives.
  *
  * @example
- * sampleSchema({ type: 'object', properties: { engine: { type: 'string' } }, required: ['engine'] }) // { engine: 'codex' }
+ * sampleSchema({ type: 'object', properties: { engine: { type: 'string' } }, required: ['engine'] }) // { engine:
+ * 'codex' }
  */
 export function sampleSchema(schema: AnySchema, name = '', depth = 0): unknown {
   const { const: constant, enum: choices, anyOf, type, pattern, minimum, exclusiveMinimum } = schema;
@@ -127,7 +129,7 @@ function sampleObject({ properties = {}, required = [] }: AnySchema, depth: numb
   return Object.fromEntries(names.map((name) => [name, sampleSchema(shapes[name] ?? {}, name, depth + 1)]));
 }
 
-/** Returns a text that matches a pattern. The API uses patterns only for times, hashes and names. */
+/** Returns a string that matches a pattern. The API uses patterns only for times, hashes and names. */
 function sampleText(pattern: unknown): string {
   const samples = ['text', '2026-11-15T08:00:00.000Z', '2026-11-15-backend-0001', '0'.repeat(64), 'acme/shop#12'];
   if (typeof pattern !== 'string') return 'text';

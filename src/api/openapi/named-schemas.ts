@@ -35,7 +35,7 @@ import { waitingSchema } from '../shapes/waiting.js';
 /** A JSON Schema with any keywords. */
 export type AnySchema = Readonly<Record<string, unknown>>;
 
-/** Lists the schemas that have a name in the document. Others are written inline. */
+/** Lists the schemas that have a name in the document. All others are inlined. */
 function listNamed(): readonly (readonly [string, AnySchema])[] {
   const named = {
     Change: changeSchema,
@@ -75,7 +75,7 @@ function listNamed(): readonly (readonly [string, AnySchema])[] {
   return Object.entries<object>(named).map(([name, schema]) => [name, schema as AnySchema] as const);
 }
 
-/** Collects the schemas of a document under their names. */
+/** Collects a document's schemas by name. */
 export interface Components {
   /** Returns the schema, or a reference to it if it has a name. A schema without a name gets `fallbackName`, if given. */
   readonly refer: (schema: object, fallbackName?: string) => AnySchema;
@@ -99,7 +99,7 @@ const LIST_KEYWORDS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 /** Keywords whose value is an object with schemas as members. */
 const OBJECT_KEYWORDS = new Set(['properties', 'patternProperties', '$defs']);
 
-/** Omitted, because a nested `$id` would change the base of references inside it. */
+/** Omitted, because a nested `$id` would change the base URI of the references inside it. */
 const OMITTED_KEYWORDS = new Set(['$id', '$schema']);
 
 /** Creates an empty collection. Shapes are composed of each other, so a schema is recognised by object identity. */
@@ -112,7 +112,7 @@ export function createComponents(): Components {
     if (name === undefined) return rewrite(schema as AnySchema);
     if (schemas[name] === undefined) {
       names.set(schema as AnySchema, name);
-      // Set before it is rewritten, so that a schema that contains itself does not recurse forever.
+      // Set before it is rewritten, so a schema that contains itself does not recurse forever.
       schemas[name] = {};
       schemas[name] = rewrite(schema as AnySchema);
     }

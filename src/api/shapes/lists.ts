@@ -7,7 +7,7 @@ export const pageQuery = {
   cursor: { type: 'string', maxLength: 500, description: 'The next_cursor of the previous page.' },
 } as const;
 
-/** Defines one page of a list. */
+/** Defines a page of a list. */
 export function definePage<const Item extends Schema>(items: Item): ListSchema<Item> {
   return object({ items: { type: 'array', items }, next_cursor: orNull(name) });
 }

@@ -2,13 +2,13 @@ import { flag, name, object, oneOf } from '../../base/index.js';
 
 const names = { type: 'array', items: name } as const;
 
-/** The values that runs and orders may use on this server, so that a form can offer them. */
+/** The values that runs and orders may use on this server, so a form can offer them. */
 export const offerSchema = object({
   engines: {
     type: 'array',
     items: object({
       name,
-      /** The required field, in addition to the folder. */
+      /** The required field besides the folder. */
       takes: oneOf(['prompt', 'command']),
       /** Whether it can continue after a question: `mode: interactive`. */
       can_ask: flag,
@@ -16,9 +16,9 @@ export const offerSchema = object({
       asks_permission: flag,
     }),
   },
-  /** Programs that engine `command` may start. */
+  /** Executables that engine `command` may start. */
   commands: names,
-  /** Folders in which runs and orders may work, including their subfolders. */
+  /** Folders that runs and orders may work in, including subfolders. */
   roots: names,
   /** Repositories that orders may name by their URL. */
   repos: names,

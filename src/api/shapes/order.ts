@@ -8,7 +8,7 @@ import {
   resolutionAction,
 } from '../../records/index.js';
 
-/** The machine that claimed the run and has its folder; absent before that. */
+/** The host that claimed the run and has its folder; absent before that. */
 const host = name;
 
 const { group, ...orderFields } = orderRecordSchema.properties;
@@ -25,13 +25,13 @@ export const submittedOrderSchema = object(
 /** See {@link orderSchema}. */
 export type OrderView = FromSchema<typeof orderSchema>;
 
-/** An inbox item, and the machine that has its run folder. */
+/** An inbox item, and the host that has its run folder. */
 export const inboxResponseSchema = {
   ...inboxItemSchema,
   properties: { ...inboxItemSchema.properties, host },
 } as const;
 
-/** A person's decision. If tokens are configured, `who` must be the name of the token, or absent. */
+/** A human decision. If tokens are configured, `who` must be the token's name, or absent. */
 export const resolveRequestSchema = object(
   { action: resolutionAction, why: name },
   {

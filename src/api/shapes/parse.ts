@@ -1,7 +1,7 @@
 import { anything, count, flag, name, object, oneOf, text } from '../../base/index.js';
 import { repairLevel } from '../../records/index.js';
 
-/** The text to parse and its options, as in `sluice parse`. */
+/** The text to parse and the options, as in `sluice parse`. */
 export const parseRequestSchema = object(
   { text },
   {
@@ -13,7 +13,10 @@ export const parseRequestSchema = object(
   },
 );
 
-/** A text to export as a suite case, with the options that a contract has: a case has no `prefer`, and its schema is an object. */
+/**
+ * Text to export as a suite case, with the options that a contract has: a case has no `prefer`, and its schema is an
+ * object.
+ */
 export const caseRequestSchema = object(
   {
     text: { type: 'string', maxLength: 1_000_000 },
@@ -49,7 +52,7 @@ export const parseResponseSchema = object(
       items: object(
         { kind: name, message: text, offset: count },
         {
-          /** Only in the last repair of a long list: how many more were made. */
+          /** Only in the last repair of a long list: the number of further repairs. */
           omitted: count,
         },
       ),

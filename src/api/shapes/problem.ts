@@ -1,7 +1,7 @@
 import { name, object, text } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 
-/** The reason why a request failed: RFC 9457 problem details with a code. */
+/** Why a request failed: RFC 9457 problem details with a code. */
 export const problemSchema = object(
   {
     /** `urn:sluice:problem:<code>`. */

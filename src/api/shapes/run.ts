@@ -10,7 +10,7 @@ import {
   storedRunSpec,
 } from '../../records/index.js';
 
-/** A request to start a run: its spec, and an id of the request. */
+/** A request to start a run: the spec and a request id. */
 export const runRequestSchema = {
   ...storedRunSpec,
   properties: {
@@ -25,7 +25,7 @@ export const runRequestSchema = {
 
 const { owner: _owner, lease_until: _lease, spec, result, ...stateFields } = runRecordSchema.properties;
 
-/** The machine that claimed the run and has its folder; absent until the run is claimed. */
+/** The host that claimed the run and has its folder; absent until the run is claimed. */
 const host = name;
 
 /** A run and its state, with its engine at the top level and without its claim. */
@@ -37,7 +37,7 @@ export type RunView = FromSchema<typeof runSchema>;
 const { status, repair_level, attempts, usage } = runResultSchema.properties;
 const { category, code, message } = runFailureSchema.properties;
 
-/** A run in a list, with a shortened prompt and without its value, so that a page stays small. */
+/** A run in a list, with a shortened prompt and without its value, to keep pages small. */
 export const runSummarySchema = object(
   {
     ...stateFields,
@@ -52,7 +52,7 @@ export const runSummarySchema = object(
         {
           error: object({ category, code, message }),
           usage,
-          /** The distinct kinds of the repairs that the result lists; absent if it lists none. */
+          /** The distinct repair kinds in the result; absent if it has no repairs. */
           repair_kinds: arrayOf(name),
         },
       ),

@@ -14,7 +14,7 @@ const bucketSchema = object({
       engine: name,
       outcomes: object({ success: count, failed: count, canceled: count, comment: count }),
       repair_levels: object({ none: count, deterministic_generic: count, schema_aligned: count }),
-      /** From the start to the end of a run, accurate to 1.6 %; null if none of the runs was started. */
+      /** From start to end, accurate to 1.6 %; null if none of the runs was started. */
       latency_ms: orNull(object({ p50: milliseconds, p95: milliseconds })),
     }),
   },
@@ -43,7 +43,7 @@ const bucketSchema = object({
       unknown_fields: count,
     }),
   },
-  /** Open inbox items at the end of the step; now, if it has not ended yet. */
+  /** Open inbox items at the end of the step, or now if the step has not ended yet. */
   inbox: object({ open: count, oldest_age_ms: orNull(milliseconds) }),
   /** New inbox items, by cause. */
   needs_human: { type: 'array', items: object({ cause: name, count }) },

@@ -1,7 +1,7 @@
 import { arrayOf, count, flag, name, object, oneOf, ordinal, orNull, text, timestamp } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 
-/** Fields of every entry. `id` does not change while the entry waits. */
+/** Fields common to all entries. `id` does not change while the entry waits. */
 const common = { id: name, at: timestamp, text };
 
 /** The run whose agent is waiting. */
@@ -11,16 +11,19 @@ const runFields = {
   task: text,
   issue_ref: orNull(name),
   interaction_id: name,
-  /** The number of the FCMP event that asks, which contains the full text and, for a permission, the input and the diff. */
+  /**
+   * The number of the FCMP event with the question, which contains the full text and, for a permission, the input and
+   * the diff.
+   */
   seq: ordinal,
 };
 
-/** One thing that waits for a person. */
+/** An entry in the waiting list. */
 const entrySchema = {
   anyOf: [
-    /** A question of an agent; any text is an answer. */
+    /** An agent's question; any text is an answer. */
     object({ kind: { const: 'question' }, ...common, ...runFields, options: arrayOf(text) }),
-    /** A permission request of an agent; the answer is one of the options. */
+    /** An agent's permission request; the answer is one of the options. */
     object({
       kind: { const: 'permission' },
       ...common,
@@ -34,7 +37,7 @@ const entrySchema = {
         }),
       ),
     }),
-    /** The result of an order; `text` is the reason why it waits. */
+    /** An order's result; `text` is the reason why it waits. */
     object({
       kind: { const: 'result' },
       ...common,
@@ -58,7 +61,7 @@ const entrySchema = {
   ],
 } as const;
 
-/** Everything that waits for a person. */
+/** Everything that waits for a human. */
 export const waitingSchema = object({
   /** Questions and permission requests first, because their agents are blocked; then sinks, then results. Oldest first within each kind. */
   items: { type: 'array', items: entrySchema },
@@ -66,5 +69,5 @@ export const waitingSchema = object({
   complete: flag,
 });
 
-/** Something that waits for a person. */
+/** An entry in the waiting list. */
 export type WaitingEntry = FromSchema<typeof waitingSchema>['items'][number];

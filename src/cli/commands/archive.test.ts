@@ -16,7 +16,7 @@ async function sluice(...argv: string[]) {
   return { exitCode, ...memory.printed };
 }
 
-/** A configuration with an archive that has one run, which this machine does not have. */
+/** A configuration with an archive that contains one run, which this host does not have. */
 async function createSetup() {
   const s3 = await openS3Server();
   const data = await makeFolder({});

@@ -39,7 +39,7 @@ function describeSandbox(support: SandboxSupport): string {
   return `bubblewrap ${support.version} works${network}`;
 }
 
-/** Writes, reads and deletes a small object in the archive of the configuration. */
+/** Writes, reads and deletes a small object in the configured archive. */
 async function checkArchive(config: Config): Promise<{ readonly works: boolean; readonly text: string }> {
   try {
     const { createArchive } = await import('../../config/index.js');

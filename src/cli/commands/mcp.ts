@@ -54,7 +54,8 @@ async function forwardToServer(url: string, connection: Connection): Promise<voi
     throw new MisuseError(`"${url}" is not a valid server address. Use one such as http://127.0.0.1:7171.`);
   }
   const { createClient } = await import('../../client/index.js');
-  // The local token has the scope decide, but it belongs to a person: an agent may only decide with a token that it was given.
+  // The local token has the scope decide, but it belongs to a human: an agent may only decide with a token it was
+  // given.
   const mayDecide = (process.env['SLUICE_TOKEN'] ?? '') !== '';
   await serve(createClient({ url }), mayDecide, connection);
 }
@@ -78,7 +79,7 @@ async function forwardToInProcessServer(
   const worker = flags.worker ? startWorker({ store, lead, ...readWorkerSettings(context) }) : undefined;
   const client = createClient({
     url: 'http://127.0.0.1',
-    // Ignored by the server. Without one, the client would send the token of another server.
+    // Ignored by the server. Without a value here, the client would send another server's token.
     token: 'local',
     fetch: async (address, init) => server.app.request(address, init),
   });

@@ -42,7 +42,7 @@ async function runOrder(file: string, flags: ContextFlags, io: CommandIo): Promi
   }
 }
 
-/** Submits the order and runs a worker until the order is settled, by this worker or another one. */
+/** Submits the order and runs a worker until the order is settled, by this worker or another. */
 async function execute(
   request: unknown,
   context: CommandContext,

@@ -10,7 +10,7 @@ import { run } from '../run.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { findProjectData } from '../../files/index.js';
 
-// Each test starts a worker, which takes seconds on a busy machine.
+// Each test starts a worker, which takes seconds under load.
 vi.setConfig({ testTimeout: 30_000 });
 
 let folder: string;
@@ -27,7 +27,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Creates a wrapper from a one-line script: `write` writes a result file, `result` fills in the ids of the order. */
+/** Creates a wrapper from a one-line script: `write` writes a result file, `result` fills in the order's ids. */
 function createScript(body: string): object {
   const source = `
     const { writeFileSync } = require('node:fs');
@@ -87,7 +87,8 @@ describe('sluice order', () => {
     ]) {
       execFileSync('git', ['-C', repository, ...args]);
     }
-    // The filter only writes the file in a worktree, so this content shows if the agent ran in the repository itself.
+    // The filter writes the file only in a worktree, so this content shows whether the agent ran in the repository
+    // itself.
     await writeFile(join(repository, 'a.txt'), 'changed\n');
     const body = `const Summary = 'It reads ' + require('node:fs').readFileSync('a.txt', 'utf8');
       write(result({ Status: 'blocked', Changes: {}, Tests: 'n/a', Summary }))`;

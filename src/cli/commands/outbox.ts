@@ -54,7 +54,7 @@ async function runRedeliver(id: string | undefined, flags: RedeliverFlags, io: C
     await lead.deliver();
     return due;
   });
-  // A sink may have no undelivered comments, but an id must be that of an undelivered comment.
+  // A sink can have no undelivered comments, but an id must identify an undelivered comment.
   if (count === 0 && id !== undefined) {
     await io.stderr.write(formatLine(`No undelivered comment "${id}" found. Use sluice outbox --json to list ids.`));
     return EXIT.failed;

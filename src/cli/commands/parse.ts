@@ -61,7 +61,7 @@ async function runParse(file: string | undefined, flags: ParseFlags, io: Command
   return result.status === 'failed' ? EXIT.failed : EXIT.success;
 }
 
-/** Prints only the value. If there is none, the reason and a hint go to standard error. */
+/** Prints only the value. Without a value, the reason and a hint go to standard error. */
 async function printValue({ status, value, error, warnings }: ParseOutput, io: CommandIo): Promise<ExitCode> {
   if (status === 'success') {
     await printJson(value, io);

@@ -28,7 +28,7 @@ async function runRepair(file: string | undefined, io: CommandIo): Promise<ExitC
     if (isSluiceError(error)) return refuse(`${error.code}: ${error.message}`, io);
     throw error;
   }
-  // Unchanged for programs; a terminal might interpret control characters that JSON allows inside strings.
+  // Unchanged when piped; a terminal might interpret control characters that JSON allows inside strings.
   await io.stdout.write(`${io.stdout.isTerminal ? escapeControls(repaired.trimEnd()) : repaired.trimEnd()}\n`);
   return EXIT.success;
 }

@@ -47,7 +47,7 @@ async function runReplay(dir: string, flags: ReplayFlags, io: CommandIo): Promis
   return result.status === 'different' || result.status === 'altered' ? EXIT.failed : EXIT.success;
 }
 
-/** Prints the warnings even after an error: they may explain why the folder cannot be read. */
+/** Prints the warnings even after an error: they might explain why the folder cannot be read. */
 async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<ReplayResult> {
   const { engine } = flags;
   const warnings = collectWarnings();
@@ -70,7 +70,7 @@ async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<R
   }
 }
 
-/** Loads the configuration; undefined if it is not trusted, because a folder can be replayed without one. */
+/** Loads the configuration; undefined if it is not trusted, because a folder can be replayed without it. */
 async function loadTrustedConfig(flags: ReplayFlags, io: CommandIo): Promise<Config | undefined> {
   return loadCommandConfig(flags, io).catch(async (error: unknown) => {
     if (!isSluiceError(error) || error.code !== 'CONFIG_NOT_TRUSTED') throw error;
@@ -79,7 +79,7 @@ async function loadTrustedConfig(flags: ReplayFlags, io: CommandIo): Promise<Con
   });
 }
 
-/** Returns the id of the run that a path in the data folder belongs to; undefined for other paths. */
+/** Returns the run id for a path in the data folder; undefined for other paths. */
 async function findRunId(path: string, folder: string): Promise<string | undefined> {
   const found = await realpath(path).catch(() => resolve(path));
   const data = await realpath(folder).catch(() => folder);

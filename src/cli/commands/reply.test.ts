@@ -12,7 +12,7 @@ import { run } from '../run.js';
 const AGENT = fileURLToPath(new URL('../../runs/scenarios/fixtures/acp-agent.mjs', import.meta.url));
 const WRITE = { toolCallId: 'c1', title: 'Write a.txt', kind: 'edit', rawInput: { file_path: 'a.txt' } };
 
-/** A run whose agent asks before it writes a file, and waits. */
+/** A run whose agent asks for permission to write a file, and waits. */
 async function startAsking() {
   const data = await makeFolder({ 'work/README.md': 'x' });
   const script = join(data, 'script.json');

@@ -19,7 +19,7 @@ interface ReplyFlags extends ContextFlags {
   readonly who?: string;
 }
 
-/** How long to wait until the run has received a reply. */
+/** How long to wait for the run to receive a reply. */
 const TIMEOUT_MS = 30_000;
 
 /** Adds `sluice reply` to the program. */
@@ -92,10 +92,10 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
   };
 }
 
-/** How many events are read at a time. */
+/** The number of events per read. */
 const PAGE_SIZE = 1000;
 
-/** Finds the permission requests of a run that have no answer. Requests of earlier attempts are no longer open. */
+/** Finds a run's unanswered permission requests. Requests from earlier attempts are no longer open. */
 async function findOpenPermissions(store: Store, run: string): Promise<readonly FcmpData<'permission.required'>[]> {
   let open = new Map<string, { readonly attempt: number; readonly question: FcmpData<'permission.required'> }>();
   for (let after = 0; ;) {

@@ -69,7 +69,7 @@ async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promi
   });
 }
 
-/** Reads the login name. In a container the user may have none. */
+/** Reads the login name. In a container, the user might not have one. */
 export function readUserName(): string {
   try {
     return userInfo().username;

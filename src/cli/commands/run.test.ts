@@ -16,7 +16,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Uses real files, and keeps the output in memory. */
+/** Uses real files and buffers the output in memory. */
 async function runSluice(argv: readonly string[], stdin = '') {
   const memory = createMemoryIo({}, { stdin });
   const io: CommandIo = { ...memory, openFile: (path) => createReadStream(path) };

@@ -119,7 +119,7 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
   }
 }
 
-/** Prints the result as JSON, or as Markdown for the summary page of a CI job. */
+/** Prints the result as JSON, or as Markdown for a CI job's summary page. */
 async function printResult(
   ended: { readonly run: Run; readonly result: RunResult; readonly engine: string; readonly durationMs: number },
   { summary, summaryFile }: RunFlags,
@@ -129,7 +129,7 @@ async function printResult(
   if (summary === true || summaryFile !== undefined) {
     const { renderSummary } = await import('../../report/index.js');
     const markdown = renderSummary({ id: run.id, engine, durationMs, link: readJobLink(process.env), result });
-    // Printed first, because the file may not be writable.
+    // Printed first, because the file might not be writable.
     if (summary === true) await io.stdout.write(markdown);
     else await printJson({ run_id: run.id, ...result }, io);
     if (summaryFile !== undefined) await appendFile(summaryFile, markdown);
@@ -145,7 +145,9 @@ function readJobLink(env: Readonly<Record<string, string | undefined>>): string 
   return `${server}/${repository}/actions/runs/${job}`;
 }
 
-/** Prints the warnings of the configuration and the data folder, except with --watch-json, which uses stderr for events. */
+/**
+ * Prints warnings about the configuration and the data folder, except with --watch-json, which uses stderr for events.
+ */
 async function printSettings({ data, warnings }: Config, { watchJson }: RunFlags, io: CommandIo): Promise<void> {
   if (watchJson === true) return;
   for (const warning of warnings) await io.stderr.write(formatLine(warning));

@@ -55,7 +55,7 @@ export function addServeCommand(program: Command, io: CommandIo, end: (code: Exi
 async function runServe(flags: ServeFlags, io: CommandIo): Promise<ExitCode> {
   const interruption = listenForInterruption();
   try {
-    // The demo wrappers stay registered while there may be orders for them.
+    // The demo wrappers stay registered while there might be orders for them.
     const wrappers = flags.demo ? (await import('../../dispatch/index.js')).createDemoWrappers() : {};
     const createLogger = await loadLogger(io);
     return await withContext(flags, io, async (context) => serve(context, { flags, io, interruption }), {
@@ -119,7 +119,7 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
       await io.stdout.write(`${running.url}\n`);
       const page = localToken === undefined ? running.url : `${running.url}/#token=${localToken}`;
       await announce({ data, console: page }, { io, logger });
-      // Masked only from here on, because the printed console URL contains it.
+      // Masked only from now on, because the printed console URL contains it.
       if (localToken !== undefined) knownSecrets.add([localToken]);
       await services.showDemo();
       await waitForInterruption(interruption);
@@ -138,7 +138,7 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
   }
 }
 
-/** Returns the token of this user if only this machine can reach the server and no tokens are configured. */
+/** Returns this user's token if only this host can reach the server and no tokens are configured. */
 async function chooseLocalToken(config: Config, host: string | undefined): Promise<string | undefined> {
   const [{ DEFAULT_HOST, isLoopback }, { openLocalToken, readTokens }] = await Promise.all([
     import('../../server/index.js'),
@@ -148,7 +148,10 @@ async function chooseLocalToken(config: Config, host: string | undefined): Promi
   return (await openLocalToken(process.env)).value;
 }
 
-/** Shows the console address and the data folder: as text at a terminal, otherwise in the log. Programs read the address on stdout. */
+/**
+ * Shows the console address and the data folder: as text at a terminal, otherwise in the log. The address on stdout is
+ * for scripts.
+ */
 async function announce(
   facts: { readonly data: string; readonly console: string },
   { io, logger }: Pick<Serving, 'io'> & Pick<CommandContext, 'logger'>,
@@ -172,7 +175,7 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
   const { config, store, lead, logger } = context;
   const { data } = config;
   const metered = metrics.measureLag(store);
-  // Read before anything is started, so that an invalid schedule is reported first.
+  // Loaded before anything is started, so an invalid schedule is reported first.
   const jobs = await listJobs(context);
   const worker = flags.worker
     ? startWorker({
@@ -201,7 +204,7 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
   let demo: RunningDemo | undefined;
   return {
     worker,
-    /** Does nothing without a worker, because the orders of the demo would not be executed. */
+    /** Does nothing without a worker, because the demo's orders would not be executed. */
     async showDemo() {
       if (!flags.demo || worker === undefined) return;
       demo = await showDemo({ store: metered, lead, data, logger }).catch((error: unknown) => {

@@ -7,7 +7,7 @@ import type { CommandIo } from '../command-io.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
 
-// Each test starts a worker, which takes seconds on a busy machine.
+// Each test starts a worker, which takes seconds under load.
 vi.setConfig({ testTimeout: 30_000 });
 
 const SECRET = 'hunter2-hunter2-hunter2';
@@ -44,7 +44,7 @@ async function sluice(...argv: string[]) {
 const locationArgs = (): string[] => ['--data', join(folder, 'data'), '--config', join(folder, 'sluice.config.json')];
 const suiteArgs = (): string[] => ['--suite', join(folder, 'suite')];
 
-/** Executes an order and returns the id of its run. */
+/** Executes an order and returns its run id. */
 async function order(worker: string): Promise<string> {
   const request = { issue_ref: 'acme/shop#1', role: 'backend', repo_dir: join(folder, 'repository'), worker };
   await writeFile(join(folder, 'request.json'), JSON.stringify({ ...request, instructions: 'Go.' }));
@@ -54,7 +54,7 @@ async function order(worker: string): Promise<string> {
   return newest?.run ?? '';
 }
 
-/** Runs a program that prints a text, and returns the id of its run. */
+/** Runs a command that prints the given text, and returns its run id. */
 async function runPrinting(text: string): Promise<string> {
   const program = [process.execPath, '-e', `process.stdout.write(${JSON.stringify(text)})`];
   const options = ['--schema', join(folder, 'schema.json'), '--workdir', join(folder, 'repository')];

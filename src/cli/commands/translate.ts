@@ -88,7 +88,7 @@ function parseAttempt(value: string): number {
   return Number(value);
 }
 
-/** Characters per write: writing costs much more than formatting a line. */
+/** Characters per write: a write is much slower than formatting a line. */
 const BATCH_LENGTH = 64 * 1024;
 
 /** Prints many lines with one write. If the reader has closed the pipe, continues only to finish `--write`. */

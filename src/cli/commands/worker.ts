@@ -23,7 +23,7 @@ interface WorkerFlags extends ContextFlags {
   readonly grace?: number;
 }
 
-/** Maximum number of database connections unless configured: statements are short, and there may be many workers. */
+/** Maximum number of database connections unless configured: statements are short, and there can be many workers. */
 const WORKER_POOL = 2;
 
 /** Adds `sluice worker` to the program. */
@@ -65,7 +65,7 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     import('../../config/index.js'),
   ]);
   const { config, store, lead, logger } = context;
-  // Read before anything is claimed, so that invalid settings are reported first.
+  // Loaded before anything is claimed, so invalid settings are reported first.
   const archive = await createArchive(config, process.env);
   const jobs = await listJobs(context);
   const worker = startWorker({
@@ -78,7 +78,7 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
       takes: flags.takes === undefined ? undefined : [flags.takes],
     }),
   });
-  // Run folders are deleted on the machine that has them.
+  // Run folders are deleted on the host that has them.
   const maintenance = startMaintenance({
     store,
     data: config.data,

@@ -1,8 +1,8 @@
 import type { CommandShape, ProgramShape } from './command-tree.js';
 
 /**
- * Renders the completion script for bash 3.2 and later, without dependencies. If it has no suggestion, the shell completes file
- * names, which fits most values.
+ * Renders the completion script for bash 3.2 and later, without dependencies. Without a suggestion, the shell completes
+ * file names, which suits most values.
  */
 export function renderBash({ name, commands, options }: ProgramShape): string {
   const names = commands.map((command) => command.name);
@@ -29,7 +29,7 @@ complete -o bashdefault -o default -F _${name} ${name}
 `;
 }
 
-/** Suggests the choices of an option; other values are left to the shell. */
+/** Suggests an option's choices; other values are left to the shell. */
 function renderValueCases({ name, options }: CommandShape): string[] {
   return options.flatMap(({ names, value }) => {
     if (value === undefined) return [];

@@ -6,7 +6,7 @@ export type Completion =
   | { readonly kind: 'files' }
   | { readonly kind: 'anything' };
 
-/** One option of a command. */
+/** A command option. */
 export interface OptionShape {
   readonly names: readonly string[];
   readonly description: string;
@@ -14,16 +14,16 @@ export interface OptionShape {
   readonly value?: { readonly name: string; readonly completion: Completion };
 }
 
-/** One command, as a completion script needs it. */
+/** The description of a command for a completion script. */
 export interface CommandShape {
   readonly name: string;
   readonly description: string;
   readonly options: readonly OptionShape[];
-  /** Completes its arguments, all like the first one; undefined if it has none. */
+  /** Completes all its arguments like the first; undefined if it takes no arguments. */
   readonly words?: Completion;
 }
 
-/** A program, as a completion script needs it. */
+/** The description of a CLI for a completion script. */
 export interface ProgramShape {
   readonly name: string;
   readonly commands: readonly CommandShape[];
@@ -33,7 +33,7 @@ export interface ProgramShape {
 /** Values and arguments with these names are paths. */
 const PATH_NAMES = /^(?:file|files|dir|target)$/;
 
-/** Reads names, descriptions and choices from the program, so that the scripts are always up to date. */
+/** Reads names, descriptions and choices from the program, so the scripts are always up to date. */
 export function readProgramShape(program: Command): ProgramShape {
   return {
     name: program.name(),

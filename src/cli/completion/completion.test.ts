@@ -39,7 +39,7 @@ describe('the shape of a program', () => {
   });
 });
 
-/** Returns the suggestions of bash for the last of these words. */
+/** Returns bash's suggestions for the last of these words. */
 function completeInBash(...words: readonly string[]): string[] {
   const list = words.map((word) => `'${word}'`).join(' ');
   const ask = `COMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _tool; printf '%s\\n' "\${COMPREPLY[@]}"`;

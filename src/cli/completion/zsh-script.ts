@@ -1,6 +1,6 @@
 import type { CommandShape, Completion, OptionShape, ProgramShape } from './command-tree.js';
 
-/** Renders the completion script for zsh, with descriptions. It works from a folder of `fpath` and when sourced. */
+/** Renders the completion script for zsh, with descriptions. It works from a folder in `fpath` and when sourced. */
 export function renderZsh({ name, commands, options }: ProgramShape): string {
   return `#compdef ${name}
 # ${name} completion for zsh

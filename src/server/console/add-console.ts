@@ -8,7 +8,7 @@ import type { ServerContext } from '../server-context.js';
 import { CONSOLE_PAGE } from './read-console.js';
 import type { ConsoleFile, ConsoleFiles } from './read-console.js';
 
-/** The paths of the console's pages. All are served the same document, which renders the page in the browser. */
+/** The paths of the console's pages. All of them serve the same document, which renders the page in the browser. */
 const PAGES = [
   '/',
   '/runs',
@@ -26,8 +26,8 @@ const PAGES = [
 ];
 
 /**
- * Adds the console. Its files need no token: they contain no data, and a browser has no token before its user signs in. The pages
- * load their data through the API.
+ * Adds the console. Its files need no token: they contain no data, and a browser has no token before its user signs in.
+ * The pages load their data through the API.
  */
 export function addConsole(
   app: Hono,
@@ -61,7 +61,7 @@ export function addConsole(
     if (name === CONSOLE_PAGE) for (const path of PAGES) serve(path, name, file);
     else serve(name, name, file);
   }
-  // Added after all other routes, so that a person who mistypes a path gets the console's "not found" page.
+  // Added after all other routes, so a user who mistypes a path gets the console's "not found" page.
   const page = files.get(CONSOLE_PAGE);
   if (page !== undefined) serve('*', CONSOLE_PAGE, page, 404);
 }
@@ -71,7 +71,7 @@ function createHeaders(name: string, { type, tag, isNamedByContent }: ConsoleFil
     ...(name === CONSOLE_PAGE ? PAGE_HEADERS : {}),
     ...CONSOLE_HEADERS,
     'content-type': type,
-    // Other files are revalidated on every load, so that a new build is used immediately.
+    // Other files are revalidated on every load, so a new build takes effect immediately.
     'cache-control': isNamedByContent ? 'public, max-age=31536000, immutable' : 'no-cache',
     etag: `W/"${tag}"`,
     vary: 'accept-encoding',
@@ -94,10 +94,13 @@ function isCached(header: string | undefined, tag: string): boolean {
   return header?.split(',', 16).some((part) => part.trim() === `W/"${tag}"`) ?? false;
 }
 
-/** The content encodings. */
+/** The supported content encodings. */
 type Encoding = 'br' | 'gzip' | 'identity';
 
-/** The first visitor after a start has to wait for the compression. Quality 9 compresses nearly as well as 11 in a tenth of the time. */
+/**
+ * The first visitor after a restart waits for the compression. Quality 9 compresses nearly as well as 11 in a tenth of
+ * the time.
+ */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 const compress: Readonly<Record<Exclude<Encoding, 'identity'>, (bytes: Buffer) => Promise<Buffer>>> = {

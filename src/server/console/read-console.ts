@@ -4,20 +4,20 @@ import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SluiceError } from '../../base/index.js';
 
-/** One file of the console. */
+/** A console file. */
 export interface ConsoleFile {
   readonly bytes: Buffer;
   readonly type: string;
-  /** A hash of its content. */
+  /** The hash of its content. */
   readonly tag: string;
-  /** Whether its name contains a hash; then browsers may cache it forever. */
+  /** Whether its name contains a hash, so browsers may cache it forever. */
   readonly isNamedByContent: boolean;
 }
 
-/** The files of the console by their path: `/assets/index-Cx3.js`. */
+/** The console's files by path, such as `/assets/index-Cx3.js`. */
 export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
 
-/** The folder that the console is built into. Its relative path is the same from the sources and from the build. */
+/** The console's build folder. Its relative path is the same from the sources and from the build. */
 export const CONSOLE_FOLDER = fileURLToPath(new URL('../../../dist/web/', import.meta.url));
 
 /** The HTML document shared by all pages. */
@@ -41,7 +41,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the files of the built console; undefined if there is none. Links are skipped. The server never serves any other file.
+ * Reads the files of the built console, or undefined if it is not built. Links are skipped. The server serves no other
+ * files.
  */
 export function readConsole(folder: string): ConsoleFiles | undefined {
   const files = new Map<string, ConsoleFile>();

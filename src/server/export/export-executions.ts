@@ -1,12 +1,12 @@
 import type { ExecutionFilter, OrderStore } from '../../orders/index.js';
 import type { ExecutionRecord } from '../../records/index.js';
 
-/** The formats of the export. */
+/** The export formats. */
 export type ExportFormat = 'csv' | 'ndjson';
 
 const PAGE = 500;
 
-/** Exports all executions, newest first, read page by page while the file is sent. */
+/** Exports all executions, newest first, loading them page by page while the file is sent. */
 export async function* exportExecutions(
   store: Pick<OrderStore, 'listExecutions'>,
   filter: ExecutionFilter,
@@ -49,7 +49,6 @@ const COLUMNS = [
   'id',
 ] as const satisfies readonly (keyof ExecutionRecord)[];
 
-/** Formats the header line of the CSV file. */
 export function formatExecutionHeading(): string {
   return `${COLUMNS.join(',')}\r\n`;
 }
@@ -63,8 +62,8 @@ export function formatExecutionRow(row: ExecutionRecord): string {
 const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 
 /**
- * Formats a value as a cell of a CSV file (RFC 4180). Numbers stay numbers. Text is quoted, and text that a spreadsheet would
- * evaluate as a formula is prefixed with an apostrophe: some of it was written by agents.
+ * Formats a value as a cell of a CSV file (RFC 4180). Numbers stay numbers. Text is quoted, and text that a spreadsheet
+ * would evaluate as a formula is prefixed with an apostrophe: some of it was written by agents.
  *
  * @example
  * formatCsvCell('=1+1') // `"'=1+1"`

@@ -16,8 +16,8 @@ interface ExportedRun {
 }
 
 /**
- * Copies the files of a run, for example as a test fixture: to a folder, or to an archive if the name ends in `.tar`. Links and
- * devices, which an agent may have created, are left out. Existing files are never overwritten.
+ * Copies a run's files, for example as a test fixture: to a folder, or to an archive if the name ends in `.tar`. Links
+ * and devices, which an agent might have created, are skipped. Existing files are never overwritten.
  *
  * @example
  * await exportRunFolder({ folder: await openRun(data, '01J…'), runId: '01J…', target: 'fixtures/lost-answer' })

@@ -1,6 +1,6 @@
 /**
- * Creates a response body that is produced while it is read. `release` is called once: at the end, on failure, or when the reader
- * disconnects. The generator cannot release anything itself, because it may never be started.
+ * Creates a response body that is produced while it is read. `release` is called once: at the end, on failure, or when
+ * the reader disconnects. The generator cannot release anything itself, because it might never be started.
  */
 export function streamBody(
   chunks: AsyncGenerator<Uint8Array, void>,

@@ -2,8 +2,8 @@ import { readChunks } from '../../files/index.js';
 import type { RunFile } from '../../run-folder/index.js';
 
 /**
- * Packs the files of a run into a tar archive, even while they are written to: each file is included up to the size that it had
- * when it was opened.
+ * Packs a run's files into a tar archive, even while they are being written: each file is included up to the size it
+ * had when it was opened.
  *
  * @example
  * for await (const bytes of tarRun(folder.files(), '01J…')) response.write(bytes)
@@ -26,7 +26,7 @@ export async function* tarFiles(
   yield TAR_END;
 }
 
-/** Packs a file. A file that was deleted or replaced by a link since it was listed is left out. */
+/** Packs a file. A file that was deleted or replaced by a link since it was listed is skipped. */
 async function* tarFile(file: RunFile, path: string): AsyncGenerator<Uint8Array, void> {
   const opened = await file.open();
   if (opened === undefined) return;
@@ -38,7 +38,7 @@ async function* tarFile(file: RunFile, path: string): AsyncGenerator<Uint8Array,
       yield chunk;
       at += chunk.length;
     }
-    // A file that was truncated in the meantime is padded with zeros: its size is already in the header.
+    // A file that has since been truncated is padded with zeros, because its size is already in the header.
     for (; at < size; at += ZEROS.length) yield ZEROS.subarray(0, size - at);
     yield createPadding(size);
   } finally {
@@ -50,7 +50,7 @@ const ZEROS = new Uint8Array(64 * 1024);
 
 /** The header of a file or folder. */
 interface TarEntry {
-  /** With forward slashes; the path of a folder ends with one. */
+  /** With forward slashes; a folder's path ends with one. */
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
@@ -68,8 +68,8 @@ const NAME_BYTES = 100;
 const MAX_OCTAL = 8 ** 11 - 1;
 
 /**
- * Creates the header of an entry in the POSIX format (pax): ustar if name, size and time fit, otherwise preceded by a record with the
- * full values.
+ * Creates an entry's header in the POSIX format (pax): ustar if name, size and time fit, otherwise preceded by a record
+ * with the full values.
  */
 function createHeader(entry: TarEntry): Uint8Array {
   const records = [
@@ -85,12 +85,12 @@ function createHeader(entry: TarEntry): Uint8Array {
   return Buffer.concat([extended, body, createPadding(body.length), header]);
 }
 
-/** Creates the zeros that fill up the last block of a file. */
+/** Creates the zeros that pad a file's last block. */
 function createPadding(size: number): Uint8Array {
   return new Uint8Array((TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK);
 }
 
-/** Whether a path fits into the name field of a header. Characters outside ASCII are portable only in a record. */
+/** Whether a path fits into a header's name field. Non-ASCII characters are portable only in a record. */
 function fitsName(path: string): boolean {
   return Buffer.byteLength(path) <= NAME_BYTES && /^[\x20-\x7e]*$/.test(path);
 }

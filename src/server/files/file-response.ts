@@ -5,7 +5,7 @@ import { createProblemResponse } from '../http/responses.js';
 import { RequestError } from '../http/problem.js';
 import { streamBody } from '../export/stream-body.js';
 
-/** A file to send. Browsers never render it, because an agent may have written it. */
+/** A file to send. Browsers never render it, because an agent might have written it. */
 interface FileResponse {
   readonly handle: ReadableFile;
   readonly type: 'application/octet-stream' | 'text/plain; charset=utf-8';
@@ -34,7 +34,7 @@ export async function createFileResponse(context: RequestContext, file: FileResp
     'x-total-bytes': String(size),
     ...(range === undefined ? {} : { 'content-range': `bytes ${from}-${to - 1}/${size}` }),
   };
-  // If the file was truncated in the meantime, the body fails and the connection closes, so that the reader notices.
+  // If the file has since been truncated, the body fails and the connection closes, so the reader notices.
   const isHead = context.req.method === 'HEAD';
   const body = isHead ? null : streamBody(readChunks(handle, { from, to }), async () => handle.close());
   return new Response(body, { status: range === undefined ? 200 : 206, headers });
@@ -57,8 +57,8 @@ interface ByteSpan {
 }
 
 /**
- * Parses a `Range` header. Undefined means the entire file, which is also the result for an invalid header or several ranges;
- * `unsatisfiable` means that the range is outside the file.
+ * Parses a `Range` header. Undefined means the whole file, which is also the result for an invalid header or multiple
+ * ranges; `unsatisfiable` means that the range is outside the file.
  *
  * @example
  * parseByteRange('bytes=10-19', 100) // { from: 10, to: 20 }

@@ -10,14 +10,14 @@ import type { RunRecord } from '../../records/index.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
 
-/** The files of a run and their source. */
+/** A run's files and where they come from. */
 interface FoundFiles {
   readonly source: 'folder' | 'archive';
   readonly folder: RunFolder;
 }
 
 /**
- * Finds the files of a run, on this machine or in the archive. Undefined if they are on another machine, deleted, or damaged.
+ * Finds a run's files, on this host or in the archive. Undefined if they are on another host, deleted, or damaged.
  * Throws if the archive cannot be used.
  */
 export async function findRunFiles(
@@ -29,22 +29,22 @@ export async function findRunFiles(
   } catch (error) {
     if (!isSluiceError(error)) throw error;
   }
-  // For a running run, the archive has the part that was already copied.
+  // While a run is active, the archive has the part that was already copied.
   const folder = state === 'queued' ? undefined : await archive?.openRun(id);
   return folder === undefined ? undefined : { source: 'archive', folder };
 }
 
-/** Returns the machine that executed a run; undefined before it was claimed. */
+/** Returns the host that executed a run; undefined before it was claimed. */
 function findHost({ owner }: Pick<RunRecord, 'owner'>): string | undefined {
   return owner === null || owner.host === '' ? undefined : owner.host;
 }
 
-/** Whether a run was executed on this machine, or on none yet. */
+/** Whether a run was executed on this host, or has not been executed yet. */
 export function isExecutedHere(record: Pick<RunRecord, 'owner'>): boolean {
   return [undefined, hostname()].includes(findHost(record));
 }
 
-/** Creates the error for a run whose files are not on this machine. It names the machine that has them. */
+/** Creates the error for a run whose files are not on this host. It names the host that has them. */
 export function createFilesMissingError(
   record: Pick<RunRecord, 'owner' | 'state'>,
   code: 'RAW_NOT_FOUND' | 'FILE_NOT_FOUND' = 'RAW_NOT_FOUND',
@@ -72,7 +72,7 @@ const ATTEMPT_FILES: readonly AttemptFile[] = ['stdout', 'stderr', 'pty', 'stdin
 /** The maximum number of attempts whose files are listed. The last attempts matter most. */
 const MAX_ATTEMPTS = 20;
 
-/** Lists the files of a run that a person needs to check a decision: known names and regular files only. */
+/** Lists the files of a run that someone needs to verify a decision: known names and regular files only. */
 export async function listEvidence(folder: RunFolder): Promise<readonly EvidenceFile[]> {
   const attempts = (await folder.attempts()).slice(-MAX_ATTEMPTS);
   const named: Omit<EvidenceFile, 'size'>[] = [
@@ -106,7 +106,7 @@ interface Artifact {
   readonly change: keyof FsDiff;
 }
 
-/** Lists the files that a run changed; while it is running, those of the attempts that have ended. */
+/** Lists the files that a run changed; while it is running, only the changes of ended attempts. */
 export async function listArtifacts(
   { result }: RunRecord,
   folder: RunFolder | undefined,

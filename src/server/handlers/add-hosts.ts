@@ -1,7 +1,7 @@
 import type { Maintenance } from '../../store/index.js';
 import { pickHost } from './run-view.js';
 
-/** Adds the machine that has the run folder to each record, with one query for all records. */
+/** Adds the host that has the run folder to each record, with a single query. */
 export async function addHosts<T extends { readonly run: string }>(
   store: Pick<Maintenance, 'findHosts'>,
   records: readonly T[],

@@ -9,7 +9,7 @@ import { openServer, readJson } from '../fixtures/open-server.js';
 const AGENT = fileURLToPath(new URL('../../runs/scenarios/fixtures/acp-agent.mjs', import.meta.url));
 const WRITE = { toolCallId: 'c1', title: 'Write a.txt', kind: 'edit', rawInput: { file_path: 'a.txt' } };
 
-/** A server whose worker runs an agent that asks, and a run that waits with the question. */
+/** A server whose worker runs an agent that asks for permission, and a run that waits for the answer. */
 async function waitForQuestion(steps: readonly object[], limits: object = {}) {
   const agents = { fake: { acp: [process.execPath, AGENT] } };
   const site = await openServer({ settings: { agents } });

@@ -7,12 +7,12 @@ import { RequestError } from '../http/problem.js';
 import { POLL_MS } from './reply-to-run.js';
 import type { ReplyOptions } from './reply-to-run.js';
 
-/** The number of events that are read at a time. */
+/** The number of events per read. */
 const PAGE_SIZE = 1000;
 
 /**
- * Stores the answer to a permission request, and returns once the run has received it: when the run publishes the answer or, if its
- * process is gone, when the next attempt resumes the session.
+ * Stores the answer to a permission request, and returns once the run has received it: when the run publishes the
+ * answer or, if its process is gone, when the next attempt resumes the session.
  */
 export async function answerPermission(options: ReplyOptions, id: string, reply: PermissionReply) {
   const { store, ending, timeoutMs } = options;
@@ -36,7 +36,7 @@ export async function answerPermission(options: ReplyOptions, id: string, reply:
   const stopWatching = store.watch(id, waker.wake);
   try {
     while (!ending.aborted && performance.now() < until) {
-      // The run is read before its events, so that no event is missed if it has ended.
+      // The run is loaded before its events, so no event is missed if it has ended.
       const run = await store.findRun(id);
       await search.readNewEvents();
       if (search.isAnswered) return status;

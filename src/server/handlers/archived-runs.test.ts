@@ -12,7 +12,7 @@ import { openServer, readJson } from '../fixtures/open-server.js';
 const RUN = '01KA3ELSEWHERE';
 const BYTES = Buffer.alloc(2_500_000, 'over there\n');
 
-/** A server that has neither the folder nor the working folder of a run, which "another-host" has executed. */
+/** A server with neither the run folder nor the working folder of a run, which "another-host" executed. */
 async function openElsewhere(readWorkdir = (_here: string) => '/nowhere/at/all') {
   const s3 = await openS3Server();
   const archive = await s3.open();
@@ -39,7 +39,7 @@ async function openElsewhere(readWorkdir = (_here: string) => '/nowhere/at/all')
     await file.close();
   };
   const growing = await makeFolder({});
-  /** Copies the run as its worker does, with this much in its first stream. */
+  /** Copies the run as its worker does, with the given content in its first stream. */
   const grow = async (stdout: Buffer) => {
     await mkdir(join(growing, '.audit'), { recursive: true });
     await writeFile(join(growing, '.audit', 'stdout.1.log'), stdout);

@@ -4,7 +4,10 @@ import { listLaunchers } from '../../runs/index.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 
-/** Creates the handler that lists the engines, folders and other values that requests may contain. Forms offer these values. */
+/**
+ * Creates the handler that lists the engines, folders and other values that requests may contain. Forms offer them as
+ * choices.
+ */
 export function createEngineHandlers({ settings, wrappers, lead }: ServerContext): Pick<Handlers, 'listEngines'> {
   const { commands, roots, env, allowBypass, agents } = settings;
   const engines = Object.values(listLaunchers(agents)).map(({ engine, canResume, canAsk }) => ({

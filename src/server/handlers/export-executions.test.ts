@@ -21,7 +21,7 @@ async function openExecutions(rows: readonly Partial<ExecutionRecord>[]) {
   return server;
 }
 
-/** The cells of a CSV file, as a reader of RFC 4180 finds them. */
+/** The cells of a CSV file, parsed according to RFC 4180. */
 function readCsv(text: string): string[][] {
   const rows = text.match(/(?:"(?:[^"]|"")*"|[^"\r\n])*\r\n/g) ?? [];
   expect(rows.join('')).toBe(text);

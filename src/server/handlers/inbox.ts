@@ -15,7 +15,7 @@ type Resolution = Omit<ResolveRequest, 'id' | 'who'> & { readonly who?: string }
 /** Settled items are listed newest first. */
 const SETTLED = { open: false, order: 'newest' } as const;
 
-/** Creates the handlers of the inbox: list, read, preview, resolve. */
+/** Creates the inbox handlers: list, read, preview, resolve. */
 export function createInboxHandlers(server: ServerContext): InboxHandlers {
   const { store, lead, guard, logger } = server;
 
@@ -36,7 +36,7 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
     return { ...resolution, id, who: who ?? caller.name };
   }
 
-  /** Adds the active run to a conflict, so that the console can link to it. */
+  /** Adds the active run to a conflict, so the console can link to it. */
   async function addActiveRun(error: unknown, id: string): Promise<unknown> {
     if (!isSluiceError(error) || error.code !== 'CONFLICT') return error;
     const { issue_ref } = await findItem(id);

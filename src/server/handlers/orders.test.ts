@@ -54,7 +54,7 @@ describe('an order over HTTP', () => {
     const elsewhere = post('/v1/orders', { ...request, repo: 'https://elsewhere.example.org/x.git' });
     expect(await readJson(elsewhere)).toMatchObject({ status: 400, code: 'UNKNOWN_REPO' });
     expect(await readJson(post('/v1/orders', request))).toMatchObject({ status: 400, code: 'INVALID_WORK_REQUEST' });
-    // A path must be under the roots, also in the field `repo`.
+    // A path in the field `repo` must also be under the roots.
     expect(await readJson(post('/v1/orders', { ...request, repo: '/etc' }))).toMatchObject({
       code: 'FOLDER_NOT_ALLOWED',
     });

@@ -11,12 +11,12 @@ import type { ServerContext } from '../server-context.js';
 import { readPage } from './query.js';
 import { addHosts } from './add-hosts.js';
 
-/** The maximum number of orders that are returned with an issue: the newest. `run_id` selects an older one. */
+/** The maximum number of orders returned with an issue: the newest. `run_id` selects an older one. */
 const MAX_ORDERS = 20;
 
 type OrderEndpoint = 'submitOrder' | 'listIssues' | 'getIssue' | 'getIssueDiff' | 'getIssueRace';
 
-/** Creates the handlers of orders and issues. */
+/** Creates the handlers for orders and issues. */
 export function createOrderHandlers(server: ServerContext): Pick<Handlers, OrderEndpoint> {
   const { store, lead, settings, data, logger, clock } = server;
   const { repos, filters } = lead;
@@ -43,7 +43,7 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
       server.checkAcceptsWork();
       const { record, rivals } = await lead.submit(await checkFolder(body), {
         traceparent: readTraceparent(context),
-        // The request is recorded before the run can be claimed, so that the run counts against the caller's budget.
+        // The request is recorded before the run can be claimed, so the run counts against the caller's budget.
         beforeQueued: async (run) => store.noteRequest({ ...run, caller: caller.name, now: clock() }),
       });
       const { issue_ref, run_id } = record.order;

@@ -147,7 +147,7 @@ describe('POST /v1/parse', () => {
   });
 });
 
-/** Creates definitions that refer to the one before them twice. */
+/** Creates definitions that each refer to the previous definition twice. */
 function createBranches(depth: number): Record<string, object> {
   const definitions: [string, object][] = [['n0', { type: 'number' }]];
   for (let level = 1; level <= depth; level += 1) {

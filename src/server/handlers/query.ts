@@ -4,12 +4,12 @@ import { RequestError } from '../http/problem.js';
 
 const DEFAULT_SIZE = 50;
 
-/** Reads the requested page from a query that was already validated. */
+/** Reads the requested page from a validated query. */
 export function readPage({ limit, cursor }: Readonly<Record<string, string>>): Page {
   return { limit: limit === undefined ? DEFAULT_SIZE : Number(limit), ...(cursor === undefined ? {} : { cursor }) };
 }
 
-/** Converts a time in the query to milliseconds since 1970. The schema of the endpoint has checked only its syntax. */
+/** Converts a time in the query to milliseconds since 1970. The endpoint's schema has checked only its syntax. */
 export function readTime(moment: string | undefined): number | undefined {
   if (moment === undefined) return undefined;
   // `Date.parse` alone would turn February 31 into March 3.

@@ -14,7 +14,7 @@ const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
   ndjson: 'application/x-ndjson',
 };
 
-/** Creates the handlers of the outbox, the sinks, the executions and the workers. */
+/** Creates the handlers for the outbox, sinks, executions and workers. */
 export function createRecordHandlers({
   store,
   clock,
@@ -62,7 +62,7 @@ export function createRecordHandlers({
 function readExecutionFilter(query: Readonly<Record<string, string>>): ExecutionFilter {
   const { issue_ref: issueRef, run_id: runId, worker, since, until } = query;
   const decision = query['decision'] as Decision['action'] | undefined;
-  // The times in records are compared as text, so the times of the filter must have the same format.
+  // Record times are compared as strings, so filter times must have the same format.
   return omitUndefined({ issueRef, runId, worker, decision, since: normalizeTime(since), until: normalizeTime(until) });
 }
 

@@ -13,14 +13,14 @@ export interface ReplyOptions {
   readonly timeoutMs: number;
 }
 
-/** How often the store is polled, because its notifications may be late or missing. */
+/** How often the store is polled, because its notifications can be late or missing. */
 export const POLL_MS = 250;
 /** Larger than any sequence number of an event. */
 const LAST_SEQ = 999_999_999;
 
 /**
- * Stores a reply to a waiting run, and returns once the run has received it. A reply that is only stored is not acknowledged,
- * because the worker that should receive it may have died. Throws `INVALID_REPLY` for an empty reply.
+ * Stores a reply to a waiting run, and returns once the run has received it. A reply that is only stored is not
+ * acknowledged, because the worker that should receive it might have died. Throws `INVALID_REPLY` for an empty reply.
  */
 export async function replyToRun({ store, ending, timeoutMs }: ReplyOptions, id: string, text: string) {
   const reply = encodeReply(text);
@@ -33,7 +33,7 @@ export async function replyToRun({ store, ending, timeoutMs }: ReplyOptions, id:
   const stopWatching = store.watch(id, waker.wake);
   try {
     while (!ending.aborted && performance.now() < until) {
-      // The run is read before its events, so that no event is missed if it has ended.
+      // The run is loaded before its events, so no event is missed if it has ended.
       const run = await store.findRun(id);
       if ((await findAttemptAfter(store, id, attempt)) !== undefined) return status;
       if (run?.state === 'ended') {
@@ -53,7 +53,7 @@ export async function replyToRun({ store, ending, timeoutMs }: ReplyOptions, id:
   );
 }
 
-/** Finds the number of the current attempt. A reply starts the next attempt, which shows that the run has received it. */
+/** Finds the current attempt's number. A reply starts the next attempt, which shows that the run has received it. */
 async function findLastAttempt(store: ReplyOptions['store'], id: string): Promise<number> {
   for (let last = 1; ;) {
     const next = await findAttemptAfter(store, id, last);

@@ -15,7 +15,7 @@ import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 import { findRun } from './find-run.js';
 
-/** Creates the handlers that export a run as an HTML report, and runs and texts as cases of a suite. */
+/** Creates the handlers that export a run as an HTML report, and runs and parse inputs as suite cases. */
 export function createReportHandlers(
   context: ServerContext,
 ): Pick<Handlers, 'reportRun' | 'exportRunCase' | 'exportTextCase'> {
@@ -63,7 +63,7 @@ function createDownload(bytes: Uint8Array<ArrayBuffer>, type: string, name: stri
   });
 }
 
-/** Reads the records of a run for its report: the run, its order and its inbox items. */
+/** Loads the records for a run's report: the run, its order and its inbox items. */
 export async function readReportRecords(
   store: Pick<RunStore, 'findRun'> & Pick<OrderStore, 'findOrder' | 'listInbox'>,
   id: string,

@@ -15,7 +15,7 @@ import { formatEnd, parseBothPositions, parsePosition, readProtocol } from '../s
 import type { RunRecord } from '../../records/index.js';
 import type { ENDPOINTS } from '../../api/index.js';
 
-/** Creates the handlers for the events of a run: live, and as history. */
+/** Creates the handlers for a run's events, live and past. */
 export function createRunEventHandlers(
   server: ServerContext,
 ): Pick<Handlers, 'followRun' | 'followRunByPost' | 'readHistory'> {
@@ -69,7 +69,7 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
-/** Starts the stream on the connection of the request; without a connection, returns a web stream. */
+/** Starts the stream on the request's connection; without a connection, returns a web stream. */
 function send(context: RequestContext, head: Response, start: StartStream): Response {
   const { incoming, outgoing } = (context.env ?? {}) as Partial<HttpBindings>;
   if (incoming === undefined || outgoing === undefined || !('socket' in outgoing)) {

@@ -22,14 +22,14 @@ import { streamBody } from '../export/stream-body.js';
 import { findRun } from './find-run.js';
 import { pickHost } from './run-view.js';
 
-/** The limits of lists and previews. The export contains everything. */
+/** Limits for lists and previews. The export contains everything. */
 const MAX_ARTIFACTS = 1000;
 const MAX_BYTES = 1024 * 1024;
 const PREVIEW = { type: 'text/plain; charset=utf-8', maxBytes: MAX_BYTES } as const;
 
 type FileHandlers = Pick<Handlers, 'listRunFiles' | 'readEvidence' | 'readArtifact'>;
 
-/** Creates the handlers that list and preview the files of a run. */
+/** Creates the handlers that list and preview a run's files. */
 export function createRunFileHandlers(server: ServerContext): FileHandlers {
   const { store } = server;
   return {
@@ -73,7 +73,10 @@ export function createRunFileHandlers(server: ServerContext): FileHandlers {
   };
 }
 
-/** Opens an artifact. The working folder is used only if the run was executed on this machine: elsewhere, the same path is another file. */
+/**
+ * Opens an artifact. The working folder is used only if the run was executed on this host: on another host, the same
+ * path is a different file.
+ */
 async function openArtifact(
   record: RunRecord,
   folder: RunFolder | undefined,
@@ -94,7 +97,7 @@ async function measureArtifact(record: RunRecord, folder: RunFolder | undefined,
   }
 }
 
-/** Creates the error for an unknown file. The message does not quote the name, because it may be any text. */
+/** Creates the error for an unknown file. The message does not quote the name, because it can be any string. */
 function createFileNotFoundError(): RequestError {
   return new RequestError(
     'FILE_NOT_FOUND',
@@ -102,7 +105,7 @@ function createFileNotFoundError(): RequestError {
   );
 }
 
-/** Creates the handler for the captured bytes of a run. */
+/** Creates the handler for a run's captured bytes. */
 export function createRunRawHandlers(server: ServerContext): Pick<Handlers, 'readRaw'> {
   return {
     async readRaw({ params, context, requestId }) {

@@ -13,7 +13,7 @@ async function write(folder: string, files: Readonly<Record<string, string | Uin
   }
 }
 
-/** A server with a running run that has files in its run folder and in its working folder; `end` ends the run. */
+/** A server with an active run that has files in its run folder and in its working folder; `end` ends the run. */
 async function openWithRun(artifacts = { created: ['out/page.html'], modified: ['README.md'], deleted: ['old.txt'] }) {
   const server = await openServer();
   const { store, data, work } = server;

@@ -2,17 +2,23 @@ import { omitUndefined, cutText } from '../../base/index.js';
 import type { RunSummary, RunView } from '../../api/index.js';
 import type { RunRecord, RunResult } from '../../records/index.js';
 
-/** Converts a run for a response: removes its claim, and adds the machine that has its folder. */
+/** Converts a run for a response: removes its claim, and adds the host that has its folder. */
 export function toRunView({ owner, lease_until: _, ...record }: RunRecord): RunView {
   return { engine: record.spec.engine, ...record, ...pickHost(owner?.host) };
 }
 
-/** Returns the host as a field; without the field if it is unknown. The host of a run that no worker has claimed is empty. */
+/**
+ * Returns an object with the host, or an empty object if it is unknown. The host of an unclaimed run is an empty
+ * string.
+ */
 export function pickHost(host: string | undefined): { readonly host?: string } {
   return host === undefined || host === '' ? {} : { host };
 }
 
-/** Converts a run for a list. Prompts and messages are shortened, and schemas and values are left out, to limit the size of a page. */
+/**
+ * Converts a run for a list. Prompts and messages are shortened, and schemas and values are omitted, to limit the page
+ * size.
+ */
 export function summarizeRun(record: RunRecord): RunSummary {
   const { prompt, command, model, mode, permissions, workdir } = record.spec;
   const program = command?.[0];

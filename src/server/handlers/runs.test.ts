@@ -204,7 +204,7 @@ describe('a run', () => {
     const answer = post(`/v1/runs/${String(id)}/reply`, { text: 'the blue one' });
     void answer.then(() => (isAcknowledged = true));
     await expect.poll(renew).toMatchObject({ reply: 'the blue one' });
-    // The worker has read the reply, but may still die before it passes the reply to the agent.
+    // The worker has read the reply, but can still die before it passes the reply to the agent.
     expect(isAcknowledged).toBe(false);
     await store.append(String(id), [sampleRasp(2, 1)]);
     expect(await readJson(answer)).toEqual({ status: 'posted' });

@@ -14,7 +14,7 @@ import { readPage, readTime } from './query.js';
 
 type RunHandlers = Pick<Handlers, 'startRun' | 'listRuns' | 'getRun' | 'replyToRun' | 'cancelRun'>;
 
-/** Creates the handlers of runs: start, list, read, reply, cancel. */
+/** Creates the run handlers: start, list, read, reply, cancel. */
 export function createRunHandlers(server: ServerContext): RunHandlers {
   const { store, clock, newId, logger, settings, ending } = server;
   return {
@@ -25,7 +25,7 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       const spec: RunSpec = await checkRunRequest({ ...requested, ...omitUndefined({ traceparent }) }, server);
       const named = omitUndefined({ requestId: request_id });
       const newRun = newId();
-      // The request is recorded before the run can be claimed, so that the run counts against the caller's budget.
+      // The request is recorded before the run can be claimed, so the run counts against the caller's budget.
       await store.noteRequest({ run: newRun, caller: caller.name, issueRef: null, now: clock() });
       const { id, repeated } = await store.createRun({ id: newRun, spec, state: 'queued', now: clock(), ...named });
       const { engine } = spec;
@@ -83,8 +83,8 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
 }
 
 /**
- * Checks that a requested run uses an allowed folder, an allowed program, and no more permissions than the configuration grants. The
- * folder is replaced by its real path, so that a link that is changed later has no effect.
+ * Checks that a requested run uses an allowed folder, an allowed executable, and no more permissions than the
+ * configuration grants. The folder is replaced by its real path, so changing a link later has no effect.
  */
 async function checkRunRequest(
   body: unknown,
@@ -132,7 +132,7 @@ async function checkRunRequest(
 const MAX_SCHEMA_CHARACTERS = 64 * 1024;
 
 function checkSchemaSize(body: unknown): void {
-  // The schema of the endpoint has checked the shape of the body.
+  // The endpoint's schema has checked the body's shape.
   const { contract } = body as Pick<RunSpec, 'contract'>;
   if (contract?.schema === undefined || JSON.stringify(contract.schema).length <= MAX_SCHEMA_CHARACTERS) return;
   const message = `is larger than ${MAX_SCHEMA_CHARACTERS} characters; use a smaller schema`;

@@ -6,7 +6,7 @@ import type { ServerContext } from '../server-context.js';
 
 type SessionView = ResponseOf<typeof ENDPOINTS.getSession>;
 
-/** Creates the handlers of sessions, in which pages use a cookie instead of a token. */
+/** Creates the session handlers. In a session, pages use a cookie instead of a token. */
 export function createSessionHandlers({
   guard,
   logger,

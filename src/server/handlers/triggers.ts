@@ -10,13 +10,16 @@ import type { LabeledIssue } from '../triggers/read-issue-event.js';
 
 const PER_MINUTE = 30;
 
-/** The maximum lengths of an issue's texts, which become instructions. The instructions of an order may have 30,000 characters. */
+/**
+ * The maximum lengths of an issue's title and body, which become instructions. The instructions of an order may have
+ * 30,000 characters.
+ */
 const TITLE_LENGTH = 500;
 const BODY_LENGTH = 20_000;
 
 const INSTRUCTIONS = 'Resolve issue {ref}: {title}\n\n{body}';
 
-/** Creates the handler for webhooks of forges, which submit orders. */
+/** Creates the handler for forge webhooks, which submit orders. */
 export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 'receiveTrigger'> {
   const { store, lead, settings, logger, clock } = server;
   const limits = new Map(
@@ -32,7 +35,7 @@ export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 're
       const trigger = Object.hasOwn(settings.triggers, name) ? settings.triggers[name] : undefined;
       const header = (word: string): string | undefined => readHeader(context, word);
       const { secret = '' } = trigger ?? {};
-      // The same message for an unknown trigger and a wrong signature, so that callers cannot find out which triggers exist.
+      // The same message for an unknown trigger and a wrong signature, so callers cannot find out which triggers exist.
       if (trigger === undefined || secret === '' || !isAuthentic(trigger.type, secret, bytes, header)) {
         throw new RequestError(
           'SIGNATURE_REFUSED',
@@ -55,7 +58,7 @@ export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 're
         if (!repeated) logger.info('trigger fired', { trigger: name, issue_ref, run_id, sender: event.sender });
         return { status: 'submitted', issue_ref, run_id, repeated };
       } catch (error) {
-        // The delivery was repeated after the issue was edited. The issue already has its order.
+        // The delivery was repeated after the issue was edited. The issue already has an order.
         if (isSluiceError(error) && error.code === 'REQUEST_ID_REUSED')
           return { status: 'ignored', reason: 'repeated' };
         throw error;
@@ -71,7 +74,10 @@ function findReasonToIgnore({ repositories, senders }: TriggerSettings, event: L
   return undefined;
 }
 
-/** Creates the request for an order. Everything except the texts comes from the configuration: an issue cannot choose the wrapper or the folder. */
+/**
+ * Creates the request for an order. Everything except the title and body comes from the configuration: an issue cannot
+ * choose the wrapper or the folder.
+ */
 function createRequest(trigger: TriggerSettings, { repository, number, title, body, url }: LabeledIssue): object {
   const issue_ref = `${repository}#${number}`;
   const { instructions = INSTRUCTIONS, ...fields } = trigger.request;
@@ -81,7 +87,7 @@ function createRequest(trigger: TriggerSettings, { repository, number, title, bo
     body: cutText(body, BODY_LENGTH),
     url: url.slice(0, TITLE_LENGTH),
   };
-  // Replaces all placeholders in one pass, so that those in the text of an issue are not replaced.
+  // Replaces all placeholders in one pass, so placeholders in an issue's text are left alone.
   const text = instructions
     .replaceAll(/\{(ref|title|body|url)\}/g, (_, word: string) => texts[word] ?? '')
     .replaceAll('\0', '\u{FFFD}');

@@ -1,8 +1,8 @@
 import { RequestError } from './problem.js';
 
-/** A limit that callers share: a number of slots, or of bytes. */
+/** A limit shared by all callers: a number of slots or bytes. */
 export interface SharedLimit {
-  /** Starts the reservation of one request of a caller. */
+  /** Starts a reservation for one of the caller's requests. */
   open(key: string): Reservation;
 }
 
@@ -15,9 +15,9 @@ export interface Reservation {
 }
 
 /**
- * Creates a shared limit. A caller may reserve at most as much as it leaves for others: the first caller half of the limit, the next
- * caller half of what remains, and so on, so that no caller can lock out the others. The first request of a caller may reserve everything
- * that is left.
+ * Creates a shared limit. A caller may reserve at most as much as it leaves for others: the first caller half of the
+ * limit, the next caller half of what remains, and so on, so no caller can lock out the others. A caller's first
+ * request may reserve everything that is left.
  */
 export function createSharedLimit(limit: number): SharedLimit {
   const byKey = new Map<string, number>();
@@ -42,7 +42,7 @@ export function createSharedLimit(limit: number): SharedLimit {
   return {
     open(key) {
       let reserved = 0;
-      // A body may still arrive after its request has timed out. Its bytes would never be released.
+      // A body can still arrive after its request has timed out. Its bytes would never be released.
       let isReleased = false;
       return {
         grow(amount) {
@@ -59,9 +59,12 @@ export function createSharedLimit(limit: number): SharedLimit {
   };
 }
 
-/** Limits how many requests are handled at the same time. */
+/** Limits the number of concurrent requests. */
 export interface Gate {
-  /** Takes a slot and returns the function that releases it (repeated calls are ignored); undefined if the caller gets none. */
+  /**
+   * Takes a slot and returns the function that releases it (repeated calls are ignored); undefined if no slot is
+   * available to the caller.
+   */
   enter(key: string): (() => void) | undefined;
 }
 
@@ -87,15 +90,15 @@ interface PendingRequest {
   readonly reject: (error: unknown) => void;
 }
 
-/** The number of checks within the time limit. A time-out may be late by a tenth of the limit. */
+/** The number of checks within the time limit. A time-out can be late by a tenth of the limit. */
 const CHECKS_PER_LIMIT = 10;
 
 /**
- * Creates deadlines with one timer for all pending requests: a timer for each request would cost more than most responses. The
- * timer stops while no request is pending.
+ * Creates deadlines with one timer for all pending requests: a timer for each request would cost more than most
+ * responses. The timer stops while no request is pending.
  */
 export function createDeadlines(ms: number): Deadlines {
-  /** The pending requests in the order in which they started, which is also the order of their deadlines. */
+  /** The pending requests in the order they started, which is also the order of their deadlines. */
   const pending = new Set<PendingRequest>();
   let timer: NodeJS.Timeout | undefined;
 

@@ -8,7 +8,10 @@ import type { RequestContext } from './read-request.js';
 
 /** Receives bodies within three limits: per body, for all bodies together, and per caller. */
 export interface BodyAdmission {
-  /** Starts to receive a body; throws if no slot is left. Everything that it reserves is released when the request ends, at the latest. */
+  /**
+   * Starts to receive a body; throws if no slot is left. Everything it reserves is released when the request ends, at
+   * the latest.
+   */
   receive(
     context: RequestContext,
     endpoint: Pick<Endpoint, 'scope' | 'maxAnonymousBytes'>,
@@ -23,19 +26,19 @@ export interface Receiving {
   readonly leave: () => void;
 }
 
-/** The default maximum size of the body of an anonymous caller: many times the size of a token. */
+/** The default maximum size of an anonymous caller's body: many times the size of a token. */
 const ANONYMOUS_BYTES = 4 * 1024;
-/** The maximum size of all larger bodies of anonymous callers together: a few webhooks at the same time. */
+/** The maximum total size of larger bodies from anonymous callers: a few concurrent webhooks. */
 const LARGE_ANONYMOUS_BYTES = 8 * 1024 * 1024;
 const ANONYMOUS_MS = 5_000;
-/** The maximum number of bodies of anonymous callers that are received at the same time. */
+/** The maximum number of bodies received concurrently from anonymous callers. */
 const ANONYMOUS_AT_ONCE = 256;
 /** All bodies together may be as large as this many bodies of the maximum size. */
 const MAX_BODIES_IN_MEMORY = 8;
 
 /**
- * Creates the admission of bodies. Callers without a token have separate small limits, by address, so that they cannot use
- * up the limits of other callers.
+ * Creates the body admission. Callers without a token have separate small limits, by address, so they cannot use up the
+ * limits of other callers.
  */
 export function createBodyAdmission({
   bodyBytes,
@@ -64,7 +67,7 @@ export function createBodyAdmission({
         const body = readBody(context, {
           maxBytes: Math.min(bodyBytes, maxAnonymousBytes),
           isConfigured: bodyBytes <= maxAnonymousBytes,
-          // Small bodies are always received, so that large ones do not keep people from signing in.
+          // Small bodies are always received, so large ones do not keep users from signing in.
           grow: (amount) => maxAnonymousBytes <= ANONYMOUS_BYTES || reservation.grow(amount),
         });
         return { bytes: anonymousDeadlines.within(body), leave };

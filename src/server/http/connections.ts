@@ -4,8 +4,8 @@ const MAX_CONNECTIONS = 10_000;
 const LIMITS_FILE = '/proc/self/limits';
 
 /**
- * Chooses the limit of concurrent connections: half of the descriptors that this process may open, because runs, stores and child
- * processes need the rest; at most 10,000.
+ * Chooses the limit for concurrent connections: half of the descriptors that this process may open, because runs,
+ * stores and child processes need the rest; at most 10,000.
  */
 export async function chooseConnectionLimit(): Promise<number> {
   const limits = await readFile(LIMITS_FILE, 'utf8').catch(() => '');

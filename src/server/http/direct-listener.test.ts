@@ -20,7 +20,7 @@ interface Received {
   readonly body: string;
 }
 
-/** Sends a request; returns its response without the time, and with the request id replaced. */
+/** Sends a request; returns its response without the date and with the request id replaced. */
 async function send(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<Received> {
   const sent = request(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } });
   sent.setHeader('content-length', Buffer.byteLength(body));

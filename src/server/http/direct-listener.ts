@@ -3,7 +3,7 @@ import { readHeader } from './read-request.js';
 import type { RequestContext } from './read-request.js';
 import type { PlainResponse } from './responses.js';
 
-/** Handles the requests of a server. */
+/** Handles a server's requests. */
 export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /** An endpoint with a fixed path whose result is JSON. */
@@ -13,7 +13,7 @@ export interface DirectRoute {
   readonly respondPlainly: (context: RequestContext) => Promise<PlainResponse | Response>;
 }
 
-/** The maximum body size of a direct request. For a longer body, the cost of hono's objects does not matter. */
+/** The maximum body size of a direct request. For longer bodies, the cost of hono's objects is negligible. */
 const MAX_BODY_BYTES = 16 * 1024;
 /** A `Host` header that needs no parsing. Requests with any other header are passed to hono, which validates it. */
 const PLAIN_HOST = /^[\w.-]+(?::\d+)?$/;
@@ -21,15 +21,16 @@ const PLAIN_HOST = /^[\w.-]+(?::\d+)?$/;
 const UNREAD_MS = 500;
 
 /**
- * Creates the listener of a server. Short requests of direct routes bypass hono, because creating its `Request`, context and
- * `Response` takes as long as everything else that the server does for such a request. All other requests are passed to `fallback`.
+ * Creates a server's request listener. Short requests to direct routes bypass hono, because creating its `Request`,
+ * context and `Response` takes as long as everything else the server does for such a request. All other requests are
+ * passed to `fallback`.
  */
 export function createDirectListener(routes: readonly DirectRoute[], fallback: Listener): Listener {
   const byPath = new Map(routes.map((route) => [route.path, route]));
   return (incoming, outgoing) => {
     const route = byPath.get(incoming.url ?? '');
     if (route !== undefined && route.method === incoming.method && isPlain(incoming))
-      // A response that cannot be written must not end the server.
+      // A response that cannot be written must not crash the server.
       respond(route, incoming, outgoing).catch(() => void outgoing.destroy());
     else fallback(incoming, outgoing);
   };
@@ -55,7 +56,7 @@ async function toPlain(response: Response): Promise<PlainResponse> {
   return { status: response.status, headers: Object.fromEntries(response.headers), body };
 }
 
-/** Closes the connection if the rest of a body does not arrive soon, so that a refused request does not block it. */
+/** Closes the connection if the rest of a body does not arrive soon, so a refused request does not block it. */
 function closeUnread(incoming: IncomingMessage): void {
   const close = (): void => {
     if (!incoming.complete) incoming.socket.destroySoon();
@@ -63,7 +64,7 @@ function closeUnread(incoming: IncomingMessage): void {
   setTimeout(close, UNREAD_MS).unref();
 }
 
-/** A request without parameters and query; its path is exactly that of its route. */
+/** A request without parameters or query; its path is exactly its route's path. */
 class DirectContext implements RequestContext {
   readonly env: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse };
 

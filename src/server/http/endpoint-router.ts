@@ -1,7 +1,7 @@
 import type { Result, Router } from 'hono/router';
 import { TrieRouter } from 'hono/router/trie-router';
 
-/** A router that searches its tree once for each path without parameters, and then remembers the result. */
+/** A router that searches its tree once for each path without parameters, and caches the result. */
 export class EndpointRouter<T> implements Router<T> {
   readonly name = 'EndpointRouter';
   readonly #tree = new TrieRouter<T>();

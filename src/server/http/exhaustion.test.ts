@@ -19,7 +19,7 @@ async function open(limits: Partial<typeof DEFAULT_LIMITS>) {
   const server = await openListening({ settings: { tokens, limits: { ...DEFAULT_LIMITS, ...limits } } });
   const { hostname, port } = new URL(server.url);
 
-  /** Opens a connection that sends this, and then neither sends nor reads. */
+  /** Opens a connection that sends the given text, and then neither sends nor reads. */
   const send = async (bytes: string): Promise<Socket> => {
     const socket = connect(Number(port), hostname);
     socket.on('error', () => undefined);

@@ -54,7 +54,7 @@ describe('the codes', () => {
 
   it('of lower floors have a status, unless they are never the caller’s fault', () => {
     const withoutStatus = [
-      // Found when the server starts, or in what it has stored.
+      // Detected when the server starts, or in stored data.
       'INVALID_STORE_URL',
       'STORE_TOO_NEW',
       'UNKNOWN_GIT_FILTER',

@@ -18,7 +18,7 @@ export class StaleDecisionError extends LeadError {
   }
 }
 
-/** The HTTP status of each code, including those of lower floors. A code that is not listed is an internal error. */
+/** The HTTP status of each code, including codes of lower floors. An unlisted code is an internal error. */
 export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   ...REQUEST_PROBLEMS,
   INVALID_SCHEMA: 400,
@@ -53,7 +53,10 @@ export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   LEAD_CLOSED: 503,
 };
 
-/** Describes a thrown error as a problem (RFC 9457). The messages of unknown errors are left out, because they may contain secrets. */
+/**
+ * Describes a thrown error as a problem (RFC 9457). The messages of unknown errors are omitted, because they can
+ * contain secrets.
+ */
 export function describeProblem(error: unknown, requestId: string): Problem {
   const status =
     isSluiceError(error) && Object.hasOwn(STATUS_BY_CODE, error.code) ? STATUS_BY_CODE[error.code] : undefined;

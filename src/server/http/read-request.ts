@@ -3,9 +3,9 @@ import { getErrorMessage } from '../../base/index.js';
 import { runSpecSchema } from '../../records/index.js';
 import { RequestError } from './request-error.js';
 
-/** The part of hono's context that reading a request needs. */
+/** The part of hono's context that is needed to read a request. */
 export interface RequestContext {
-  /** The objects of Node.js, if there is a connection. */
+  /** The Node.js request and response, if there is a connection. */
   readonly env: unknown;
   readonly req: {
     readonly method: string;
@@ -17,16 +17,16 @@ export interface RequestContext {
   };
 }
 
-/** Limits of a body. */
+/** Limits for a body. */
 interface BodyLimits {
   readonly maxBytes: number;
-  /** Whether `maxBytes` is the limit in the configuration, so that it can be raised there. */
+  /** Whether `maxBytes` is the configured limit, which can be raised. */
   readonly isConfigured: boolean;
-  /** Counts the bytes that arrive; false if all bodies together are too large. */
+  /** Counts incoming bytes; returns false if all bodies together are too large. */
   readonly grow: (bytes: number) => boolean;
 }
 
-/** Reads the bytes of a JSON body. Throws immediately if its headers are not acceptable. */
+/** Reads a JSON body as bytes. Throws immediately if its headers are not acceptable. */
 export function readBody(context: RequestContext, limits: BodyLimits): Promise<Uint8Array> {
   const { maxBytes } = limits;
   const type = readHeader(context, 'content-type') ?? '';
@@ -60,7 +60,7 @@ async function readAll(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   return Buffer.concat(read);
 }
 
-/** Reads a body from a connection. It uses events, because iterating over the stream would cost several times as much. */
+/** Reads a body from a connection. It uses events, because iterating over the stream is several times slower. */
 function readIncoming(incoming: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let read: Buffer[] | undefined = [];
@@ -110,8 +110,8 @@ function createTooLargeError({ maxBytes, isConfigured }: BodyLimits): RequestErr
 }
 
 /**
- * Reads a header of the request. If there is a connection, it is read from the request object of Node.js: creating the headers of a
- * `Request` would cost as much as handling it.
+ * Reads a request header. If there is a connection, it is taken from the Node.js request: creating the headers of a
+ * `Request` costs as much as handling it.
  */
 export function readHeader(context: RequestContext, name: string): string | undefined {
   const incoming = readIncomingMessage(context);
@@ -122,18 +122,21 @@ export function readHeader(context: RequestContext, name: string): string | unde
 
 const TRACEPARENT = new RegExp(runSpecSchema.properties.traceparent.pattern);
 
-/** Reads the trace context of a request; undefined if the header is missing or invalid. */
+/** Reads a request's trace context; undefined if the header is missing or invalid. */
 export function readTraceparent(context: RequestContext): string | undefined {
   const sent = readHeader(context, 'traceparent');
   return sent !== undefined && TRACEPARENT.test(sent) ? sent : undefined;
 }
 
-/** Returns the request object of Node.js; undefined if there is no connection. */
+/** Returns the Node.js request; undefined if there is no connection. */
 export function readIncomingMessage(context: RequestContext): IncomingMessage | undefined {
   return ((context.env ?? {}) as { readonly incoming?: IncomingMessage }).incoming;
 }
 
-/** Returns the response object of Node.js; undefined if there is no connection. It emits `close` once, even if the client has disconnected. */
+/**
+ * Returns the Node.js response; undefined if there is no connection. It emits `close` once, even if the client has
+ * disconnected.
+ */
 export function readOutgoingMessage(
   context: RequestContext,
 ): Pick<ServerResponse, 'closed' | 'once' | 'off'> | undefined {

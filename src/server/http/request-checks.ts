@@ -9,7 +9,7 @@ import type { Caller } from '../security/tokens.js';
 /** A request that was admitted and validated. */
 export interface CheckedRequest<E extends Endpoint> {
   readonly params: Readonly<Record<ParametersOf<E['path']>, string>>;
-  /** As text: numbers are validated here and converted by the handler. */
+  /** As strings: numbers are validated here and converted by the handler. */
   readonly query: Readonly<Record<string, string>>;
   readonly body: BodyOf<E>;
   /** The unparsed body, to check signatures; empty if there is no body. */
@@ -20,10 +20,10 @@ export interface CheckedRequest<E extends Endpoint> {
   readonly context: RequestContext;
 }
 
-/** The handler of an endpoint. A `Response` is sent unchanged. */
+/** An endpoint's handler. A `Response` is sent unchanged. */
 export type Handler<E extends Endpoint> = (request: CheckedRequest<E>) => Promise<ResponseOf<E> | JsonText | Response>;
 
-/** A handler for every endpoint of the table. */
+/** A handler for every endpoint in the table. */
 export type Handlers = { readonly [Name in EndpointName]: Handler<(typeof ENDPOINTS)[Name]> };
 
 /** The validators of one endpoint. They are compiled once, because a server checks many requests. */
@@ -32,7 +32,6 @@ export interface RequestChecks {
   body(sent: unknown): void;
 }
 
-/** Compiles the schemas of an endpoint. */
 export function createRequestChecks(definition: Endpoint): RequestChecks {
   const parameters = Object.entries(definition.query ?? {}).map(
     ([name, schema]) => [name, fromJsonSchema(schema), schema.type] as const,
@@ -75,7 +74,7 @@ function check(schema: StandardSchema, value: unknown, code: 'INVALID_BODY' | 'I
   });
 }
 
-/** Reads a number in decimal notation; other text is returned unchanged and fails validation. */
+/** Parses a decimal number; any other string is returned unchanged and fails validation. */
 function readInteger(value: string): number | string {
   return /^-?\d{1,15}$/.test(value) ? Number(value) : value;
 }

@@ -10,22 +10,25 @@ export interface PlainResponse {
   readonly body: string | Uint8Array<ArrayBuffer>;
 }
 
-/** Converts a response to the object that hono needs. */
+/** Converts a response for hono. */
 export function toResponse({ status, headers, body }: PlainResponse): Response {
   return new Response(body, { status, headers: headers as Record<string, string> });
 }
 
-/** The headers of a response, including those that are set later: adding a field to a copy takes ten times as long as replacing it. */
+/**
+ * A response's headers, including placeholders for the ones set later: adding a field to a copy takes ten times as long
+ * as replacing it.
+ */
 const JSON_HEADERS = { ...SECURITY_HEADERS, 'content-type': 'application/json', 'x-request-id': '' };
 
-/** Creates a JSON response with the headers of every response. */
+/** Creates a JSON response with the common headers. */
 export function createJsonResponse(value: unknown, status: number, requestId: string): Response {
   return toResponse(createPlainJson(JSON.stringify(value), status, requestId));
 }
 
 /**
- * A result that is already JSON. It is not a `Response`, because completing a response reads its headers, which costs as much as
- * parsing a short text.
+ * A result that is already JSON. It is not a `Response`, because completing a response reads its headers, which costs
+ * as much as parsing short input.
  */
 export class JsonText {
   readonly json: string | Uint8Array<ArrayBuffer>;
@@ -64,7 +67,7 @@ const ADVICE_HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>>
   503: { 'retry-after': '5' },
 };
 
-/** Adds the common headers to a response that a handler created; headers that the handler set stay unchanged. */
+/** Adds the common headers to a handler's response; headers that the handler set stay unchanged. */
 export function completeResponse(response: Response, requestId: string): Response {
   // The handler has already written to the connection, headers included.
   if (response.headers.has('x-hono-already-sent')) return response;

@@ -18,7 +18,7 @@ import type { Handler, RequestChecks } from './request-checks.js';
 import type { Caller } from '../security/tokens.js';
 import type { RouteName, ServerContext } from '../server-context.js';
 
-/** An endpoint, and whether the origin of its requests is checked even if they have a token. */
+/** An endpoint, and whether a request's origin is checked even if it has a token. */
 type RouteEndpoint = Endpoint & { readonly checksOrigin?: boolean };
 
 /** One endpoint and its handler. */
@@ -26,31 +26,34 @@ interface Route {
   readonly name: RouteName;
   readonly endpoint: RouteEndpoint;
   readonly handler: Handler<Endpoint>;
-  /** Limits how many requests are handled at the same time; an endpoint without a gate has no limit. */
+  /** Limits the number of concurrent requests; an endpoint without a gate has no limit. */
   readonly gate: Gate | undefined;
-  /** Limits how much is received at the same time. */
+  /** Limits the number of bytes received concurrently. */
   readonly bodies: BodyAdmission;
   readonly deadlines: Deadlines;
   /** Handles bodies of more than `above` bytes without parsing them here. */
   readonly largeBody?: LargeBody | undefined;
 }
 
-/** How an endpoint processes large bodies. */
+/** How an endpoint handles large bodies. */
 export interface LargeBody {
   readonly above: number;
   /** Returns the result as JSON. */
   answer(body: Uint8Array, caller: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The pipeline of an endpoint's requests. Its promises never reject. */
+/** An endpoint's request pipeline. Its promises never reject. */
 export interface EndpointRoute {
-  /** Returns the response as hono needs it. */
+  /** Returns the response for hono. */
   readonly respond: (context: RequestContext) => Promise<Response>;
   /** Returns the response without the headers for other origins; a `Response` only if the handler returned one. */
   readonly respondPlainly: (context: RequestContext) => Promise<PlainResponse | Response>;
 }
 
-/** Creates the pipeline of every request: admission, validation, the handler within its time limit, the response, metrics and log. */
+/**
+ * Creates the pipeline that every request passes through: admission, validation, the handler within its time limit, the
+ * response, metrics and log.
+ */
 export function createRoute(server: ServerContext, route: Route): EndpointRoute {
   const { name, endpoint, handler, gate, bodies, deadlines, largeBody } = route;
   const { guard, newRequestId, clock } = server;
@@ -70,10 +73,10 @@ export function createRoute(server: ServerContext, route: Route): EndpointRoute 
       endpoint.body === undefined ? undefined : bodies.receive(context, endpoint, { caller, releaseAtEnd });
     const bytes = receiving === undefined ? undefined : await receiving.bytes;
     receiving?.leave();
-    // A slot is taken only when the body is complete, so that slow senders do not block slots.
+    // A slot is taken only once the body is complete, so slow senders do not block slots.
     if (gate !== undefined) releaseAtEnd(gate.enter(caller.name));
     if (largeBody !== undefined && bytes !== undefined && bytes.length > largeBody.above) {
-      // The received bytes count against the limit until the response, which may be just as large, was sent.
+      // The received bytes count against the limit until the response, which can be just as large, has been sent.
       keepUntilSent();
       return createPlainJson(await largeBody.answer(bytes, caller.name), endpoint.response.status, requestId);
     }
@@ -155,10 +158,10 @@ function mustClose(context: RequestContext, error: unknown): boolean {
   return readCode(error) === 'REQUEST_TIMED_OUT' && readIncomingMessage(context)?.complete === false;
 }
 
-/** Releases the slots of a request: for a long response when it was sent, otherwise immediately. */
+/** Releases a request's slots: for a long response once it has been sent, otherwise immediately. */
 function releaseWhenSent(context: RequestContext, isLong: boolean, release: () => void): void {
   const outgoing = readOutgoingMessage(context);
-  // The connection may have closed while the response was prepared. Then it does not emit 'close' again.
+  // If the connection closed while the response was being prepared, it does not emit 'close' again.
   if (!isLong || outgoing === undefined || outgoing.closed) release();
   else outgoing.once('close', release);
 }
@@ -173,7 +176,7 @@ interface RequestReport {
   readonly fault: unknown;
 }
 
-/** Counts and logs a request. Bodies, queries and headers are not logged, because they may contain secrets. */
+/** Counts and logs a request. Bodies, queries and headers are not logged, because they can contain secrets. */
 function report(
   { logger, meter }: ServerContext,
   { name, caller, requestId, status, ms, traceparent, fault }: RequestReport,

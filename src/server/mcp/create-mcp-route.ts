@@ -10,7 +10,10 @@ import type { CheckedRequest } from '../http/request-checks.js';
 import { createRoute } from '../http/route.js';
 import type { ServerContext } from '../server-context.js';
 
-/** The endpoint of the Model Context Protocol. It is not in the table of endpoints, because the protocol defines its messages. */
+/**
+ * The endpoint of the Model Context Protocol. It is not in the endpoint table, because the protocol defines its
+ * messages.
+ */
 export const MCP_ENDPOINT = {
   method: 'POST',
   path: '/mcp',
@@ -18,11 +21,11 @@ export const MCP_ENDPOINT = {
   summary: 'The Model Context Protocol over its streamable HTTP transport.',
   body: { anyOf: [{ type: 'object' }, { type: 'array' }] },
   response: { status: 200, media: 'application/json' },
-  // Required by the protocol: a page that tricks a browser into a request may have obtained a token.
+  // Required by the protocol: a page that tricks a browser into a request might have obtained a token.
   checksOrigin: true,
 } as const satisfies Endpoint & { readonly checksOrigin: true };
 
-/** The time limit of a request, which is longer than any tool takes. */
+/** The request timeout, which is longer than any tool takes. */
 const REQUEST_MS = 75_000;
 
 interface McpRoute {
@@ -32,8 +35,8 @@ interface McpRoute {
 }
 
 /**
- * Creates the route of the Model Context Protocol. Tools call the endpoints of this server with the token of the request, so
- * the same scopes, limits, folders and names in records apply as for any other caller.
+ * Creates the Model Context Protocol route. Tools call the endpoints of this server with the request's token, so the
+ * same scopes, limits, folders and recorded names apply as for any other caller.
  */
 export function createMcpRoute(server: ServerContext, { app, gate, bodies }: McpRoute) {
   const { guard, logger, ending } = server;
@@ -47,7 +50,7 @@ export function createMcpRoute(server: ServerContext, { app, gate, bodies }: Mcp
       return await handleMcpRequest(
         {
           client: createLocalClient(app, context),
-          // The token that a server creates for its user is for people. Agents need a configured token to decide.
+          // The token that a server creates for its user is meant for humans. Agents need a configured token to decide.
           mayDecide: guard.hasConfiguredTokens() && caller.scopes.has('decide'),
           logger,
         },
@@ -63,12 +66,13 @@ export function createMcpRoute(server: ServerContext, { app, gate, bodies }: Mcp
   return createRoute(server, { name: 'mcp', endpoint: MCP_ENDPOINT, handler, gate, bodies, deadlines }).respond;
 }
 
-/** Creates a client that calls this server without a connection, with the identity of a request's caller. */
+/** Creates a client that calls this server without a connection, on behalf of a request's caller. */
 function createLocalClient(app: Hono, context: RequestContext) {
   const passed = pickHeaders(context, ['authorization', 'traceparent']);
   return createClient({
     url: 'http://127.0.0.1',
-    // Replaced below by the token of the request. Without one here, the client would send the token of the user who started this process.
+    // Replaced below by the request's token. Without a value here, the client would send the token of the user who
+    // started this process.
     token: 'placeholder',
     fetch: async (address, init) => {
       const headers = new Headers(init?.headers);

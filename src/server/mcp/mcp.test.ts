@@ -13,7 +13,7 @@ const TOKENS: readonly Token[] = [
 ];
 const READ_TOOLS = ['parse', 'list_capabilities', 'wait_for_run', 'read_result', 'follow_run', 'list_inbox'];
 
-/** A server on a port, and real clients of the protocol. */
+/** A listening server, and real protocol clients. */
 async function openSite(settings: ServerChanges['settings'] = { tokens: TOKENS }) {
   const server = await openListening({ settings });
   const connect = async (letter?: string) => {
@@ -22,7 +22,7 @@ async function openSite(settings: ServerChanges['settings'] = { tokens: TOKENS }
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(transport);
     onTestFinished(async () => client.close());
-    /** Calls a tool. The client itself checks the result against the schema of the tool. */
+    /** Calls a tool. The client itself checks the result against the tool's schema. */
     const call = async (name: string, input: Record<string, unknown> = {}) => {
       const { structuredContent, isError = false, _meta } = await client.callTool({ name, arguments: input });
       return { result: structuredContent as Record<string, unknown> | undefined, isError, meta: _meta };
@@ -114,7 +114,7 @@ describe('MCP over HTTP', () => {
     const stranger = await connect();
     expect(await stranger.listNames()).toEqual(READ_TOOLS);
     expect(await stranger.call('delegate_order', order(work))).toMatchObject(failure('TOKEN_REFUSED'));
-    // The token of the user is a person's: an agent that has it may not decide with it.
+    // The user's token is meant for a human: an agent that has it may not decide with it.
     const user = await connect('d');
     expect(await user.listNames()).toContain('delegate_order');
     expect(await user.listNames()).not.toContain('resolve_item');
@@ -138,7 +138,8 @@ describe('MCP over HTTP', () => {
     await vi.waitFor(
       async () => {
         const before = countReads();
-        // A call that still waits reads its run at least every two seconds, so also while another call waits longer than that.
+        // A waiting call polls its run at least every two seconds, so it also does while another call waits longer than
+        // that.
         await call('wait_for_run', { run: other?.['run'], timeout_s: 2.5 });
         expect(countReads()).toBe(before);
       },

@@ -18,13 +18,13 @@ interface MetricsOptions {
   readonly clock?: () => number;
   readonly logger?: Logger;
   readonly tracing?: Pick<Tracing, 'recordRequest'> | undefined;
-  /** The number of unknown types and fields in one attempt from which a warning is logged; 10 by default. */
+  /** A warning is logged if an attempt has at least this many unknown types and fields; 10 by default. */
   readonly driftThreshold?: number | undefined;
 }
 
 /** The metrics of one server. */
 export interface Metrics extends ServerMeter {
-  /** Wraps a log so that the delay of events is measured. */
+  /** Wraps a log to measure event delay. */
   measureLag<Log extends Pick<Store, 'append'>>(log: Log): Log;
   /** Reads the store periodically, even without scrapes, until the signal is aborted. */
   watch(signal: AbortSignal): void;
@@ -38,8 +38,8 @@ const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
 const LAG_SECONDS = [0.01, 0.05, 0.25, 1, 5];
 
 /**
- * Counts the requests of this server, and the runs and executions of all machines since it started. Each run and execution is counted
- * by one server only, so that the metrics of all servers add up to the total.
+ * Counts this server's requests, and the runs and executions of all hosts since it started. Each run and execution is
+ * counted by only one server, so the metrics of all servers add up to the total.
  *
  * @example
  * const metrics = createMetrics({ store, data })
@@ -85,7 +85,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   const countNew = async () => Promise.all([countNewRuns(), countNewExecutions()]);
 
-  /** The last count of open work, which all scrapers share. */
+  /** The last count of open work, shared by all scrapers. */
   let counted: { readonly at: number; readonly gauges: Promise<readonly Gauge[]> } | undefined;
   async function countOpen(): Promise<readonly Gauge[]> {
     const now = clock();
@@ -143,7 +143,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-/** Reads the current gauges of the store, over all machines. */
+/** Reads the store's current gauges, across all hosts. */
 function readGauges({ runs, orders, inbox, outbox }: OpenWorkCounts, now: number): readonly Gauge[] {
   const age = outbox.oldest === null ? 0 : Math.max(0, now - outbox.oldest) / 1000;
   return [
@@ -159,7 +159,7 @@ function readGauges({ runs, orders, inbox, outbox }: OpenWorkCounts, now: number
   ];
 }
 
-/** Counts workers by state. A state without workers has the value zero, so that an alert can refer to it. */
+/** Counts workers by state. A state without workers has the value zero, so an alert can refer to it. */
 function countWorkers(workers: readonly WorkerRecord[]): Gauge {
   const counts = Object.fromEntries(
     workerState.enum.map((state) => [state, workers.filter((worker) => worker.state === state).length]),

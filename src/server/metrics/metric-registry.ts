@@ -15,7 +15,7 @@ interface Histogram {
 export interface MetricRegistry {
   counter(name: string, help: string): Counter;
   histogram(name: string, help: string, buckets: readonly number[]): Histogram;
-  /** Returns the text exposition format, with the current gauges. */
+  /** Returns all metrics in the text format, with the current gauges. */
   render(gauges: readonly Gauge[]): string;
 }
 
@@ -26,7 +26,7 @@ export interface Gauge {
   readonly values: readonly (readonly [labels: Labels, value: number])[];
 }
 
-/** The maximum number of series of a metric: labels contain text from agents. Further series are counted as `other`. */
+/** The maximum number of series per metric: labels contain text from agents. Further series are counted as `other`. */
 const MAX_SERIES = 500;
 const MAX_LABEL_LENGTH = 100;
 const OTHER = 'other';
@@ -104,7 +104,7 @@ function createSeries<T>(make: () => T) {
     return value;
   };
   return {
-    // A fast path, because the series of nearly every request is known.
+    // A fast path, because nearly every request uses an existing series.
     find: (labels: Labels): T => series.get(deriveKey(labels))?.value ?? findOrCreate(shorten(labels)),
     map: (format: (labels: RenderLabels, value: T) => string[]): string[] =>
       [...series.values()].flatMap(({ labels, value }) =>
@@ -113,7 +113,10 @@ function createSeries<T>(make: () => T) {
   };
 }
 
-/** Derives a key from the values, each prefixed by its length to be unambiguous. The names are the same in all series of a metric. */
+/**
+ * Derives a key from the values, each prefixed by its length to avoid ambiguity. The names are the same in all series
+ * of a metric.
+ */
 function deriveKey(labels: Labels): string {
   let key = '';
   for (const name in labels) {

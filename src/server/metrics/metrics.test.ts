@@ -16,7 +16,7 @@ import { createMetrics } from './create-metrics.js';
 async function openMetered() {
   const lines: string[] = [];
   const server = await openServer({ logger: createJsonLogger((line) => lines.push(line)) });
-  /** Reads the samples of a metric, by their labels. */
+  /** Reads a metric's samples by label. */
   const readMetric = async (name: string): Promise<Record<string, number>> => {
     const text = await (await server.get('/metrics')).text();
     const samples = text.split('\n').flatMap((line) => {
@@ -29,7 +29,7 @@ async function openMetered() {
 }
 
 const NOW = Date.now();
-/** Returns a time after the start of the server. */
+/** Returns a time after the server started. */
 const soon = () => Date.now() + 1;
 
 describe('GET /metrics', () => {
@@ -118,7 +118,7 @@ describe('GET /metrics', () => {
         at: new Date(soon()).toISOString(),
       });
       await store.settleOrder(sampleSettlement(record, 'advance', { execution }, soon()));
-      // Both servers read the store at the same time.
+      // Both servers read the store concurrently.
       if (run % 3 === 0) await Promise.all(servers.map(async (server) => server.render()));
     }
     const texts = await Promise.all(servers.map(async (server) => server.render()));

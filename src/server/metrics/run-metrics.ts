@@ -53,7 +53,7 @@ export function createRunMetrics(metrics: MetricRegistry, { data, logger, driftT
       const { status, repair_level, error, usage, cached_from } = result;
       ended.add({ engine, status, repair_level });
       if (error !== undefined) failures.add({ engine, category: error.category, code: error.code });
-      // Usage and drift of a cached result belong to the run that produced it.
+      // A cached result's usage and drift belong to the run that produced it.
       if (cached_from !== undefined) return;
       if (usage !== undefined) {
         tokens.add({ engine, kind: 'input' }, usage.input_tokens);
@@ -70,7 +70,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-/** Counts decisions, and the reasons why a person had to decide. */
+/** Counts decisions, and the reasons why a human had to decide. */
 export function createOrderMetrics(metrics: MetricRegistry) {
   const decisions = metrics.counter('sluice_decisions_total', 'Decisions, by action, result code and who decided.');
   const causes = metrics.counter('sluice_needs_human_total', 'Results that needed a person, by cause.');
@@ -84,7 +84,7 @@ export function createOrderMetrics(metrics: MetricRegistry) {
     count(execution: ExecutionRecord): void {
       const { decision, result_code, who, problems, parse_status, result_encoding, worker_type } = execution;
       decisions.add({ action: decision, result_code, by: who === null ? 'rules' : 'person' });
-      // A person's decision is about a result that was already counted.
+      // A human decision is about a result that was already counted.
       if (who !== null) return;
       readings.add({ worker_type, encoding: result_encoding, status: parse_status });
       if (decision === 'archive') return stale.add({ worker_type });
@@ -96,10 +96,10 @@ export function createOrderMetrics(metrics: MetricRegistry) {
 
 const schema = fromRecordSchema<DriftSummary>(driftSummarySchema);
 
-/** The number of bytes that are read from the end of the log. Summaries are the last lines of an attempt. */
+/** The number of bytes to read from the end of the log. An attempt's summary is in its last lines. */
 const MAX_BYTES = 256 * 1024;
 
-/** Reads the drift of a run by attempt; empty if its folder is not on this machine. */
+/** Reads a run's drift by attempt; empty if its folder is not on this host. */
 async function readDrift(data: string, runId: string): Promise<readonly DriftSummary[]> {
   try {
     const folder = await openRun(data, runId);
@@ -114,7 +114,7 @@ async function readDrift(data: string, runId: string): Promise<readonly DriftSum
       await handle.close();
     }
   } catch {
-    // The folder is deleted, damaged or on another machine: its drift is not counted.
+    // The folder is deleted, damaged or on another host: its drift is not counted.
     return [];
   }
 }

@@ -6,7 +6,7 @@ interface Row {
   readonly at: number;
 }
 
-/** A list that grows, read in pages of two. */
+/** A growing list, listed in pages of two. */
 function createGrowingList(elsewhere: readonly string[] = []) {
   const rows: Row[] = [];
   const reported: string[] = [];

@@ -1,4 +1,4 @@
-/** An entry of a list. */
+/** A list entry. */
 interface TailEntry {
   readonly id: string;
   /** Milliseconds since 1970. */
@@ -8,7 +8,7 @@ interface TailEntry {
 interface TailOptions<T> {
   /** Start time, in milliseconds since 1970. */
   readonly from: number;
-  /** Lists a page of the entries since a time, with the cursor of the next page. */
+  /** Lists a page of entries since a time, with the cursor of the next page. */
   readonly list: (
     since: number,
     cursor: string | undefined,
@@ -19,20 +19,26 @@ interface TailOptions<T> {
   readonly report: (item: T) => void | Promise<void>;
 }
 
-/** How far back entries are read again: clocks of other machines may be slow, and entries are written a moment after they happened. */
+/**
+ * How far back entries are listed again: clocks on other hosts can be slow, and entries are written shortly after the
+ * event.
+ */
 const LOOK_BACK_MS = 10_000;
-/** The maximum number of pages in one pass. A list that starts with the oldest entry continues in the next pass; of a list that starts with the newest, older entries are skipped. */
+/**
+ * The maximum number of pages in one pass. An oldest-first list continues in the next pass; in a newest-first list,
+ * older entries are skipped.
+ */
 const MAX_PAGES = 50;
 
-/** Reports each new entry of a list that this process can claim, once, no matter which machine wrote it. */
+/** Reports each new list entry that this process can claim, once, no matter which host wrote it. */
 export function createTail<T>({ from, list, toTailEntry, claim, report }: TailOptions<T>): () => Promise<void> {
   let latest = from;
-  /** Entries already reported that may be listed again. */
+  /** Reported entries that can be listed again. */
   let reported = new Map<string, number>();
 
   async function reportNew(): Promise<void> {
     const since = Math.max(from, latest - LOOK_BACK_MS);
-    // Applied only at the end, so that the list is read again from the same time if reading it fails.
+    // Applied only at the end, so if listing fails, the next pass starts from the same time.
     let newest = latest;
     let cursor: string | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {

@@ -9,7 +9,7 @@ import { renderDocsPage } from './docs-page.js';
 
 /**
  * Adds `/docs` and `/openapi.json`. They contain no data, so they need no token. `/` is the console, or redirects to
- * `/docs` if there is none.
+ * `/docs` if the console is not built.
  */
 export function addPages(app: Hono, server: ServerContext): void {
   const { guard, newRequestId, settings, console } = server;

@@ -9,16 +9,18 @@ import { RequestError } from '../http/request-error.js';
 /** The body of `POST /v1/parse`. */
 export type ParseRequest = BodyOf<typeof ENDPOINTS.parse>;
 
-/** The response as JSON text, and the outcome for the metrics. */
+/** The response as JSON, and the outcome for the metrics. */
 export interface ParseAnswer {
   readonly json: string;
   readonly parsed: ParsedText;
 }
 
-/** The maximum length of a response. JSON is up to six times as long as its text, if that consists of control characters. */
+/**
+ * The maximum response length. JSON can be six times as long as its input, if the input consists of control characters.
+ */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
-/** Parses the text of a request. Throws `INVALID_BODY`, `INVALID_SCHEMA` or `ANSWER_TOO_LARGE`. */
+/** Parses the text in a request. Throws `INVALID_BODY`, `INVALID_SCHEMA` or `ANSWER_TOO_LARGE`. */
 export function answerParse(request: ParseRequest, compile: (schema: JsonSchema) => StandardSchema): ParseAnswer {
   const { text, schema, profile, allow_partial: allowPartial, align, prefer } = request;
   if (align === true && schema === undefined)
@@ -41,12 +43,12 @@ export function answerParse(request: ParseRequest, compile: (schema: JsonSchema)
   return { json, parsed: { status, repairLevel, code: status === 'failed' ? result.error.code : 'none' } };
 }
 
-/** Half of a surrogate pair. UTF-8 cannot represent it; `JSON.stringify` escapes it. */
+/** A lone surrogate. UTF-8 cannot represent it; `JSON.stringify` escapes it. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * A text that is valid JSON is inserted unchanged, between the fields of {@link toParseOutput}: serializing its value again would
- * take longer than everything else.
+ * Inserts input that is valid JSON unchanged between the fields of {@link toParseOutput}: serializing its value again
+ * would take longer than everything else.
  */
 function formatAnswer({ text, profile = 'default' }: ParseRequest, result: ParseResult<unknown>): string {
   const isWhole = result.ok && result.repairLevel === 'none' && result.candidate.finder === 'whole';

@@ -12,11 +12,14 @@ import type { ParseAnswer, ParseRequest } from './answer-parse.js';
 import type { ParseReply } from './parse-thread.js';
 import { createSchemaCache } from './schema-cache.js';
 
-/** Parses the texts of requests: small ones immediately, all others in threads, so that no text or schema delays other requests. */
+/**
+ * Parses the text in requests: short text immediately, everything else in threads, so no text or schema delays other
+ * requests.
+ */
 export interface Parsing {
-  /** Answers a request whose body was parsed; the result is JSON. */
+  /** Handles a request whose body was parsed; the result is JSON. */
   readonly answer: (request: ParseRequest, caller: string) => Promise<JsonText>;
-  /** Answers a request whose body is too large to be parsed here. */
+  /** Handles a request whose body is too large to be parsed here. */
   readonly answerBytes: (body: Uint8Array, caller: string) => Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -24,22 +27,21 @@ export interface Parsing {
 export const INLINE_BYTES = 16 * 1024;
 /** Compiling a larger schema takes milliseconds. */
 const INLINE_SCHEMA_CHARACTERS = 2048;
-/** Steps of validation for all candidates of a text together: under a millisecond. */
+/** The total validation steps for all candidates of an input: under a millisecond. */
 const INLINE_STEPS = 20_000;
 
 const THREADS = { threads: 2, queue: 128, taskMs: 10_000, memoryMb: 1024 } as const;
 
 const entry = new URL(`./parse-thread${extname(import.meta.url)}`, import.meta.url);
-/** Shared by all servers of the process, because they share its processors. */
+/** Shared by all servers in the process, because they share its CPUs. */
 const pool = createThreadPool<Uint8Array, ParseReply>({ entry, ...THREADS });
 
-/** Creates the parsing of a server. */
 export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing {
   const allowance = { steps: INLINE_STEPS };
   const compile = createSchemaCache((schema) => interpretJsonSchema(schema, { allowance }));
   const encoder = new TextEncoder();
 
-  /** Parses a text immediately; returns undefined if the text or its schema would take more than a moment. */
+  /** Parses text immediately; returns undefined if the text or its schema would take too long. */
   function answerInline(request: ParseRequest): ParseAnswer | undefined {
     const { schema, align } = request;
     if (align === true || isLargeSchema(schema)) return undefined;
@@ -59,7 +61,7 @@ export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing 
     return reply.bytes;
   }
 
-  /** A text that takes too much time or memory gets the result of a text that exceeds a limit. */
+  /** Input that takes too much time or memory gets the same result as input that exceeds a limit. */
   function answerFailure(error: unknown): ParseReply {
     if (!(error instanceof ThreadError)) throw error;
     if (error.reason === 'busy')

@@ -6,8 +6,8 @@ const MAX_SCHEMAS = 64;
 const MAX_CHARACTERS = 64 * 1024;
 
 /**
- * Caches the compiled schemas of recent requests, because callers send the same schema with every text. Schemas are untrusted, so no
- * code is generated from them, and their cost is limited.
+ * Caches the compiled schemas of recent requests, because callers send the same schema with every request. Schemas are
+ * untrusted, so no code is generated from them, and their cost is limited.
  */
 export function createSchemaCache(
   compile: (schema: JsonSchema) => StandardSchema,
@@ -26,7 +26,7 @@ export function createSchemaCache(
   };
 }
 
-/** Returns the schema as text; undefined if it is nested too deeply for that, and so for any use. */
+/** Serializes the schema; undefined if it is nested too deeply for that, and therefore unusable. */
 function createKey(schema: JsonSchema): string | undefined {
   try {
     return JSON.stringify(schema);

@@ -7,16 +7,22 @@ import { RequestError } from '../http/problem.js';
 /** The folders that requests may use. */
 interface FolderRules {
   readonly roots: readonly string[];
-  /** The data folder. A folder that Sluice writes to in it is never a working folder: an agent could change evidence or cached results. */
+  /**
+   * The data folder. Folders in it that Sluice writes to are never working folders: an agent could change evidence or
+   * cached results.
+   */
   readonly data: string;
 }
 
-/** The files and folders of Sluice in the data folder, except worktrees: agents work in them, so a request may name one. */
+/**
+ * Sluice's own files and folders in the data folder. Worktrees are not included: agents work in them, so a request may
+ * name one.
+ */
 const PROTECTED = SLUICE_FILES.filter((name) => name !== 'worktrees');
 
 /**
- * Resolves the real path of a folder that a request may use. The message is the same for every folder that is refused, so
- * that callers cannot find out which other folders exist.
+ * Resolves the real path of a folder that a request may use. The message is the same for every refused folder, so
+ * callers cannot find out which other folders exist.
  */
 export async function resolveAllowedFolder(folder: string, { roots, data }: FolderRules): Promise<string> {
   const real = isAbsolute(folder) ? await findRealPath(folder) : undefined;

@@ -13,7 +13,7 @@ import type { Caller } from './tokens.js';
 
 /** The requested endpoint. */
 interface GuardedEndpoint extends Pick<Endpoint, 'method' | 'scope'> {
-  /** Whether pages of other origins are refused even with a token. */
+  /** Whether cross-origin pages are refused even with a token. */
   readonly checksOrigin?: boolean;
 }
 
@@ -40,7 +40,6 @@ interface GuardOptions {
   readonly clock: () => number;
 }
 
-/** Creates the guard of a server. */
 export function createGuard({ settings, host, clock }: GuardOptions): Guard {
   const { hosts, origins, https, limits } = settings;
   const indexTokens = ({ tokens, openRead = false }: TokenSettings) => ({
@@ -76,7 +75,10 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
     );
   }
 
-  /** Finds a token; throws if it is unknown. Failed attempts are limited by address, so that guessing is slow and visible in the log. */
+  /**
+   * Finds a token; throws if it is unknown. Failed attempts are limited by address, so guessing is slow and visible in
+   * the log.
+   */
   function checkToken(context: RequestContext, sent: string): Token {
     const token = tokenIndex.find(sent);
     // A valid token is never refused: otherwise an attacker could lock out others with the same address.
@@ -85,7 +87,10 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
     throw new RequestError('TOKEN_REFUSED', 'Invalid token. Use a token from the configuration.');
   }
 
-  /** Finds the caller. `isAmbient` means that the request has no explicit token: a browser may have sent it for a page of another site. */
+  /**
+   * Finds the caller. `isAmbient` means that the request has no explicit token: a browser might have sent it for
+   * another site's page.
+   */
   function identify(context: RequestContext): { readonly caller: Caller; readonly isAmbient: boolean } {
     if (tokenIndex.isEmpty) return { caller: LOCAL_CALLER, isAmbient: true };
     const authorization = readHeader(context, 'authorization');
@@ -117,7 +122,7 @@ export function createGuard({ settings, host, clock }: GuardOptions): Guard {
       checkHost(context);
       const { caller, isAmbient } = identify(context);
       const { anonymous, openRead } = tokenIndex;
-      // Without an explicit token, the request may come from a page of another site.
+      // Without an explicit token, the request might come from another site's page.
       if (checksOrigin || (isAmbient && (method !== 'GET' || scope !== 'none'))) refuseCrossSite(context);
       const isAllowed =
         caller === anonymous ? anonymousRequests.take(readAddress(context)) : requests.take(caller.name);

@@ -1,6 +1,6 @@
 /**
- * The headers of every response. They prevent it from being executed, framed, sniffed, cached, or read by other sites. There are
- * few of them, because each header makes every response slower.
+ * Headers common to all responses. They prevent a response from being executed, framed, sniffed, cached, or read by
+ * other sites. There are few of them, because each header slows down every response.
  */
 export const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -19,9 +19,9 @@ export const PAGE_HEADERS = {
 } as const;
 
 /**
- * The headers of the console's files. Scripts are loaded only from these files, no text is evaluated as code, and no function that
- * creates HTML accepts a string. The only Trusted Types policy creates the URL of the workbench's worker, which parses long texts
- * without blocking the page (`web/pages/workbench/start-worker.ts`).
+ * The headers of the console's files. Scripts are loaded only from these files, no text is evaluated as code, and no
+ * function that creates HTML accepts a string. The only Trusted Types policy creates the URL of the workbench's worker,
+ * which parses long input without blocking the page (`web/pages/workbench/start-worker.ts`).
  */
 export const CONSOLE_HEADERS = {
   ...SECURITY_HEADERS,

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** The headers in which a browser names the requesting page. */
+/** The headers a browser uses to identify the requesting page. */
 interface PageHeaders {
   readonly host: string | undefined;
   readonly origin: string | undefined;
@@ -9,8 +9,8 @@ interface PageHeaders {
 }
 
 /**
- * Whether a request comes from a page of another origin; another port is another origin. Programs other than browsers send
- * neither header.
+ * Whether a request comes from a page of another origin; another port is another origin. Clients other than browsers
+ * send neither header.
  */
 export function isCrossSite({ host, origin, site }: PageHeaders, allowed: readonly string[]): boolean {
   if (origin !== undefined && allowed.includes(origin)) return false;
@@ -18,7 +18,7 @@ export function isCrossSite({ host, origin, site }: PageHeaders, allowed: readon
   return origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase());
 }
 
-/** Whether an address is reachable from this machine only. */
+/** Whether an address is reachable from this host only. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
   return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
@@ -35,8 +35,8 @@ export function formatUrl(host: string, port: number): string {
 }
 
 /**
- * Returns the group of an address, for limits. Addresses that one machine or one customer can easily use are counted together:
- * all of loopback, and IPv6 addresses with the same first 64 bits.
+ * Returns the group of an address, for limits. Addresses that a single host or customer can easily use are counted
+ * together: all of loopback, and IPv6 addresses with the same first 64 bits.
  *
  * @example
  * groupAddress('127.0.0.5') // 'loopback'

@@ -5,7 +5,7 @@ import { startScriptedRun } from '../fixtures/scripted-run.js';
 
 const TOKENS = [{ name: 'ada', scopes: ['read', 'run', 'decide'], value: 'ada-value' }] as const;
 
-/** Creates a function that sends requests as a page of the server does: with the headers and the cookie of a browser. */
+/** Creates a function that sends requests as one of the server's pages does: with a browser's headers and cookie. */
 function createPage(url: string) {
   let cookie = '';
   return async (path: string, init: RequestInit = {}): Promise<Response> => {

@@ -9,11 +9,11 @@ interface Bucket {
   at: number;
 }
 
-/** The maximum number of callers with a bucket; the bucket of the least recent caller is removed first. */
+/** The maximum number of callers with a bucket; the least recent caller's bucket is removed first. */
 const MAX_CALLERS = 10_000;
 
 /**
- * Creates a token bucket per caller. Buckets start full and are refilled evenly, so that bursts are allowed.
+ * Creates a token bucket per caller. Buckets start full and are refilled evenly, so bursts are allowed.
  *
  * @example
  * const limit = createRateLimit({ perMinute: 60, clock: Date.now })
@@ -39,7 +39,7 @@ export function createRateLimit({
     return bucket;
   }
 
-  /** Stores a bucket. The order of the last use is tracked only if the table is more than half full. */
+  /** Stores a bucket. The order of use is tracked only if the table is more than half full. */
   function storeBucket(key: string, bucket: Bucket): void {
     if (buckets.size > MAX_CALLERS / 2) buckets.delete(key);
     buckets.set(key, bucket);

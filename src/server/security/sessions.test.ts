@@ -11,7 +11,7 @@ function open({ https = false, now = 1_000_000 } = {}) {
   return { time, sessions };
 }
 
-/** The part of a Set-Cookie header that comes back. */
+/** The part of a Set-Cookie header that the browser sends back. */
 const sentBack = (header: string): string => header.split(';')[0] ?? '';
 
 describe('a session', () => {

@@ -13,13 +13,14 @@ interface Sessions {
   open(token: Token): string;
   /** Returns the `Set-Cookie` header that ends it in this browser. */
   close(): string;
-  /** Returns the caller of the `Cookie` header, if its signature is valid and it has not expired. */
+  /** Returns the caller identified by the `Cookie` header, if its signature is valid and it has not expired. */
   read(cookies: string): Caller | undefined;
 }
 
 /**
- * Creates sessions that are not stored: a cookie contains the name of the token and the time of its expiry, signed with a key that is
- * derived from the token. Every server with the same tokens accepts it, and it becomes invalid when its token is changed or removed.
+ * Creates sessions that are not stored: a cookie contains the token's name and expiry time, signed with a key derived
+ * from the token. Every server with the same tokens accepts it, and it becomes invalid when its token is changed or
+ * removed.
  */
 export function createSessions(
   tokens: readonly Token[],

@@ -23,7 +23,7 @@ export function toCaller({ name, scopes }: Token): Caller {
 }
 
 /**
- * Creates a function that finds a token by its value. All tokens are compared, each in constant time, so that timing reveals
+ * Creates a function that finds a token by its value. All tokens are compared, each in constant time, so timing reveals
  * nothing.
  */
 export function createTokenCheck(tokens: readonly Token[]): (sent: string) => Token | undefined {

@@ -13,7 +13,7 @@ interface StatisticsSource {
   readonly now: number;
 }
 
-/** The maximum number of causes that are counted separately, because causes are untrusted text. */
+/** The maximum number of causes counted separately, because causes are untrusted input. */
 const MAX_NAMES = 50;
 
 /** Counts the runs and inbox items of each time step. */
@@ -22,7 +22,7 @@ export function countStatistics({ span, runs, inbox, now }: StatisticsSource): r
   const findBucket = (time: number): number => Math.floor((time - since) / stepMs);
   const runsByBucket = groupBy(runs, ({ at }) => findBucket(at));
   const buckets = Math.ceil((until - since) / stepMs);
-  // Everything after the span is counted in an additional last bucket.
+  // Everything after the span is counted in an extra last bucket.
   const inboxByBucket = groupBy(inbox.slots, ({ at }) => (at >= until ? buckets : findBucket(at)));
   const ends = Array.from({ length: buckets }, (_, index) => Math.min(since + (index + 1) * stepMs, until, now));
   const queues = rewindInbox(inbox, inboxByBucket, ends);
@@ -59,8 +59,8 @@ function readLatency(durations: RunCounts['durations']): Bucket['runs'][number][
 }
 
 /**
- * Computes how many items were open at the end of each step. It starts with the items that are open now and goes back in time: an
- * item that was resolved later counts as open, and an item that was opened later does not.
+ * Computes the number of open items at the end of each step. It starts with the currently open items and goes back in
+ * time: an item that was resolved later counts as open, and an item that was opened later does not.
  */
 function rewindInbox(
   history: InboxHistory,
@@ -92,7 +92,7 @@ function groupBy<Key, Value>(values: Iterable<Value>, deriveKey: (value: Value) 
   return groups;
 }
 
-/** Returns the first `limit` different names unchanged, and `other` for all further ones. */
+/** Returns the first `limit` distinct names unchanged, and `other` for all further names. */
 function limitNames(limit: number): (name: string) => string {
   const known = new Set<string>();
   return (name) => {
@@ -104,7 +104,8 @@ function limitNames(limit: number): (name: string) => string {
 }
 
 /**
- * Computes the percentile of counted values by nearest rank. Values must be in ascending order; there must be at least one.
+ * Computes the percentile of counted values by nearest rank. Values must be in ascending order; there must be at least
+ * one.
  *
  * @example
  * computePercentile([[10, 1], [20, 2], [30, 1]], 0.5) // 20

@@ -9,15 +9,15 @@ export interface StatisticsSpan {
 }
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
-/** Usual step lengths in seconds, from a minute to a year. */
+/** Common step lengths in seconds, from a minute to a year. */
 const STEPS = [60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_800, 2_592_000, 31_536_000] as const;
-/** The maximum number of steps by default: more would not fit on a chart as wide as a screen. */
+/** The maximum number of steps by default: more would not fit on a full-width chart. */
 const USUAL_BUCKETS = 60;
 const MAX_BUCKETS = 500;
 
 /**
- * Reads the span of a request: the last week by default, in a few dozen steps. It starts at a multiple of the step, so that
- * repeating the request a moment later returns the same steps.
+ * Reads the span of a request: the last week by default, in a few dozen steps. It starts at a multiple of the step, so
+ * repeating the request shortly after returns the same steps.
  */
 export function readStatisticsSpan(query: Readonly<Record<string, string>>, now: number): StatisticsSpan {
   const until = readTime(query['until']) ?? now;
@@ -39,7 +39,7 @@ export function readStatisticsSpan(query: Readonly<Record<string, string>>, now:
   return { since, until, stepMs };
 }
 
-/** The lengths of the slots in which runs are counted. A step consists of complete slots. */
+/** The lengths of the slots that runs are counted in. A step consists of whole slots. */
 const SLOTS_MS = [86_400_000, 3_600_000, 60_000];
 
 function roundStep(stepMs: number): number {

@@ -31,7 +31,7 @@ interface Item {
   readonly cause: string;
 }
 
-/** Converts items that are not counted in their slots yet to a history. */
+/** Converts items that are not yet counted in slots to a history. */
 function toHistory(items: readonly Item[], since = SPAN.since): InboxHistory {
   const open = items.filter(({ resolved_at }) => resolved_at === null).map(({ created_at }) => created_at);
   const opened = items.map(({ created_at: at, cause }) => ({
@@ -51,7 +51,7 @@ function toHistory(items: readonly Item[], since = SPAN.since): InboxHistory {
 const count = (runs: readonly RunSample[], inbox: readonly Item[] = []) =>
   countStatistics({ span: SPAN, runs: runs.map(toSlot), inbox: toHistory(inbox), now: NOW });
 
-/** Converts a run to what a store returns while it is not counted in its slots yet. */
+/** Converts a run to the record that a store returns while it is not yet counted in a slot. */
 const toSlot = (sample: RunSample) => ({ at: sample.ended_at, engine: sample.engine, counts: countRun(sample) });
 
 describe('statistics over time', () => {

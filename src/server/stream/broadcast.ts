@@ -65,7 +65,10 @@ export interface Reader {
 /** Why a reader was detached. */
 type Detachment = 'behind' | 'over';
 
-/** Sends the events of a run to all readers that are up to date. Each event is encoded once, and one write may send many events. */
+/**
+ * Sends a run's events to all readers that are up to date. Each event is encoded once, and one write can contain many
+ * events.
+ */
 export interface Broadcast {
   readonly head: LogPosition;
   /** Whether a reader at this position can be attached without reading the store. */
@@ -80,7 +83,7 @@ interface BroadcastOptions {
   readonly protocol: StreamProtocol;
   /** Reads the events to send; owned by the broadcast. */
   readonly logReader: LogReader;
-  /** Calls `wake` when there may be new events. Returns the function that stops watching. */
+  /** Calls `wake` when there might be new events. Returns the function that stops watching. */
   readonly watch: (wake: () => void) => () => void;
   /** Returns the end of the run; undefined while it has not ended. */
   readonly findEnd: () => Promise<{ readonly status: string | null } | undefined>;
@@ -89,15 +92,17 @@ interface BroadcastOptions {
   readonly onClose: () => void;
 }
 
-/** The maximum number of bytes that are buffered for a reader. A slower reader is detached, and gets its events from the store. */
+/**
+ * The maximum number of bytes buffered for a reader. A slower reader is detached, and gets its events from the store.
+ */
 const MAX_UNSENT = 256 * 1024;
 /** After each write, a broadcast pauses for this many times as long as the write took. With many readers, this leads to fewer, larger chunks. */
 const PAUSE_FACTOR = 2;
 const MIN_PAUSE_MS = 4;
 const MAX_PAUSE_MS = 100;
 /**
- * When the store is checked for the end of a run: a single notification may announce both the last events and the end. The delays
- * are for the last event of an attempt, for any other event, and for the case that a notification is lost.
+ * When the store is checked for the end of a run: a single notification can announce both the last events and the end.
+ * The delays apply to an attempt's last event, to any other event, and to a lost notification.
  */
 const LAST_EVENT_POLL_MS = 50;
 const QUIET_POLL_MS = 1000;
@@ -164,7 +169,7 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
     close();
   }
 
-  /** Sends new events. If there are none, checks whether the run has ended. All events are sent before the end. */
+  /** Sends new events, or checks whether the run has ended. All events are sent before the end. */
   async function poll(): Promise<void> {
     let spent = await sendAll();
     if (spent === undefined || performance.now() >= pollDue) {

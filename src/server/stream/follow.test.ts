@@ -10,7 +10,7 @@ import { createStreamHub } from './stream-hub.js';
 import { parsePosition } from './stream-protocol.js';
 import type { StreamProtocol } from './stream-protocol.js';
 
-/** An outlet whose reader accepts bytes when the test allows it. */
+/** A connection whose reader accepts bytes when the test allows it. */
 function createManualOutlet() {
   let text = '';
   let waiting: Uint8Array[] = [];

@@ -1,12 +1,15 @@
 import type { Outlet } from './outlet.js';
 import type { StartStream } from './stream-hub.js';
 
-/** The name for both logs of a run on one connection: a browser opens at most six connections to a server, for all windows together. */
+/**
+ * The name for both of a run's logs on one connection: a browser opens at most six connections per server, across all
+ * windows.
+ */
 export const BOTH_PROTOCOLS = 'fcmp,rasp';
 
 /**
- * Sends several streams over one connection, which ends with the last of them. For a stream that has nothing to send, an end is sent
- * too, so that a reader can count the ends. Undefined if no stream has anything to send.
+ * Sends multiple streams over one connection, which closes when the last of them ends. A stream with nothing to send
+ * also gets an end event, so a reader can count the ends. Undefined if no stream has anything to send.
  */
 export function joinStreams(starts: readonly (StartStream | undefined)[], end: string): StartStream | undefined {
   if (starts.every((start) => start === undefined)) return undefined;
@@ -30,7 +33,7 @@ export function joinStreams(starts: readonly (StartStream | undefined)[], end: s
   };
 }
 
-/** Creates the outlet for one of several streams that share a connection. */
+/** Creates the connection for one of the streams that share it. */
 function shareOutlet(outlet: Outlet, onEnd: () => void): Outlet {
   let isEnded = false;
   return {

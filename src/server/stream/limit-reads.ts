@@ -1,7 +1,7 @@
 import type { EventLog } from '../../runs/index.js';
 
 /**
- * Limits the reads of a log to one page in each turn of the event loop. Without this limit, many readers of long runs would block
+ * Limits log reads to one page per turn of the event loop. Without this limit, many readers of long runs would block
  * other requests.
  */
 export function limitReads(log: Pick<EventLog, 'read'>): Pick<EventLog, 'read'> {

@@ -13,13 +13,16 @@ import {
 } from './stream-protocol.js';
 import type { StreamProtocol, EventEncoder } from './stream-protocol.js';
 
-/** Reads the log of a run in encoded chunks, starting at a position. */
+/** Reads a run's log in encoded chunks, starting at a position. */
 export interface LogReader {
   /** The last position read. */
   readonly position: LogPosition;
-  /** Returns the next chunk; undefined if there is none yet. */
+  /** Returns the next chunk; undefined if nothing new is available yet. */
   next(): Promise<Chunk | undefined>;
-  /** Returns the final events of a projection after the run has ended. Advances the position by one, so that they are sent once. */
+  /**
+   * Returns the final events of a projection after the run has ended. Advances the position by one, so they are sent
+   * only once.
+   */
   finish(): Promise<string>;
 }
 
@@ -36,7 +39,10 @@ export type SharedChunks = Map<string, Promise<Chunk | undefined>>;
 /** The limits for the number of events per chunk. */
 const MIN_EVENTS = 16;
 const MAX_EVENTS = 256;
-/** The number of events per chunk grows only while chunks are smaller than this, because a single event may have megabytes. */
+/**
+ * The number of events per chunk grows only while chunks are smaller than this, because a single event can be megabytes
+ * long.
+ */
 const CHUNK_BYTES = 256 * 1024;
 
 /** Creates a reader that starts after a position. A projection gets all earlier events first, because its output depends on them. */
@@ -109,15 +115,15 @@ export function createLogReader({ log, runId, protocol, after }: LogReaderOption
 /** Consecutive events, encoded once for all readers. */
 export interface Chunk {
   readonly bytes: Buffer;
-  /** The offset at which the bytes of each event end. In a projection, an event may have no bytes. */
+  /** The offset at which the bytes of each event end. In a projection, an event can have no bytes. */
   readonly parts: readonly { readonly position: LogPosition; readonly end: number }[];
-  /** The position of a reader that has received the entire chunk. */
+  /** The position of a reader that has received the whole chunk. */
   readonly last: LogPosition;
   /** Whether it contains the end of an attempt or of the run. */
   readonly isTerminal: boolean;
 }
 
-/** Encodes the events after a position; missing events become a gap. Undefined if there are none. */
+/** Encodes the events after a position; missing events become a gap. Undefined if there are no events. */
 function encodeChunk(
   events: readonly Emitted[],
   {
@@ -157,8 +163,8 @@ function isTerminal({ protocol, event }: Emitted): boolean {
 }
 
 /**
- * Returns the gap to send at the end of a run whose events were all deleted: a reader cannot know whether it received them
- * all. Empty while any event is left, because the oldest are deleted first.
+ * Returns the gap to send at the end of a run whose events were all deleted: a reader cannot know whether it received
+ * them all. Empty while any event is left, because the oldest are deleted first.
  */
 export async function describeLostEvents(
   log: Pick<EventLog, 'read'>,

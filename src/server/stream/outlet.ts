@@ -5,11 +5,11 @@ export interface Outlet {
   /** Bytes written but not sent yet. */
   readonly unsent: number;
   readonly isClosed: boolean;
-  /** Accepts complete events only, because several streams may write to the same connection. */
+  /** Accepts complete events only, because multiple streams can write to the same connection. */
   write(bytes: Uint8Array): void;
-  /** Resolves once everything was sent or the connection closed. */
+  /** Resolves once everything has been sent or the connection has closed. */
   drained(): Promise<void>;
-  /** Calls a function once, when the connection has closed. */
+  /** Calls the function once, when the connection has closed. */
   onClose(callback: () => void): void;
   /** Sends the remaining data, then closes. */
   end(): void;
@@ -22,8 +22,8 @@ const NOTHING = new Uint8Array();
 const KEEP_ALIVE_MS = 30_000;
 
 /**
- * Takes over a connection. The body ends with the connection instead of being chunked, so the same bytes can be written to
- * every socket, without framing or copying them for each reader.
+ * Takes over a connection. The body ends with the connection instead of being chunked, so the same bytes can be written
+ * to every socket, without framing or copying them for each reader.
  */
 export function createSocketOutlet(outgoing: ServerResponse, headers: Readonly<Record<string, string>>): Outlet {
   outgoing.removeHeader('transfer-encoding');
@@ -60,7 +60,7 @@ export function createSocketOutlet(outgoing: ServerResponse, headers: Readonly<R
   };
 }
 
-/** Creates an outlet that writes to a web stream, for requests without a connection. */
+/** Creates a connection that writes to a web stream, for requests without a socket. */
 export function createWebOutlet(): { readonly outlet: Outlet; readonly body: ReadableStream<Uint8Array> } {
   const waiting: (() => void)[] = [];
   const closing: (() => void)[] = [];

@@ -21,12 +21,13 @@ type History = ResponseOf<typeof ENDPOINTS.readHistory>;
 
 const DEFAULT_LIMIT = 1000;
 const PAGE = 256;
-/** A response ends after this many bytes, even if it has only a few events. */
+/** A response stops after this many bytes, even if it has only a few events. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * Creates a function that reads a range of past events, both ends included. `limit` counts events of the log; in a projection, each
- * may become several events or none. A projection gets all earlier events first, because its output depends on them.
+ * Creates a function that reads a range of past events, both ends included. `limit` counts events of the log; in a
+ * projection, each can become multiple events or none. A projection gets all earlier events first, because its output
+ * depends on them.
  */
 export function createHistory(log: Pick<EventLog, 'read'>): (run: RunRecord, query: HistoryQuery) => Promise<History> {
   return async (run, query) => {

@@ -137,7 +137,7 @@ describe('a connection', () => {
     reader.pause();
     const before = listNumbers(run);
     const [sample] = run.events.flatMap((emitted) => (emitted.protocol === 'fcmp' ? [emitted.event] : []));
-    // More than the buffers of the system take.
+    // More than the system's buffers hold.
     const count = 100;
     const steady = readUntil(await fetch(`${url}/v1/runs/run-1/events`), String(before.length + count));
     for (let seq = before.length + 1; seq <= before.length + count; seq++) {
@@ -183,7 +183,7 @@ describe('a connection', () => {
   });
 });
 
-/** An answer whose connection breaks after the first bytes. */
+/** A response whose connection breaks after the first bytes. */
 async function readFirstPiece({ body, headers }: Response): Promise<Response> {
   const reader = body?.getReader();
   const { value } = (await reader?.read()) ?? {};

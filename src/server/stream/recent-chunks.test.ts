@@ -5,7 +5,7 @@ import { createRecentChunks } from './broadcast.js';
 
 const at = (seq: number) => ({ attempt: 0, seq });
 
-/** A chunk in which each event is its number and a comma, or empty for a multiple of five. */
+/** A chunk where each event is its number and a comma, or empty for multiples of five. */
 function chunk(from: number, count: number): Chunk {
   const parts: { position: { attempt: number; seq: number }; end: number }[] = [];
   let text = '';

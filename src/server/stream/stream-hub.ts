@@ -21,7 +21,7 @@ import type { SharedChunks, Chunk, LogReader } from './log-reader.js';
 import { comparePositions } from '../../events/index.js';
 import type { EventLog } from '../../runs/index.js';
 
-/** A reader's request. The run was read before its events, so its state may be older than they are. */
+/** A reader's request. The run was loaded before its events, so its state can be older than the events. */
 interface StreamRequest {
   readonly run: RunRecord;
   readonly protocol: StreamProtocol;
@@ -34,7 +34,7 @@ export type StartStream = (outlet: Outlet) => void;
 /** All streams of a server. */
 interface StreamHub {
   /**
-   * Checks whether there is, or may be, anything to send; undefined if the reader has everything. Throws
+   * Checks whether there is, or might be, anything to send; undefined if the reader has everything. Throws
    * `INVALID_POSITION` for a position that the run has not reached.
    */
   prepare(request: StreamRequest): Promise<StartStream | undefined>;
@@ -51,7 +51,6 @@ interface StreamHubOptions {
 /** The heartbeat interval, which is shorter than the idle time-outs of proxies. */
 const HEARTBEAT_MS = 15_000;
 
-/** Creates the hub of a server. */
 export function createStreamHub({ store, log, logger, ending }: StreamHubOptions): StreamHub {
   const broadcasts = createBroadcasts(store, logger);
   const shared: SharedChunks = new Map();
@@ -133,17 +132,17 @@ interface FollowOptions {
   readonly log: Pick<EventLog, 'read'>;
   readonly broadcasts: Broadcasts;
   readonly shared: SharedChunks;
-  /** The log reader and the first chunk that it read, to check whether there is anything to send. */
+  /** The log reader and its first chunk, which shows whether there is anything to send. */
   readonly logReader?: LogReader | undefined;
   readonly chunk?: Chunk | undefined;
 }
 
-/** The maximum number of bytes that are buffered for a reader of past events. */
+/** The maximum number of bytes buffered for a reader of past events. */
 const MAX_UNSENT = 64 * 1024;
 
 /**
- * Sends a reader everything after its position: past events from the store at the reader's pace, then live events together
- * with all other readers. A reader that falls behind gets a `lag` event and continues from the store.
+ * Sends a reader everything after its position: past events from the store at the reader's pace, then live events
+ * together with all other readers. A reader that falls behind gets a `lag` event and continues from the store.
  */
 async function follow(reader: Reader, options: FollowOptions): Promise<void> {
   const { runId, protocol, log, broadcasts, shared } = options;
@@ -161,7 +160,7 @@ async function follow(reader: Reader, options: FollowOptions): Promise<void> {
     return true;
   }
 
-  /** Waits until everything was sent; disconnects the reader and returns false if that takes too long. */
+  /** Waits until everything has been sent; disconnects the reader and returns false if that takes too long. */
   async function drainOrDestroy(): Promise<boolean> {
     if (await waitUntilDrained(outlet)) return true;
     outlet.destroy();
@@ -205,7 +204,7 @@ async function follow(reader: Reader, options: FollowOptions): Promise<void> {
 /** A reader that accepts no bytes for this long is disconnected. */
 const STALL_MS = 60_000;
 
-/** Waits until everything was sent; false if that takes too long. */
+/** Waits until everything has been sent; false if that takes too long. */
 async function waitUntilDrained(outlet: Outlet, stallMs = STALL_MS): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {

@@ -3,15 +3,15 @@ import { LOG_START, readPosition, createAcpProjection, createAgUiProjection } fr
 import type { LogPosition, Emitted, Projection } from '../../events/index.js';
 import type { EventQuery } from '../../runs/index.js';
 
-/** The protocols in which the events of a run are streamed. */
+/** The protocols for streaming a run's events. */
 export type StreamProtocol = 'fcmp' | 'rasp' | 'agui' | 'acp';
 
-/** Reads the protocol of a request that was already validated; FCMP by default. */
+/** Reads the protocol from a validated request; FCMP by default. */
 export function readProtocol(word: string | undefined): StreamProtocol {
   return word === 'rasp' || word === 'agui' || word === 'acp' ? word : 'fcmp';
 }
 
-/** Returns the log from which a protocol is created: projections read only FCMP. */
+/** Returns the log that a protocol is based on: projections read only FCMP. */
 export function chooseSourceLog(protocol: StreamProtocol): EventQuery['protocol'] {
   return protocol === 'rasp' ? 'rasp' : 'fcmp';
 }
@@ -38,12 +38,12 @@ export function parseBothPositions(word: string | undefined): Readonly<Record<'f
   return { fcmp: parsePosition('fcmp', fcmp), rasp: parsePosition('rasp', rasp) };
 }
 
-/** Returns the position before another, so that reading after it includes the other. */
+/** Returns the preceding position: reading after it includes the given position. */
 export function previousPosition({ attempt, seq }: LogPosition): LogPosition {
   return { attempt, seq: Math.max(0, seq - 1) };
 }
 
-/** Returns the position after another, in the same attempt. */
+/** Returns the next position in the same attempt. */
 export function nextPosition(protocol: StreamProtocol, { attempt, seq }: LogPosition): LogPosition {
   return { attempt: protocol === 'rasp' ? Math.max(1, attempt) : attempt, seq: seq + 1 };
 }
@@ -56,9 +56,9 @@ export function isNext(protocol: StreamProtocol, last: LogPosition, next: LogPos
 
 /** Converts events to a protocol, one at a time. */
 export interface EventEncoder {
-  /** Returns the events of the protocol for one event of the log; may be empty. */
+  /** Returns the protocol's events for one event of the log; possibly empty. */
   encode(emitted: Emitted): readonly object[];
-  /** Returns the events to send after the last one. */
+  /** Returns the events to send after the last event. */
   finish(): readonly object[];
   /** Whether the output depends on earlier events. */
   readonly isStateful: boolean;
@@ -92,7 +92,7 @@ export const HEARTBEAT = Buffer.from(':\n\n');
 export const RETRY = Buffer.from('retry: 1000\n\n');
 
 /**
- * Formats the server-sent events for one event of the log. Only the last has the position as its id, so that a reader that
+ * Formats the server-sent events for one event of the log. Only the last has the position as its id, so a reader that
  * received only some of them gets all of them again.
  */
 export function formatEvents(events: readonly object[], id: string): string {
@@ -114,14 +114,14 @@ export function formatLag(protocol: StreamProtocol, after: LogPosition): string 
   return formatNotice(protocol, 'lag', { after: formatPosition(protocol, after) }, null);
 }
 
-/** Reports that the run has ended and everything was sent. */
+/** Reports that the run has ended and everything has been sent. */
 export function formatEnd(protocol: StreamProtocol, status: string | null): string {
   return formatNotice(protocol, 'end', { status }, null);
 }
 
 /**
- * Formats an event about the stream itself. Clients of AG-UI parse every line that begins with `data:` as one of their events, and
- * split at line feeds only; for all other readers a carriage return ends a line too.
+ * Formats an event about the stream itself. Clients of AG-UI parse every line that starts with `data:` as one of their
+ * events, and split at line feeds only; for all other readers a carriage return ends a line too.
  */
 function formatNotice(protocol: StreamProtocol, name: string, data: object, id: string | null): string {
   const lines = [`event: ${name}`, ...(id === null ? [] : [`id: ${id}`]), `data: ${JSON.stringify(data)}`];

@@ -57,7 +57,7 @@ describe('the stream of a run that has ended', () => {
     for (const [index, { id }] of all.entries()) {
       if (id === undefined) continue;
       const rest = await readStream(follow(`?protocol=${protocol}`, { 'last-event-id': id }));
-      // With nothing left there is no stream, hence no end.
+      // If nothing is left to send, there is no stream and no end event.
       expect(rest).toEqual(index === all.length - 2 ? [] : all.slice(index + 1));
     }
   });

@@ -3,7 +3,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 /** The forges whose webhooks are supported. */
 export type TriggerType = 'github' | 'gitlab';
 
-/** An issue to which the label that starts work was added. */
+/** An issue that was given the label that starts work. */
 export interface LabeledIssue {
   /** `owner/repo`, or `group/project`. */
   readonly repository: string;
@@ -15,7 +15,7 @@ export interface LabeledIssue {
   readonly sender: string;
 }
 
-/** Reads a header by its name in lower case. */
+/** Reads a header by its lower-case name. */
 export type ReadHeader = (name: string) => string | undefined;
 
 /** Whether the sender of a delivery knows the secret: GitHub signs the body with it, GitLab sends it. */
@@ -41,14 +41,16 @@ function hash(word: string): Buffer {
 
 const DELIVERY_ID = /^[\w-]{8,100}$/;
 
-/** Returns the id of a delivery: the id from the forge or, if it sent none, the hash of the body. A repeated delivery has the same id. */
+/**
+ * Returns a delivery's id: the forge's id or, if missing, the hash of the body. A repeated delivery has the same id.
+ */
 export function readDeliveryId(type: TriggerType, body: Uint8Array, header: ReadHeader): string {
   const given =
     type === 'github' ? header('x-github-delivery') : (header('idempotency-key') ?? header('x-gitlab-event-uuid'));
   return given !== undefined && DELIVERY_ID.test(given) ? given : createHash('sha256').update(body).digest('hex');
 }
 
-/** Reads the issue to which an event added the label. For any other event, returns the reason why it is ignored. */
+/** Reads the issue that an event added the label to. For any other event, returns the reason why it is ignored. */
 export function readIssueEvent(
   type: TriggerType,
   label: string,

@@ -17,23 +17,26 @@ export interface NotifyOptions {
   readonly ending: AbortSignal;
 }
 
-/** How often the list is read. */
+/** How often the list is polled. */
 const POLL_MS = 3000;
-/** The maximum number of requests in a round. The rest is sent in later rounds. */
+/** The maximum number of requests per round. The rest are sent in later rounds. */
 const MAX_PER_ROUND = 10;
 /** An entry is dropped after this many failed attempts, about ten hours; the console still shows it. */
 const MAX_ATTEMPTS = 20;
-/** The pause after the first failure. It is doubled after each further failure, up to an hour. */
+/** The pause after the first failure. It doubles after each further failure, up to an hour. */
 const FIRST_PAUSE_MS = 3000;
 const MAX_PAUSE_MS = 3_600_000;
 
-/** Sends a signed request for each new entry in the list of everything that waits for a person, until the server shuts down. */
+/**
+ * Sends a signed request for each new entry in the list of everything that waits for a human, until the server shuts
+ * down.
+ */
 export function startNotifier({ post, consoleUrl = '', store, logger, ending }: NotifyOptions): {
   readonly stopped: Promise<void>;
 } {
   const list = createWaitingList(store);
   const round = createRound(async (entry) => {
-    // The key is part of the body too, because the signature covers only that.
+    // The key is also in the body, because the signature covers only the body.
     const key = `${await store.readInstallation()} waiting ${encodeURIComponent(entry.id)}`;
     await post({ ...toNotification(entry, consoleUrl), idempotency_key: key }, key, ending);
   });
@@ -51,7 +54,7 @@ export function startNotifier({ post, consoleUrl = '', store, logger, ending }: 
   return { stopped: work() };
 }
 
-/** The attempts to send an entry. */
+/** The delivery state of an entry. */
 interface Attempts {
   readonly count: number;
   /** When to try again, in milliseconds since 1970; infinity if the entry was sent or dropped. */
@@ -61,8 +64,8 @@ interface Attempts {
 const NO_ATTEMPT: Attempts = { count: 0, retryAt: -Infinity };
 
 /**
- * Creates a function that sends one round of requests at the same time: for new entries, and again for failed ones whose pause
- * is over. Entries that are no longer in the list are forgotten, so memory is bounded by the list.
+ * Creates a function that sends one round of concurrent requests: for new entries, and again for failed entries whose
+ * pause is over. Entries that are no longer in the list are dropped, so memory use is bounded by the list.
  */
 export function createRound(
   send: (entry: WaitingEntry) => Promise<void>,
@@ -72,7 +75,7 @@ export function createRound(
   return async ({ items }) => {
     attempts = new Map(items.map(({ id }) => [id, attempts.get(id) ?? NO_ATTEMPT]));
     const getAttempts = ({ id }: WaitingEntry): Attempts => attempts.get(id) ?? NO_ATTEMPT;
-    // Entries with the fewest attempts come first, so that entries that always fail do not block them.
+    // Entries with the fewest attempts come first, so entries that always fail do not block them.
     const due = items
       .filter((entry) => getAttempts(entry).retryAt <= clock())
       .toSorted((one, other) => getAttempts(one).count - getAttempts(other).count)
@@ -95,11 +98,11 @@ export function createRound(
   };
 }
 
-/** The maximum length of the text: enough for a chat message. */
+/** The maximum text length: enough for a chat message. */
 const MAX_TEXT_LENGTH = 1000;
 
 /**
- * Converts an entry for the webhook: its kind, its text, and the page where a person can answer it.
+ * Converts an entry for the webhook: its kind, its text, and the page where a user can answer it.
  *
  * @example
  * toNotification(entry, 'https://sluice.example.org') // { event: 'waiting', kind: 'question', … }

@@ -9,17 +9,17 @@ export interface QuestionReader {
   readonly read: (run: string) => Promise<readonly OpenQuestion[]>;
 }
 
-/** The maximum number of runs whose position is cached. It is unlikely that more runs wait at the same time. */
+/** The maximum number of runs whose position is cached. It is unlikely that more runs wait concurrently. */
 const MAX_RUNS = 500;
-/** The number of events before the end of a log that are searched: an agent prints little after its question. */
+/** The number of events searched before the end of a log: an agent prints little after its question. */
 const WINDOW = 500;
 const PAGE = 1000;
 /** The maximum number of steps to find the end of a log: enough for 2^40 events. */
 const MAX_STEPS = 80;
 
 /**
- * Creates a reader of open questions. The end of a log is found once, with about twenty short reads; after that only new events
- * are read.
+ * Creates a reader of open questions. The end of a log is located once, with about twenty short reads; after that, only
+ * new events are read.
  */
 export function createQuestionReader(store: Pick<Store, 'read'>): QuestionReader {
   const cache = new Map<string, { readonly last: number; readonly open: readonly OpenQuestion[] }>();

@@ -4,7 +4,7 @@ import type { Store } from '../../store/index.js';
 import { createQuestionReader } from './open-questions.js';
 import type { OpenQuestion } from './open-questions.js';
 
-/** Everything that is waiting for a person. */
+/** Everything that is waiting for a human. */
 export interface WaitingList {
   readonly items: readonly WaitingEntry[];
   /** False if there are more entries of a kind than are listed. */
@@ -13,12 +13,12 @@ export interface WaitingList {
 
 /** The maximum number of entries of each kind. */
 const MAX_ENTRIES = 200;
-/** The maximum length of a text. An agent's question may have megabytes; the list contains only the beginning. */
+/** The maximum text length. An agent's question can be megabytes long; the list contains only the start. */
 const MAX_TEXT_LENGTH = 4000;
 const MAX_TASK_LENGTH = 300;
 const MAX_OPTIONS = 20;
 
-/** Creates the list of everything waiting for a person, for the console and for the notification webhook. */
+/** Creates the list of everything waiting for a human, for the console and the notification webhook. */
 export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'listInbox' | 'listSinks'>): {
   readonly read: () => Promise<WaitingList>;
 } {

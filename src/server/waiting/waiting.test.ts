@@ -29,7 +29,7 @@ function createEvent(seq: number, type: FcmpEvent['type'], data: object, attempt
   return event as unknown as FcmpEvent;
 }
 
-/** An event that asks; a later one is asked a millisecond later. */
+/** An event with a question; each later question is asked a millisecond later. */
 function ask(seq: number, type: OpenQuestion['type'], data: object): OpenQuestion {
   return { ...createEvent(seq, type, data), ts: new Date(NOW + seq).toISOString() } as OpenQuestion;
 }
@@ -88,7 +88,7 @@ describe('open questions', () => {
   });
 });
 
-/** A store with one thing of each kind that waits. */
+/** A store with one waiting item of each kind. */
 async function fill(store: Awaited<ReturnType<typeof openServer>>['store']): Promise<void> {
   const spec = { engine: 'codex', prompt: 'Paint the shed.', workdir: '/w' } as const;
   for (const [id, event] of [
