@@ -69,6 +69,8 @@ it('progress is not written to a pipe', async () => {
 it.each([
   [{ done: 50, total: 200, ms: 1000, unit: 'cases' }, '50 of 200 cases, 50/s, 3 s left'],
   [{ done: 1500, ms: 1000, unit: 'bytes' }, '1.5 kB, 1.5 kB/s'],
+  [{ done: 999_999, ms: 1001, unit: 'bytes' }, '1.0 MB, 999.0 kB/s'],
+  [{ done: 9999, ms: 10_000, unit: 'bytes' }, '10.0 kB, 1.0 kB/s'],
   [{ done: 1, total: 7201, ms: 1000, unit: 'rows' }, '1 of 7,201 rows, 1/s, 2 h 0 min left'],
   [{ done: 0, total: 10, ms: 0, unit: 'rows' }, '0 of 10 rows, 0/s'],
   [{ done: 10, total: 1207, ms: 1000, unit: 'rows' }, '10 of 1,207 rows, 10/s, 2 min 0 s left'],

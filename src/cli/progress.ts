@@ -76,11 +76,13 @@ export function describeProgress({
 function formatBytes(bytes: number): string {
   let amount = bytes;
   let unit = 0;
-  while (amount >= 1000 && unit < BYTE_UNITS.length - 1) {
+  const format = (): string => (unit === 0 ? String(Math.round(amount)) : amount.toFixed(1));
+  // The rounded amount decides: 999,999 bytes are 1.0 MB, not 1000.0 kB.
+  while (Number(format()) >= 1000 && unit < BYTE_UNITS.length - 1) {
     amount /= 1000;
     unit += 1;
   }
-  return `${unit === 0 ? Math.round(amount) : amount.toFixed(1)} ${BYTE_UNITS[unit] ?? ''}`;
+  return `${format()} ${BYTE_UNITS[unit] ?? ''}`;
 }
 
 function formatCount(amount: number): string {

@@ -26,6 +26,9 @@ test.each([
   [1, '1 byte'],
   [999, '999 bytes'],
   [1000, '1.0 kB'],
+  [999_949, '999.9 kB'],
+  [999_999, '1.0 MB'],
+  [999_999_999, '1.0 GB'],
   [3_450_000, '3.5 MB'],
   [2_000_000_000_000, '2000.0 GB'],
 ])('%d bytes are formatted as %s', (bytes, expected) => {
@@ -41,6 +44,7 @@ test('a usage is formatted without its unknown figures', () => {
 test.each([
   [0, '$0'],
   [0.0012, '$0.0012'],
+  [0.009_99, '$0.01'],
   [0.5, '$0.50'],
   [1234.5, '$1,234.50'],
 ])('%d dollars are formatted as %s', (dollars, expected) => {
@@ -49,7 +53,10 @@ test.each([
 
 test.each([
   [12, '12'],
+  [999.6, '1.0k'],
   [12_345, '12.3k'],
+  [999_949, '999.9k'],
+  [999_999, '1.0M'],
   [4_500_000, '4.5M'],
 ])('the short form of %d is %s', (count, expected) => {
   expect(formatShort(count)).toBe(expected);

@@ -12,11 +12,17 @@ export function formatCount(count: number): string {
 /** Formats a number of bytes: `12 bytes`, `3.4 kB`, `1.2 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
-  const steps = Math.min(UNITS.length, Math.floor(Math.log10(bytes) / 3));
-  return `${(bytes / 1000 ** steps).toFixed(1)} ${UNITS[steps - 1] ?? ''}`;
+  let [amount, unit] = [bytes / 1000, 0];
+  while (roundsToThousand(amount) && unit < UNITS.length - 1) [amount, unit] = [amount / 1000, unit + 1];
+  return `${amount.toFixed(1)} ${UNITS[unit] ?? ''}`;
 }
 
 const UNITS = ['kB', 'MB', 'GB'] as const;
+
+/** Whether an amount with one decimal is shown as 1000.0 or more, and therefore needs the next unit. */
+function roundsToThousand(amount: number): boolean {
+  return Number(amount.toFixed(1)) >= 1000;
+}
 
 /** Tokens and cost of a run, as far as the engine reports them. */
 interface Usage {
@@ -52,7 +58,7 @@ export function formatUsage(usage: Usage | null | undefined): string {
  */
 export function formatMoney(dollars: number): string {
   if (dollars === 0) return '$0';
-  if (dollars < 0.01) return `$${dollars.toFixed(4)}`;
+  if (Number(dollars.toFixed(4)) < 0.01) return `$${dollars.toFixed(4)}`;
   const [whole = '0', cents = '00'] = dollars.toFixed(2).split('.');
   return `$${formatCount(Number(whole))}.${cents}`;
 }
@@ -64,6 +70,7 @@ export function formatMoney(dollars: number): string {
  * formatShort(12345) // '12.3k'
  */
 export function formatShort(count: number): string {
-  if (count < 1000) return String(Math.round(count));
-  return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+  if (Math.round(count) < 1000) return String(Math.round(count));
+  const thousands = count / 1000;
+  return roundsToThousand(thousands) ? `${(thousands / 1000).toFixed(1)}M` : `${thousands.toFixed(1)}k`;
 }

@@ -4,7 +4,10 @@ import { formatDuration, formatMoment, formatWait } from './time.js';
 test.each([
   [0, '0 ms'],
   [999, '999 ms'],
+  [999.6, '1.0 s'],
   [1234, '1.2 s'],
+  [59_949, '59.9 s'],
+  [59_999, '1 min 0 s'],
   [200_000, '3 min 20 s'],
   [7_500_000, '2 h 5 min'],
   [200_000_000, '2 d 7 h'],

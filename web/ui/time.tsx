@@ -22,10 +22,12 @@ function padTwo(number: number): string {
 
 /** Formats a duration in its two largest units: `1.2 s`, `3 min 20 s`, `2 h 5 min`. */
 export function formatDuration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`;
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`;
+  const seconds = (ms / 1000).toFixed(1);
+  if (Number(seconds) < 60) return `${seconds} s`;
+  // 59.96 seconds are already shown as a minute.
+  const minutes = Math.max(1, Math.floor(ms / 60_000));
+  if (minutes < 60) return `${minutes} min ${Math.floor(Math.max(0, ms - minutes * 60_000) / 1000)} s`;
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
