@@ -7,21 +7,21 @@ import type { InboxItem, OrderRecord, RunRecord } from '../records/index.js';
 import { openEventPages } from '../run-folder/index.js';
 import type { AttemptMeta, RunFolder } from '../run-folder/index.js';
 
-/** The facts about a run that help to diagnose a problem; the size is limited. */
+/** Facts about a run that help diagnose a problem, limited in size. */
 export interface RunReport {
   readonly id: string;
-  /** The record in the store; undefined for a run that was not recorded there. */
+  /** The record in the store; undefined for a run not recorded there. */
   readonly record?: RunRecord | undefined;
   readonly order?: OrderRecord | undefined;
   /** Its inbox items, open and resolved. */
   readonly items: readonly InboxItem[];
   /** The last attempts. */
   readonly attempts: readonly { readonly attempt: number; readonly meta: AttemptMeta }[];
-  /** How many attempts before them were omitted, with their streams. */
+  /** The number of omitted earlier attempts, including their streams. */
   readonly omittedAttempts: number;
-  /** The first events and the last ones. */
+  /** The first and the last events. */
   readonly events: readonly FcmpEvent[];
-  /** How many events between them were omitted. */
+  /** The number of omitted events between them. */
   readonly omittedEvents: number;
   readonly streams: readonly ReportedStream[];
   /** Why the run folder could not be read. */
@@ -32,11 +32,11 @@ export interface RunReport {
 export interface ReportedStream {
   readonly name: string;
   readonly text: string;
-  /** How many bytes before `text` were omitted. */
+  /** The number of omitted bytes before `text`. */
   readonly omittedBytes: number;
 }
 
-/** How much of a run is reported; the run folder has everything. */
+/** How much of a run is reported; the run folder contains everything. */
 const EVENTS_AT_EACH_END = 500;
 const MAX_ATTEMPTS = 10;
 const MAX_STREAM_BYTES = 128 * 1024;
@@ -44,7 +44,7 @@ const MAX_STREAM_BYTES = 128 * 1024;
 /** Maximum length of a secret. */
 export const MAX_SECRET_LENGTH = 64 * 1024;
 
-/** How many events are read at once. */
+/** The number of events per read. */
 const PAGE_SIZE = 500;
 
 /** The run folder, and the secrets that must not be in the report. */
@@ -55,8 +55,8 @@ export interface ReportSource {
 }
 
 /**
- * Completes a report with the content of the run folder. If the folder cannot be read, the report has only the data of the
- * store. Only the streams are masked here; `renderHtml` masks everything.
+ * Completes a report with the run folder's content. If the folder cannot be read, the report contains only data from
+ * the store. Only the streams are masked here; `renderHtml` masks everything.
  */
 export async function gatherReport(
   { openFolder, mask }: ReportSource,
@@ -114,7 +114,7 @@ async function readLastBytes(
   try {
     const { size } = await handle.stat();
     const omittedBytes = Math.max(0, size - MAX_STREAM_BYTES);
-    // A secret may begin before the reported part: masked after the cut, its second half would stay readable.
+    // A secret can start before the reported part: if masked after truncation, its second half would stay readable.
     const start = Math.max(0, omittedBytes - MAX_SECRET_LENGTH);
     const masked = mask(await readSpan(handle, start, size - start));
     return { text: new TextDecoder().decode(masked.subarray(omittedBytes - start)), omittedBytes };

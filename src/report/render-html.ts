@@ -7,7 +7,7 @@ import type { RunReport } from './gather-report.js';
 
 /** Maximum size of a page; the rest is omitted, with a note. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
-/** Maximum length of a single text. */
+/** Maximum length of a single string. */
 const MAX_TEXT_LENGTH = 128 * 1024;
 
 const STYLE = `
@@ -26,8 +26,7 @@ pre { white-space: pre-wrap; font: 13px/1.45 ui-monospace, monospace; border: 1p
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`;
 
 /**
- * Renders a run as one self-contained, static HTML file: no scripts, no links, no images. Output of an agent is escaped, and
- * secrets are masked.
+ * Renders a run as one self-contained, static HTML file: no scripts, no links, no images. Agent output is escaped, and secrets are masked.
  *
  * @example
  * await writeFile('run.html', renderHtml(await gatherReport(source, stored), { version, maskText }))
@@ -117,7 +116,7 @@ function addOrder(page: Page, { order, items }: RunReport): void {
   });
 }
 
-/** A claim that only the agent made is distinguished from a fact that Sluice could not check. */
+/** A claim made only by the agent is distinguished from a fact that Sluice could not check. */
 function describeVerdict(verdict: Evidence['verdict'], by: Evidence['by']): string {
   if (by === 'sluice') return `${verdict} by Sluice`;
   return verdict === 'unchecked' ? 'reported by the agent, not verified' : `${verdict} by the agent`;
@@ -164,7 +163,7 @@ function describeEvent({ data }: FcmpEvent): string {
 
 type Row = readonly [string, string | number | null | undefined];
 
-/** A page that is written from top to bottom and has a maximum size. */
+/** A page written from top to bottom, with a maximum size. */
 class Page {
   readonly #maskText: (text: string) => string;
   readonly #parts: string[] = [];
@@ -175,7 +174,7 @@ class Page {
     this.#maskText = maskText;
   }
 
-  /** Adds markup; every untrusted text in it must have been escaped with `text`. */
+  /** Adds markup; all untrusted text in it must have been escaped with `text`. */
   add(...markup: readonly string[]): void {
     for (const part of markup) {
       this.#bytes += Buffer.byteLength(part);
@@ -183,9 +182,9 @@ class Page {
     }
   }
 
-  /** Escapes untrusted text, so that it adds no markup; invisible characters become visible. */
+  /** Escapes untrusted text so it cannot add markup; invisible characters become visible. */
   text(text: string): string {
-    // Masked before it is cut, so that no part of a secret remains.
+    // Masked before truncation, so no part of a secret remains.
     const masked = this.#maskText(text.slice(0, MAX_TEXT_LENGTH + MAX_SECRET_LENGTH));
     const beginning = cutText(masked, MAX_TEXT_LENGTH);
     const omitted = text.length - beginning.length;
@@ -211,7 +210,7 @@ class Page {
     );
   }
 
-  /** Adds markup if the page has room for it. The first time there is no room, a note says so, and everything after it is omitted. */
+  /** Adds markup if it fits on the page. Once it does not, a note is added, and everything after it is omitted. */
   #addBounded(createMarkup: () => string): void {
     if (this.#isFull) return;
     const markup = createMarkup();

@@ -40,7 +40,7 @@ describe('renderSummary', () => {
       warnings: [{ code: 'X', message: hostile }],
     });
     expect(text).not.toContain('\u202E');
-    // Code is removed first: none of the text is outside of it.
+    // Code is removed first: no text may remain outside it.
     const outside = text.replaceAll(/^(`{3,})[^`]*\n[^]*?\n\1$/gm, '').replaceAll(/(`+)[^]*?[^`]\1(?!`)/g, '');
     expect(outside).not.toMatch(/Heading|evil|script|everyone/);
   });

@@ -11,13 +11,12 @@ export interface SummarizedRun {
   readonly result: RunResult;
 }
 
-/** The summary page of a CI job is limited to a megabyte, and may show several runs. */
+/** A CI job's summary page is limited to a megabyte and can show multiple runs. */
 const MAX_BLOCK_LENGTH = 32 * 1024;
 const MAX_LISTED = 20;
 
 /**
- * Summarizes a run in Markdown for the summary page of a CI job. Output of an agent is always formatted as code, so it cannot
- * contain headings, links, images, mentions or HTML.
+ * Summarizes a run in Markdown for a CI job's summary page. Agent output is always formatted as code, so it cannot contain headings, links, images, mentions or HTML.
  *
  * @example
  * await appendFile(process.env.GITHUB_STEP_SUMMARY, renderSummary({ id, engine, durationMs, result }))
@@ -71,7 +70,7 @@ function formatList(title: string, lines: readonly string[]): string[] {
   return [`**${title}**`, '', ...lines.slice(0, MAX_LISTED).map((line) => `- ${line}`), ...omitted, ''];
 }
 
-/** Only an http or https URL of harmless characters becomes a link; anything else is shown as code. */
+/** Only an http or https URL with harmless characters becomes a link; anything else is shown as code. */
 function renderLink(link: string): string {
   return /^https?:\/\/[\w.:[\]-]+(?:\/[\w./~%#=&?-]*)?$/.test(link) ? `<${link}>` : formatCode(link);
 }
@@ -84,7 +83,7 @@ function formatCode(text: string): string {
   return `${ticks}${pad}${line}${pad}${ticks}`;
 }
 
-/** Formats untrusted text as a code block, with a fence that is longer than any in the text. */
+/** Formats untrusted text as a code block, with a fence longer than any in the text. */
 function formatBlock(text: string, language = ''): string {
   const beginning = cutText(text, MAX_BLOCK_LENGTH);
   const omitted = text.length - beginning.length;
@@ -94,7 +93,7 @@ function formatBlock(text: string, language = ''): string {
   return `${ticks}${language}\n${shown}\n${ticks}`;
 }
 
-/** Counts the backticks of the longest sequence in a text. */
+/** Returns the length of the longest run of backticks. */
 function countConsecutiveBackticks(text: string): number {
   return (text.match(/`+/g) ?? []).reduce((longest, ticks) => Math.max(longest, ticks.length), 0);
 }

@@ -1,8 +1,8 @@
 import { findDataFolder as find } from '../files/index.js';
 
 /**
- * The default data folder of a project. This type and the function below repeat those in `files`, because their declarations
- * require the types of Node.js, which a user of the package may not have installed.
+ * A project's default data folder. This type and the function below duplicate declarations in `files`, which require
+ * the Node.js types; users of the package might not have those installed.
  */
 export interface DataFolder {
   readonly path: string;
@@ -11,7 +11,7 @@ export interface DataFolder {
 }
 
 /**
- * Returns the default data folder of library calls: `SLUICE_DATA`, or else that of the project in the current folder.
+ * Returns the default data folder for library calls: `SLUICE_DATA`, or else the folder of the current project.
  *
  * @example
  * findDataFolder().path // '/home/ada/.local/share/sluice/projects/shop-1f0c9a3b5d7e2468'

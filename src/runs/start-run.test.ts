@@ -10,7 +10,7 @@ import type { RunSpec } from '../records/run-spec.js';
 import { replayRunFolder, rewriteRunLogs } from '../run-folder/index.js';
 import { startRun } from './start-run.js';
 
-/** These tests start processes, which takes longer on a busy machine. */
+/** These tests start processes, which takes longer under load. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const LINE = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };
@@ -61,7 +61,7 @@ describe('a program that is run', () => {
 
   it('cannot change its captured output unnoticed', async () => {
     const site = await makeSite();
-    // Waits until the line is in the log: a line that is written later would follow the forged one.
+    // Waits until the line is in the log: a line written later would follow the forged one.
     const forge = `const { writeFileSync, statSync } = require('node:fs');
       const log = process.env.SLUICE_RUN_DIR + '/.audit/stdout.1.log';
       process.stdout.write('{"line":3}\\n', () => {

@@ -29,26 +29,27 @@ import { checkRunSpec } from './spec/check-run-spec.js';
 import { resolveLimits } from './spec/run-limits.js';
 import type { FolderLock } from './workspace/folder-lock.js';
 
-/** A run that was started. */
+/** A started run. */
 export interface Run {
   readonly id: string;
-  /** All events from the first one on, live, for any number of readers. Ends with the run. */
+  /** All events from the first on, live, for any number of readers. Ends with the run. */
   readonly events: AsyncIterable<Emitted>;
   /** The result. Never rejects: a failure is reported in the result. */
   readonly result: Promise<RunResult>;
   /**
-   * Answers `user.input.required` with a text, which resumes the session as the next attempt, or `permission.required` with
-   * one of its options. Rejects if no question is open.
+   * Answers `user.input.required` with a message, which resumes the session as the next attempt, or
+   * `permission.required` with one of its options. Rejects if no question is open.
    */
   reply(reply: RunReply): Promise<void>;
   /**
-   * Ends the run and all its processes; resolves when it has ended. Does nothing if it has already ended. `reason` is a sentence
-   * that explains who canceled it and why.
+   * Stops the run and all its processes; resolves when it has ended. Does nothing if it has already ended. `reason` is
+   * a message that explains who canceled it and why.
    */
   cancel(reason?: string): Promise<void>;
   /**
-   * Detaches from a run that waits for an answer: its process is ended and `result` has the code `RUN_DETACHED`, but the run has
-   * not ended; `resumeRun` continues it. Returns false, without any effect, if it is not waiting or its engine cannot resume.
+   * Detaches from a run that is waiting for an answer: its process is stopped and `result` has the code `RUN_DETACHED`,
+   * but the run has not ended; `resumeRun` continues it. Returns false, without any effect, if it is not waiting or its
+   * engine cannot resume.
    */
   detach(): Promise<boolean>;
 }
@@ -80,7 +81,7 @@ export async function resumeRun(id: string, spec: RunSpec, ports: RunPorts = {})
   });
 }
 
-/** Callbacks for the recovery of a run. */
+/** Callbacks for recovering a run. */
 interface Recovery {
   onDone(): void;
   onFailure(error: unknown): void;
@@ -90,10 +91,10 @@ function beginRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): Ru
   const resolved = resolvePorts(ports);
   const checked = checkRunSpec(spec, resolved);
   const id = resolved.newId();
-  // Checked here, so that an invalid id is an error of the caller and not of the run.
+  // Checked here, so an invalid id is the caller's error and not the run's.
   getRunFolderPath(resolved.data, id);
   const trace = ports.tracer?.startRun({ id, spec: checked.spec });
-  // Makes spans of the agent belong to the trace of the run. The TRACEPARENT of this process is never used.
+  // Makes the agent's spans part of the run's trace. This process's own TRACEPARENT is never used.
   const environment = { ...resolved.environment, TRACEPARENT: trace?.traceparent ?? spec.traceparent };
   const feed = new EventFeed(id, resolved.eventLog, trace === undefined ? undefined : (event) => trace.onEvent(event));
   const control = new RunControl();
@@ -212,7 +213,7 @@ async function runInFolder(
   }
 }
 
-/** Recovers a run and opens its questions again; null if no attempt of it had begun. */
+/** Recovers a run and reopens its questions; null if no attempt had started. */
 async function reopenRun(context: Omit<RunContext, 'journal'>, feed: EventFeed): Promise<RecoveredRun | null> {
   const { control, folder, id, limits, ports } = context;
   if ((await folder.attempts()).length === 0) return null;
@@ -238,7 +239,7 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
     control,
     ports: { logger },
   } = context;
-  // A lock of the caller is released even if the run ends before it needs the folder.
+  // The caller's lock is released even if the run ends before it needs the folder.
   let lock: FolderLock | undefined = context.ports.folderLock;
   try {
     const workdir = await findWorkdir(context);
@@ -256,7 +257,7 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
     // A result without files does not need the working folder.
     if (cached !== undefined && cached.files === undefined) return await emitCachedResult(context, cached);
     lock = await lockWorkdir(context, workdir);
-    // The previous user of the folder may have changed the input files.
+    // The folder's previous user might have changed the input files.
     const current = await find();
     if (current.cached !== undefined && (await restoreCachedFiles(context, workdir, current.cached))) {
       return await emitCachedResult(context, current.cached);
@@ -276,7 +277,7 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
   }
 }
 
-/** Chooses the launcher of a run. A plain program may print the output format of an engine, which is named in `reads`. */
+/** Chooses a run's launcher. A plain command can print an engine's output format, which is named in `reads`. */
 function chooseLauncher({ engine, reads }: RunSpec, { agents, launchers }: ResolvedPorts): Launcher {
   const launcher = getLauncher(engine, agents, launchers);
   return reads === undefined ? launcher : { ...launcher, reads };

@@ -17,10 +17,10 @@ import { NAMESPACES } from './probe-sandbox.js';
 import type { SandboxSupport } from './probe-sandbox.js';
 import { SandboxError } from './sandbox-error.js';
 
-/** The network of a sandboxed program: unrestricted, none, or only the listed hosts, through an HTTP proxy. */
+/** A sandboxed process's network access: unrestricted, none, or only the listed hosts, through an HTTP proxy. */
 export type SandboxNetwork = 'host' | 'none' | readonly string[];
 
-/** Folders in addition to the default ones; paths are absolute. */
+/** Folders besides the default ones; paths are absolute. */
 export interface SandboxFolders {
   readonly read?: readonly string[];
   readonly write?: readonly string[];
@@ -28,16 +28,19 @@ export interface SandboxFolders {
   readonly home?: string;
 }
 
-/** A program to be sandboxed. Folders are absolute and without links. */
+/** A command to run in a sandbox. Folders are absolute and without links. */
 export interface SandboxRequest {
   readonly command: readonly [string, ...string[]];
-  /** The program and arguments that the caller chose: the files they name are mounted. Never text from an agent or a prompt. */
+  /**
+   * The executable and arguments chosen by the caller; the files they name are mounted. Never text from an agent or a
+   * prompt.
+   */
   readonly trustedArguments: readonly string[];
   readonly workdir: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The run folder, which the program may write to. */
+  /** The run folder, which the process may write to. */
   readonly runDir: string;
-  /** Paths that are hidden even if they are inside a mounted folder. */
+  /** Paths to hide even inside a mounted folder. */
   readonly hidden: readonly string[];
   readonly states: readonly StateFolder[];
   readonly network: SandboxNetwork;
@@ -45,17 +48,17 @@ export interface SandboxRequest {
   readonly onDenied: (denied: DeniedHost) => void;
 }
 
-/** A prepared sandbox: the command of bubblewrap that starts the program inside. */
+/** A prepared sandbox: the bubblewrap command that starts the process inside. */
 export interface Sandbox {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
   /** Open files that bubblewrap reads; they become its descriptors 3, 4 and so on. */
   readonly descriptors: readonly number[];
-  /** Call this when the program has ended or was not started. */
+  /** Call this when the process has exited or was not started. */
   close(): Promise<void>;
 }
 
-/** Size limits of the in-memory file systems: private homes and temporary folders. */
+/** Size limits for the in-memory file systems: private homes and temporary folders. */
 const PRIVATE_BYTES = 1024 * 1024 * 1024;
 const SHARED_MEMORY_BYTES = 256 * 1024 * 1024;
 const FIRST_DESCRIPTOR = 3;
@@ -71,12 +74,12 @@ const FILE_VARIABLES = [
   'GIT_SSL_CAINFO',
   'GOOGLE_APPLICATION_CREDENTIALS',
 ];
-/** Variables to remove, since the machine's proxies cannot be reached from inside the sandbox. */
+/** Variables to remove, because the host's proxies cannot be reached from inside the sandbox. */
 const PROXY_VARIABLES = ['ALL_PROXY', 'all_proxy'];
 
 /**
- * Prepares a sandbox for one process: collects its mounts, opens the files and the proxy it needs. Throws `SandboxError`
- * if this run cannot be sandboxed.
+ * Prepares a sandbox for one process: collects its mounts and opens the files and the proxy it needs. Throws
+ * `SandboxError` if this run cannot be sandboxed.
  */
 export async function openSandbox(
   support: Extract<SandboxSupport, { works: true }>,
@@ -142,7 +145,7 @@ export async function openSandbox(
   }
 }
 
-/** The mounts of every sandbox, which come first because other folders may be inside them. */
+/** The mounts of every sandbox, which come first because other folders can be inside them. */
 const BASE: readonly string[] = [
   '--hostname sluice --proc /proc --dev /dev',
   `--perms 1777 --size ${SHARED_MEMORY_BYTES} --tmpfs /dev/shm --remount-ro /dev`,
@@ -153,13 +156,13 @@ const BASE: readonly string[] = [
 
 function findHome(env: Readonly<Record<string, string>>): string {
   const home = env['HOME'] ?? homedir();
-  // A service may have no home folder, or a device such as /dev/null instead.
+  // A service might have no home folder, or a device such as /dev/null instead.
   return isAbsolute(home) && home !== '/' && !isInSystem(home) && !`${home}/`.startsWith('/dev/')
     ? home
     : '/home/agent';
 }
 
-/** Refuses a working folder such as `/` or the home folder: mounting it would expose what the sandbox protects. */
+/** Rejects a working folder such as `/` or the home folder: mounting it would expose what the sandbox protects. */
 function refuseBroadFolder({ workdir, hidden }: SandboxRequest, home: string): void {
   if (isBroad(workdir, home) || isBroad(workdir, homedir())) {
     throw new SandboxError(
@@ -203,8 +206,8 @@ async function listMounts(
 }
 
 /**
- * Skips paths that go through a link in a mounted folder: inside the sandbox the link is followed, and the mount would be
- * created at its target. The target has its own mount if it should be visible.
+ * Skips paths that go through a link in a mounted folder: inside the sandbox, the link is followed and the mount would
+ * be created at its target. The target has its own mount if it should be visible.
  */
 async function dropUnreachable(mounts: readonly Mount[]): Promise<Mount[]> {
   const isShown = (mount: Mount): boolean =>

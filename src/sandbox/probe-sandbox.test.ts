@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { probeSandbox } from './probe-sandbox.js';
 
-/** A program that hangs while its folder contains the file `busy`, and then prints a version that is too old. */
+/** An executable that hangs while its folder contains the file `busy`, and then prints a version that is too old. */
 const SCRIPT = '#!/bin/sh\n[ -e "$(dirname "$0")/busy" ] && exec sleep 60\necho "bubblewrap 0.1.0"\n';
 
 async function makeProgram() {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { getErrorCode } from '../base/index.js';
 import { findProgram } from '../files/index.js';
 
-/** Whether runs can be sandboxed on this machine. */
+/** Whether runs can be sandboxed on this host. */
 export type SandboxSupport =
   | {
       readonly works: true;
@@ -16,7 +16,7 @@ export type SandboxSupport =
     }
   | {
       readonly works: false;
-      /** The problem and the remedy, without an initial capital and a full stop. */
+      /** The problem and the remedy, without an initial capital or a full stop. */
       readonly reason: string;
     };
 
@@ -32,8 +32,9 @@ export const NAMESPACES: readonly string[] = [
 ];
 
 /**
- * Maps root to the first other user in `/etc/passwd`. bubblewrap would leave root its capabilities, with which it could change
- * every mount; root without capabilities could not create nested namespaces, which agents with their own sandbox need.
+ * Maps root to the first other user in `/etc/passwd`. Under bubblewrap, root would keep its capabilities and could
+ * change every mount; root without capabilities could not create the nested namespaces that agents with their own
+ * sandbox need.
  */
 function mapRootToUser(): readonly string[] {
   if (process.getuid?.() !== 0) return [];
@@ -51,15 +52,14 @@ function readUsers(): string {
 
 /** Creating a sandbox normally takes milliseconds. */
 const PROBE_MS = 10_000;
-/** How long a probe that timed out is not repeated. */
+/** How long to wait before repeating a probe that timed out. */
 const RETRY_MS = 60_000;
 const MIN_VERSION = [0, 7];
 
 const probes = new Map<string, Promise<SandboxSupport>>();
 
 /**
- * Checks whether bubblewrap works on this machine by creating a sandbox with every required feature. Checks once per process
- * and program; only a probe that timed out, because the machine was busy, is repeated after a minute.
+ * Checks whether bubblewrap works on this host by creating a sandbox with every required feature. Checks once per process and executable; only a probe that timed out under load is repeated, after a minute.
  *
  * @example
  * const support = await probeSandbox();

@@ -1,7 +1,7 @@
-/** A sandbox cannot be created on this machine, or for this run. Runs report it as `SANDBOX_UNAVAILABLE`. */
+/** A sandbox cannot be created on this host, or for this run. Runs report it as `SANDBOX_UNAVAILABLE`. */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError';
-  /** The reason without an initial capital and a full stop. */
+  /** The reason, without an initial capital or a full stop. */
   readonly reason: string;
 
   constructor(reason: string) {

@@ -1,5 +1,6 @@
 import { cutText } from '../base/index.js';
-/** The maximum length of a recorded text: collectors refuse large attributes, and the run stores the full text. */
+
+/** The maximum length of recorded text: collectors reject large attributes, and the run stores the full text. */
 const MAX_LENGTH = 8192;
 
 /** Formats a value as text, shortened. */
@@ -8,7 +9,7 @@ export function describeContent(value: unknown): string {
   return text.length <= MAX_LENGTH ? text : `${cutText(text, MAX_LENGTH)}…`;
 }
 
-/** Formats a message as OpenTelemetry's conventions for generative AI require, shortened. */
+/** Formats a shortened message according to OpenTelemetry's conventions for generative AI. */
 export function describeMessage(role: 'user' | 'assistant', text: string): string {
   return JSON.stringify([{ role, parts: [{ type: 'text', content: describeContent(text) }] }]);
 }

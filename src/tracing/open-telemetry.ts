@@ -1,12 +1,12 @@
 import type { Context, TraceAPI } from '@opentelemetry/api';
 
-/** The part of the optional package `@opentelemetry/api` that is used here. */
+/** The subset of the optional package `@opentelemetry/api` used here. */
 export interface OpenTelemetry {
   readonly trace: TraceAPI;
   readonly ROOT_CONTEXT: Context;
 }
 
-/** The global symbol under which every copy of the package registers an SDK. */
+/** The global symbol that every copy of the package registers an SDK under. */
 const REGISTERED = /^opentelemetry\.js\.api\.\d+$/;
 
 /** An SDK registered in this process: the version of its copy of the package, and its tracer provider. */

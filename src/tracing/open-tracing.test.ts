@@ -4,7 +4,7 @@ import * as newerApi from 'opentelemetry-api-newer';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTracing } from './open-tracing.js';
 
-/** A logger that keeps its warnings. */
+/** A logger that collects warnings. */
 function collectWarnings() {
   const warnings: string[] = [];
   const logger = { debug: () => undefined, warn: (message: string) => void warnings.push(message) };

@@ -12,7 +12,7 @@ import { formatTraceparent, readParent } from './trace-parent.js';
 export interface Tracing extends RunTracer {
   /** Records an HTTP request; `at` is when the response was sent, in milliseconds since 1970. */
   recordRequest(request: TracedRequest, at: number): void;
-  /** Sends the recorded spans and waits a few seconds at most; for processes that are about to exit. */
+  /** Sends the recorded spans, waiting at most a few seconds; for processes that are about to exit. */
   flush(): Promise<void>;
 }
 
@@ -26,11 +26,11 @@ interface TracedRequest {
 /** Options for tracing. */
 export interface TracingOptions {
   readonly logger: Pick<Logger, 'debug' | 'warn'>;
-  /** Whether to record prompts, answers, tool arguments and tool results, shortened. They may contain secrets. */
+  /** Whether to record prompts, answers, tool arguments and tool results, shortened. They can contain secrets. */
   readonly content?: boolean | undefined;
   /** The console's URL, for links to runs. */
   readonly consoleUrl?: string | undefined;
-  /** The environment variables that show whether traces are expected. */
+  /** Environment variables that show whether traces are expected. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly load?: () => Promise<OpenTelemetry>;
 }
@@ -39,8 +39,8 @@ export interface TracingOptions {
 const FLUSH_MS = 5000;
 
 /**
- * Opens tracing through `@opentelemetry/api` to the SDK that the process was started with (`node --import`). Undefined without
- * an SDK. Logs a warning if traces are expected but would not arrive.
+ * Opens tracing through `@opentelemetry/api` to the SDK that the process was started with (`node --import`). Returns
+ * undefined without an SDK. Logs a warning if traces are expected but would not arrive.
  */
 export async function openTracing({
   logger,
@@ -70,7 +70,7 @@ export async function openTracing({
     );
     return undefined;
   }
-  // A copy of the package silently ignores an SDK that an older copy registered.
+  // A copy of the package silently ignores an SDK registered by an older copy.
   if (api.trace.getTracerProvider() !== sdk.provider) {
     logger.warn(
       'no traces are sent: the OpenTelemetry SDK uses another version of @opentelemetry/api. Install the same version in the same project as Sluice.',
@@ -136,7 +136,7 @@ function createTracing(api: OpenTelemetry, settings: { content: boolean; console
 /** The value of `SpanKind.SERVER`; the optional package that defines it is not imported here. */
 const SERVER = 1;
 
-/** Calls `forceFlush` of the provider, which the package hides behind a proxy. */
+/** Calls the provider's `forceFlush`, which the package hides behind a proxy. */
 function forceFlush(provider: unknown): Promise<unknown> | undefined {
   if (typeof provider !== 'object' || provider === null) return undefined;
   if ('forceFlush' in provider && typeof provider.forceFlush === 'function') {

@@ -20,7 +20,7 @@ const RESULT: RunResult = {
   usage: { scope: 'total', input_tokens: 100, output_tokens: 20, cached_input_tokens: 60 },
 } as unknown as RunResult;
 
-/** Traces a run, and returns the spans that an exporter received. */
+/** Traces a run and returns the spans received by an exporter. */
 function traceRun(spec: Partial<RunSpec> = {}, settings: { content?: boolean; consoleUrl?: string } = {}) {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
@@ -98,7 +98,7 @@ describe('the spans of a run', () => {
     });
     expect([tool?.startTime, tool?.endTime].map((time) => toMs(time ?? [0, 0]))).toEqual([at(20), at(50)]);
     const [last] = named('chat o-9-mini');
-    // From the result of the tool to the last message.
+    // From the tool result to the last message.
     expect([last?.startTime, last?.endTime].map((time) => toMs(time ?? [0, 0]))).toEqual([at(50), at(90)]);
     expect(last?.attributes).toMatchObject({ 'gen_ai.usage.input_tokens': 7, 'gen_ai.usage.output_tokens': 3 });
     expect(named('chat o-9')[0]?.attributes).not.toHaveProperty(['gen_ai.usage.input_tokens']);
@@ -171,7 +171,7 @@ describe('the spans of a run', () => {
       onEvent('assistant.tool_call', { tool_call_id: `t${call}`, name: 'shell', status: 'started' }, call);
       onEvent('assistant.tool_call', { tool_call_id: `t${call}`, name: 'shell', status: 'completed' }, call);
     }
-    // Each call has a span, and so has the step of the model before it.
+    // Each call has a span, and so does the model step before it.
     const { spans, named } = end();
     expect(spans).toHaveLength(1001);
     expect(named('invoke_agent codex')[0]?.attributes['sluice.spans_left_out']).toBe(3000);

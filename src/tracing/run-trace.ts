@@ -13,15 +13,18 @@ interface TraceSettings {
   readonly consoleUrl: string | undefined;
 }
 
-/** Maximum number of spans per run. An attribute says how many were omitted; the events of the run have everything. */
+/**
+ * Maximum number of spans per run. An attribute contains the number of omitted spans; the run's events contain
+ * everything.
+ */
 const MAX_SPANS = 1000;
-/** How many messages of one step are recorded. */
+/** The maximum number of recorded messages per step. */
 const MAX_MESSAGES = 20;
 /** `SpanKind.CLIENT` and `SpanStatusCode.ERROR`, because the optional package is not imported here. */
 const CLIENT = 2;
 const ERROR = 2;
 
-/** The model providers of engines, as named by the conventions; for other engines, the engine name is used. */
+/** The engines' model providers, as named by the conventions; for other engines, the engine name is used. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   codex: 'openai',
   'codex-acp': 'openai',
@@ -50,9 +53,9 @@ interface TracedAgent {
 }
 
 /**
- * Starts the spans of one run, following OpenTelemetry's conventions for generative AI: `invoke_agent`, and as its children a
- * `chat` for each step of the model and an `execute_tool` for each tool call. An agent does not report its requests, so a `chat` lasts from the last tool result
- * to the last message.
+ * Starts a run's spans, following OpenTelemetry's conventions for generative AI: `invoke_agent`, and as its children a
+ * `chat` for each model step and an `execute_tool` for each tool call. An agent does not report its requests, so a
+ * `chat` lasts from the last tool result to the last message.
  */
 export function startRunTrace(
   settings: TraceSettings,
@@ -71,9 +74,12 @@ export function startRunTrace(
     parent: api.trace.setSpan(api.ROOT_CONTEXT, span),
   };
   const subAgents = new Map<string, TracedAgent>();
-  /** The spans of calls that have not ended; undefined for a call whose span was omitted. */
+  /** The spans of unfinished calls; undefined for a call whose span was omitted. */
   const calls = new Map<string, Span | undefined>();
-  /** Records the first step, called when the next one ends or the run ends: if it is the only step, the usage of the run is its usage. */
+  /**
+   * Records the first step; called when the next step or the run ends. If it is the only step, the run's usage is its
+   * usage.
+   */
   let recordFirstStep: ((usage: Usage | undefined, model: string | undefined) => void) | undefined;
   let isFirstStep = true;
   let spanCount = 0;
@@ -90,13 +96,13 @@ export function startRunTrace(
     return tracer.startSpan(name, { startTime, attributes, ...(kind === undefined ? {} : { kind }) }, parent);
   }
 
-  /** Finds the agent that an event comes from. */
+  /** Finds the agent that emitted an event. */
   function findAgent(data: object, at: number): TracedAgent {
     const callId = 'parent_tool_call_id' in data ? String(data.parent_tool_call_id) : '';
     const found = subAgents.get(callId);
     if (found !== undefined || callId === '') return found ?? mainAgent;
     const callSpan = calls.get(callId);
-    // A sub-agent whose tool call has no span counts as the main agent, so that the number of sub-agents is limited too.
+    // A sub-agent whose tool call has no span counts as the main agent, which limits the number of sub-agents too.
     if (callSpan === undefined) return mainAgent;
     const parent = api.trace.setSpan(api.ROOT_CONTEXT, callSpan);
     const agent: TracedAgent = { since: at, step: undefined, parent };
@@ -104,7 +110,7 @@ export function startRunTrace(
     return agent;
   }
 
-  /** Continues the current step, or starts one after the last tool result. */
+  /** Continues the current step, or starts a new step after the last tool result. */
   function continueStep(agent: TracedAgent, at: number): Step {
     agent.step ??= { start: Math.min(agent.since, at), end: at, model: undefined, usage: undefined, messages: [] };
     agent.step.end = at;
@@ -189,7 +195,7 @@ export function startRunTrace(
       else if (event.type === 'assistant.message.final') recordMessage(event, at);
       else if (event.type === 'assistant.message.delta' || event.type === 'assistant.reasoning')
         continueStep(findAgent(event.data, at), at);
-      // The run waits for a person instead of the model.
+      // The run is waiting for a user instead of the model.
       else if (event.type === 'user.input.required' || event.type === 'user.input.replied') endStep(mainAgent, at);
     },
     end(result) {

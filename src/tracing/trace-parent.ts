@@ -5,8 +5,8 @@ import type { OpenTelemetry } from './open-telemetry.js';
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /**
- * Parses a `traceparent` into a parent context; the root context if it is missing or invalid. The propagator of the SDK is not
- * used, because it may not be registered.
+ * Parses a `traceparent` into a parent context; the root context if it is missing or invalid. The SDK's propagator is
+ * not used, because it might not be registered.
  */
 export function readParent({ trace, ROOT_CONTEXT }: OpenTelemetry, traceparent: string | undefined): Context {
   const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? [];
@@ -16,7 +16,7 @@ export function readParent({ trace, ROOT_CONTEXT }: OpenTelemetry, traceparent: 
   return trace.setSpanContext(ROOT_CONTEXT, parent);
 }
 
-/** Formats the `traceparent` of a span; undefined if nothing is recorded. */
+/** Formats a span's `traceparent`; undefined if nothing is recorded. */
 export function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext): string | undefined {
   if (!/[1-9a-f]/.test(traceId) || !/[1-9a-f]/.test(spanId)) return undefined;
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;

@@ -14,13 +14,13 @@ import type { RunContext } from './run-context.js';
 import { explainStop } from './run-control.js';
 import { SandboxError } from '../../sandbox/index.js';
 
-/** The reason why no process was launched. */
+/** Why no process was launched. */
 export interface Unstarted {
   readonly verdict: Verdict;
   readonly reason: string;
 }
 
-/** The part of an attempt's plan that its process needs. */
+/** The parts of an attempt's plan that its process needs. */
 interface ProcessPlan {
   readonly workdir: string;
   readonly prompt: string;
@@ -30,23 +30,23 @@ interface ProcessPlan {
   readonly agent: LiveAgent | null;
 }
 
-/** The exit of a process, or the process if it keeps running. */
+/** How a process exited, or the process itself if it keeps running. */
 interface CapturedEnd {
   readonly end: ProcessEnd;
   readonly pid: number;
-  /** Open permission requests of a process that was ended before they were answered. */
+  /** Permission requests left unanswered when the process was stopped. */
   readonly released: readonly PermissionQuestion[];
   /** The process, if it keeps running for another turn. */
   readonly agent: LiveAgent | null;
 }
 
-/** The exit of a process that is still running, or whose exit says nothing about the agent. */
+/** A neutral exit, for a process that is still running or whose exit is unrelated to the agent. */
 const UNKNOWN_EXIT: ProcessEnd = { exitCode: null, signal: null };
 
 /**
- * Launches the process, or continues with the one that is still running, and captures its output until the process or its turn
- * ends. Returns the reason if it was not launched. `needsNextTurn` decides after a turn whether the process keeps running;
- * without it, the process always ends.
+ * Launches the process, or reuses the running one, and captures its output until it exits or its turn ends. If it
+ * cannot be launched, returns the reason. `needsNextTurn` determines after each turn whether the process keeps running;
+ * without it, the process is always stopped.
  */
 export async function captureProcess(
   context: RunContext,
@@ -85,7 +85,7 @@ export async function captureProcess(
     }
     conversation?.close();
     const end = await running.ended;
-    // Sluice ends the process after a conversation: a signal, or an exit code other than 0, then comes from that.
+    // Sluice stops the process after a conversation, so a signal or non-zero exit code here is expected.
     const wasEndedBySluice = conversation !== null && (conversation.isComplete || conversation.released.length > 0);
     return {
       end: wasEndedBySluice && end.exitCode !== 0 ? UNKNOWN_EXIT : end,
@@ -99,7 +99,7 @@ export async function captureProcess(
   }
 }
 
-/** Captures the output of the process; a stop request ends its process group. */
+/** Captures the process's output; a stop request terminates its process group. */
 async function captureAll(
   context: RunContext,
   { secrets }: PreparedLaunch,
@@ -110,7 +110,7 @@ async function captureAll(
   const { control, limits, progress } = context;
   const gauge = new OutputGauge(limits, progress.printed);
   const end = (): void => void running.stop().catch(() => undefined);
-  // A conversation ends its process itself, after it has notified the agent.
+  // A conversation stops its own process, after notifying the agent.
   const unsubscribe = conversation === null ? control.onStop(end) : () => undefined;
   try {
     await captureOutput({
@@ -132,7 +132,10 @@ async function captureAll(
   }
 }
 
-/** Records output, and checks the limits on tokens, cost and storage. Captured output is stored even if a limit is exceeded. */
+/**
+ * Records output and enforces the token, cost and storage limits. Captured output is stored even if a limit is
+ * exceeded.
+ */
 async function recordChunks(
   context: RunContext,
   record: AttemptRecord,
@@ -185,7 +188,7 @@ function spendBudget({ usage, control, ports }: RunContext): void {
 
 const STORAGE_HINT = 'Raise the limit, or make the agent print less. Everything it printed until then is stored.';
 
-/** Adds the findings from events: tokens and cost, diagnostics, denied tools, the model. */
+/** Collects tokens, cost, diagnostics, denied tools and the model from events. */
 export function addFindings(
   { usage, findings }: Pick<RunContext, 'usage' | 'findings'>,
   events: readonly Emitted[],

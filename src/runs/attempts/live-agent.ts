@@ -16,26 +16,26 @@ import type { TrackedTree } from '../process/track-tree.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { RunContext } from './run-context.js';
 
-/** A process of the run. With a two-way protocol it may keep running for several attempts. */
+/** A run's agent process. With a two-way protocol it can serve multiple attempts. */
 export interface LiveAgent {
   readonly running: RunningProcess;
   readonly reader: OutputReader;
-  /** Null for a one-way program. */
+  /** Null for a one-way agent. */
   readonly conversation: Conversation | null;
   readonly command: PreparedLaunch['command'];
   readonly env: PreparedLaunch['env'];
   /** Whether it can run another turn. */
   readonly isAlive: boolean;
-  /** Ends the process and its descendants; resolves once all of them have ended. */
+  /** Terminates the process and its descendants; resolves once all of them have exited. */
   end(): Promise<void>;
-  /** Ends the process between two attempts; returns its last output, for the next attempt to record. */
+  /** Stops the process between two attempts and returns its remaining output for the next attempt to record. */
   dismiss(): Promise<readonly OutputChunk[]>;
 }
 
-/** The maximum output, in bytes, that is kept of a process between two attempts. */
+/** The maximum output, in bytes, buffered from a process between two attempts. */
 const MAX_LEFTOVER = 1024 * 1024;
 
-/** Launches the process of an attempt. */
+/** Launches an attempt's process. */
 export async function launchAgent(
   context: RunContext,
   plan: { readonly workdir: string; readonly sessionId: string | null },
@@ -59,7 +59,8 @@ export async function launchAgent(
     throw error;
   }
   const { pid } = running.identity;
-  // Processes cannot leave a sandbox. Without a sandbox, this finds those that left the process group and cleared their environment.
+  // Processes cannot escape a sandbox. Without one, this finds processes that left the process group and cleared their
+  // environment.
   const descendants = sandbox === undefined ? trackDescendants(pid) : undefined;
   const conversation = openConversation(context, plan, prepared, { running, isSandboxed: sandbox !== undefined });
   const reader = new OutputReader(running.output);
@@ -123,7 +124,7 @@ export async function launchAgent(
   };
 }
 
-/** Tracks the descendants of a process: with a cgroup if possible, otherwise by searching the process list. */
+/** Tracks the descendants of a process: with a cgroup if possible, otherwise by scanning the process list. */
 async function trackDescendants(pid: number): Promise<Pick<TrackedTree, 'end'>> {
   const cgroup = openCgroup(pid);
   return cgroup === undefined ? trackTree(pid) : ((await cgroup) ?? trackTree(pid));

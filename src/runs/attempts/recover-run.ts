@@ -12,7 +12,7 @@ import type { EventLog } from '../ports/event-log.js';
 import { addFindings } from './capture-process.js';
 import type { RunContext } from './run-context.js';
 
-/** The state of a run when its process was lost, and the totals of its attempts. */
+/** A run's state when its process was lost, with the totals of its attempts. */
 export interface RecoveredRun {
   readonly state:
     | { readonly kind: 'question'; readonly askedAt: number }
@@ -31,9 +31,9 @@ export interface RecoveredRun {
 const BATCH = 500;
 
 /**
- * Recovers a run from its folder: the interrupted attempt gets an end, unpublished events are published, and the context gets
- * the usage and messages of earlier attempts. Open questions are read from the event log, not from the folder, which the agent
- * could write to.
+ * Recovers a run from its folder: closes the interrupted attempt, publishes unpublished events, and restores usage and
+ * messages from earlier attempts. Open questions come from the event log, because the agent could have written to the
+ * folder.
  */
 export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: EventFeed): Promise<RecoveredRun> {
   const { folder, id, ports, progress, runDir } = context;
@@ -75,7 +75,9 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
   return { state: findState(rebuilt, logged), retries, losses, artifacts, drift };
 }
 
-/** Computes the remaining time for an answer; at least five seconds, so that an answer posted in the meantime is accepted. */
+/**
+ * Computes the remaining time for an answer; at least five seconds, so an answer posted meanwhile is still accepted.
+ */
 export function computeRemainingWait(askedAt: number, waitS: number, now: number): number {
   return Math.max(Math.min(5000, waitS * 1000), Math.min(waitS * 1000, askedAt + waitS * 1000 - now));
 }
@@ -109,7 +111,7 @@ function findState(rebuilt: History, logged: History): RecoveredRun['state'] {
   return { kind: 'permissions', questions: logged.openQuestions, askedAt: logged.askedAt ?? askedAt };
 }
 
-/** The state of a run according to its events. */
+/** A run's state, derived from its events. */
 class History {
   readonly #lastAttempt: number;
   readonly #open = new Map<string, PermissionQuestion>();
@@ -123,7 +125,7 @@ class History {
     this.#lastAttempt = lastAttempt;
   }
 
-  /** Questions of the last attempt without an answer. */
+  /** Unanswered questions from the last attempt. */
   get openQuestions(): readonly PermissionQuestion[] {
     return [...this.#open.values()];
   }
@@ -143,7 +145,7 @@ class History {
   }
 }
 
-/** Updates the progress of the run from an event. */
+/** Updates the run's progress from an event. */
 function updateProgress(
   { progress, usage, findings }: Omit<RunContext, 'journal'>,
   { protocol, event }: Emitted,

@@ -24,19 +24,19 @@ import type { Unstarted } from './capture-process.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { LiveAgent } from './live-agent.js';
 
-/** The end of an attempt. */
+/** How an attempt ended. */
 export interface AttemptOutcome {
-  /** The attempt's last FCMP event, which has the state of the run. */
+  /** The attempt's last FCMP event, which contains the run's state. */
   readonly last: FcmpEvent;
-  /** Null if there was nothing to judge: the attempt was stopped, or the agent asks a question. */
+  /** Null if there was nothing to judge: the attempt was stopped, or the agent asked a question. */
   readonly judged: JudgedOutput | null;
   readonly fsDiff: FsDiff;
   readonly warnings: readonly RunWarning[];
-  /** Unknown types and fields in the engine's output; null if there are none. */
+  /** Unknown types and fields in the engine's output, or null. */
   readonly drift: DriftSummary | null;
-  /** The error that explains how the process ended; null if it ended successfully, or the engine reported no error. */
+  /** The error that made the process fail; null if it succeeded or the engine reported no error. */
   readonly engineFailure: EngineFailure | null;
-  /** Open permission requests of a process that was ended before they were answered. */
+  /** Permission requests left unanswered when the process was stopped. */
   readonly released: readonly PermissionQuestion[];
   /** The process, if it keeps running for another turn. */
   readonly agent: LiveAgent | null;
@@ -50,13 +50,13 @@ export interface AttemptPlan {
   readonly prompt: string;
   /** The session to resume; null starts a new one. */
   readonly sessionId: string | null;
-  /** The person's reply that starts this attempt; null if there is none. */
+  /** The user's reply that starts this attempt, or null. */
   readonly reply: string | null;
   /** Whether an output that fails the contract is retried. */
   readonly mayRetry: boolean;
-  /** Answers to questions of the previous attempt, whose process ended before it received them. */
+  /** Answers to the previous attempt's questions, which its process exited too early to receive. */
   readonly remembered: readonly RememberedAnswer[];
-  /** The process of the previous attempt, if it is still running: then this attempt is its next turn. */
+  /** The previous attempt's process, if it is still running; this attempt is then its next turn. */
   readonly agent: LiveAgent | null;
 }
 
@@ -82,7 +82,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
   try {
     const command = prepared.command.map((word) => secrets.maskText(word));
     const isConversation = prepared.converse !== undefined;
-    // The messages of a conversation are captured with their time when they are sent.
+    // Conversation messages are captured, with their time, when they are sent.
     const input = isConversation ? '' : secrets.maskText(prepared.stdin ?? plan.prompt);
     await record.begin({ command, input });
     await recordLeftover(context, record);
@@ -138,13 +138,15 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
   }
 }
 
-/** Prepares the next turn of a running process, which only needs the secrets to mask. */
+/** Prepares a running process's next turn, which needs only the secrets to mask. */
 function prepareTurn({ ports }: RunContext, { command, env }: LiveAgent): PreparedLaunch {
   const secrets = createAttemptSecrets(env, ports.secretPatterns);
   return { command, env, trustedArguments: [], stdin: undefined, converse: { prompt: '' }, secrets };
 }
 
-/** Whether the run continues in the same process after this turn: the agent asks a question, or its output is retried. */
+/**
+ * Whether the run continues in the same process after this turn: the agent asked a question, or its output is retried.
+ */
 async function isNextTurnNeeded(
   context: RunContext,
   { mayRetry }: AttemptPlan,
@@ -159,7 +161,7 @@ async function isNextTurnNeeded(
   return judged.verdict === 'comment' || (judged.verdict === 'not_validated' && judged.error !== undefined);
 }
 
-/** Records the output of a process between two attempts, so that no byte is lost. */
+/** Records a process's output between two attempts, so no byte is lost. */
 async function recordLeftover({ progress }: RunContext, record: AttemptRecord): Promise<void> {
   const { leftover } = progress;
   progress.leftover = [];
@@ -174,7 +176,7 @@ function explainRuntimeError({ runtimeError: message }: Drained): EngineFailure 
   return { cause: findCause({ code: 'ENGINE_ERROR', message }), message, httpStatus: undefined };
 }
 
-/** Lists warnings about the answer for the owner of the run. */
+/** Lists warnings about the answer for the run's owner. */
 function listAnswerWarnings(answer: AnswerCollector, attempt: number): RunWarning[] {
   const warnings: RunWarning[] = [];
   const { text = '', leftOut } = answer.lastText;
@@ -241,7 +243,10 @@ function openRecord(
   return new AttemptRecord(start, folder, journal, ports.clock);
 }
 
-/** Publishes the last events. A question is opened before its event is published, because a reader may answer immediately. */
+/**
+ * Publishes the last events. A question is opened before its event is published, because a reader could answer
+ * immediately.
+ */
 async function emitEnd(
   { control, progress, ports }: RunContext,
   record: AttemptRecord,
@@ -255,11 +260,11 @@ async function emitEnd(
   progress.fcmpSeq = record.fcmpSeq;
 }
 
-/** Reads the version of the program while the agent is working, so that the run does not wait for it. */
+/** Determines the agent's version while it is working, so the run does not wait for it. */
 async function readVersion(context: RunContext): Promise<string | undefined> {
   const { launcher } = context;
   const words = getProgramCommand(context, launcher.program);
-  // The environment lacks the run's marker: this process does not belong to the run, and must not be ended with it.
+  // The environment lacks the run's marker: this process does not belong to the run and must not be stopped with it.
   const version = await findEngineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
   if (version !== undefined && !isVersionIn(version, launcher.testedVersions)) {
     const tested =
@@ -270,7 +275,7 @@ async function readVersion(context: RunContext): Promise<string | undefined> {
   return version;
 }
 
-/** Lists warnings about contradicting evidence, so that a doubtful success is not mistaken for an ordinary one. */
+/** Lists warnings about contradicting evidence, so a doubtful success is not mistaken for a clean one. */
 function listConflicts(events: readonly Emitted[]): AttemptOutcome['warnings'] {
   return events.flatMap(({ protocol, event }) => {
     if (protocol !== 'fcmp' || event.type !== 'diagnostic.warning') return [];

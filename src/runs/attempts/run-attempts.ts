@@ -17,7 +17,7 @@ import { computeRemainingWait } from './recover-run.js';
 import type { RecoveredRun } from './recover-run.js';
 import { explainStop } from './run-control.js';
 
-/** Runs attempts until one ends the run: the first attempt, then further ones with a reply or a correction. */
+/** Runs attempts until one ends the run; each further attempt starts with a reply or a correction. */
 export async function runAttempts(
   context: RunContext,
   workdir: string,
@@ -47,7 +47,7 @@ export async function runAttempts(
     for (;;) {
       if (plan.sessionId === null) usage.startSession();
       stopwatch.start();
-      // Paused even after an error, because a running timer would keep this process alive.
+      // Paused even after an error, because an active timer would keep this process alive.
       const outcome = await runAttempt(context, plan).finally(() => stopwatch.pause());
       liveAgent = outcome.agent;
       artifacts = mergeFsDiffs(artifacts, outcome.fsDiff);
@@ -97,8 +97,8 @@ async function decideNextStep(context: RunContext, plan: AttemptPlan, outcome: A
 }
 
 /**
- * Waits until a person answers; limits.time_s is paused in the meantime. A running process waits too: for `hold_s` if its session
- * can be resumed, otherwise as long as the question is open.
+ * Waits for a user's answer, with limits.time_s paused. A running process is kept waiting too: for `hold_s` if its
+ * session can be resumed, otherwise as long as the question is open.
  */
 async function waitForReply(
   context: RunContext,
@@ -143,10 +143,10 @@ async function waitForReply(
   return { ended: await recordUnstarted(context, { sessionId, reply }, lost) };
 }
 
-/** A run whose worker was lost more often than this is not resumed, because its agent may be the cause. */
+/** A run that lost its worker more often than this is not resumed, because its agent could be the cause. */
 const MAX_LOSSES = 3;
 
-/** Decides how to continue a run whose worker was lost. Its questions have already been reopened. */
+/** Determines how to continue a run that lost its worker. Its questions have already been reopened. */
 async function decideResumeStep(context: RunContext, { state, losses }: RecoveredRun): Promise<NextStep> {
   const { launcher, limits, ports, progress } = context;
   const { sessionId } = progress;
@@ -174,7 +174,10 @@ async function decideResumeStep(context: RunContext, { state, losses }: Recovere
 const INTERRUPTED_PROMPT =
   'You were interrupted while you were working. Check what is already done, then finish your task.';
 
-/** Waits for the answers to the permission requests of the ended process; the session is resumed with them, even if none arrive. */
+/**
+ * Waits for answers to the permission requests that the exited process left open, then resumes the session, even if no
+ * answer arrived.
+ */
 async function waitForPermissions(context: RunContext, questions: readonly PermissionQuestion[]): Promise<NextStep> {
   const { control, limits, ports, progress } = context;
   const { sessionId } = progress;
@@ -204,7 +207,9 @@ async function waitForPermissions(context: RunContext, questions: readonly Permi
   return { prompt: renderPermissions(remembered), sessionId, reply: null, isRetry: false, remembered };
 }
 
-/** Creates the prompt of the resumed agent, which requests the permissions again and then gets the stored answers. */
+/**
+ * Creates the prompt for the resumed agent, which requests the permissions again and then receives the stored answers.
+ */
 function renderPermissions(remembered: readonly RememberedAnswer[]): string {
   const lines = remembered.map(
     ({ question, decide, why }) =>

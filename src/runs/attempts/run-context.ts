@@ -12,7 +12,7 @@ import type { Stopwatch } from './stopwatch.js';
 import { UsageTotals, sumUsage } from '../../events/index.js';
 import type { Usage } from '../../events/index.js';
 
-/** The state that all attempts of a run share. */
+/** State shared by all attempts of a run. */
 export interface RunContext {
   readonly id: string;
   readonly spec: RunSpec;
@@ -41,7 +41,7 @@ export function warn({ id, ports, warnings }: RunContext, warning: RunWarning): 
   ports.onWarning(warning);
 }
 
-/** The progress of a run, updated by each attempt. */
+/** A run's progress, updated by each attempt. */
 export interface RunProgress {
   /** The number of attempts started. */
   attempts: number;
@@ -49,26 +49,29 @@ export interface RunProgress {
   fcmpSeq: number;
   /** The number of bytes printed. */
   printed: number;
-  /** The number of replies by a person. */
+  /** The number of user replies. */
   replies: number;
   /** The last session id that the engine printed. */
   sessionId: string | null;
   /** The agent's last message. */
   text: string | undefined;
-  /** Output of a process between two attempts; the next one records it. */
+  /** Output printed between two attempts; the next attempt records it. */
   leftover: readonly OutputChunk[];
-  /** Digests of the captured streams of all attempts. */
+  /** Digests of all attempts' captured streams. */
   readonly captured: StreamDigest[];
   /** Whether the last process was sandboxed; undefined if there was no process, or no sandbox was requested. */
   sandbox: RunSandbox | undefined;
 }
 
-/** The mode of a run; `auto` by default. */
+/** Returns the run's mode; `auto` by default. */
 export function getRunMode({ spec }: Pick<RunContext, 'spec'>): 'auto' | 'interactive' {
   return spec.mode ?? 'auto';
 }
 
-/** Adds up the usage of all attempts of a run. An engine reports the totals of its session, which may span several attempts. */
+/**
+ * Adds up the usage of all attempts of a run. An engine reports session totals, and a session can span multiple
+ * attempts.
+ */
 export class RunUsage {
   #before: Usage | null = null;
   #session = new UsageTotals();
@@ -83,7 +86,7 @@ export class RunUsage {
     this.#session.add(usage);
   }
 
-  /** Usage so far; null if the engine reported none. */
+  /** Usage so far; null if the engine has not reported any. */
   get total(): Usage | null {
     const current = this.#session.total;
     if (this.#before === null || current === null) return current ?? this.#before;

@@ -4,7 +4,7 @@ import type { PermissionReply } from '../../records/index.js';
 import { CAUSE_HINTS } from '../result/run-findings.js';
 import type { EngineFailure } from '../result/run-findings.js';
 
-/** The reason why Sluice itself ends a run. */
+/** Why Sluice itself ends a run. */
 export interface Stop {
   readonly verdict:
     | 'canceled'
@@ -23,9 +23,9 @@ export interface Stop {
 }
 
 /**
- * Converts a stop to a verdict and a message. Throws `RUN_DETACHED` if the run was detached while waiting: it has not ended. If
- * a run timed out while its engine kept failing, the engine's error replaces the hint: the error must be fixed, and more time
- * would not help.
+ * Converts a stop to a verdict and a message. Throws `RUN_DETACHED` if the run was detached while waiting, because it
+ * has not ended. If a run timed out while its engine kept failing, the engine's error replaces the hint, because more
+ * time would not help.
  */
 export function explainStop({ verdict, reason, hint }: Stop, engineFailure: EngineFailure | null = null) {
   if (verdict === 'detached') throw new SluiceError('RUN_DETACHED', reason);
@@ -50,10 +50,10 @@ interface OpenPermission {
   isOpen: boolean;
 }
 
-/** In characters. Longer text belongs in files in the working folder. */
+/** In characters. Longer replies belong in files in the working folder. */
 const MAX_REPLY_LENGTH = 1024 * 1024;
 
-/** Controls a run on behalf of its owner and its limits. Only the first stop has an effect. */
+/** Controls a run on behalf of its owner and its limits. */
 export class RunControl {
   #stop: Stop | null = null;
   #isOver = false;
@@ -64,7 +64,7 @@ export class RunControl {
   readonly #permissions = new Map<string, OpenPermission>();
   readonly #answers = new Map<string, Promise<PermissionOutcome>>();
 
-  /** The reason why the run is being stopped; null if it is not. */
+  /** Why the run is being stopped, or null. */
   get stop(): Stop | null {
     return this.#stop;
   }
@@ -84,7 +84,7 @@ export class RunControl {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether a question to a person is open. */
+  /** Whether a question to the user is open. */
   get isWaiting(): boolean {
     return this.#isAsking || [...this.#permissions.values()].some(({ isOpen }) => isOpen);
   }
@@ -126,7 +126,7 @@ export class RunControl {
     open.settle(reply);
   }
 
-  /** Waits for the answer to a permission request; can be called several times. */
+  /** Waits for the answer to a permission request; can be called repeatedly. */
   async waitForPermission(id: string): Promise<PermissionOutcome> {
     return (await this.#answers.get(id)) ?? 'stopped';
   }
@@ -136,13 +136,13 @@ export class RunControl {
     this.#permissions.get(id)?.settle('withdrawn');
   }
 
-  /** Closes all permission requests: no answer is accepted any more. */
+  /** Closes all permission requests: no more answers are accepted. */
   closePermissions(): void {
     for (const { settle } of this.#permissions.values()) settle('stopped');
     this.#permissions.clear();
   }
 
-  /** Accepts a person's reply; throws `REPLY_NOT_EXPECTED` if nothing was asked. */
+  /** Accepts a user's reply; throws `REPLY_NOT_EXPECTED` if nothing was asked. */
   reply(text: string): void {
     if (text.trim() === '' || text.length > MAX_REPLY_LENGTH) {
       const problem =

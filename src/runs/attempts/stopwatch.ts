@@ -1,6 +1,6 @@
 import type { RunControl } from './run-control.js';
 
-/** Measures the working time of a run, without the time it waits for a person. Starting it again has no effect. */
+/** Measures a run's working time, excluding time spent waiting for a user. Starting it twice has no effect. */
 export interface Stopwatch {
   start(): void;
   pause(): void;

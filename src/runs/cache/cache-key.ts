@@ -6,20 +6,20 @@ import { selectPublicVariables } from '../secrets/environment.js';
 import type { ApprovalRule, RunSpec } from '../../records/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
 
-/** The part of a cache key that is not in the spec. */
+/** The inputs to a cache key that are not in the spec. */
 export interface CacheKeyContext {
   readonly engineVersion?: string | undefined;
   /** The engine's entry in the configuration, if it was added there. */
   readonly agent?: AgentSettings | undefined;
-  /** Approval rules of the configuration, which come before those of the spec. */
+  /** Approval rules from the configuration, which precede the spec's own. */
   readonly approvals?: readonly ApprovalRule[];
-  /** The environment in which variables named by the spec are looked up. */
+  /** The environment for looking up variables named by the spec. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Computes the key of a result from everything that the caller chooses and that can change the answer. Folders, limits, secrets,
- * and environment variables that the spec does not name are not part of it.
+ * Computes a result's key from everything the caller controls that can change the answer. It excludes folders, limits,
+ * secrets, and environment variables that the spec does not name.
  */
 export async function computeCacheKey(
   spec: RunSpec,
@@ -58,7 +58,7 @@ export async function computeCacheKey(
   return createHash('sha256').update(toCanonicalJson(parts)).digest('hex');
 }
 
-/** Formats JSON with sorted keys: the order of keys in a schema does not matter. */
+/** Formats JSON with sorted keys, because key order in a schema does not matter. */
 function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -67,7 +67,7 @@ function toCanonicalJson(value: unknown): string {
   );
 }
 
-/** Returns the hash of a file's content; null if it does not exist. Throws if the path is a link. */
+/** Hashes a file's content; null if the file does not exist. Throws if the path is a link. */
 async function hashFile(path: string): Promise<string | null> {
   const handle = await openForReading(path);
   if (handle === undefined) return null;

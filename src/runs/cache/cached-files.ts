@@ -8,11 +8,11 @@ import { isArtifactPath } from '../../run-folder/index.js';
 import { makeFoldersInside } from '../workspace/make-folders.js';
 import type { CachedFile } from './result-cache.js';
 
-/** Limits on the files of one result. */
+/** Per-result file limits. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 const MAX_RESULT_FILES = 1000;
 
-/** Size limits of all stored results; the least recently used is evicted first. */
+/** Limits on all stored results; the least recently used is evicted first. */
 const STORE_LIMITS = { files: 20_000, bytes: 1024 * 1024 * 1024 };
 
 /** The files of a run to store. */
@@ -25,9 +25,9 @@ export interface FilesToStore {
 }
 
 /**
- * Stores the files that a run has written, each under the hash of its content, so that a cached result can restore them, or
- * returns the reason why that is not possible. A modified file must be one of the input files, which are part of the key:
- * otherwise restoring it could overwrite a different version of the file.
+ * Stores the files a run has written, each under its content hash, for a cached result to restore; if that is
+ * impossible, returns the reason. A modified file must be an input file, which is part of the key; otherwise restoring
+ * it could overwrite a different version.
  */
 export async function storeFiles(
   store: string,
@@ -70,8 +70,8 @@ export async function storeFiles(
 }
 
 /**
- * Writes the files of a cached result to a working folder. Returns false, and writes nothing, if that is not possible: a stored
- * file is missing, or a file that the run had created exists with different content.
+ * Writes a cached result's files to a working folder. Returns false, without writing anything, if a stored file is
+ * missing or a file created by the run already exists with different content.
  */
 export async function restoreFiles(store: string, workdir: string, files: readonly CachedFile[]): Promise<boolean> {
   const pending: { readonly file: CachedFile; readonly bytes: Buffer }[] = [];
@@ -95,7 +95,7 @@ export async function restoreFiles(store: string, workdir: string, files: readon
   try {
     for (const { file } of pending) await makeFoldersInside(workdir, dirname(join(workdir, file.path)));
   } catch {
-    // A link or a file has the path of a folder.
+    // A link or a file is in the place of a folder.
     return false;
   }
   for (const { file, bytes } of pending) {
@@ -135,7 +135,7 @@ async function readContent(path: string, maxBytes: number): Promise<Content | 'm
   }
 }
 
-/** Reads the content at a path of the working folder; anything but a regular file of this length counts as different content. */
+/** Reads a file in the working folder; anything but a regular file of this length counts as different content. */
 async function findContent(path: string, length: number): Promise<Content | 'missing' | 'other'> {
   try {
     if ((await lstat(path)).size !== length) return 'other';
@@ -150,7 +150,7 @@ function isSame(found: Content | 'other', bytes: Buffer): boolean {
   return found !== 'other' && found.bytes.equals(bytes);
 }
 
-/** Adds execute permission for everyone who may read the file. */
+/** Adds execute permission wherever there is read permission. */
 function addExecuteBits(mode: number): number {
   return mode | ((mode & 0o444) >> 2);
 }
@@ -171,7 +171,7 @@ function hashBytes(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** A temporary file that is this old was left by a crash. */
+/** A temporary file older than this was left by a crash. */
 const LEFTOVER_MS = 60 * 60 * 1000;
 
 async function evictOldest(store: string, limits: typeof STORE_LIMITS): Promise<void> {

@@ -15,8 +15,8 @@ import { restoreFiles, storeFiles } from './cached-files.js';
 import type { CachedResult } from './result-cache.js';
 
 /**
- * Returns the cached result of an identical run; undefined if there is no valid one. Its value must pass the current schema,
- * because the key does not contain everything that a library's schema checks.
+ * Returns the cached result of an identical run, or undefined. Its value must pass the current schema, because the key
+ * does not cover everything a schema library can check.
  */
 export async function findCachedResult(context: RunContext, key: string): Promise<CachedResult | undefined> {
   const { spec, ports, schema } = context;
@@ -43,7 +43,7 @@ export async function restoreCachedFiles(
   try {
     return await restoreFiles(getFilesFolder(ports.data), workdir, files);
   } catch (error) {
-    // Some files may have been restored: an agent must not mistake them for the user's.
+    // Some files might have been restored, and an agent must not mistake them for the user's.
     throw new RunNotStartedError(`Cannot restore the files of the cached result: ${getErrorMessage(error)}`, {
       cause: error,
     });
@@ -54,7 +54,7 @@ function getFilesFolder(data: string): string {
   return join(data, 'cache', 'files');
 }
 
-/** Caches a successful result. If it cannot be cached, returns it with a warning that contains the reason. */
+/** Caches a successful result. If that fails, returns it with a warning that contains the reason. */
 export async function cacheResult(
   context: RunContext,
   key: string,
@@ -98,7 +98,7 @@ async function tryToCache(
   return null;
 }
 
-/** Warnings of a success that is incomplete, or that other evidence contradicts. */
+/** Warnings about a success that is incomplete or contradicted by other evidence. */
 const UNCACHEABLE_WARNINGS: ReadonlySet<string> = new Set([
   'PARTIAL_VALUE',
   'TERMINAL_STATUS_COMPLETION_CONFLICT',
@@ -108,8 +108,8 @@ const UNCACHEABLE_WARNINGS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Emits a cached result as an attempt without a process, whose output is the value. It is recorded like any other attempt, so
- * that it can be replayed. Its `cached_from` is the original run.
+ * Emits a cached result as an attempt without a process, with the value as its output. It is recorded like any other
+ * attempt, so it can be replayed. Its `cached_from` is the original run.
  */
 export async function emitCachedResult(context: RunContext, cached: CachedResult): Promise<RunResult> {
   const { id, folder, journal, ports, progress, spec } = context;

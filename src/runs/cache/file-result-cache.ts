@@ -6,12 +6,12 @@ import type { ResultCache, CacheLimits } from './result-cache.js';
 
 const SUFFIX = '.result';
 
-/** The suffix of an entry while it is being written. An old file with it was left by a crash. */
+/** The suffix of an entry while it is being written. An old file with this suffix was left by a crash. */
 const TEMPORARY_SUFFIX = '.tmp';
 const LEFTOVER_MS = 60 * 60 * 1000;
 
 /**
- * Caches results in files of `<data>/cache`, for all processes that share the folder. An entry that cannot be read is a miss; the
+ * Caches results as files in `<data>/cache`, for all processes that share the folder. An entry that cannot be read is a miss; the
  * least recently used result is evicted first.
  *
  * @example
@@ -51,14 +51,14 @@ export function createFileResultCache(data: string, limits: CacheLimits = {}): R
   };
 }
 
-/** Another process may evict results at the same time, so a missing file is not an error. */
+/** Another process can evict results concurrently, so a missing file is not an error. */
 async function evictOldest(folder: string, newest: string, max: Required<CacheLimits>): Promise<void> {
   const files: { readonly path: string; readonly size: number; readonly usedAt: number }[] = [];
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) continue;
-    // File times are coarse: several files may have the same time.
+    // File times are coarse: multiple files can have the same time.
     const usedAt = path === newest ? Number.POSITIVE_INFINITY : found.mtimeMs;
     if (name.endsWith(SUFFIX)) files.push({ path, size: found.size, usedAt });
     else if (name.endsWith(TEMPORARY_SUFFIX) && Date.now() - found.mtimeMs > LEFTOVER_MS)

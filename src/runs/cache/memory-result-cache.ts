@@ -9,7 +9,7 @@ import type { ResultCache, CacheLimits } from './result-cache.js';
  */
 export function createMemoryResultCache(limits: CacheLimits = {}): ResultCache {
   const max = { ...CACHE_LIMITS, ...limits };
-  // Stored as text, so that a caller cannot change a cached result.
+  // Stored as JSON, so a caller cannot mutate a cached result.
   const entries = new Map<string, { readonly text: string; readonly size: number }>();
   let bytes = 0;
 

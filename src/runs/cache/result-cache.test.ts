@@ -18,7 +18,7 @@ const CACHES = [
   ['in files', async (limits?: CacheLimits) => createFileResultCache(await makeData(), limits)],
 ] as const;
 
-/** File times are coarse, and the order of uses is known only if their times differ. */
+/** File times are coarse, and entries can be ordered by last use only if their times differ. */
 async function useLongAgo(data: string): Promise<void> {
   const folder = join(data, 'cache');
   const earlier = new Date(Date.now() - 60_000);

@@ -3,7 +3,7 @@ import type { RunResult } from '../../records/index.js';
 
 /** Results of successful runs, by key. */
 export interface ResultCache {
-  /** Returns undefined for a miss; an entry that cannot be read is a miss. */
+  /** Returns undefined for a miss; an unreadable entry counts as a miss. */
   find(key: string): Promise<CachedResult | undefined>;
   keep(key: string, entry: CachedResult): Promise<void>;
 }
@@ -25,10 +25,10 @@ export interface CachedFile {
   readonly executable: boolean;
 }
 
-/** Limits of a result cache. An entry larger than the cache is not stored. */
+/** Result cache limits. An entry larger than the cache is not stored. */
 export interface CacheLimits {
   readonly entries?: number;
-  /** The size of all entries, as text. */
+  /** The total size of all entries, as text. */
   readonly bytes?: number;
 }
 
@@ -41,7 +41,7 @@ export function formatCacheEntry(key: string, entry: CachedResult): string {
   return `${JSON.stringify({ key, sha256: hashText(text) })}\n${text}\n`;
 }
 
-/** Reads an entry; undefined if it is damaged, of another key, or not a result. */
+/** Parses an entry; undefined if it is damaged, belongs to another key, or is not a result. */
 export function parseCacheEntry(key: string, text: string): CachedResult | undefined {
   const [head = '', body = ''] = text.split('\n');
   try {

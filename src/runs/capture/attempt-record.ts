@@ -20,7 +20,7 @@ export interface RecordedStart {
   readonly engine: string;
   /** The name of the engine that reads its output. */
   readonly reads: string;
-  /** Engines in addition to the built-in ones. */
+  /** Engines besides the built-in ones. */
   readonly engines?: readonly Engine[];
   readonly mode: 'auto' | 'interactive';
   /** The last FCMP sequence number that the run has used. */
@@ -40,7 +40,7 @@ export interface PublicationObserver {
   afterPublishing(): void;
 }
 
-/** The end of an attempt. */
+/** How an attempt ended. */
 export interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
   readonly pid?: number | undefined;
   readonly version?: string | undefined;
@@ -48,7 +48,7 @@ export interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
 }
 
 /**
- * A hundred bytes of short lines become twenty or more events, and processing a large chunk of them in one step would block this
+ * A hundred bytes of short lines become twenty or more events, so processing a large chunk in one step would block this
  * process for seconds. Events do not depend on how the bytes are split.
  */
 const MAX_EVENTS_PER_BATCH = 2000;
@@ -59,9 +59,9 @@ function* splitBytes(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 /**
- * Records an attempt and publishes its events. The order is crash-safe: bytes are written before the events read from
- * them, the meta file before the last events, and everything is in the files before it is published. Events get the times that
- * are in the files, so that a replay produces the same events.
+ * Records an attempt and publishes its events. The order is crash-safe: bytes are written before the events parsed from
+ * them, the meta file before the last events, and everything is written before it is published. Events use the times
+ * recorded in the files, so a replay produces the same events.
  */
 export class AttemptRecord {
   readonly #start: RecordedStart;
@@ -72,7 +72,7 @@ export class AttemptRecord {
   readonly #translator: Translator;
   #meta: AttemptMeta;
   #capture: AttemptCapture | null = null;
-  /** The latest time that was read; it never decreases, even if the clock is set back. */
+  /** The latest clock reading; it never decreases, even if the clock is set back. */
   #now: number;
   /** The time of the events that are being emitted. */
   #emitTime: number;
@@ -121,7 +121,7 @@ export class AttemptRecord {
     return this.#fcmpSeq;
   }
 
-  /** Unknown types and fields in the engine's output; null if there are none. */
+  /** Unknown types and fields in the engine's output, or null. */
   get drift(): DriftSummary | null {
     return this.#translator.drift();
   }
@@ -131,13 +131,13 @@ export class AttemptRecord {
     return this.#capture?.digests() ?? [];
   }
 
-  /** Milliseconds since the attempt began. */
+  /** Milliseconds since the attempt started. */
   now(): number {
     this.#now = Math.max(this.#now, Math.floor(this.#clock()));
     return this.#now - this.#startedAt;
   }
 
-  /** Records the start of the attempt, with command and input. Both must be free of secrets. */
+  /** Records the start of the attempt, with its command and input, neither of which may contain secrets. */
   async begin(start: { readonly command?: readonly string[]; readonly input?: string } = {}): Promise<void> {
     if (start.command !== undefined) this.#meta = { ...this.#meta, command: start.command };
     await writeAttemptMeta(this.#folder, this.#start.attempt, this.#meta);
@@ -146,7 +146,7 @@ export class AttemptRecord {
     if (start.input !== '') await this.#capture.writeInput(Buffer.from(start.input));
   }
 
-  /** Stores output, and publishes the events read from it. */
+  /** Stores output and publishes the events parsed from it. */
   async write(chunks: readonly CapturedChunk[]): Promise<readonly Emitted[]> {
     await this.#capture?.write(chunks);
     const published: Emitted[][] = [];
@@ -171,7 +171,7 @@ export class AttemptRecord {
     await this.#emit(events);
   }
 
-  /** Returns what the output shows so far; the attempt continues. */
+  /** Returns the findings from the output so far; the attempt continues. */
   peek(): Omit<Drained, 'events'> {
     return this.#translator.peek();
   }
@@ -238,7 +238,7 @@ function findReasonCode(events: readonly Emitted[]): Pick<AttemptMeta, 'reason_c
   return {};
 }
 
-/** Whether the output of a plain program is read as text, which is the default for `command`. */
+/** Whether a plain command's output is treated as text, the default for `command`. */
 function isPlainText({ engine, reads }: Pick<RecordedStart, 'engine' | 'reads'>): boolean {
   return engine === 'command' && reads === 'generic';
 }

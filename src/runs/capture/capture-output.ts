@@ -4,19 +4,19 @@ import type { Stop } from '../attempts/run-control.js';
 import type { ResolvedLimits } from '../spec/run-limits.js';
 import type { OutputReader } from './output-reader.js';
 
-/** Options for capturing the output of a process. */
+/** Options for capturing a process's output. */
 export interface CaptureOptions {
   readonly output: OutputReader;
   readonly gauge: OutputGauge;
-  /** Masks secrets without changing the length; may hold back bytes that could be the start of a secret. */
+  /** Masks secrets without changing the length; can hold back bytes that might be the start of a secret. */
   mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
   /** Returns the bytes that were held back. */
   endMask(): readonly { readonly stream: StreamName; readonly bytes: Uint8Array }[];
-  /** Milliseconds since the attempt began. */
+  /** Milliseconds since the attempt started. */
   now(): number;
   store(chunks: readonly CapturedChunk[]): Promise<void>;
   stop(stop: Stop): void;
-  /** Ends the process because its output cannot be stored. */
+  /** Stops the process because its output cannot be stored. */
   abandon(): void;
   readonly idleMs: number;
   /** Whether this continues a turn that was paused. */
@@ -25,22 +25,22 @@ export interface CaptureOptions {
   readonly conversation?: CapturedConversation;
 }
 
-/** The conversation of a captured process. Input of the agent is stored before it is sent. */
+/** A captured process's conversation. Input to the agent is stored before it is sent. */
 export interface CapturedConversation {
   /** Called once per turn with a function that stores `bytes`, then calls `deliver` to send them. */
   start(send: (bytes: Uint8Array, deliver: () => void) => void): void;
-  /** Receives the unmasked stdout of the agent. */
+  /** Receives the agent's unmasked stdout. */
   receive(bytes: Uint8Array): void;
-  /** Whether the agent waits for a person; its idle time then does not count. */
+  /** Whether the agent is waiting for a user; its idle time then does not count. */
   readonly isWaiting: boolean;
 }
 
-/** The maximum number of bytes that wait to be written; beyond it the process has to wait. */
+/** The maximum number of bytes waiting to be written; beyond it, the process has to wait. */
 const MAX_WAITING_BYTES = 256 * 1024;
 
 /**
- * Captures the output of a process until it ends or its reader is paused. Output that arrives while files are being written is
- * written in one batch afterwards, so a busy process causes few writes. If too much is waiting to be written, reading stops, and
+ * Captures a process's output until it ends or its reader is paused. Output that arrives during a write is written in
+ * one batch afterwards, so a busy process causes few writes. If too much is waiting to be written, reading stops and
  * the process has to wait.
  */
 export async function captureOutput(options: CaptureOptions): Promise<void> {
@@ -79,7 +79,7 @@ export async function captureOutput(options: CaptureOptions): Promise<void> {
   await writer.finish();
 }
 
-/** Writes one batch at a time, while the next one is collected. */
+/** Writes one batch at a time while collecting the next. */
 class BatchWriter {
   readonly #options: Pick<CaptureOptions, 'store' | 'abandon'>;
   #waiting: CapturedChunk[] = [];
@@ -137,7 +137,7 @@ class BatchWriter {
 
 interface IdleOptions {
   readonly idleMs: number;
-  /** Whether idle time is not counted at the moment. */
+  /** Whether idle time is currently not counted. */
   readonly isHeld: () => boolean;
   readonly stop: (stop: Stop) => void;
 }
@@ -152,7 +152,7 @@ function watchIdleness({ idleMs, isHeld, stop }: IdleOptions) {
   const check = (): void => {
     if (isHeld() && waitingSince !== null) waitingSince = performance.now();
     const silentMs = waitingSince === null ? 0 : performance.now() - waitingSince;
-    // A timer may fire slightly early.
+    // A timer can fire slightly early.
     if (silentMs < idleMs - 1) return arm(Math.max(1, idleMs - silentMs));
     const reason = `The agent printed nothing for longer than limits.idle_s (${idleMs / 1000} s).`;
     stop({ verdict: 'timed_out', reason, hint: 'Raise the limit, or check what the agent is waiting for.' });
@@ -167,7 +167,7 @@ function watchIdleness({ idleMs, isHeld, stop }: IdleOptions) {
 
 const NEWLINE = 0x0a;
 
-/** Checks the output of an attempt against the limits of bytes and line length. */
+/** Checks an attempt's output against the byte and line length limits. */
 export class OutputGauge {
   readonly #limits: ResolvedLimits;
   #bytes: number;
@@ -199,7 +199,7 @@ export class OutputGauge {
     return { kept: bytes.subarray(0, length), stop: { verdict: 'limit', reason, hint } };
   }
 
-  /** Returns the position at which a line becomes too long; infinity if none does. */
+  /** Returns the position where a line becomes too long, or infinity. */
   #findLineLimit(stream: StreamName, bytes: Uint8Array): number {
     const { line_bytes } = this.#limits;
     let start = -this.#line[stream];

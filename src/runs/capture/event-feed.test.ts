@@ -8,7 +8,7 @@ import { SluiceError } from '../../base/index.js';
 import { createMemoryEventLog } from '../ports/memory-event-log.js';
 import { EventFeed } from './event-feed.js';
 
-/** The events of a program that prints many lines: RASP and FCMP, alternating irregularly. */
+/** Events of a command that prints many lines: RASP and FCMP, interleaved irregularly. */
 function manyEvents(lines: number): Emitted[] {
   const translator = createTranslator({ engine: 'generic', runId: 'r', attempt: 1, clock: () => 0 });
   const words = Array.from({ length: lines }, (_, index) => (index % 7 === 3 ? '' : `line ${index}`));

@@ -6,8 +6,8 @@ import { SluiceError } from '../../base/index.js';
 const PAGE = 1024;
 
 /**
- * Publishes the events of a run to any number of readers. Each reads from the first event, at its own pace. Events that a reader
- * has not read yet are kept in memory up to a limit; a slow or late reader reads the log, so memory stays bounded.
+ * Publishes a run's events to any number of readers, each starting at the first event and reading at its own pace.
+ * Unread events are kept in memory up to a limit; slow or late readers fall back to the log.
  */
 export class EventFeed implements AsyncIterable<Emitted> {
   readonly #runId: string;
@@ -26,7 +26,7 @@ export class EventFeed implements AsyncIterable<Emitted> {
     this.#onEvent = onEvent;
   }
 
-  /** Publishes events, which must be in the log. */
+  /** Publishes events, which must already be in the log. */
   publish(events: readonly Emitted[]): void {
     if (events.length === 0) return;
     let needed = this.#order.length + events.length;
@@ -78,7 +78,7 @@ export class EventFeed implements AsyncIterable<Emitted> {
 
 type Protocol = Emitted['protocol'];
 
-/** Reads the log for one reader: pages of both protocols, merged in the order in which they were published. */
+/** Reads the log for one reader: pages of both protocols, merged in publication order. */
 class LogReader {
   readonly #runId: string;
   readonly #log: EventLog;
@@ -124,16 +124,16 @@ class LogReader {
 const MAX_EVENTS = 16_384;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** The estimated size of an event in addition to the bytes it was read from. */
+/** The estimated size of an event beyond the bytes it was parsed from. */
 const ENVELOPE = 600;
 
-/** The events of a run that some reader has not read yet, within fixed bounds. */
+/** A run's events that some reader has not read yet, within fixed bounds. */
 class RecentEvents {
   #events: Emitted[] = [];
   #bytes = 0;
   #first = 0;
 
-  /** Adds events, and drops those before the number `needed` and those over the limits. */
+  /** Adds events, and drops events before the number `needed` or beyond the limits. */
   add(events: readonly Emitted[], needed: number): void {
     for (const emitted of events) {
       this.#events.push(emitted);
@@ -158,8 +158,8 @@ class RecentEvents {
 }
 
 /**
- * Estimates the size of an event from the bytes it was read from. An FCMP event shares its data with the RASP event, so only its
- * envelope counts.
+ * Estimates an event's size from the bytes it was parsed from. An FCMP event shares its data with the RASP event, so
+ * only its envelope counts.
  */
 export function estimateSize({ protocol, event }: Emitted): number {
   if (protocol === 'fcmp' || event.raw_ref === null) return ENVELOPE;
@@ -167,8 +167,8 @@ export function estimateSize({ protocol, event }: Emitted): number {
 }
 
 /**
- * The protocol of each event of a run in the order of publication, one bit per event. Each protocol has its own log; this restores
- * the common order.
+ * The protocol of each event of a run in publication order, one bit per event. Each protocol has its own log; this
+ * restores the order across both.
  */
 class ProtocolOrder {
   #bits = new Uint8Array(128);

@@ -1,6 +1,6 @@
 import type { OutputChunk } from '../process/output-queue.js';
 
-/** Reads the output of a process that may run over several attempts: reading can pause without losing output. */
+/** Reads the output of a process that can span multiple attempts: reading can pause without losing output. */
 export class OutputReader {
   readonly #source: AsyncIterator<OutputChunk>;
   #isReading = false;
@@ -36,7 +36,7 @@ export class OutputReader {
     }
   }
 
-  /** Makes the current and all later calls of `next` return null, until `resume`. */
+  /** Makes current and later calls to `next` return null until `resume`. */
   pause(): void {
     this.#isPaused = true;
     this.#wake?.();
@@ -46,7 +46,7 @@ export class OutputReader {
     this.#isPaused = false;
   }
 
-  /** Stops reading for good; the process may continue to print. */
+  /** Stops reading permanently; the process can continue to print. */
   abandon(): void {
     this.#arrived = { done: true, value: undefined };
     void this.#source.return?.();

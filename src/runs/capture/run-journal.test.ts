@@ -12,7 +12,7 @@ function makeEvents(lines: readonly string[]): Emitted[] {
   return [...translator.push('stdout', toBytes(lines)), ...translator.end({ exitCode: 0, signal: null })];
 }
 
-/** A journal whose log fails on demand; `stored` are the events in the log, `inFolder` those in the files. */
+/** A journal whose log fails on demand; `stored` contains the events in the log, `inFolder` the events in the files. */
 function openJournal() {
   const memory = createMemoryEventLog();
   const feed = new EventFeed('r', memory);

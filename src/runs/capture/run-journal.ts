@@ -8,16 +8,17 @@ import type { EventLog } from '../ports/event-log.js';
 import { estimateSize } from './event-feed.js';
 import type { EventFeed } from './event-feed.js';
 
-/** Stores the events of a run in its folder and the event log, then publishes them to its readers. */
+/** Stores a run's events in its folder and the event log, then publishes them to its readers. */
 export interface RunJournal {
   /**
-   * Stores events, then publishes them. While the event log is unavailable they wait in memory, and this resolves once they are
-   * in the folder. If too many wait, it resolves when there is space again, which makes the agent wait.
+   * Stores events, then publishes them. While the event log is unavailable, they are queued in memory, and this
+   * resolves once they are in the folder. If too many are queued, it resolves when there is space again, which makes
+   * the agent wait.
    */
   write(events: readonly Emitted[]): Promise<void>;
   /** Stores the counts of unknown types and fields in an attempt's output. */
   writeDrift(summary: DriftSummary): Promise<void>;
-  /** The number of events and characters written so far. */
+  /** The numbers of events and characters written so far. */
   readonly size: { readonly events: number; readonly characters: number };
   /** Resolves when everything is stored and published. */
   close(): Promise<void>;
@@ -25,15 +26,14 @@ export interface RunJournal {
 
 interface JournalOptions {
   readonly files: RunLogs;
-  /** Null if the files of the run folder are the event log. */
+  /** Null if the run folder's files are the event log. */
   readonly log: EventLog | null;
   readonly feed: EventFeed;
   readonly logger: Logger;
-  /** Aborted when this process must end: events that the log does not have by then stay in the folder. */
+  /** Aborted when this process must exit: events not yet in the log stay in the folder. */
   readonly ending: AbortSignal;
 }
 
-/** Creates the journal of a run. */
 export function createRunJournal(runId: string, { files, log, feed, logger, ending }: JournalOptions): RunJournal {
   const queue = log === null ? null : new LogQueue(runId, { log, feed, logger, ending });
   const size = { events: 0, characters: 0 };
@@ -60,7 +60,7 @@ export function createRunJournal(runId: string, { files, log, feed, logger, endi
   };
 }
 
-/** Events of one write. `inFolder` resolves when the run folder has them. */
+/** The events of one write. `inFolder` resolves once they are in the run folder. */
 interface Batch {
   readonly events: readonly Emitted[];
   readonly packs: readonly EventPack[];
@@ -70,7 +70,7 @@ interface Batch {
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5000;
-/** If the event log is unavailable for longer, the run fails. */
+/** If the event log is unavailable for longer than this, the run fails. */
 const MAX_OUTAGE_MS = 10 * 60_000;
 
 /** Appends events to the log in order, one call at a time, and retries a call while the log is unavailable. */
@@ -148,7 +148,10 @@ class LogQueue {
     this.#isDraining = false;
   }
 
-  /** Appends events, with retries. The log ignores events that it already has, so a call whose response was lost can be repeated. */
+  /**
+   * Appends events, with retries. The log ignores events it already has, so a call can be repeated if its response was
+   * lost.
+   */
   async #append(events: readonly Emitted[], packs: readonly EventPack[]): Promise<void> {
     const { log, logger, ending } = this.#ports;
     let since: number | undefined;

@@ -16,7 +16,7 @@ import { findUnsupported } from '../ports/run-inputs.js';
 import type { Attachment, AcceptedInputs, McpServer, RunInputs } from '../ports/run-inputs.js';
 import { RpcPeer } from './rpc-peer.js';
 
-/** Modes in which agents request permission before they change something, the strictest first. */
+/** Modes in which agents request permission before changing anything, strictest first. */
 const ASKING_MODES = ['default', 'ask', 'read-only', 'workspace-write'] as const;
 
 const INVALID_PARAMS = -32_602;
@@ -34,7 +34,7 @@ export class AcpClient implements AgentClient {
   readonly #request: AgentRequest;
   readonly #ports: AgentClientPorts;
   readonly #peer: RpcPeer;
-  /** The request id of each open permission request of the turn. */
+  /** The ids of the turn's open permission requests. */
   readonly #questions = new Map<number, RpcId>();
   #permissions = 0;
   #sessionId: string | null = null;
@@ -137,7 +137,7 @@ export class AcpClient implements AgentClient {
       (method) => isRecord(method) && getField(method, 'id') === methodId,
     );
     if (methodId === undefined || !isOffered) return next();
-    // An agent that is already logged in may refuse this method; without a login, it refuses the session later.
+    // A logged-in agent can reject this method; without a login, it rejects the session later.
     this.#handshake('authenticate', { methodId }, next, next);
   }
 
@@ -179,7 +179,7 @@ export class AcpClient implements AgentClient {
     this.#handshake('session/set_mode', { sessionId, modeId: mode }, setModel, setModel);
   }
 
-  /** Sends a request of the handshake. A refusal ends the turn unless `refused` is passed. */
+  /** Sends a handshake request. A rejection ends the turn unless `refused` is passed. */
   #handshake(method: string, params: object, next: (result: object) => void, refused?: () => void): void {
     this.#peer.requestWithTimeout(method, params, next, refused ?? (() => this.#end()));
   }
@@ -229,7 +229,7 @@ export class AcpClient implements AgentClient {
   }
 }
 
-/** Chooses a mode in which the agent requests permissions; null if it is already in one, or has none. */
+/** Chooses a mode in which the agent requests permissions; null if it already is, or has no such mode. */
 function chooseMode(opened: object): string | null {
   const modes = getObject(opened, 'modes');
   if (modes === null) return null;
@@ -242,7 +242,7 @@ function chooseMode(opened: object): string | null {
 }
 
 /**
- * Reads the inputs that an agent accepts in addition to text, from its response to `initialize`.
+ * Returns the inputs besides text that an agent accepts, from its response to `initialize`.
  *
  * @example
  * readAccepts({ promptCapabilities: { image: true } }) // { attachments: ['image'], mcpServers: ['stdio'] }
@@ -267,7 +267,7 @@ function toContentBlock({ kind, mimeType, data, uri }: Attachment): object {
   return { type: kind, data, mimeType, ...(uri === undefined || kind === 'audio' ? {} : { uri }) };
 }
 
-/** Converts a server to the format of the protocol, in which stdio servers have no type. */
+/** Converts a server to the protocol's format, where stdio servers have no type. */
 function toServer({ type, ...server }: McpServer): object {
   return type === 'stdio' ? server : { type, ...server };
 }

@@ -13,25 +13,25 @@ export interface AgentRequest extends ConversationRequest {
 /** Callbacks of a conversation. */
 export interface AgentClientPorts {
   send(message: object): void;
-  /** Called for each permission request of the turn. They are numbered from 1, as in the ids of the events. */
+  /** Called for each permission request of the turn. Requests are numbered from 1, as in event ids. */
   onPermission(number: number, kind: string | null): void;
   /** Called when the agent withdraws a request. */
   onWithdrawn(number: number): void;
   readFile(path: string, lines: { readonly line: number | null; readonly limit: number | null }): Promise<string>;
   writeFile(path: string, text: string): Promise<void>;
-  /** Called when the turn has ended, or the agent refused to start it. */
+  /** Called when the turn has ended or the agent refused to start it. */
   onEnd(): void;
   /** Called when the agent cannot continue the session. */
   onSessionLost(reason: string): void;
-  /** Called when the agent does not accept an input of the prompt. */
+  /** Called when the agent does not accept one of the prompt's inputs. */
   onUnsupported(what: string): void;
   /** Called when the agent violates the protocol. */
   onBroken(reason: string): void;
 }
 
 /**
- * The client side of a conversation with one process, in its protocol: the handshake, then the turns. The caller decides when
- * to stop.
+ * The client side of a conversation with one process: the handshake, then the turns. The caller determines when to
+ * stop.
  */
 export interface AgentClient {
   /** Whether another process can resume the session. */
@@ -42,7 +42,7 @@ export interface AgentClient {
   start(prompt: string): void;
   /** Starts the next turn in the same session. */
   prompt(text: string): void;
-  /** Reads output of the agent, which may be split anywhere. */
+  /** Reads agent output, which can be split anywhere. */
   receive(bytes: Uint8Array): void;
   /** Answers a permission request with an option; null denies it. The author is stored in the recording. */
   answer(number: number, optionId: string | null, author: AnswerAuthor): void;
@@ -52,14 +52,14 @@ export interface AgentClient {
   close(): void;
 }
 
-/** The author of a decision, and the reason. */
+/** A decision's author and reason. */
 export interface AnswerAuthor {
   readonly by: 'rule' | 'person';
   readonly who?: string;
   readonly why?: string;
 }
 
-/** Limits of a conversation; for tests. */
+/** Conversation limits, overridden in tests. */
 export interface ClientLimits {
   /** The time limit for each step before the prompt. */
   readonly handshakeMs?: number;
@@ -68,8 +68,8 @@ export interface ClientLimits {
 /** The time limit for each step before the prompt. */
 export const HANDSHAKE_MS = 120_000;
 
-/** Limit on requests per process; real agents send far fewer. */
+/** Maximum requests per process; real agents send far fewer. */
 export const MAX_REQUESTS = 10_000;
 
-/** Limit on lines before the first response that are not messages; a program that prints more is not an agent. */
+/** Maximum non-message lines before the first response; a process that prints more is not an agent. */
 export const MAX_STRAY_LINES = 200;

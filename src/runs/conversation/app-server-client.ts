@@ -34,7 +34,7 @@ export class AppServerClient implements AgentClient {
           ports.onBroken(reason);
         },
       },
-      // Codex leaves out the version of JSON-RPC.
+      // Codex omits the JSON-RPC version.
       { engine: 'codex', envelope: {}, handshakeMs },
     );
   }

@@ -4,10 +4,10 @@ import type { FcmpData, PermissionOption } from '../../events/index.js';
 import { isRecord, getName, getField } from '../../events/index.js';
 import type { ApprovalRule, RunSpec } from '../../records/index.js';
 
-/** A permission request of an agent. */
+/** An agent's permission request. */
 export type PermissionQuestion = FcmpData<'permission.required'>;
 
-/** The rules that decide before a person is asked. */
+/** The rules applied before a user is asked. */
 export interface ApprovalPolicy {
   readonly permissions: NonNullable<RunSpec['permissions']>;
   /** First match wins. */
@@ -23,8 +23,8 @@ export interface Approval {
 }
 
 /**
- * Decides a permission request by rules; `ask` if a person has to decide. Rules apply only with `permissions: ask`; the other
- * values of `permissions` determine what an agent may do.
+ * Decides a permission request by rules; `ask` if a user has to decide. Rules apply only with `permissions: ask`; with
+ * any other value, `permissions` alone determines what an agent may do.
  */
 export function decideByRules(question: PermissionQuestion, kind: string | null, policy: ApprovalPolicy): Approval {
   const { permissions, rules, workdir } = policy;
@@ -42,10 +42,10 @@ export function decideByRules(question: PermissionQuestion, kind: string | null,
   }
 }
 
-/** Kinds of tools that change nothing. */
+/** Read-only tool kinds. */
 const READ_KINDS: ReadonlySet<string> = new Set(['read', 'search', 'think']);
 
-/** Kinds of tools that change files and nothing else. */
+/** Tool kinds that change only files. */
 const EDIT_KINDS: ReadonlySet<string> = new Set(['edit', 'delete', 'move']);
 
 function decideByPermissions(
@@ -83,7 +83,7 @@ function matches(
   const paths = listPaths(question);
   if (paths.length === 0) return false;
   const isMatch = (one: string): boolean => matchPath(path, one, workdir);
-  // A rule that allows must cover every file; one that denies matches if any file does.
+  // An allow rule must cover every file; a deny rule matches if any file does.
   return decide === 'allow' ? paths.every(isMatch) : paths.some(isMatch);
 }
 
@@ -94,12 +94,12 @@ function matchPath(pattern: string, path: string, workdir: string): boolean {
   const absolute = resolve(workdir, path);
   if (isAbsolute(pattern)) return matchGlob(pattern, absolute, { segments: true });
   const inside = relative(workdir, absolute);
-  // A file name may begin with two dots, and is then still inside.
+  // A file name can start with two dots and still be inside the folder.
   if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return false;
   return matchGlob(pattern, inside.split(sep).join('/'), { segments: true });
 }
 
-/** Returns the command line that a tool would run; null if there is none. */
+/** Returns the command line a tool would run, or null. */
 function readCommand({ input }: PermissionQuestion): string | null {
   if (!isRecord(input)) return null;
   const command = getField(input, 'command') ?? getField(input, 'cmd');
@@ -107,18 +107,18 @@ function readCommand({ input }: PermissionQuestion): string | null {
   return Array.isArray(command) && command.every((word) => typeof word === 'string') ? command.join(' ') : null;
 }
 
-/** Input fields of tools that contain a path. */
+/** Tool input fields that contain a path. */
 const PATH_FIELDS = ['file_path', 'filePath', 'filepath', 'path', 'absolute_path', 'notebook_path'] as const;
 
-/** Returns the files that a tool call names, without duplicates. */
+/** Returns the distinct files named by a tool call. */
 export function listPaths({ diff = [], locations = [], input }: PermissionQuestion): readonly string[] {
   const named = isRecord(input) ? PATH_FIELDS.flatMap((key) => getName(input, key) ?? []) : [];
   return [...new Set([...diff.map(({ path }) => path), ...locations.map(({ path }) => path), ...named])];
 }
 
 /**
- * Returns the option for a decision, preferably one that applies only once; null if the agent offers none. A denial can be sent
- * without an option, an approval cannot.
+ * Returns the option for a decision, preferably a one-time option; null if the agent offers no suitable option. A
+ * denial can be sent without an option, an approval cannot.
  */
 export function chooseOption(options: readonly PermissionOption[], decide: 'allow' | 'deny'): PermissionOption | null {
   const kinds =

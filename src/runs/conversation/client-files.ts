@@ -7,8 +7,8 @@ import { SluiceError, getErrorMessage } from '../../base/index.js';
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Resolves a path from an agent. Throws `FILE_OUTSIDE_FOLDER` if it is outside of the folder or a link. The file may be
- * missing, but its folder must exist.
+ * Resolves a path from an agent. Throws `FILE_OUTSIDE_FOLDER` if it is a link or outside the folder. The file need not
+ * exist, but its folder must.
  */
 export async function resolveInFolder(folder: string, path: string): Promise<string> {
   const refuse = (reason: string): never => {

@@ -65,7 +65,7 @@ function talk(engine: string, create: (ports: AgentClientPorts) => AgentClient, 
     for (const number of asked) client.answer(number, null, { by: 'rule', why: 'no' });
   }
   client.close();
-  // Files for an agent are written asynchronously, so messages may still be sent after the end.
+  // Files for an agent are written asynchronously, so messages can still be sent after the end.
   hasEnded = true;
   events.push(...translator.end({ exitCode: 0, signal: null }));
   const count = (type: string): number =>
@@ -73,7 +73,7 @@ function talk(engine: string, create: (ports: AgentClientPorts) => AgentClient, 
   return { asked, ends, sent, required: count('permission.required'), replied: count('permission.replied') };
 }
 
-/** Damage to lines: left out, repeated, truncated, or replaced. */
+/** Damages lines: each is dropped, repeated, truncated or replaced. */
 const arbitraryLines = (lines: readonly string[]) =>
   fc
     .array(
@@ -108,7 +108,7 @@ describe.each(CASES)('the client of %s', (engine, fixture, create) => {
         expect(ends.length).toBeLessThanOrEqual(1);
         expect(sent).toBeLessThan(20);
         expect(asked).toEqual(asked.map((_, index) => index + 1));
-        // After the end, the rest of the same chunk is read and not answered.
+        // After the end, the rest of the chunk is read but not answered.
         expect(asked.length).toBeLessThanOrEqual(required);
         expect(ends.length > 0 || asked.length === required).toBe(true);
         expect(replied).toBeLessThanOrEqual(required);

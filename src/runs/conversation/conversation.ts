@@ -11,7 +11,7 @@ import { chooseOption, decideByRules, listPaths } from './approvals.js';
 import type { Approval, ApprovalPolicy, PermissionQuestion } from './approvals.js';
 import { resolveInFolder, readForAgent, writeForAgent } from './client-files.js';
 
-/** The answer to a question whose process ended before it received the answer. */
+/** An answer that its process exited too early to receive. */
 export interface RememberedAnswer {
   readonly question: PermissionQuestion;
   readonly decide: 'allow' | 'deny';
@@ -28,13 +28,13 @@ export interface ConversationOptions {
   readonly stopwatch: Stopwatch;
   readonly waitMs: number;
   readonly holdMs: number;
-  /** Whether the agent runs in a sandbox: Sluice, which is outside, then reads and writes no files for it. */
+  /** Whether the agent runs in a sandbox; Sluice, which is outside it, then reads and writes no files on its behalf. */
   readonly isSandboxed: boolean;
   /** Records that the run is waiting, before its question is published. */
   readonly onQuestion: () => Promise<void>;
-  /** Records that the run is no longer waiting, because no answer came in time. */
+  /** Records that the run is no longer waiting, because no answer arrived in time. */
   readonly onUnanswered: () => Promise<void>;
-  /** Writes to the process and ends it. */
+  /** Writes to the process and stops it. */
   readonly process: {
     write(bytes: Uint8Array): void;
     readonly waiting: number;
@@ -49,7 +49,7 @@ export interface Turn {
   readonly remembered: readonly RememberedAnswer[];
   /** Masks secrets in the stored copy of a message. */
   readonly mask: (text: string) => string;
-  /** Called when the agent has ended its turn. Without it, the process is ended at that point. */
+  /** Called when the agent has ended its turn. If omitted, the process is stopped at that point. */
   readonly onEnd?: () => void;
 }
 
@@ -62,12 +62,12 @@ interface OpenQuestion {
 /** The time an agent has to exit on its own after its turn has ended or was canceled. */
 const GRACE_MS = 2000;
 
-/** Limit on unread input; an agent with more does not read its input at all. */
+/** Maximum unread input; an agent with more is not reading its input at all. */
 const MAX_UNREAD = 32 * 1024 * 1024;
 
 /**
- * A conversation with one process: sends the prompt of each turn, answers the agent's requests by rules or by a person, and
- * ends the process afterwards.
+ * A conversation with one process: sends each turn's prompt, answers the agent's requests using rules or a user's
+ * answers, and stops the process afterwards.
  */
 export class Conversation implements CapturedConversation {
   readonly #options: ConversationOptions;
@@ -75,7 +75,7 @@ export class Conversation implements CapturedConversation {
   readonly #kinds = new Map<number, string>();
   /** Questions whose events are about to be published. */
   #pendingQuestions: OpenQuestion[] = [];
-  /** Questions a person has to answer. */
+  /** Questions for the user. */
   readonly #waiting = new Map<string, { readonly number: number; readonly question: PermissionQuestion }>();
   /** Files the agent was allowed to change. */
   readonly #allowedPaths = new Set<string>();
@@ -121,7 +121,7 @@ export class Conversation implements CapturedConversation {
     });
   }
 
-  /** Whether another process can resume its session. */
+  /** Whether another process can resume the session. */
   get canResume(): boolean {
     return this.#client.canResume;
   }
@@ -130,12 +130,12 @@ export class Conversation implements CapturedConversation {
     return this.#waiting.size > 0;
   }
 
-  /** Whether the agent has ended its turn; the exit code of its process then no longer matters. */
+  /** Whether the agent has ended its turn; its process's exit code then no longer matters. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
 
-  /** The open questions when the process was ended because no answer came within hold_s; otherwise empty. */
+  /** The questions still open if the process was stopped because no answer arrived within hold_s; otherwise empty. */
   get released(): readonly PermissionQuestion[] {
     return this.#isReleased ? [...this.#waiting.values()].map(({ question }) => question) : [];
   }
@@ -161,7 +161,7 @@ export class Conversation implements CapturedConversation {
     this.#client.receive(bytes);
   }
 
-  /** Called before events are published, so that the run is marked as waiting before its question is visible. */
+  /** Called before events are published, so the run is marked as waiting before its question is visible. */
   async beforePublishing(events: readonly Emitted[]): Promise<void> {
     const { policy, onQuestion, control } = this.#options;
     for (const { protocol, event } of events) {
@@ -185,7 +185,9 @@ export class Conversation implements CapturedConversation {
     }
   }
 
-  /** Called after events were published: answers the requests that rules decided, and waits for a person for the others. */
+  /**
+   * Called after events are published: answers requests decided by rules, and waits for the user to answer the others.
+   */
   afterPublishing(): void {
     const pending = this.#pendingQuestions;
     this.#pendingQuestions = [];
@@ -196,7 +198,7 @@ export class Conversation implements CapturedConversation {
     }
   }
 
-  /** Called when the process has ended. */
+  /** Called when the process has exited. */
   close(): void {
     this.#isClosed = true;
     this.#unsubscribe?.();
@@ -215,7 +217,7 @@ export class Conversation implements CapturedConversation {
       control.requestStop({ verdict: 'protocol_broken', reason: 'The agent does not read its input.' });
   }
 
-  /** Returns the answer that was given to the same request while no process was running; each answer is used once. */
+  /** Returns the answer to the same request given while no process was running; each answer is used once. */
   #recall(question: PermissionQuestion): OpenQuestion['approval'] | undefined {
     const wanted = JSON.stringify([question.tool, question.input, question.diff]);
     const found = this.#remembered.find(
@@ -235,7 +237,7 @@ export class Conversation implements CapturedConversation {
     }
     const { interaction_id: id, options } = open.question;
     const reply = await control.waitForPermission(id);
-    // After a release the session is resumed with the reply, even if this process has not ended yet.
+    // After a release, the session is resumed with the reply, even if this process has not exited yet.
     if (reply === 'stopped' || this.#isClosed || this.#isReleased) return;
     this.#waiting.delete(id);
     if (this.#waiting.size === 0) {
@@ -267,7 +269,7 @@ export class Conversation implements CapturedConversation {
     this.#client.answer(number, option, { by, ...omitUndefined({ who, why }) });
   }
 
-  /** Closes a request that the agent withdrew, because the agent would ignore an answer. */
+  /** Closes a request withdrawn by the agent, which would ignore an answer. */
   #withdraw(number: number): void {
     for (const [id, open] of this.#waiting) {
       if (open.number !== number) continue;
@@ -275,14 +277,14 @@ export class Conversation implements CapturedConversation {
     }
   }
 
-  /** Ends the process, because no answer came within `hold_s`; its session is resumed with the answer. */
+  /** Stops the process because no answer arrived within `hold_s`; its session is resumed with the answer. */
   #release(): void {
     if (this.#isClosed || this.#waiting.size === 0 || this.#options.control.stop !== null) return;
     this.#isReleased = true;
     this.#options.process.stop();
   }
 
-  /** Files such as the hooks of a repository, or Sluice's data, are protected only inside the sandbox. */
+  /** Files such as repository hooks and Sluice's data are protected only inside the sandbox. */
   #refuseInSandbox(path: string): void {
     if (!this.#options.isSandboxed) return;
     throw new Error(
@@ -310,7 +312,7 @@ export class Conversation implements CapturedConversation {
     else onEnd();
   }
 
-  /** Ends the conversation: closes the agent's input, and ends its process if it does not exit on its own. */
+  /** Ends the conversation: closes the agent's input, and terminates its process if it does not exit on its own. */
   finish(): void {
     const { process } = this.#options;
     this.#client.close();
@@ -319,7 +321,7 @@ export class Conversation implements CapturedConversation {
     this.#endTimer = setTimeout(() => process.stop(), GRACE_MS);
   }
 
-  /** Asks the agent to stop, then ends its process. */
+  /** Asks the agent to stop, then terminates its process. */
   #stop({ verdict, reason }: Stop): void {
     const { process } = this.#options;
     const notifiesAgent = verdict === 'canceled' || verdict === 'timed_out';

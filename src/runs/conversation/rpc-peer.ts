@@ -2,20 +2,20 @@ import { createRecordReader, readRpcMessage, getResultFields } from '../../event
 import type { EngineName, RpcId, RpcMessage } from '../../events/index.js';
 import { HANDSHAKE_MS, MAX_REQUESTS, MAX_STRAY_LINES } from './agent-client.js';
 
-/** Callbacks of a peer. */
+/** Peer callbacks. */
 interface RpcPeerPorts {
   send(message: object): void;
   onRequest(id: RpcId, method: string, params: object): void;
   onNotification(method: string, params: object): void;
-  /** Called for an error of the agent that does not belong to a request. */
+  /** Called for an error from the agent that does not belong to a request. */
   onError(): void;
   onBroken(reason: string): void;
 }
 
 interface RpcPeerOptions {
-  /** The engine that defines the format of the output. */
+  /** The engine that defines the output format. */
   readonly engine: EngineName;
-  /** Fields that are added to every message. */
+  /** Fields added to every message. */
   readonly envelope: object;
   readonly handshakeMs?: number | undefined;
 }
@@ -28,7 +28,7 @@ export class RpcPeer {
   readonly #options: RpcPeerOptions;
   readonly #reader;
   readonly #sent = new Map<RpcId, (message: Extract<RpcMessage, { kind: 'result' | 'error' }>) => void>();
-  /** Requests of the agent that have no response yet. */
+  /** The agent's requests without a response yet. */
   readonly #openAgentRequests = new Set<RpcId>();
   #nextId = 0;
   #agentRequestCount = 0;
@@ -36,7 +36,7 @@ export class RpcPeer {
   #hasResponded = false;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** Whether the peer is between two prompts, when messages of the agent are ignored. */
+  /** Whether the peer is between two prompts, when the agent's messages are ignored. */
   isIdle = false;
 
   constructor(ports: RpcPeerPorts, options: RpcPeerOptions) {
@@ -51,7 +51,7 @@ export class RpcPeer {
     this.#reader.push(bytes);
   }
 
-  /** Sends a request of the handshake, which has a time limit. */
+  /** Sends a handshake request, which has a time limit. */
   requestWithTimeout(method: string, params: object, next: (result: object) => void, refused: () => void): void {
     clearTimeout(this.#timer);
     const { handshakeMs = HANDSHAKE_MS } = this.#options;
@@ -81,13 +81,13 @@ export class RpcPeer {
     this.#send({ method, ...(params === undefined ? {} : { params }) });
   }
 
-  /** Responds to a request of the agent. */
+  /** Responds to the agent's request. */
   reply(id: RpcId, result: object): void {
     this.#openAgentRequests.delete(id);
     this.#send({ id, result });
   }
 
-  /** Refuses a request of the agent. */
+  /** Rejects the agent's request. */
   refuse(id: RpcId, code: number, message: string): void {
     this.#openAgentRequests.delete(id);
     this.#send({ id, error: { code, message } });

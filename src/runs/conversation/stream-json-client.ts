@@ -24,9 +24,9 @@ export class StreamJsonClient implements AgentClient {
   readonly #ports: AgentClientPorts;
   readonly #handshakeMs: number;
   readonly #reader;
-  /** Callbacks of our requests without a response, by request id. */
+  /** Callbacks for our pending requests, by request id. */
   readonly #sent = new Map<string, () => void>();
-  /** The agent's permission requests without an answer, by number. */
+  /** The agent's unanswered permission requests, by number. */
   readonly #questions = new Map<number, Question>();
   #nextId = 0;
   #requests = 0;

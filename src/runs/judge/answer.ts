@@ -1,19 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import type { CapturedStream, Emitted } from '../../events/index.js';
 
-/** One byte more than `parse` accepts, so that `parse` reports the limit. */
+/** One byte more than `parse` accepts, so `parse` reports the limit. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024 + 1;
 
-/** The maximum length of `text` in a result; of a longer text, only the end is kept. */
+/** The maximum length of `text` in a result; only the end of longer output is kept. */
 const MAX_TEXT_LENGTH = 16 * 1024 * 1024;
 
 /**
- * The source of an attempt's answer: the agent's messages, or all of stdout for a plain program. `stdout` is for a contract,
- * `tail` is for people, who need the end of a long output.
+ * The source of an attempt's answer: the agent's messages, or all of stdout for a plain command. `stdout` is validated
+ * against a contract; `tail` is for users, who need the end of long output.
  */
 type AnswerSource = 'messages' | 'stdout' | 'tail';
 
-/** Chooses the source of an attempt's answer, both for running and for recorded attempts. */
+/** Chooses the source of an attempt's answer, whether the attempt is running or recorded. */
 export function chooseAnswerSource(
   { engine, reads, terminal }: { readonly engine?: string; readonly reads?: unknown; readonly terminal?: unknown },
   contract: unknown,
@@ -23,8 +23,7 @@ export function chooseAnswerSource(
 }
 
 /**
- * Collects the answer of an attempt: the last complete message of the agent itself, not of a sub-agent. A plain program's answer
- * is its entire stdout.
+ * Collects an attempt's answer: the last complete message from the agent itself, not from a sub-agent. A plain command's answer is its entire stdout.
  *
  * @example
  * const answer = new AnswerCollector('messages')
@@ -35,7 +34,10 @@ export class AnswerCollector {
   readonly #source: AnswerSource;
   #message: string | undefined;
   #isMessageUtf8 = true;
-  /** The number of messages. A plain program with a long output has several; then the answer is read from its bytes. */
+  /**
+   * The number of messages. A plain command with long output has more than one; its answer is then taken from its
+   * bytes.
+   */
   #messages = 0;
   readonly #printed: ByteBlocks;
 
@@ -50,7 +52,7 @@ export class AnswerCollector {
     if (this.#source !== 'messages' && stream === 'stdout') this.#printed.add(bytes);
   }
 
-  /** Adds the events read from the bytes. */
+  /** Adds the events parsed from the bytes. */
   addEvents(events: readonly Emitted[]): void {
     for (const { protocol, event } of events) {
       if (protocol !== 'fcmp' || event.type !== 'assistant.message.final') continue;
@@ -66,12 +68,12 @@ export class AnswerCollector {
     return this.#source === 'messages' ? (this.#message ?? '') : this.#printed.text();
   }
 
-  /** Whether the answer is valid UTF-8; otherwise it has replacement characters. */
+  /** Whether the answer is valid UTF-8; otherwise it contains replacement characters. */
   get isUtf8(): boolean {
     return this.#source === 'messages' ? this.#isMessageUtf8 : isUtf8(this.#printed.bytes());
   }
 
-  /** The text for the result, and the number of bytes or characters that were left out before it. */
+  /** The text for the result, and the number of bytes or characters omitted before it. */
   get lastText(): { readonly text: string | undefined; readonly leftOut: number } {
     const isInMessage = this.#source === 'messages' || this.#messages < 2;
     const full = isInMessage ? this.#message : trimBlankLines(this.#printed.text());
@@ -81,14 +83,17 @@ export class AnswerCollector {
   }
 }
 
-/** Removes blank lines, as the reader of plain programs does. */
+/** Removes blank lines, like the plain command reader. */
 function trimBlankLines(text: string): string {
   return text.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd();
 }
 
 const BLOCK = 64 * 1024;
 
-/** The first or last bytes of a stream, up to a limit. They are stored in blocks, because a program may print byte by byte. */
+/**
+ * The first or last bytes of a stream, up to a limit. They are stored in blocks, because a process can print byte by
+ * byte.
+ */
 class ByteBlocks {
   readonly #max: number;
   readonly #keeps: 'beginning' | 'end';
@@ -131,7 +136,7 @@ class ByteBlocks {
     const all = Buffer.concat(this.#blocks, this.#length);
     if (this.#length <= this.#max) return all;
     let from = this.#length - this.#max;
-    // Skips to the beginning of a character.
+    // Skips to the start of a character.
     while (((all[from] ?? 0) & 0xc0) === 0x80) from += 1;
     return all.subarray(from);
   }

@@ -11,17 +11,17 @@ export interface VerdictFacts {
   readonly judged: JudgedOutput | null;
   readonly drained: Drained;
   readonly end: ProcessEnd;
-  /** Whether an output that fails the contract may be retried. */
+  /** Whether output that fails the contract may be retried. */
   readonly mayRetry: boolean;
   /** The engine's last error, if it did not recover from it. */
   readonly engineFailure: EngineFailure | null;
-  /** Whether the process was ended because its permission request was not answered in time. */
+  /** Whether the process was stopped because its permission request was not answered in time. */
   readonly isHeld: boolean;
 }
 
 /**
- * Determines the verdict on an attempt. A stop by Sluice takes precedence. An output that fails the contract is retried only if
- * the engine reported no error, because a retry would not fix that.
+ * Determines an attempt's verdict. A stop by Sluice takes precedence. Output that fails the contract is retried only if
+ * the engine reported no error, because a retry would not fix an error.
  */
 export function decideVerdict(facts: VerdictFacts): {
   readonly verdict?: Verdict;
@@ -45,17 +45,17 @@ export function decideVerdict(facts: VerdictFacts): {
   }
 }
 
-/** Whether process and engine ended without an error. */
+/** Whether both the process and the engine finished without an error. */
 export function hasSucceeded(
   end: ProcessEnd,
   { runtimeError, endSignal }: Pick<Drained, 'runtimeError' | 'endSignal'>,
 ): boolean {
-  // Sluice ends the process of a conversation after the turn, so its exit code is meaningless.
+  // Sluice stops a conversation's process after the turn, so its exit code is meaningless.
   const isOver = end.exitCode === null && end.signal === null && endSignal !== null;
   return (end.exitCode === 0 || isOver) && runtimeError === null;
 }
 
-/** Whether the agent asks a question: it ended its turn without the done marker. */
+/** Whether the agent is asking a question: it ended its turn without the done marker. */
 export function isAsking(
   mode: 'auto' | 'interactive',
   { doneMarker, endSignal }: Pick<Drained, 'doneMarker' | 'endSignal'>,

@@ -13,20 +13,19 @@ import type { JudgedOutput } from './judge-output.js';
 /** A contract as data: the part of a run's spec that judges its answer. */
 export type StoredContract = NonNullable<StoredRunSpec['contract']>;
 
-/** The judgement of a recorded run by this version. */
+/** This version's judgement of a recorded run. */
 export interface JudgedRun {
   readonly outcome: Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
   /** Codes of the warnings about the last attempt's answer. */
   readonly warnings: readonly string[];
-  /** The verdict on each attempt; null if there is none, such as an attempt that ended with a question. */
+  /** Each attempt's verdict; null for an attempt without a verdict, such as one that ended with a question. */
   readonly verdicts: readonly (Verdict | null)[];
   /** The agent's last message. */
   readonly text: string | undefined;
 }
 
 /**
- * Reads the recorded bytes of a run and judges its answer again, attempt by attempt, with the rules of this version. Facts
- * that the bytes do not show are used as recorded: a cancellation, a timeout, an exceeded limit.
+ * Reads a run's recorded bytes and judges its answer again, attempt by attempt, using this version's rules. Facts that are not in the bytes are used as recorded: a cancellation, a timeout, an exceeded limit.
  *
  * @example
  * const { outcome } = await judgeRunAgain('runs/01J…', { schema })
@@ -51,7 +50,7 @@ export async function judgeRunAgain(
   };
 }
 
-/** Judges a text like the answer of a run. */
+/** Judges a string as if it were a run's answer. */
 export async function judgeText(text: string, contract: StoredContract): Promise<JudgedOutput> {
   return judgeOutput(text, contract, compileSchema(contract));
 }

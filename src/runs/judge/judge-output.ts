@@ -4,7 +4,7 @@ import type { ParseError, Repair, RepairLevel, SchemaIssue, StandardSchema, Warn
 import { stripDoneMarker } from '../spec/done-marker.js';
 import type { RunContract } from '../../records/index.js';
 
-/** The judgement of an answer by the contract. */
+/** An answer judged against the contract. */
 export type JudgedOutput =
   | { readonly verdict: 'no_contract' }
   | {
@@ -32,8 +32,8 @@ export type JudgedOutput =
 const MAX_REASON = 2000;
 
 /**
- * Validates an answer against the contract. Only the schema decides about success; repairs and alignment only prepare
- * the value for it. The done marker is stripped first.
+ * Validates an answer against the contract. The schema alone determines success; repairs and alignment only prepare the
+ * value for it. The done marker is stripped first.
  */
 export async function judgeOutput(
   text: string,
@@ -62,7 +62,7 @@ export async function judgeOutput(
         return { verdict: 'not_validated', reason: describe(result.error), warnings, error: result.error };
     }
   } catch (error) {
-    // The caller's schema may throw; the run still ends with a result that reports the error.
+    // The caller's schema can throw; the run still ends with a result that reports the error.
     return {
       verdict: 'not_validated',
       reason: `The schema of the contract threw an error: ${describeThrown(error)}`,

@@ -5,18 +5,18 @@ import { runProgram } from './run-program.js';
 import type { Launcher } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
 
-/** A program that takes longer to print its version is used without a known version. */
+/** If a CLI takes longer than this to print its version, its version is treated as unknown. */
 const TIMEOUT_MS = 15_000;
 
-/** How long a version that could not be read is not looked up again: the machine may only have been busy. */
+/** How long to wait before looking up an unknown version again: the host might just have been under load. */
 const RETRY_MS = 60_000;
 
-/** Limit on cached versions; the oldest is dropped first. */
+/** Maximum cached versions; the oldest is dropped first. */
 const MAX_PROGRAMS = 64;
 
 const versions = new Map<string, Promise<string | undefined>>();
 
-/** Returns the version of an engine's program. It is cached until the program file changes. */
+/** Returns the version of an engine's CLI, cached until its executable changes. */
 export async function findEngineVersion(
   launcher: Launcher,
   words: readonly [string, ...string[]],
@@ -40,13 +40,13 @@ async function readVersion(
 ): Promise<string | undefined> {
   const [program, ...given] = words;
   const command: [string, ...string[]] = [program, ...given, ...launcher.versionCommand];
-  // Without the run's marker, so that the end of the run does not end this program before it has printed its version.
+  // Without the run's marker, so the end of the run does not kill this process before it has printed its version.
   const unmarked = { ...env, [RUN_MARKER]: undefined };
   const { text, problem } = await runProgram(command, { env: unmarked, cwd: tmpdir(), timeoutMs: TIMEOUT_MS });
   return problem === undefined ? launcher.readVersion(text) : undefined;
 }
 
-/** Returns a key made from the path, time and size of the program file, so that an update changes the key. */
+/** Returns a key made from the executable's path, time and size, so an update changes the key. */
 async function identify(words: readonly [string, ...string[]], env: Readonly<Record<string, string>>): Promise<string> {
   const path = await findProgram(words[0], { path: env['PATH'] ?? '', cwd: tmpdir() });
   const found = path === undefined ? undefined : await stat(path).catch(() => undefined);

@@ -10,7 +10,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Creates a program in a new folder; returns the folder. */
+/** Creates an executable in a new folder and returns the folder. */
 function install(place: string, program: string, lines: string): string {
   const file = join(folder, place, program);
   mkdirSync(dirname(file), { recursive: true });

@@ -6,36 +6,38 @@ import { isVersionIn } from '../launchers/version.js';
 import { findProgram } from '../../files/index.js';
 import { runProgram } from './run-program.js';
 
-/** The state of an engine on this machine, and advice if it cannot be used. */
+/** An engine's status on this host, with advice if it cannot be used. */
 export interface EngineReport {
   readonly engine: string;
   readonly program: string;
   readonly path?: string;
   readonly version?: string;
-  /** `unproven_version`: it will probably work, but was not tested. `broken`: it exists, but does not print its version. */
+  /**
+   * `unproven_version`: an untested version, which will probably work. `broken`: installed, but does not print its
+   * version.
+   */
   readonly status: 'ready' | 'missing' | 'unproven_version' | 'broken';
   readonly next?: string;
 }
 
 /** Options for examining engines. */
 export interface ExamineOptions {
-  /** The environment for finding and running programs. */
+  /** The environment for finding and running engine CLIs. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** The path of an engine's program, or its command; other programs are searched for in PATH. */
+  /** The path of an engine's CLI, or its command; others are looked up in PATH. */
   readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
-  /** Agents of the configuration. */
+  /** Configured agents. */
   readonly agents?: Readonly<Record<string, AgentSettings>>;
-  /** The time limit for a program to print its version. */
+  /** The time limit for a CLI to print its version. */
   readonly timeoutMs?: number;
 }
 
-/** These programs take seconds to start on a busy machine. */
+/** These CLIs take seconds to start under load. */
 const DEFAULT_TIMEOUT_MS = 20_000;
 
 /**
- * Finds the program of every engine, reads its version and suggests the next step. `command` is left out, because it has no fixed
- * program.
+ * Finds the CLI of every engine, determines its version and suggests the next step. `command` is omitted, because it has no fixed CLI.
  *
  * @example
  * for (const { engine, status, next } of await examineEngines({ env: process.env, cwd: process.cwd() })) show(engine, status, next)
@@ -78,7 +80,7 @@ const STATUS_WORDS: Readonly<Record<EngineReport['status'], string>> = {
 };
 
 /**
- * Formats the reports for people: a line with engine, status, version and path, and the next step below it.
+ * Formats the reports as text: a line with engine, status, version and path, and the next step below it.
  *
  * @example
  * process.stderr.write(renderDoctor(await examineEngines({ env: process.env, cwd: process.cwd() })))

@@ -15,8 +15,7 @@ import { getProgramCommand, selectAgentEnvironment } from './prepare-launch.js';
 const TIMEOUT_MS = 20_000;
 
 /**
- * Detects the inputs that an engine accepts in addition to text. For this, an ACP agent is started and ended again; if it does
- * not respond in time, it gets text only.
+ * Detects which inputs an engine accepts besides text. An ACP agent has to be started for this and is then stopped; if it does not respond in time, it gets only text.
  *
  * @example
  * await findAcceptedInputs('gemini-acp', ports) // { attachments: ['image', 'audio', 'file'], mcpServers: ['stdio', 'http', 'sse'] }

@@ -20,14 +20,14 @@ import { openNew } from '../../files/index.js';
 export interface PreparedLaunch {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
-  /** Arguments chosen by the caller or the configuration: the files they name are mounted in a sandbox. */
+  /** Arguments from the caller or the configuration; the files they name are mounted in a sandbox. */
   readonly trustedArguments: readonly string[];
   readonly stdin: string | undefined;
   readonly converse: ConversationRequest | undefined;
   readonly secrets: AttemptSecrets;
 }
 
-/** The input of an attempt. */
+/** An attempt's input. */
 export interface LaunchInput {
   readonly workdir: string;
   readonly prompt: string;
@@ -35,7 +35,7 @@ export interface LaunchInput {
   readonly sessionId: string | null;
 }
 
-/** Prepares the launch of the engine, and writes its settings files to the run folder. */
+/** Prepares the engine's launch and writes its settings files to the run folder. */
 export async function prepareLaunch(context: RunContext, input: LaunchInput): Promise<PreparedLaunch> {
   const { spec, launcher, runDir, ports, progress } = context;
   const { mcpServers } = ports.inputs;
@@ -72,7 +72,7 @@ export async function prepareLaunch(context: RunContext, input: LaunchInput): Pr
   };
 }
 
-/** Refuses inputs that an engine does not accept, because it would ignore them and still answer. */
+/** Rejects inputs that an engine does not accept, because it would ignore them and still answer. */
 function refuseUnsupported({ spec, launcher, ports }: RunContext): void {
   const unsupported = findUnsupported(ports.inputs, launcher.accepts ?? ACCEPTS_TEXT_ONLY);
   if (unsupported !== undefined)
@@ -84,14 +84,15 @@ function refuseUnsupported({ spec, launcher, ports }: RunContext): void {
     );
 }
 
-/** Lists the commands of the servers, whose files are mounted in a sandbox too. */
+/** Lists the MCP servers' commands, whose files are mounted in a sandbox too. */
 function listServerCommands(servers: readonly McpServer[]): string[] {
   return servers.flatMap((server) => (server.type === 'stdio' ? [server.command, ...server.args] : []));
 }
 
 /**
- * Whether the program is started in its two-way mode, as one process for the entire run, instead of one process per prompt.
- * Permissions and attachments require it. Replies and retries do not: they use a new process if the version was not tested.
+ * Whether the agent is started in its two-way mode, as one process for the entire run, instead of one process per
+ * prompt. Permissions and attachments require it. Replies and retries do not: they use a new process if the version is
+ * untested.
  */
 async function usesTwoWay(context: RunContext): Promise<boolean> {
   const { spec, launcher, ports } = context;
@@ -103,7 +104,7 @@ async function usesTwoWay(context: RunContext): Promise<boolean> {
   return version !== undefined && isVersionIn(version, launcher.testedVersions);
 }
 
-/** Lists the arguments chosen by the caller or the configuration, never one that contains a prompt. */
+/** Lists the arguments from the caller or the configuration, excluding any that contain a prompt. */
 function listTrustedArguments({ spec, ports }: RunContext, program: readonly string[]): readonly string[] {
   if (spec.engine === 'command') return spec.command ?? program;
   const agent = Object.hasOwn(ports.agents, spec.engine) ? ports.agents[spec.engine] : undefined;
@@ -111,7 +112,10 @@ function listTrustedArguments({ spec, ports }: RunContext, program: readonly str
   return 'acp' in agent ? agent.acp : agent.command;
 }
 
-/** Returns the environment of an engine: variables for every process, those of the engine, and those named in `env` of the spec. */
+/**
+ * Returns an engine's environment: variables for every process, engine variables, and variables named in the spec's
+ * `env`.
+ */
 export function selectAgentEnvironment({ spec, launcher, ports }: Pick<RunContext, 'spec' | 'launcher' | 'ports'>) {
   return {
     ...selectEnvironment([...launcher.environment, ...(spec.env ?? []), 'TRACEPARENT'], ports.environment),
@@ -119,12 +123,12 @@ export function selectAgentEnvironment({ spec, launcher, ports }: Pick<RunContex
   };
 }
 
-/** Returns the command of an engine's program, without the arguments of the launcher. */
+/** Returns an engine's command, without the launcher's arguments. */
 export function getProgramCommand(
   { spec, ports }: Pick<RunContext, 'spec' | 'ports'>,
   program: string,
 ): readonly [string, ...string[]] {
-  // The configuration of an agent already names its program.
+  // A configured agent already names its executable.
   const namesProgram = spec.engine === 'command' || Object.hasOwn(ports.agents, spec.engine);
   const configured = namesProgram ? undefined : ports.programs[spec.engine as RunEngine];
   if (configured === undefined) return [program];
@@ -133,8 +137,8 @@ export function getProgramCommand(
 }
 
 /**
- * Writes the settings files of an engine to the run folder. An agent may have written there before and left a link, so links are
- * not followed and files are created again.
+ * Writes an engine's settings files to the run folder. An earlier agent might have left a link there, so links are not
+ * followed and files are always recreated.
  */
 export async function writeSettings(runDir: string, files: readonly LaunchFile[]): Promise<void> {
   for (const { path, text } of files) {

@@ -7,14 +7,14 @@ import type { RunContext } from '../attempts/run-context.js';
 import type { SandboxPort } from '../ports/sandbox-port.js';
 import type { PreparedLaunch } from './prepare-launch.js';
 
-/** The sandbox of a process, if it has one, and its description for the result. */
+/** A process's sandbox, if any, and its description for the result. */
 export interface PreparedSandbox {
   readonly sandbox: Sandbox | undefined;
   /** Absent if no sandbox was requested. */
   readonly report: RunSandbox | undefined;
 }
 
-/** Prepares the sandbox of an attempt. Throws `SandboxError` if a sandbox is required and cannot be created. */
+/** Prepares an attempt's sandbox. Throws `SandboxError` if a sandbox is required and cannot be created. */
 export async function prepareSandbox(
   context: RunContext,
   workdir: string,
@@ -59,6 +59,6 @@ const DENIAL_HINTS: Readonly<Record<DeniedHost['reason'], string>> = {
 function reportDenied({ findings, ports, id }: RunContext, { host, reason }: DeniedHost): void {
   const message = `The sandbox blocked the connection to ${host}: ${reason}. ${DENIAL_HINTS[reason]}`;
   const isNew = findings.addDiagnostic({ code: 'HOST_DENIED', message, severity: 'warning' });
-  // An agent can repeat a request without end, and must not fill the log with it.
+  // An agent can repeat a request endlessly, and must not fill the log with it.
   if (isNew) ports.logger.warn('host denied', { run_id: id, host, reason });
 }

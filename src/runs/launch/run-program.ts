@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSluiceError } from '../../base/index.js';
 import { launchProcess } from '../process/launch-process.js';
 
-/** The output of a program, and the problem if it failed. */
+/** A command's output, and the problem if it failed. */
 export interface ProgramOutput {
   readonly text: string;
   readonly problem?: string;
@@ -17,7 +17,7 @@ export interface ProgramOptions {
 /** The maximum length of the output; a version is short. */
 const MAX_BYTES = 64 * 1024;
 
-/** Runs a program with limits on time and output, and ends it with all its child processes. */
+/** Runs a command with limits on time and output, and terminates it with all its child processes. */
 export async function runProgram(
   command: readonly [string, ...string[]],
   { env, cwd, timeoutMs }: ProgramOptions,
@@ -47,7 +47,7 @@ export async function runProgram(
   }
 }
 
-/** Returns the beginning of the output; reads the rest too, so that the program can exit. */
+/** Returns the start of the output; reads the rest too, so the process can exit. */
 async function readStart(output: AsyncIterable<{ readonly bytes: Uint8Array }>): Promise<string> {
   const kept: Uint8Array[] = [];
   let length = 0;

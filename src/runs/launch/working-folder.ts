@@ -24,7 +24,7 @@ export async function findWorkdir({ spec }: RunContext): Promise<string> {
   );
 }
 
-/** Returns the cache key of the result; undefined if the spec does not request caching. */
+/** Returns the result's cache key, or undefined if the spec does not request caching. */
 export async function prepareCacheKey(context: RunContext, workdir: string): Promise<string | undefined> {
   const { spec, launcher, ports } = context;
   if (spec.cache === undefined || spec.cache === false) return undefined;
@@ -44,10 +44,13 @@ export async function prepareCacheKey(context: RunContext, workdir: string): Pro
   }
 }
 
-/** Data folders whose orphaned processes this process has ended. */
+/** Data folders whose orphaned processes this process has terminated. */
 const orphansEnded = new Map<string, Promise<void>>();
 
-/** Locks the working folder, after ending the processes that a killed Sluice process left running. Waits while another run has the lock. */
+/**
+ * Locks the working folder, after terminating processes left running by a killed Sluice process. Waits while another
+ * run holds the lock.
+ */
 export async function lockWorkdir(context: RunContext, workdir: string): Promise<FolderLock> {
   const { control, limits, ports } = context;
   await endOrphansOnce(context);

@@ -16,13 +16,13 @@ const commandSchema = { type: 'array', minItems: 1, maxItems: 256, items: name }
 /** A configured agent that implements the Agent Client Protocol. */
 const acpAgentSchema = object(
   {
-    /** The program, and the arguments that make it use the Agent Client Protocol over its streams. */
+    /** The agent's command, with the arguments that make it use the Agent Client Protocol over its streams. */
     acp: commandSchema,
   },
   {
-    /** Names of environment variables it may need; `OPENAI_*` is a pattern. */
+    /** Names of environment variables it might need; `OPENAI_*` is a pattern. */
     env: { type: 'array', maxItems: 256, items: name },
-    /** Folders in which it stores its login and sessions; they are writable in a sandbox. `~` is the home folder. */
+    /** Folders where it stores its login and sessions; they are writable in a sandbox. `~` is the home folder. */
     keeps: { type: 'array', maxItems: 20, items: name },
     /** The authentication method, as the agent names it in `authMethods`. */
     authenticate: name,
@@ -32,10 +32,10 @@ const acpAgentSchema = object(
 /** See {@link acpAgentSchema}. */
 export type AcpAgent = FromSchema<typeof acpAgentSchema>;
 
-/** A configured agent: an ACP agent, or a program whose output is read by a built-in engine. */
+/** A configured agent: an ACP agent, or a command whose output a built-in engine reads. */
 export const agentSettingsSchema = {
   ...object({}, { ...acpAgentSchema.properties, ...programAgentSchema.properties }),
-  // A condition instead of two alternatives, so that errors name the missing or unknown field.
+  // A condition instead of two alternatives, so errors name the missing or unknown field.
   if: { required: ['acp'] },
   then: { propertyNames: oneOf(listKeys(acpAgentSchema.properties)) },
   else: { required: programAgentSchema.required, propertyNames: oneOf(listKeys(programAgentSchema.properties)) },
@@ -47,21 +47,22 @@ export type AgentSettings = AcpAgent | ProgramAgent;
 /** Variables that many agents read. */
 const COMMON_ENVIRONMENT = ['OPENAI_*', 'ANTHROPIC_*', 'GEMINI_*', 'GOOGLE_*'];
 
-/** The requirements of a program, with or without the protocol. */
+/** An agent's requirements, with or without the protocol. */
 type ProgramRequirements = Pick<Launcher, 'environment' | 'installHint'> & { readonly listStateFolders: FindState };
 
 interface BuiltInAgent extends ProgramRequirements, Pick<AcpAgent, 'acp' | 'authenticate'> {
   variables?(request: LaunchRequest): Readonly<Record<string, string>>;
 }
 
-/** Returns the requirements of a program that is also an engine without the protocol. */
+/** Returns the requirements of an agent that is also supported without the protocol. */
 function pickRequirements(launcher: Launcher): ProgramRequirements {
   const { environment, installHint } = launcher;
   return { environment, installHint, listStateFolders: (env) => launcher.listStateFolders?.(env) ?? [] };
 }
 
 /**
- * Agents that implement the protocol and need no configuration, by name. Each was tested with the version in its hint.
+ * Agents that implement the protocol and need no configuration, by name. Each was tested in the version given in its
+ * hint.
  */
 const BUILT_IN_AGENTS: Readonly<Record<string, BuiltInAgent>> = {
   'gemini-acp': {
@@ -108,12 +109,12 @@ const BUILT_IN_AGENTS: Readonly<Record<string, BuiltInAgent>> = {
   },
 };
 
-/** The launchers of the agents that need no configuration. */
+/** Launchers of agents that need no configuration. */
 export const ACP_LAUNCHERS: Readonly<Record<string, Launcher>> = Object.fromEntries(
   Object.entries(BUILT_IN_AGENTS).map(([engine, agent]) => [engine, createAcpLauncher(engine, agent, agent)]),
 );
 
-/** Creates the launcher of an agent that implements the Agent Client Protocol. */
+/** Creates a launcher for an agent that implements the Agent Client Protocol. */
 export function createAcpLauncher(engine: string, settings: AcpAgent, builtIn?: BuiltInAgent): Launcher {
   const [program = '', ...options] = settings.acp;
   return {

@@ -24,7 +24,7 @@ export const claudeLauncher: Launcher = {
     'CLAUDE_CONFIG_DIR',
     'CLAUDE_CODE_OAUTH_TOKEN',
     'CLAUDE_CODE_USE_*',
-    // As root it refuses `bypass` unless this variable is set.
+    // As root, it rejects `bypass` unless this variable is set.
     'IS_SANDBOX',
     ...NETWORK_ENVIRONMENT,
   ],
@@ -34,7 +34,7 @@ export const claudeLauncher: Launcher = {
   reportsCost: true,
   versionCommand: ['--version'],
   listStateFolders: findClaudeState,
-  // As root it refuses `bypass` without this.
+  // As root, it rejects `bypass` without this.
   sandboxEnvironment: { IS_SANDBOX: '1' },
   readVersion,
   installHint: 'npm install --global @anthropic-ai/claude-code@2.1.325',
@@ -71,8 +71,9 @@ export const claudeLauncher: Launcher = {
 };
 
 /**
- * With `-p` it trusts the folder, whose settings could allow tools and start programs, so only the user's own settings are read.
- * A tool call that needs an approval is denied, and the run continues; with `ask` the approval is requested over its streams.
+ * With `-p` it trusts the folder, whose settings could allow tools and run commands, so only the user's own settings
+ * are loaded. A tool call that needs an approval is denied, and the run continues; with `ask` the approval is requested
+ * over its streams.
  */
 function listPermissionOptions({ permissions, asks, runDir }: LaunchRequest): string[] {
   if (asks === true) return ['--permission-mode=default', '--permission-prompt-tool=stdio', '--setting-sources=user'];

@@ -13,7 +13,7 @@ import {
 } from './request-checks.js';
 import { readVersion } from './version.js';
 
-/** Codex refuses a longer prompt. */
+/** Codex rejects longer prompts. */
 const MAX_PROMPT_LENGTH = 1024 * 1024;
 
 /**
@@ -73,12 +73,12 @@ export const codexLauncher: Launcher = {
 };
 
 /**
- * With a writable sandbox, Codex permanently marks the folder as trusted and starts programs named in the repository's settings,
- * outside the sandbox. Therefore the same command revokes the trust.
+ * With a writable sandbox, Codex permanently marks the folder as trusted and runs commands named in the repository's
+ * settings, outside the sandbox. The same command therefore revokes the trust.
  */
 function listPermissionOptions({ permissions, asks, workdir, runDir }: LaunchRequest): string[] {
   const guarded = [
-    // With `ask` the policy is set per thread: Codex refuses it as a setting of the program.
+    // With `ask`, the policy is set per thread, because Codex rejects it as a global setting.
     ...(asks === true ? [] : ['--config=approval_policy="never"']),
     `--config=projects={${toTomlString(workdir)}={trust_level="untrusted"}}`,
   ];
@@ -99,9 +99,9 @@ function listPermissionOptions({ permissions, asks, workdir, runDir }: LaunchReq
 }
 
 /**
- * Returns the permissions of a thread, which would otherwise keep those it was started with. With `ask`, every command that is
- * not known to be read-only needs an approval; by default the model would decide. Allowed commands run without Codex's sandbox,
- * in which they could not write.
+ * Returns a thread's permissions, which would otherwise stay as they were when it was started. With `ask`, every
+ * command not known to be read-only needs an approval; by default, the model would decide. Allowed commands run outside
+ * Codex's sandbox, where they could not write.
  */
 function chooseThreadSettings({ permissions, asks }: LaunchRequest): Readonly<Record<string, string>> {
   if (asks === true) return { approvalPolicy: 'untrusted', approvalsReviewer: 'user', sandbox: 'danger-full-access' };

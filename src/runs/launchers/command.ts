@@ -1,9 +1,7 @@
 import { SluiceError } from '../../base/index.js';
 import type { Launcher } from './launcher.js';
 
-/**
- * Any program that the caller chooses. `permissions` has no effect: the program is not restricted.
- */
+/** Any command the caller chooses. `permissions` has no effect: the command is not restricted. */
 export const commandLauncher: Launcher = {
   engine: 'command',
   program: '',

@@ -18,12 +18,12 @@ const commandSchema = {
   items: { type: 'string', maxLength: 4096 },
 } as const;
 
-/** A configured program whose output is read by a built-in engine. */
+/** A configured command whose output a built-in engine reads. */
 export const programAgentSchema = object(
   {
     /**
-     * The program and its arguments, with the placeholders `{prompt}`, `{model}`, `{workdir}` and `{run_dir}`. Without `{prompt}`
-     * the prompt is written to its input.
+     * The command and its arguments, with the placeholders `{prompt}`, `{model}`, `{workdir}` and `{run_dir}`. Without
+     * `{prompt}`, the prompt is written to its stdin.
      */
     command: commandSchema,
     /** The engine that reads its output. */
@@ -32,9 +32,9 @@ export const programAgentSchema = object(
   {
     /** The command that resumes a session, with the placeholder `{session}`; without it sessions cannot be resumed. */
     resume: commandSchema,
-    /** Names of environment variables it may need; `OPENAI_*` is a pattern. */
+    /** Names of environment variables it might need; `OPENAI_*` is a pattern. */
     env: { type: 'array', maxItems: 256, items: name },
-    /** Folders in which it stores its login and sessions; they are writable in a sandbox. `~` is the home folder. */
+    /** Folders where it stores its login and sessions; they are writable in a sandbox. `~` is the home folder. */
     keeps: { type: 'array', maxItems: 20, items: name },
   },
 );
@@ -43,7 +43,7 @@ export const programAgentSchema = object(
 export type ProgramAgent = FromSchema<typeof programAgentSchema>;
 
 /**
- * Creates the launcher of a configured program. Its permissions depend on its command; `permissions` has no effect.
+ * Creates a launcher for a configured command. Its permissions depend on its arguments; `permissions` has no effect.
  */
 export function createProgramLauncher(engine: string, agent: ProgramAgent): Launcher {
   const { command, reads, resume, env = [], keeps } = agent;
@@ -81,7 +81,7 @@ export function createProgramLauncher(engine: string, agent: ProgramAgent): Laun
   };
 }
 
-/** Replaces the placeholders of a command. An argument with `{model}` is left out if no model was requested. */
+/** Replaces the placeholders in a command. An argument with `{model}` is omitted if no model was requested. */
 function fillPlaceholders(engine: string, template: readonly string[], request: LaunchRequest): string[] {
   const { prompt, model, sessionId = '', workdir, runDir } = request;
   const hasModel = template.some((word) => word.includes('{model}'));
@@ -108,7 +108,7 @@ function fillPlaceholders(engine: string, template: readonly string[], request: 
     );
 }
 
-/** Adds a space before a prompt that would be read as a flag. */
+/** Adds a space before a prompt that would be parsed as a flag. */
 function toArgument(prompt: string, isAlone: boolean): string {
   return isAlone && prompt.startsWith('-') ? ` ${prompt}` : prompt;
 }

@@ -42,7 +42,10 @@ export const copilotLauncher: Launcher = {
   },
 };
 
-/** No person can approve tool calls, so every tool that is not denied must be allowed. Copilot's tools cannot access other folders. */
+/**
+ * No user can approve tool calls, so every tool that is not denied must be allowed. Copilot's tools cannot access other
+ * folders.
+ */
 function listPermissionOptions({ permissions, runDir }: LaunchRequest): string[] {
   switch (permissions) {
     case 'safe':

@@ -8,8 +8,7 @@ export type LauncherDefinition = Pick<Launcher, 'engine' | 'program' | 'reads' |
 
 /**
  * Creates a custom launcher, for the port `launchers` of `startRun`. It defines how an engine is started; `reads` is the engine
- * that reads its output, a built-in one or one of the port `engines`. The prompt can be passed through the program's input
- * (`stdin`), as an argument, or in a file of the run folder.
+ * that reads its output, a built-in one or one of the port `engines`. The prompt can be passed through `stdin`, as an argument, or in a file in the run folder.
  *
  * @example
  * const parrot = defineLauncher({

@@ -4,13 +4,11 @@ import type { StateFolder } from '../../sandbox/index.js';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Finds the folders in which a program stores its login and sessions, from its environment. */
+/** Finds the folders where an engine stores its login and sessions, from its environment. */
 export type FindState = (env: Environment) => readonly StateFolder[];
 
 /*
- * The login and the sessions of each engine persist. Settings are read-only, since they name programs that the engine would
- * start later, outside of any sandbox. So are the folders `bin` in which engines store programs that they download. Caches are left
- * out, because an engine creates them again.
+ * Each engine's login and sessions persist. Settings are read-only, because they name commands that the engine would run later, outside any sandbox. So are the `bin` folders where engines store downloaded executables. Caches are omitted, because an engine recreates them.
  */
 
 export const findClaudeState: FindState = (env) => {
@@ -21,7 +19,7 @@ export const findClaudeState: FindState = (env) => {
       folder,
       keep: ['projects/', '.credentials.json'],
       read: ['settings.json', 'CLAUDE.md', 'agents', 'commands', 'skills', 'plugins', 'rules', 'output-styles'],
-      // This file contains the login, and the MCP servers that are started in every project.
+      // This file contains the login and the MCP servers started in every project.
       copy: configFolder === undefined ? [] : ['.claude.json'],
     },
     ...(configFolder === undefined ? [{ folder: findHome(env), keep: [], copy: ['.claude.json'] }] : []),
@@ -65,7 +63,7 @@ export const findQwenState: FindState = (env) => [
   },
 ];
 
-/** Files and folders of OpenCode's configuration. */
+/** OpenCode's configuration files and folders. */
 const OPENCODE_SETTINGS =
   'opencode.json opencode.jsonc config.json AGENTS.md package.json node_modules agent agents command commands mode modes plugin plugins skill skills themes tool tools'.split(
     ' ',
@@ -75,7 +73,7 @@ export const findOpencodeState: FindState = (env) => {
   const home = findHome(env);
   return [
     {
-      // It has one database for logins and sessions. Downloaded programs are read-only.
+      // It has one database for logins and sessions. Downloaded executables are read-only.
       folder: join(env['XDG_DATA_HOME'] ?? join(home, '.local', 'share'), 'opencode'),
       keep: ['/'],
       read: ['bin/'],
@@ -113,7 +111,7 @@ export const findKimiState: FindState = (env) =>
     read: ['config.toml', 'config.json', 'mcp.json', 'skills'],
   }));
 
-/** Creates the finder for configured folders, which persist entirely; `~` is the home folder. */
+/** Creates a finder for configured folders, which persist entirely; `~` is the home folder. */
 export function createStateFinder(folders: readonly string[] = []): FindState {
   return (env) => folders.map((folder) => ({ folder: folder.replace(/^~(?=\/|$)/, findHome(env)), keep: ['/'] }));
 }

@@ -10,7 +10,10 @@ import {
 } from './request-checks.js';
 import { readVersion } from './version.js';
 
-/** Gemini CLI, `--output-format stream-json`. Without a person to approve them, it removes the tools that need an approval. */
+/**
+ * Gemini CLI, `--output-format stream-json`. Without a user to approve them, it removes the tools that need an
+ * approval.
+ */
 export const geminiLauncher: Launcher = {
   engine: 'gemini',
   program: 'gemini',

@@ -4,8 +4,8 @@ import { NETWORK_ENVIRONMENT, listModelArguments, checkArgumentPrompt, checkSess
 import { readVersion } from './version.js';
 
 /**
- * iFlow CLI, text only. The program is no longer published: this launcher follows its documentation, and no version was tested.
- * The prompt is always an argument, since the program is not known to read its input.
+ * iFlow CLI, text only. The CLI is no longer published, so this launcher follows its documentation, and no version was
+ * tested. The prompt is always an argument, because the CLI is not known to read stdin.
  */
 export const iflowLauncher: Launcher = {
   engine: 'iflow',

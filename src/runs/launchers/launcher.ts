@@ -4,41 +4,43 @@ import type { StateFolder } from '../../sandbox/index.js';
 import type { Attachment, AcceptedInputs, McpServer } from '../ports/run-inputs.js';
 
 /**
- * Permissions of an agent. `safe`: read only. `workspace`: also edit the working folder and the run folder. `bypass`:
- * everything, without approvals; only in a sandbox. `ask` is not included: a launcher gets it as `safe` with `asks`.
+ * An agent's permissions. `safe`: read only. `workspace`: also edit the working folder and the run folder. `bypass`:
+ * everything, without approvals; only in a sandbox. `ask` is not included: launchers receive it as `safe` with `asks`.
  */
 export type Permissions = Exclude<NonNullable<RunSpec['permissions']>, 'ask'>;
 
 /** The process to launch. Folders are absolute and without links: agents compare them with resolved paths. */
 export interface LaunchRequest {
-  /** The prompt; may be empty for `command` only. */
+  /** The prompt; may be empty only for `command`. */
   readonly prompt: string;
   readonly workdir: string;
   readonly runDir: string;
   readonly permissions: Permissions;
   /** Whether the agent requests approval for what `permissions` does not allow. */
   readonly asks?: boolean;
-  /** Whether the program is started in its two-way mode, if it has one: for permission requests, or for further prompts. */
+  /**
+   * Whether the agent is started in its two-way mode, if it has one: for permission requests, or for further prompts.
+   */
   readonly converses?: boolean;
   readonly model?: string;
   /** The engine's id of the session to resume. */
   readonly sessionId?: string;
-  /** The program and its arguments, for engine `command`. */
+  /** The command and its arguments, for the engine `command`. */
   readonly command?: readonly string[];
-  /** Whether the program runs in a terminal, which would echo its input: the prompt is then passed as an argument. */
+  /** Whether the agent runs in a terminal, which would echo its input: the prompt is then passed as an argument. */
   readonly terminal?: boolean;
-  /** Images and files of the prompt; only kinds that the launcher accepts. */
+  /** Images and files in the prompt; only kinds that the launcher accepts. */
   readonly attachments?: readonly Attachment[];
-  /** Servers that the agent may use in addition to its own; only types that the launcher accepts. */
+  /** Servers the agent may use besides its own; only types that the launcher accepts. */
   readonly mcpServers?: readonly McpServer[];
 }
 
-/** The command of the process. */
+/** The process's command. */
 export interface Launch {
-  /** The program and its arguments; not a shell command line. */
+  /** The executable and its arguments; not a shell command line. */
   readonly command: readonly [string, ...string[]];
   readonly stdin?: string;
-  /** For a two-way program, which gets messages over its streams instead of one input. */
+  /** For a two-way agent, which receives messages over its streams instead of a single input. */
   readonly converse?: ConversationRequest;
   /** Fixed additions to the environment; they take precedence over inherited variables. */
   readonly env: Readonly<Record<string, string>>;
@@ -46,22 +48,22 @@ export interface Launch {
   readonly files?: readonly LaunchFile[];
 }
 
-/** The protocol of a two-way program. */
+/** A two-way agent's protocol. */
 export interface ConversationRequest {
   readonly prompt: string;
   /** The protocol: `acp` (default), the stream-json of `claude` or `qwen`, or `codex app-server`. */
   readonly speaks?: 'acp' | 'claude' | 'qwen' | 'app-server';
-  /** Settings of the thread, for `app-server`. */
+  /** Thread settings, for `app-server`. */
   readonly thread?: Readonly<Record<string, string>>;
   /** The authentication method to use, if the agent offers it. */
   readonly authenticate?: string;
-  /** Attachments of the first prompt. */
+  /** The first prompt's attachments. */
   readonly attachments?: readonly Attachment[];
-  /** Servers that are passed when the session is opened, for `acp`. */
+  /** Servers passed when the session is opened, for `acp`. */
   readonly mcpServers?: readonly McpServer[];
 }
 
-/** A settings file of an engine. */
+/** An engine's settings file. */
 export interface LaunchFile {
   readonly path: string;
   readonly text: string;
@@ -70,28 +72,28 @@ export interface LaunchFile {
 /** Launches one engine; `events` reads its output. */
 export interface Launcher {
   readonly engine: string;
-  /** The name of its program in PATH; empty for `command`, whose program the caller chooses. */
+  /** The name of its executable in PATH; empty for `command`, where the caller chooses it. */
   readonly program: string;
   /** The engine of `events` that reads its output. */
   readonly reads: EngineName | (string & {});
-  /** The tested versions: `>=0.166.0 <0.167.0`; empty if none was tested. */
+  /** The tested versions, such as `>=0.166.0 <0.167.0`; empty if no version was tested. */
   readonly testedVersions: string;
-  /** Names of environment variables it may need, in addition to those of every process; `OPENAI_*` is a pattern. */
+  /** Names of environment variables it might need, besides those every process gets; `OPENAI_*` is a pattern. */
   readonly environment: readonly string[];
   readonly canResume: boolean;
   /** Whether it has a two-way mode, in which it can request permissions. */
   readonly canAsk?: true;
-  /** Inputs it accepts in addition to text; absent if none. An ACP agent reports this itself when it is started. */
+  /** Inputs it accepts besides text. An ACP agent reports these itself when it is started. */
   readonly accepts?: AcceptedInputs;
   /** Whether its output contains the cost of a run; otherwise `limits.cost` has no effect. */
   readonly reportsCost: boolean;
   /** The arguments that make it print its version. */
   readonly versionCommand: readonly string[];
-  /** Finds the version in the output of that command. */
+  /** Finds the version in that command's output. */
   readVersion(text: string): string | undefined;
   /** Checks the folders before the launch; rejects with a typed error if the permissions cannot be enforced. */
   inspect?(request: LaunchRequest): Promise<void>;
-  /** Folders in which it stores its login and sessions; in a sandbox, nothing else of the home folder is visible. */
+  /** Lists folders where it stores its login and sessions; in a sandbox, nothing else in the home folder is visible. */
   listStateFolders?(env: Readonly<Record<string, string>>): readonly StateFolder[];
   /** Added to the environment inside a sandbox. */
   readonly sandboxEnvironment?: Readonly<Record<string, string>>;

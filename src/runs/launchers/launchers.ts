@@ -25,7 +25,7 @@ export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {
   command: commandLauncher,
 };
 
-/** Returns all launchers by engine; those of the configuration and of the caller take precedence. */
+/** Returns all launchers by engine; launchers from the configuration and the caller take precedence. */
 export function listLaunchers(
   agents: Readonly<Record<string, AgentSettings>> = {},
   launchers: readonly Launcher[] = [],
@@ -38,7 +38,7 @@ export function listLaunchers(
 }
 
 /**
- * Returns the launcher of an engine; throws `UNKNOWN_ENGINE` for an unknown name.
+ * Returns an engine's launcher; throws `UNKNOWN_ENGINE` for an unknown name.
  *
  * @example
  * getLauncher('codex').launch({ prompt, workdir, runDir, permissions: 'safe' }).command

@@ -1,18 +1,17 @@
 import { SluiceError } from '../../base/index.js';
 import type { McpServer, NamedValue } from '../ports/run-inputs.js';
 
-/** A prefix that marks the variable as sensitive, so that its value is masked in output. */
+/** A prefix that marks the variable as sensitive, so its value is masked in output. */
 const SECRET_PREFIX = 'SLUICE_MCP_SECRET_';
 
-/** Servers whose secret values are replaced by names of variables, and those variables, for the environment of the agent. */
+/** Servers with their secret values replaced by variable names, and those variables, for the agent's environment. */
 export interface HiddenServers {
   readonly servers: readonly McpServer[];
   readonly variables: Readonly<Record<string, string>>;
 }
 
 /**
- * Moves the values of variables and headers, which are mostly keys, into the environment of the agent. In arguments, other users
- * of the machine could read them; in a file of the run folder, they would be exported with it.
+ * Moves the values of variables and headers, which are mostly keys, into the agent's environment. In arguments, other users on the host could read them; in a run folder file, they would be exported with the run.
  *
  * @example
  * hideValues([{ type: 'stdio', name: 'a', command: 'a', args: [], env: [{ name: 'KEY', value: 'k' }] }])
@@ -49,7 +48,7 @@ function referToVariables(values: readonly NamedValue[]): Readonly<Record<string
   return Object.fromEntries(values.map(({ name, value }) => [name, `\${${value}}`]));
 }
 
-/** Returns the options of Codex that add the servers to those of the user. */
+/** Returns the Codex options that add the servers to the user's own. */
 export function listCodexServerOptions(servers: readonly McpServer[]): string[] {
   return listByName(hideValues(servers).servers).flatMap(([name, server]) => {
     const set = (key: string, value: string): string => `--config=mcp_servers.${name}.${key}=${value}`;
@@ -69,7 +68,7 @@ export function listCodexServerOptions(servers: readonly McpServer[]): string[] 
 
 const VARIABLE_NAME = /^[A-Za-z_]\w*$/u;
 
-/** Codex passes variables on under their own names, so a shell assigns them to the names that the server expects. */
+/** Codex passes variables under their own names, so a shell assigns them to the names the server expects. */
 function renameVariables({ command, args, env }: Extract<McpServer, { type: 'stdio' }>): string[] {
   if (env.length === 0) return [command, ...args];
   const assigned = env.map(({ name, value }) => {

@@ -6,7 +6,7 @@ import { LAUNCHERS } from './launchers.js';
 import type { Permissions } from './launcher.js';
 import { refuseProjectPrograms } from './opencode.js';
 
-/** Creates a folder that contains a working folder, with files at the given paths. */
+/** Creates a parent folder with a working folder and files at the given paths. */
 async function makeProject(files: Readonly<Record<string, string>>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'sluice-opencode-'));
   onTestFinished(async () => rm(root, { recursive: true }));

@@ -13,7 +13,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SluiceError } from '../../base/index.js';
 
-/** Permissions for reading. Files with secrets are denied: OpenCode itself would request approval for them. */
+/** Read permissions. Files with secrets are denied; OpenCode itself would request approval for them. */
 const READ_RULES = {
   read: { '*': 'allow', '*.env': 'deny', '*.env.*': 'deny', '*.env.example': 'allow' },
   glob: 'allow',
@@ -21,10 +21,10 @@ const READ_RULES = {
   list: 'allow',
 };
 
-/** Tools are listed by name, because a rule of the user for one tool would take precedence over `*`. */
+/** Tools are listed by name, because a user's rule for one tool would take precedence over `*`. */
 const DENY_RULES = { '*': 'deny', bash: 'deny', task: 'deny', webfetch: 'deny', websearch: 'deny', skill: 'deny' };
 
-/** Permissions for the denied tools and for editing, if a person can approve them. */
+/** Permissions for denied tools and for editing, if a user can approve them. */
 const ASK_RULES = Object.fromEntries(
   [...Object.keys(DENY_RULES), 'edit', 'external_directory'].map((tool) => [tool, 'ask']),
 );
@@ -81,7 +81,7 @@ export function createOpencodeEnvironment(request: LaunchRequest): Readonly<Reco
   };
 }
 
-/** The settings of the folder are ignored unless everything is allowed anyway. */
+/** The folder's settings are ignored unless everything is allowed anyway. */
 function createPermissionEnvironment({ permissions, runDir, asks }: LaunchRequest): Record<string, string> {
   if (asks === true) return createRules({ ...ASK_RULES, ...READ_RULES });
   switch (permissions) {
@@ -104,21 +104,21 @@ function createRules(rules: object): Record<string, string> {
   return { OPENCODE_DISABLE_PROJECT_CONFIG: '1', OPENCODE_PERMISSION: JSON.stringify(rules) };
 }
 
-/** Folders whose files OpenCode loads as programs. */
+/** Folders whose files OpenCode loads as code. */
 const PROGRAM_FOLDERS = ['plugin', 'plugins', 'tool', 'tools'].map((name) => join('.opencode', name));
 
-/** Settings that may name programs to be loaded. */
+/** Settings that can name code to load. */
 const SETTINGS = ['opencode.json', 'opencode.jsonc'].flatMap((name) => [name, join('.opencode', name)]);
 
-/** The largest settings file that is read. */
+/** The largest settings file to read. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Matches plugins, and escapes with which a key could be disguised. */
+/** Matches plugins, and escape sequences that could disguise a key. */
 const SUSPICIOUS = /plugin|\\u/iu;
 
 /**
- * Refuses a folder from which OpenCode would load programs, because no setting prevents that.
- * Parent folders are checked too, as OpenCode does; the home folder is trusted.
+ * Rejects a folder that OpenCode would load code from, because no setting prevents that. Like OpenCode, this checks
+ * parent folders too; the home folder is trusted.
  */
 export async function refuseProjectPrograms(workdir: string): Promise<void> {
   const home = homedir();

@@ -35,7 +35,7 @@ export const qwenLauncher: Launcher = {
       ...(session === undefined ? [] : [`--resume=${session}`]),
     ];
     const env = {
-      // Otherwise it starts a second process, which continues to write after the first was ended.
+      // Otherwise it starts a second process, which continues to write after the first is terminated.
       QWEN_CODE_NO_RELAUNCH: 'true',
       QWEN_TELEMETRY_ENABLED: 'false',
       QWEN_USAGE_STATISTICS_ENABLED: 'false',
@@ -51,8 +51,9 @@ export const qwenLauncher: Launcher = {
 };
 
 /**
- * Safe mode ignores the folder's settings, whose hooks would run without approval, and disables the background agent that writes
- * memories. The mode `auto-edit` could write anywhere on the machine, so rules with paths allow only the two folders.
+ * Safe mode ignores the folder's settings, whose hooks would run without approval, and disables the background agent
+ * that writes memories. The mode `auto-edit` could write anywhere on the host, so path rules allow only the two
+ * folders.
  */
 function listPermissionOptions({ permissions, workdir, runDir }: LaunchRequest): string[] {
   switch (permissions) {

@@ -1,18 +1,18 @@
 import { SluiceError } from '../../base/index.js';
 import type { LaunchRequest } from './launcher.js';
 
-/** Linux refuses a single argument of 128 KiB, including a flag before the prompt. */
+/** Linux rejects a single argument of 128 KiB, including a flag before the prompt. */
 const MAX_ARGUMENT_LENGTH = 128 * 1024 - 64;
 
-/** Engines truncate or refuse a longer prompt, and a truncated prompt is worse than an error. */
+/** Engines truncate or reject longer prompts, and a truncated prompt is worse than an error. */
 const MAX_INPUT_LENGTH = 8 * 1024 * 1024;
 
-/** Session ids are read from an agent's output: one that begins with a dash would become a flag. */
+/** Session ids are parsed from an agent's output, and a leading dash would turn one into a flag. */
 const SESSION_ID = /^[A-Za-z0-9][\w.:-]{0,199}$/u;
 
 const MODEL = /^[A-Za-z0-9@][\w./:@+-]{0,199}$/u;
 
-/** Returns the prompt, after checking that it can be written to a program's input. */
+/** Returns the prompt, after checking that it can be written to stdin. */
 export function checkInputPrompt(prompt: string, limit = MAX_INPUT_LENGTH): string {
   return checkPrompt(prompt, limit, 'Put long text into files in the working folder and name them in the prompt.');
 }
@@ -23,7 +23,9 @@ export function checkArgumentPrompt(prompt: string): string {
   return checkPrompt(prompt.replaceAll('\0', ''), MAX_ARGUMENT_LENGTH, advice);
 }
 
-/** Whether the program is started in its two-way mode, which a terminal does not allow because it would echo the input. */
+/**
+ * Whether the agent is started in its two-way mode, which is impossible in a terminal because it would echo the input.
+ */
 export function isConversation({ asks, converses, terminal }: LaunchRequest, engine: string): boolean {
   if (converses !== true) return false;
   if (terminal !== true) return true;
@@ -40,7 +42,7 @@ export function listModelArguments(model: string | undefined): string[] {
   return model === undefined ? [] : [`--model=${model}`];
 }
 
-/** Checks that the name of a model cannot be mistaken for a flag. */
+/** Checks that a model name cannot be mistaken for a flag. */
 export function checkModel(model: string | undefined): void {
   if (model !== undefined && !MODEL.test(model)) {
     throw new SluiceError(
@@ -61,7 +63,10 @@ export function checkSession(sessionId: string | undefined): string | undefined 
   return sessionId;
 }
 
-/** Checks a folder for an option that is a comma-separated list: a path with a comma would be read as two other folders. */
+/**
+ * Checks a folder for an option that is a comma-separated list: a path with a comma would be parsed as two other
+ * folders.
+ */
 export function checkNoComma(folder: string): string {
   if (!folder.includes(',')) return folder;
   throw new SluiceError(
@@ -80,7 +85,7 @@ function checkPrompt(prompt: string, limit: number, advice: string): string {
   );
 }
 
-/** Variables that a program needs to reach a model through a company network: proxies and certificates. */
+/** Variables needed to reach a model through a company network: proxies and certificates. */
 export const NETWORK_ENVIRONMENT: readonly string[] = [
   'HTTP_PROXY',
   'HTTPS_PROXY',

@@ -1,11 +1,11 @@
-/** Only the beginning of the output is searched. */
+/** Only the start of the output is searched. */
 const MAX_TEXT_LENGTH = 4096;
 
 /** A version that is not part of a longer number, such as an IP address. */
 const VERSION = /(?<![\w.])v?(\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[\w.]{1,40})?)(?!\.?\d)/u;
 
 /**
- * Returns the first version in the output of a program.
+ * Returns the first version in a command's output.
  *
  * @example
  * readVersion('codex-cli 0.166.0') // '0.166.0'

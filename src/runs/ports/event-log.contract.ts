@@ -5,7 +5,7 @@ import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import type { EventLog, EventQuery } from './event-log.js';
 
-/** Creates the events of two attempts of a run. */
+/** Creates events for two attempts of a run. */
 export function createTwoAttempts(runId: string): Emitted[] {
   const clock = () => 0;
   const first = createTranslator({ engine: 'codex', runId, attempt: 1, clock });
@@ -40,7 +40,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       return log.read({ runId: 'run-1', protocol: 'fcmp', limit: 1000, ...query });
     }
 
-    /** Returns the positions of the events that a query finds. */
+    /** Returns the positions of the events found by a query. */
     async function listPositions(log: EventLog, query: Partial<EventQuery>): Promise<string[]> {
       return (await read(log, query)).map(formatPosition);
     }
@@ -133,7 +133,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
   });
 }
 
-/** Formats the position of an event as in a query. */
+/** Formats an event's position as in a query. */
 function formatPosition(emitted: Emitted): string {
   const { attempt, seq } = getPosition(emitted);
   return emitted.protocol === 'rasp' ? `${attempt}:${seq}` : String(seq);

@@ -2,26 +2,26 @@ import { LOG_END, LOG_START, readPosition } from '../../events/index.js';
 import { isSluiceError } from '../../base/index.js';
 import type { Emitted, EventPack, LogPosition } from '../../events/index.js';
 
-/** Stores the events of runs before they are published. */
+/** Stores run events before they are published. */
 export interface EventLog {
   /**
-   * Appends events of a run, in order; an event that already exists (same protocol, attempt and seq) is left unchanged. `packs`
-   * are the same events in packed form, if the caller has them.
+   * Appends a run's events, in order; an existing event (same protocol, attempt and seq) is left unchanged. `packs`
+   * contains the same events in packed form, if the caller has them.
    */
   append(runId: string, events: readonly Emitted[], packs?: readonly EventPack[]): Promise<void>;
   /**
-   * Returns events of one protocol in order, after a position. For FCMP `after` is a seq; for RASP `attempt:seq`. May return fewer
-   * than requested; an empty list means that there are no more yet.
+   * Returns events of one protocol in order, after a position. For FCMP, `after` is a seq; for RASP, `attempt:seq`. Can
+   * return fewer events than requested; an empty list means that no more exist yet.
    */
   read(query: EventQuery): Promise<readonly Emitted[]>;
   /**
-   * The data folder whose run folders this log consists of. A run in that folder writes the files itself, so it does
-   * not append to this log.
+   * The data folder whose run folders make up this log. Runs in that folder write the files themselves, so they do not
+   * append to this log.
    */
   readonly dataFolder?: string;
 }
 
-/** The events of a run to read, and the position to start after. */
+/** Selects a run's events to read, and the position to start after. */
 export interface EventQuery {
   readonly runId: string;
   readonly protocol: 'rasp' | 'fcmp';
@@ -32,13 +32,16 @@ export interface EventQuery {
   readonly limit: number;
 }
 
-/** A log that notifies readers of new events, including those that another machine has written. */
+/** A log that notifies readers of new events, including events written by other hosts. */
 export interface WatchableEventLog extends EventLog {
-  /** Calls `wake` after events of the run were added, and in a store after the run has ended, until the returned function is called. */
+  /**
+   * Calls `wake` after events are added to the run, and in a store after the run has ended, until the returned function
+   * is called.
+   */
   watch(runId: string, wake: () => void): () => void;
 }
 
-/** The part of a log that a query selects: after one position, up to and including another. */
+/** The range of a log selected by a query: after one position, up to and including another. */
 export interface EventRange {
   readonly after: LogPosition;
   readonly to: LogPosition;
@@ -49,8 +52,8 @@ export interface EventRange {
 const MAX_EVENTS = 10_000;
 
 /**
- * Reads the range of a query; all event logs use this function. The limit is at least 1, because an empty page means that there
- * are no more events. Throws `INVALID_POSITION`.
+ * Parses a query's range; all event logs use this function. The limit is at least 1, because an empty page means that
+ * there are no more events. Throws `INVALID_POSITION`.
  */
 export function readEventRange({ protocol, after, to, limit }: EventQuery): EventRange {
   return {
@@ -60,10 +63,10 @@ export function readEventRange({ protocol, after, to, limit }: EventQuery): Even
   };
 }
 
-/** Error codes of a temporary outage, after which a retry may succeed. */
+/** Error codes of a temporary outage, after which a retry can succeed. */
 const OUTAGES: readonly string[] = ['STORE_BUSY', 'STORE_FAILED', 'STORE_UNAVAILABLE'];
 
-/** Whether a call failed because the store is temporarily unavailable, so that a retry makes sense. */
+/** Whether a call failed because the store is temporarily unavailable, so it should be retried. */
 export function isOutage(error: unknown): boolean {
   return isSluiceError(error) && OUTAGES.includes(error.code);
 }

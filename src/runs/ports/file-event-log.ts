@@ -7,14 +7,13 @@ import { isSluiceError } from '../../base/index.js';
 import type { EventLog, EventQuery } from './event-log.js';
 import { readEventRange } from './event-log.js';
 
-/** Limit on runs whose positions in the logs are cached from page to page. */
+/** Maximum runs whose log positions are cached between pages. */
 const MAX_RUNS = 64;
 
 const PAGE = 1000;
 
 /**
- * Creates an event log that consists of the logs in the run folders of a data folder. A run writes to its folder directly;
- * `append` is for events from elsewhere, and has to read the log.
+ * Creates an event log backed by the log files in a data folder's run folders. A run writes to its folder directly; `append` is for events from elsewhere and has to read the log.
  *
  * @example
  * const log = createFileEventLog(data)

@@ -4,13 +4,13 @@ import type { Emitted, LogPosition } from '../../events/index.js';
 import type { EventQuery, WatchableEventLog } from './event-log.js';
 import { readEventRange } from './event-log.js';
 
-/** Limit on stored runs; the oldest is dropped first. */
+/** Maximum stored runs; the oldest is dropped first. */
 const MAX_RUNS = 256;
 
 type RunEvents = Record<EventQuery['protocol'], Emitted[]>;
 
 /**
- * Creates an event log that stores the events of the last runs in memory: for tests, and for programs that need no history.
+ * Creates an event log that keeps the events of recent runs in memory, for tests and for programs that need no history.
  *
  * @example
  * const run = startRun(spec, { eventLog: createMemoryEventLog() })

@@ -1,4 +1,4 @@
-/** An input of the first prompt that is not text. */
+/** A non-text input in the first prompt. */
 export interface Attachment {
   /** `file` is any other file, such as a PDF. */
   readonly kind: 'image' | 'audio' | 'file';
@@ -9,7 +9,7 @@ export interface Attachment {
   readonly uri?: string;
 }
 
-/** A server of the Model Context Protocol whose tools the agent may use. */
+/** A Model Context Protocol server whose tools the agent may use. */
 export type McpServer =
   | {
       readonly type: 'stdio';
@@ -32,16 +32,16 @@ export interface NamedValue {
 }
 
 /**
- * Inputs that a caller in the same process adds to a run. They are not part of the spec, and so are not stored in a queue
- * or a list: attachments are large, and servers are commands with secrets. A run that another process resumes continues
- * without them.
+ * Inputs that a caller in the same process adds to a run. They are not part of the spec, so they are not stored in a
+ * queue or a list: attachments are large, and servers are commands with secrets. A run resumed by another process
+ * continues without them.
  */
 export interface RunInputs {
   readonly attachments: readonly Attachment[];
   readonly mcpServers: readonly McpServer[];
 }
 
-/** Inputs that an engine accepts in addition to text. */
+/** Inputs that an engine accepts besides text. */
 export interface AcceptedInputs {
   readonly attachments: readonly Attachment['kind'][];
   readonly mcpServers: readonly McpServer['type'][];
@@ -50,7 +50,7 @@ export interface AcceptedInputs {
 export const ACCEPTS_TEXT_ONLY: AcceptedInputs = { attachments: [], mcpServers: [] };
 
 /**
- * Describes the first input that an engine does not accept; undefined if it accepts all of them.
+ * Describes the first input that an engine does not accept; undefined if it accepts them all.
  *
  * @example
  * findUnsupported({ attachments: [image], mcpServers: [] }, ACCEPTS_TEXT_ONLY) // 'images'

@@ -33,38 +33,41 @@ export interface RunPorts {
   readonly logger?: Logger;
   /** The source of environment variables; by default this process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The path of an engine's program, or a command with its arguments; by default it is found in PATH. */
+  /** The path of an engine's executable, or a command with arguments; by default it is looked up in PATH. */
   readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
-  /** Agents in addition to the built-in engines, by the name that specs use. */
+  /** Agents besides the built-in engines, by the name that specs use. */
   readonly agents?: Readonly<Record<string, AgentSettings>>;
   /** Custom launchers, made with `defineLauncher`. */
   readonly launchers?: readonly Launcher[];
   /** Custom engines, made with `defineEngine`: a launcher or a spec names them with `reads`. */
   readonly engines?: readonly Engine[];
-  /** Images and files of the first prompt, and MCP servers for the agent. */
+  /** Images and files in the first prompt, and MCP servers for the agent. */
   readonly inputs?: Partial<RunInputs>;
-  /** Rules for `permissions: ask`, before those of the spec. */
+  /** Rules for `permissions: ask`, which precede the spec's own. */
   readonly approvals?: readonly ApprovalRule[];
   /** Sandbox settings for specs without their own, and additional folders to mount. */
   readonly sandbox?: SandboxPort;
-  /** Patterns of secrets to mask, in addition to the values of sensitive environment variables. */
+  /** Patterns of secrets to mask, besides the values of sensitive environment variables. */
   readonly secrets?: { readonly patterns?: readonly string[] };
-  /** The lock on the working folder, if the caller already has it; the run releases it. By default the run waits for the lock. */
+  /**
+   * The lock on the working folder, if the caller already holds it; the run releases it. By default the run waits for
+   * the lock.
+   */
   readonly folderLock?: FolderLock;
   /** Called immediately with each warning that is known before the run ends: a limit that has no effect, an untested version. */
   readonly onWarning?: (warning: RunWarning) => void;
   /** Called before a question is published (`user.input.required`, `permission.required`), because a reader can answer immediately. */
   readonly onQuestion?: () => Promise<void>;
-  /** Called when a permission request was not answered in time: the run continues with a denial. */
+  /** Called when a permission request is not answered in time; the run continues with a denial. */
   readonly onUnanswered?: () => Promise<void>;
   /**
-   * The slot of the run, if the number of concurrent runs is limited: released while the run waits for an answer without a process,
-   * and acquired before a process is launched again. By default there is no limit.
+   * The run's slot, if concurrency is limited: released while the run waits for an answer without a process, and
+   * acquired before a process is launched again. Unlimited by default.
    */
   readonly slot?: RunSlot;
-  /** Creates tracing spans for the run. By default there are none. */
+  /** Creates tracing spans for the run; none by default. */
   readonly tracer?: RunTracer;
-  /** Budgets shared by many runs: usage is reported as it grows, until a budget is used up. By default there are none. */
+  /** Budgets shared by many runs: usage is reported as it grows, until a budget is used up. None by default. */
   readonly budget?: RunBudget;
   /** Aborted when this process must exit: the run stops waiting for an unavailable event log. */
   readonly ending?: AbortSignal;
@@ -80,22 +83,21 @@ export interface RunSlot {
 export interface RunBudget {
   /** Whether cost is limited: an engine that does not report it is then limited by tokens alone. */
   readonly limitsCost: boolean;
-  /** Reports the usage of the run so far, all attempts together. Resolves with the reason to stop it, if there is one. */
+  /** Reports the run's usage so far, across all attempts. Resolves with the reason to stop the run, if any. */
   spend(used: { readonly tokens: number; readonly cost: number }): Promise<string | undefined>;
 }
 
-/** The ports of a run, with defaults. */
+/** A run's ports, with defaults applied. */
 export interface ResolvedPorts extends Omit<Required<RunPorts>, 'secrets' | 'folderLock' | 'tracer' | 'inputs'> {
   readonly inputs: RunInputs;
   readonly folderLock: FolderLock | undefined;
   readonly secretPatterns: readonly string[];
-  /** Null if the files of the run folder are the event log. */
+  /** Null if the run folder's files are the event log. */
   readonly otherLog: EventLog | null;
 }
 
 const newUlid = createUlidGenerator();
 
-/** Fills in the defaults. */
 export function resolvePorts(ports: RunPorts): ResolvedPorts {
   const logger = ports.logger ?? silentLogger;
   const data = chooseDataFolder(ports.data, (warning) => logger.warn(warning));

@@ -6,7 +6,7 @@ export interface RunFilter {
   readonly cursor?: string;
   readonly state?: RunState;
   readonly engine?: string;
-  /** Words that must all occur in its id, engine, issue, folder, program or prompt; case is ignored. */
+  /** Words that must all occur in its id, engine, issue, folder, executable or prompt, ignoring case. */
   readonly search?: string;
   readonly outcome?: RunResult['status'];
   readonly repairLevel?: RunResult['repair_level'];
@@ -18,26 +18,26 @@ export interface RunFilter {
   readonly endedSince?: number;
   /** Ended before this time. */
   readonly endedUntil?: number;
-  /** The model whose usage the run reported. */
+  /** The model that the run reported usage for. */
   readonly model?: string;
-  /** The version that the engine's program reported. */
+  /** The version reported by the engine's executable. */
   readonly engineVersion?: string;
 }
 
-/** The worker that claims a run, and the runs it can execute. */
+/** A worker claiming a run, and the runs it can execute. */
 export interface RunClaim {
   readonly worker: WorkerIdentity;
   readonly leaseMs: number;
   readonly now: number;
-  /** Runs that carry an order, runs that do not, or both (default). */
+  /** Runs with an order, runs without, or both (default). */
   readonly takes?: readonly ('orders' | 'runs')[];
-  /** The maximum number of orders of a wrapper type that may be claimed at the same time, over all machines. */
+  /** The maximum number of concurrently claimed orders of a wrapper type, across all hosts. */
   readonly concurrency?: Readonly<Record<string, number>>;
   /** Only orders of these wrapper types; all by default. */
   readonly workerTypes?: readonly string[];
   /** The name under which the worker watches the queue. */
   readonly watcher?: string;
-  /** Whether this is the worker's last run for now: other workers are woken instead of it until it claims again. */
+  /** Whether this is the worker's last run for now; until it claims again, other workers are woken instead. */
   readonly isLast?: boolean;
 }
 
@@ -59,8 +59,8 @@ export interface RunHold {
 /** The queue of runs, and their records. Each method is one transaction; times are milliseconds since 1970. */
 export interface RunStore {
   /**
-   * Queues a run, or records one that is already running. An existing run is left unchanged: the one with that id, or the
-   * one created under `requestId`. A different spec under that request id is refused with `REQUEST_ID_REUSED`.
+   * Queues a run, or records a run that is already running. If a run with this id exists, or one was created under
+   * `requestId`, it is left unchanged. A different spec under the same request id is rejected with `REQUEST_ID_REUSED`.
    */
   createRun(run: {
     readonly id: string;
@@ -73,14 +73,15 @@ export interface RunStore {
     readonly now: number;
   }): Promise<{ readonly id: string; readonly repeated: boolean }>;
   /**
-   * Claims the next run that may start now: highest priority first, then oldest. A run whose folder is in use is skipped,
-   * and so are orders of a wrapper type that is at its limit. Returns undefined if there is none.
+   * Claims the next run that may start now: highest priority first, then oldest. Skips runs whose folder is in use, and
+   * orders of a wrapper type that is at its limit. Returns undefined if there is nothing to claim.
    */
   claimRun(claim: RunClaim): Promise<ClaimedRun | undefined>;
   /**
-   * Records that the agent's process may be running from now on: the run is then not queued again if its claim expires. `spec` is
-   * the spec that is executed; `baseCommit` is recorded with the order unless it has one, and `repositoryStart` is stored until the
-   * run has ended. Returns `canceled` if cancellation was requested before the start, `lost` if the claim is no longer valid.
+   * Records that the agent's process can be running from now on, so the run is not queued again if its claim expires.
+   * `spec` is the spec being executed; `baseCommit` is recorded with the order unless it has one, and `repositoryStart`
+   * is stored until the run has ended. Returns `canceled` if cancellation was requested before the start, or `lost` if
+   * the claim is no longer valid.
    */
   markStarted(
     hold: RunHold & { readonly spec?: RunSpec; readonly baseCommit?: string; readonly repositoryStart?: string },
@@ -90,7 +91,10 @@ export interface RunStore {
    * false if it was already started.
    */
   releaseRun(hold: RunHold & { readonly retryAt: number }): Promise<boolean>;
-  /** Extends the lease, and returns requests made in the meantime. A returned reply counts as delivered: the run continues. */
+  /**
+   * Extends the lease and returns requests made since the last call. A returned reply counts as delivered: the run
+   * continues.
+   */
   renewRun(
     hold: RunHold & { readonly leaseMs: number },
   ): Promise<{ readonly held: boolean; readonly cancel: boolean; readonly reply: string | null }>;
@@ -100,8 +104,8 @@ export interface RunStore {
    */
   markWaiting(hold: RunHold & { readonly isOver?: boolean }): Promise<boolean>;
   /**
-   * Takes over the claim of a lost worker on a started run; the state and a posted reply are kept. Returns undefined unless that
-   * worker still has the claim and its lease has expired.
+   * Takes over a lost worker's claim on a started run, keeping the state and any posted reply. Returns undefined unless
+   * that worker still holds the claim and its lease has expired.
    */
   adoptRun(adoption: {
     readonly id: string;
@@ -111,26 +115,28 @@ export interface RunStore {
     readonly leaseMs: number;
     readonly now: number;
   }): Promise<RunRecord | undefined>;
-  /** Ends a run that carries no order. Returns false if the claim is no longer valid: another worker has it. */
+  /** Ends a run without an order. Returns false if the claim is no longer valid, because another worker holds it. */
   endRun(end: RunHold & { readonly result: RunResult }): Promise<boolean>;
-  /** Requests cancellation; a queued run that carries no order ends immediately. */
+  /** Requests cancellation; a queued run without an order ends immediately. */
   requestCancel(id: string, now: number): Promise<RunRecord | undefined>;
   /**
-   * Stores the reply to the question of a waiting run for its worker; `not_waiting` if the run is not waiting, or has not read its
-   * last reply yet.
+   * Stores the reply to a waiting run's question for its worker; `not_waiting` if the run is not waiting or has not
+   * read its last reply yet.
    */
   postReply(id: string, text: string): Promise<'posted' | 'not_waiting' | 'not_found'>;
-  /** Calls `wake` when there may be a reply or a cancellation for a run; a call may be late, repeated or unnecessary. */
+  /**
+   * Calls `wake` when there might be a reply or a cancellation for a run; calls can be late, repeated or unnecessary.
+   */
   watchRequests(id: string, wake: () => void): () => void;
-  /** Whether the lease of any run has expired, or of any run of a host. */
+  /** Whether any run's lease has expired, on all hosts or on one. */
   hasExpiredRuns(now: number, host?: string): Promise<boolean>;
-  /** Returns runs whose claim expired before their process started to the queue; returns their number. */
+  /** Requeues runs whose claim expired before their process started; returns the number of requeued runs. */
   requeueExpired(now: number): Promise<number>;
-  /** Returns the repository state that `markStarted` stored for a run that has not ended. */
+  /** Returns the repository state stored by `markStarted` for a run that has not ended. */
   findRepositoryStart(id: string): Promise<string | undefined>;
   /**
-   * Lists runs whose process had started and whose lease has expired, of all hosts or of one: a limited number per call, oldest
-   * first, after the run `after`.
+   * Lists started runs whose lease has expired, on all hosts or on one: a limited number per call, oldest first, after
+   * the run `after`.
    */
   listExpiredRuns(
     now: number,
@@ -138,8 +144,8 @@ export interface RunStore {
   ): Promise<readonly RunRecord[]>;
   findRun(id: string): Promise<RunRecord | undefined>;
   /**
-   * Lists runs, newest first. With filters other than state and engine, a page examines a limited number of runs: it may be short
-   * or empty, and still have a next page.
+   * Lists runs, newest first. With filters other than state and engine, each page examines a limited number of runs, so
+   * it can be short or empty and still have a next page.
    */
   listRuns(page: RunFilter): Promise<{ readonly items: readonly RunRecord[]; readonly next_cursor: string | null }>;
 }

@@ -3,22 +3,22 @@ import type { Decision, RunResult, RunSpec } from '../../records/index.js';
 
 /** Creates spans for runs and orders; `src/tracing` implements it for OpenTelemetry. Its methods never throw. */
 export interface RunTracer {
-  /** Starts the span of a run; its parent is `spec.traceparent`. */
+  /** Starts a run's span; its parent is `spec.traceparent`. */
   startRun(run: { readonly id: string; readonly spec: RunSpec }): RunTrace;
-  /** Starts the span of an order, which is the parent of its run. */
+  /** Starts an order's span, which is the parent of its run's span. */
   startOrder(order: TracedOrder): OrderTrace;
 }
 
-/** The spans of one run. */
+/** A run's spans. */
 export interface RunTrace {
-  /** The agent's `TRACEPARENT`, so that its own spans belong to the same trace; undefined if nothing is recorded. */
+  /** The agent's `TRACEPARENT`, which makes its own spans part of the same trace; undefined if nothing is recorded. */
   readonly traceparent: string | undefined;
   /** Called with every FCMP event, in order. */
   onEvent(event: FcmpEvent): void;
   end(result: RunResult): void;
 }
 
-/** The fields of an order that are traced. */
+/** An order's traced fields. */
 export interface TracedOrder {
   readonly issue_ref: string;
   readonly run_id: string;
@@ -28,7 +28,7 @@ export interface TracedOrder {
   readonly traceparent: string | undefined;
 }
 
-/** The span of one order. */
+/** An order's span. */
 export interface OrderTrace {
   readonly traceparent: string | undefined;
   /** Ends the span; without a decision if another process continues the order. */

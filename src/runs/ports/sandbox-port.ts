@@ -10,8 +10,8 @@ export interface SandboxPort extends SandboxFolders {
 }
 
 /**
- * Reads the sandbox setting of the operator, which applies to all runs. An unknown value counts as `required`, so that a typo does
- * not leave runs unprotected.
+ * Reads the operator's sandbox setting, which applies to all runs. An unknown value counts as `required`, so a typo
+ * does not leave runs unprotected.
  */
 export function readSandboxUse(): NonNullable<SandboxPort['use']> {
   const use = process.env['SLUICE_SANDBOX'];

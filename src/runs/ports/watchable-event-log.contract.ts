@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createTwoAttempts } from './event-log.contract.js';
 import type { WatchableEventLog } from './event-log.js';
 
-/** A wake-up may be late; this limit only ends a test that hangs. */
+/** A wake-up can be late; this limit only stops a hanging test. */
 const WAIT_OPTIONS = { timeout: 10_000 };
 
 /** The contract of every watchable event log. `open` creates an empty one. */
@@ -22,7 +22,7 @@ export function describeWatchableEventLog(name: string, open: () => Promise<Watc
       wakeFirst.mockClear();
       wakeSecond.mockClear();
       await log.append('run-1', events.slice(3));
-      // A log may notify late: the remaining watcher shows when the notification for these events has arrived.
+      // A log can notify late: the remaining watcher shows when the notification for these events has arrived.
       await vi.waitFor(() => expect(wakeSecond).toHaveBeenCalled(), WAIT_OPTIONS);
       stopSecond();
       expect(wakeFirst).not.toHaveBeenCalled();

@@ -5,7 +5,9 @@ import { getErrorCode } from '../../base/index.js';
 import { waitUntilGone, listDescendants } from './process-group.js';
 import { readProcessStat } from './process-identity.js';
 
-/** A cgroup of one process and its descendants. They cannot leave it, even if they change their session or environment. */
+/**
+ * A cgroup for one process and its descendants, which cannot leave it even if they change their session or environment.
+ */
 export interface Cgroup {
   /** Kills the remaining processes in it, and removes it. */
   end(): Promise<void>;
@@ -19,9 +21,7 @@ let counter = 0;
 const cleaned = new Set<string>();
 
 /**
- * Moves a process that was just started into a new cgroup (version 2) below our own. Returns undefined if the cgroup cannot be
- * created, which is common outside of services and containers, and resolves with undefined if the process cannot be moved. The
- * kernel takes tens of milliseconds to move a process, so the caller should not await the result before the process has ended.
+ * Moves a newly started process into a new cgroup (version 2) below our own. Returns undefined if the cgroup cannot be created, which is common outside services and containers, and resolves with undefined if the process cannot be moved. The kernel takes tens of milliseconds to move a process, so the caller should not await the result before the process has exited.
  *
  * @example
  * const cgroup = openCgroup(running.identity.pid)
@@ -46,7 +46,7 @@ export function openCgroup(
 async function moveTree(folder: string, pid: number): Promise<Cgroup | undefined> {
   try {
     await move(folder, [pid]);
-    // Processes that it started before the move are still outside; later ones are inside.
+    // Processes it started before the move are still outside; later processes are inside.
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const inside = new Set(readLines(join(folder, 'cgroup.procs')));
       const outside = listDescendants(pid).filter((child) => !inside.has(String(child)));
@@ -60,13 +60,13 @@ async function moveTree(folder: string, pid: number): Promise<Cgroup | undefined
   return { end: async () => endCgroup(folder) };
 }
 
-/** Describes the owner of a cgroup: the PID namespace, this process's id, and its start time. */
+/** Identifies a cgroup's owner: the PID namespace, this process's id, and its start time. */
 function describeOwner(): string {
   const namespace = readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
   return `sluice-${namespace}-${process.pid}-${readProcessStat(process.pid)?.startTicks ?? ''}`;
 }
 
-/** Ends the remaining processes of runs whose Sluice process was killed. */
+/** Terminates the remaining processes of runs whose Sluice process was killed. */
 function endLeftovers(parent: string): void {
   const [, ownNamespace] = describeOwner().split('-');
   for (const name of readdirSync(parent)) {
@@ -83,7 +83,7 @@ async function move(folder: string, pids: readonly number[]): Promise<void> {
     try {
       await writeFile(join(folder, 'cgroup.procs'), String(pid));
     } catch (error) {
-      // It may have exited; any other error means that the cgroup cannot be used.
+      // It might have exited; any other error means that the cgroup cannot be used.
       if (getErrorCode(error) !== 'ESRCH') throw error;
     }
   }

@@ -11,7 +11,10 @@ import { trackTree } from './track-tree.js';
 
 const isRunning = (pid: number): boolean => readProcessStat(pid)?.isZombie === false;
 
-/** Leaves its group and session, clears its environment, and prints its process id; its parent waits until its input is closed. */
+/**
+ * Leaves its group and session, clears its environment, and prints its process id; its parent waits until stdin is
+ * closed.
+ */
 const ESCAPE = `env -i setsid sh -c 'echo $$; exec sleep 600' & read line`;
 
 async function startEscape() {
@@ -108,7 +111,7 @@ describe.runIf(process.platform === 'linux')('a cgroup', () => {
     const cgroup = await openCgroup(spawnBystander(), folder);
     expect(await waitUntilGone(() => !isRunning(pid), 10_000)).toBe(true);
     await cgroup?.end();
-    // Another Sluice process on this machine may already have removed the empty cgroup.
+    // Another Sluice process on this host might already have removed the empty cgroup.
     if (existsSync(left)) rmdirSync(left);
   });
 

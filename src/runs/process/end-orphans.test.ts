@@ -15,7 +15,10 @@ const OWNER = new URL('fixtures/owner.mjs', import.meta.url);
 
 const isRunning = (pid: number): boolean => readProcessStat(pid)?.isZombie === false;
 
-/** Starts a Sluice process that runs an agent; returns it, and the process ids of the agent, its child, and an escaped child. */
+/**
+ * Starts a Sluice process that runs an agent; returns it with the process ids of the agent, its child, and an escaped
+ * child.
+ */
 async function startOwner(folder: string, ...args: string[]): Promise<{ owner: ChildProcess; agents: number[] }> {
   const program = await bundleProgram(OWNER);
   const owner = program.start([join(folder, 'processes'), join(folder, 'runs', 'one'), ...args]);

@@ -15,25 +15,25 @@ export interface EndedOrphan {
   readonly pid: number;
 }
 
-/** Options for ending orphans. */
+/** Options for terminating orphans. */
 export interface EndOrphansOptions {
   readonly graceMs?: number;
-  /** Whether no other worker has claimed the run of a record whose Sluice process has ended; by default the record is trusted. */
+  /**
+   * Whether a record's run, whose Sluice process has exited, is unclaimed by other workers; by default the record is
+   * trusted.
+   */
   readonly isOrphan?: (record: Pick<FoundRecord, 'runDir'>) => Promise<boolean>;
 }
 
 const GRACE_MS = 2000;
 const VANISH_MS = 5000;
-/** Processes that are being ended may start others; this limits the number of searches. */
+/** Processes being terminated can start others; this limits the number of scans. */
 const MAX_ROUNDS = 5;
 
 /**
- * Ends the processes that a killed Sluice process left running: the recorded groups, if their leader is still the recorded process
- * (its id may have been reused), and on Linux every process with the marker of such a run. Processes recorded by a running Sluice
- * process are not touched.
+ * Terminates the processes left running by a killed Sluice process: the recorded groups, if their leader is still the recorded process (its id could have been reused), and on Linux every process with such a run's marker. Processes recorded by a running Sluice process are not touched.
  *
- * An agent may have forged a record. So a record must belong to a run of this data folder, `isOrphan` must return true (with a
- * store it checks the claim of the run), and on Linux the environment of the leader must have the marker of that run.
+ * An agent could have forged a record. So a record must belong to a run of this data folder, `isOrphan` must return true (with a store, it checks the run's claim), and on Linux the leader's environment must contain the run's marker.
  *
  * @example
  * const ended = await endOrphans(join(data, 'processes'));
@@ -85,7 +85,7 @@ export async function endOrphans(
 }
 
 /**
- * Ends every process that has the marker of one of these runs, including those that left their group. Linux only.
+ * Terminates every process with the marker of one of these runs, including processes that left their group. Linux only.
  */
 async function endMarkedProcesses(runDirs: ReadonlySet<string>, graceMs = GRACE_MS): Promise<EndedOrphan[]> {
   const ended = new Map<number, EndedOrphan>();
@@ -116,14 +116,14 @@ function isRunning({ pid, startTicks }: MarkedProcess): boolean {
   return stat !== undefined && !stat.isZombie && stat.startTicks === startTicks;
 }
 
-/** Runs that wait for the next scan of all processes, each with a mark from before its first process. */
+/** Runs waiting for the next process scan, each with a mark from before its first process. */
 let waiting = new Map<string, PidMark | undefined>();
 let scan: Promise<ReadonlySet<string>> | null = null;
 
 /**
- * Ends the processes of a run that left its process group, once its main process has exited. Scanning all processes takes
- * milliseconds, or tens of milliseconds on a busy machine. Therefore runs that end at the same time share a scan, and with a
- * mark from before the run only later processes are read. Linux only.
+ * Terminates a run's processes that left its process group, once its main process has exited. Scanning all processes
+ * takes milliseconds, or tens of milliseconds under load, so runs that end concurrently share a scan, and with a mark
+ * from before the run only later processes are scanned. Linux only.
  */
 export async function endEscapedProcesses(runDir: string, since?: PidMark): Promise<void> {
   if (process.platform !== 'linux') return;
@@ -144,8 +144,8 @@ async function scanAll(): Promise<ReadonlySet<string>> {
 }
 
 /**
- * Ends the remaining processes of a run on this machine, whatever its data folder: workers that share a store may have different
- * ones. Linux only; on other systems processes are only known from the records of a data folder.
+ * Terminates a run's remaining processes on this host, whatever its data folder: workers that share a store can have
+ * different data folders. Linux only; on other systems, processes are known only from a data folder's records.
  */
 export async function endProcessesOfRun(run: string): Promise<EndedOrphan[]> {
   if (process.platform !== 'linux') return [];
@@ -153,7 +153,7 @@ export async function endProcessesOfRun(run: string): Promise<EndedOrphan[]> {
   return endMarkedProcesses(new Set(markers.filter((runDir) => basename(runDir) === run)));
 }
 
-/** A process of a run, found by the marker in its environment. */
+/** A run's process, found by the marker in its environment. */
 export interface MarkedProcess {
   readonly pid: number;
   readonly startTicks: string;
@@ -161,8 +161,8 @@ export interface MarkedProcess {
 }
 
 /**
- * Finds all running processes of these runs, including those that left their group and session; Linux only. Our own process and
- * its ancestors are excluded: Sluice itself may have been started by an agent.
+ * Finds all running processes of these runs, including processes that left their group and session; Linux only. Our own
+ * process and its ancestors are excluded, because Sluice itself could have been started by an agent.
  */
 export function findMarkedProcesses(
   runDirs: ReadonlySet<string>,

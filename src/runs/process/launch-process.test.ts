@@ -143,7 +143,7 @@ describe('a launched process', () => {
   it('loses no byte of a burst at its end', async () => {
     const running = await run(`process.stdout.write('y'.repeat(400_000), () => process.exit(0))`);
     await running.ended;
-    // Longer than the time for which the output stays open after the end.
+    // Longer than the output stays open after the exit.
     await sleep(300);
     expect((await readAll(running.output))['stdout']).toHaveLength(400_000);
   });
@@ -155,7 +155,7 @@ describe('a launched process', () => {
     const running = await run(program);
     const chunks = running.output[Symbol.asyncIterator]();
     await chunks.next();
-    // In this time the child fills the queue and the pipe, and then has to wait.
+    // Meanwhile the child fills the queue and the pipe, and then has to wait.
     await sleep(300);
     const ended = await Promise.race([running.ended.then(() => 'ended'), turn('waiting')]);
     expect(ended).toBe('waiting');
@@ -340,7 +340,7 @@ describe('a process in a terminal', () => {
   it('leaves no descriptor behind', async () => {
     const count = (): number => readdirSync('/dev/fd').length;
     await readAll((await run(`process.stdout.write('warm')`, { terminal: true })).output);
-    // The first terminal may still be open; descriptors left by the others would increase the count.
+    // The first terminal might still be open; descriptors leaked by the others would increase the count.
     const before = count();
     for (let time = 0; time < 3; time += 1) await readAll((await run(`1`, { terminal: true })).output);
     await expect.poll(count, { timeout: 30_000 }).toBeLessThanOrEqual(before);

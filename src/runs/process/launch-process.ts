@@ -13,37 +13,36 @@ export interface RunningProcess {
   /** Only for processes launched with `keepInput`. */
   readonly input: ProcessInput;
   /**
-   * The output, for a single reader; if it is not read, the process has to wait. It ends soon after the process, even if another
-   * process still has it open.
+   * The output, for a single reader; if it is not read, the process has to wait. It ends soon after the process exits,
+   * even if another process still has it open.
    */
   readonly output: AsyncIterable<OutputChunk>;
-  /** Resolves as soon as the process itself has ended. */
+  /** Resolves as soon as the process itself has exited. */
   readonly ended: Promise<ProcessEnd>;
-  /** Ends the process group; resolves when all its processes have ended. Does nothing if they already have. */
+  /** Terminates the process group; resolves when all its processes have exited. Does nothing if they already have. */
   stop(): Promise<void>;
 }
 
-/** Options for ending a process. */
+/** Options for terminating a process. */
 export interface ProcessOptions {
   /** The time from SIGTERM to SIGKILL. */
   readonly graceMs?: number;
-  /** How long leftover processes must print nothing after the process has ended, before its output counts as complete. */
+  /** How long leftover processes must be silent after the process has exited before its output counts as complete. */
   readonly quietMs?: number;
-  /** How long leftover processes may continue to print after the process has ended. */
+  /** How long leftover processes may continue to print after the process has exited. */
   readonly drainMs?: number;
 }
 
 const GRACE_MS = 5000;
 const QUIET_MS = 100;
 const DRAIN_MS = 1000;
-/** The time the rest of a group has to exit after its leader, before remaining processes are searched for. */
+/** The time the rest of a group has to exit after its leader, before scanning for remaining processes. */
 const GROUP_EXIT_MS = 5;
-/** Leftover processes get less time after their leader has ended. */
+/** Leftover processes get less time after their leader has exited. */
 const LEFTOVER_GRACE_MS = 500;
 
 /**
- * Launches a program as the leader of its own process group. It has ended when it exits, even if another process still
- * has its pipes open: their content is read, then the rest of the group is ended and the output is closed.
+ * Launches a process as the leader of its own process group. Its exit counts as the end even if another process still has its pipes open: they are drained, then the rest of the group is terminated and the output is closed.
  *
  * @example
  * const running = await launchProcess({ command: ['codex', 'exec', prompt], cwd, env });
@@ -56,18 +55,18 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   const queue = createOutputQueue((isFlowing) => holder.launched?.flow(isFlowing));
   const launched = await spawnProcess(command, queue);
   holder.launched = launched;
-  // A burst may have filled the queue before backpressure was possible.
+  // A burst might have filled the queue before backpressure was possible.
   if (queue.isFull) launched.flow(false);
   const { exited, identity } = launched;
   const { pid } = identity;
-  /** Once the group is empty, its id may be reused, so no signal is sent any more. */
+  /** Once the group is empty, its id can be reused, so no more signals are sent. */
   let isGroupGone = false;
   let stopping: Promise<void> | undefined;
   let groupCheck: Promise<void> | undefined;
 
   /**
-   * Checks whether the group still has processes. It waits a moment first, since they usually exit shortly after the leader, and
-   * listing all processes of the machine takes longer than that.
+   * Checks whether the group still has processes. It waits briefly first, because they usually exit shortly after the
+   * leader, and listing all processes on the host takes longer than that.
    */
   async function checkGroup(): Promise<void> {
     await waitUntilGone(() => !canSignal(-pid), GROUP_EXIT_MS);
@@ -81,7 +80,7 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
     try {
       if (!isGroupGone) await endAll(Math.min(graceMs, LEFTOVER_GRACE_MS));
       isGroupGone = true;
-      // Reads the last output of leftover processes; a process that left the group may keep the pipe open forever.
+      // Reads the last output of leftover processes; a process that left the group could keep the pipe open forever.
       await drainOutput(queue, { quietMs, drainMs });
     } finally {
       launched.close();
@@ -99,7 +98,7 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
     else await endSandbox(pid, milliseconds);
   }
 
-  // A leftover process that cannot be ended is reported by `stop`.
+  // A leftover process that cannot be terminated is reported by `stop`.
   finish().catch(() => undefined);
   return {
     identity,
@@ -113,12 +112,12 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   };
 }
 
-/** The interval for checking whether the output of an ended process is silent. */
+/** The interval for checking whether an exited process's output is silent. */
 const TICK_MS = 20;
 
 /**
- * Waits until the output is closed, silent for a while, or the time is up. Time counts only while the reader keeps up: bytes that
- * wait to be read are never dropped.
+ * Waits until the output is closed, has been silent for some time, or the time is up. Time counts only while the reader
+ * keeps up: bytes waiting to be read are never dropped.
  */
 async function drainOutput(
   queue: OutputQueue,

@@ -3,25 +3,26 @@ import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { SluiceError } from '../../base/index.js';
 
-/** A terminal, before a program runs in it. */
+/** A terminal, before a process runs in it. */
 export interface Terminal {
-  /** The program's end of the terminal, for its stdin, stdout and stderr. */
+  /** The process's end of the terminal, for its stdin, stdout and stderr. */
   readonly fd: number;
-  /** The path of the program's end. */
+  /** The path of the process's end. */
   readonly path: string;
-  /** Output of the terminal. */
+  /** Terminal output. */
   readonly output: Readable;
-  /** Closes both ends, once everything was read. */
+  /** Closes both ends once everything has been read. */
   close(): void;
 }
 
-/** The size of the terminal; wide, so that few lines are wrapped. */
+/** The terminal size; wide, so few lines are wrapped. */
 const COLUMNS = 200;
 const ROWS = 50;
 
 /**
- * Opens a terminal with the optional package `@lydell/node-pty`. The package does not start the program, because the program's
- * end must stay open in this process: once no process has it open, Node.js ends the output even if there is more to read.
+ * Opens a terminal with the optional package `@lydell/node-pty`. The package does not start the process, because the
+ * process's end must stay open here: once no process has it open, Node.js ends the output even if there is more to
+ * read.
  */
 export async function openTerminal(): Promise<Terminal> {
   const open: unknown = Reflect.get(await loadTerminalPackage(), 'open');
@@ -32,7 +33,7 @@ export async function openTerminal(): Promise<Terminal> {
   const path = getMember(pair, 'ptsName');
   if (!(output instanceof Socket) || !(slave instanceof Socket) || typeof path !== 'string')
     throw createUnusableError();
-  // The package's listener would throw; the caller, which spawns the program, adds another one.
+  // The package's listener would throw; the caller, which spawns the process, adds its own.
   output.removeAllListeners('error');
   const fd = findOtherDescriptor(path, getMember(getMember(slave, '_handle'), 'fd'));
   slave.destroy();
@@ -51,7 +52,9 @@ export async function openTerminal(): Promise<Terminal> {
   };
 }
 
-/** Finds the other descriptor of the program's end: the stream has its own, and the original one is still open. */
+/**
+ * Finds the other descriptor of the process's end: the stream has its own, and the original descriptor is still open.
+ */
 function findOtherDescriptor(path: string, streamDescriptor: unknown): number | undefined {
   const { rdev } = statSync(path);
   return readdirSync('/dev/fd')
@@ -64,7 +67,7 @@ function readDevice(fd: number): number | undefined {
     const stat = fstatSync(fd);
     return stat.isCharacterDevice() ? stat.rdev : undefined;
   } catch {
-    // It may be the descriptor of the directory listing, which is closed by now.
+    // It could be the descriptor of the directory listing, which is closed by now.
     return undefined;
   }
 }

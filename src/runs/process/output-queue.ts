@@ -9,7 +9,7 @@ export interface OutputChunk {
 /** Large enough to keep a reader busy, small enough for hundreds of processes. */
 const HIGH_WATER = 256 * 1024;
 const LOW_WATER = HIGH_WATER / 2;
-/** Adjacent chunks of one stream are merged up to this size, so that a slow reader gets larger chunks instead of more. */
+/** Adjacent chunks of one stream are merged up to this size, so a slow reader gets larger chunks instead of more. */
 const MERGED_BYTES = 64 * 1024;
 
 /** A queue between the process that writes output and its reader. */
@@ -17,7 +17,7 @@ export interface OutputQueue {
   push(stream: StreamName, bytes: Uint8Array): void;
   /** Ends the output; the reader still gets the queued chunks. */
   end(): void;
-  /** Whether the process waits for the reader. */
+  /** Whether the process is waiting for the reader. */
   readonly isFull: boolean;
   /** The number of chunks that have arrived. */
   readonly arrivals: number;
@@ -27,13 +27,13 @@ export interface OutputQueue {
   readonly output: AsyncIterableIterator<OutputChunk>;
 }
 
-/** Creates a queue. `flow` is called when the process has to wait (false) and when it may continue (true). */
+/** Creates a queue. `flow` is called when the process has to wait (false) and when it can continue (true). */
 export function createOutputQueue(flow: (isFlowing: boolean) => void): OutputQueue {
   let queued: OutputChunk[] = [];
   let head = 0;
   let bytesQueued = 0;
   let isFull = false;
-  /** Whether the reader has stopped: later output is dropped, so that the process does not wait forever. */
+  /** Whether the reader has stopped: later output is dropped, so the process does not wait forever. */
   let isAbandoned = false;
   let arrivals = 0;
   const end = new AbortController();

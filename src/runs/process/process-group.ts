@@ -6,7 +6,7 @@ import { canSignal, readProcessStat } from './process-identity.js';
 /** The time a killed process has to disappear before it counts as stuck in the kernel. */
 const VANISH_MS = 5000;
 
-/** Sends a signal to a process group; does nothing if the group has already ended. */
+/** Sends a signal to a process group; does nothing if the group no longer exists. */
 function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     // Windows has no groups.
@@ -16,7 +16,7 @@ function signalGroup(leader: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether any process of the group is still running. */
+/** Whether any process in the group is still running. */
 export async function isGroupAlive(leader: number): Promise<boolean> {
   if (process.platform === 'win32') return canSignal(leader);
   if (!canSignal(-leader)) return false;
@@ -31,7 +31,10 @@ function isRunning(pid: number): boolean {
 
 let search: Promise<ReadonlySet<number>> | undefined;
 
-/** Finds all groups with running processes. Hundreds of groups may end at the same time, so calls in the same tick share one scan. */
+/**
+ * Finds all groups with running processes. Hundreds of groups can end concurrently, so calls in the same tick share one
+ * scan.
+ */
 async function findRunningGroups(): Promise<ReadonlySet<number>> {
   search ??= nextTurn().then(() => {
     search = undefined;
@@ -41,14 +44,17 @@ async function findRunningGroups(): Promise<ReadonlySet<number>> {
   return search;
 }
 
-/** Lists all process ids of a Linux system. */
+/** Lists all process ids on a Linux system. */
 export function listPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 }
 
-/** Ends a group with SIGTERM, and after the grace period with SIGKILL; resolves when all its processes have ended. */
+/**
+ * Terminates a group with SIGTERM, then with SIGKILL after the grace period; resolves when all its processes have
+ * exited.
+ */
 export async function endGroup(leader: number, graceMs: number): Promise<void> {
   signalGroup(leader, 'SIGTERM');
   if (await waitUntilGone(async () => !(await isGroupAlive(leader)), graceMs)) return;
@@ -56,13 +62,14 @@ export async function endGroup(leader: number, graceMs: number): Promise<void> {
 }
 
 /**
- * Ends a sandbox like a group. SIGTERM is only sent to the processes inside, so that they can shut down: the leader created the
- * sandbox, and its end would kill them immediately. SIGKILL ends the leader, and the kernel ends everything inside.
+ * Terminates a sandbox like a group. SIGTERM is sent only to the processes inside, so they can shut down: the leader
+ * created the sandbox, and its exit would kill them immediately. SIGKILL kills the leader, and the kernel kills
+ * everything inside.
  */
 export async function endSandbox(leader: number, graceMs: number): Promise<void> {
   let isSignaled = false;
   const isGone = async (): Promise<boolean> => {
-    // Repeated until a process is found, because the program inside may not have been started yet.
+    // Repeated until a process is found, because the command inside might not have been started yet.
     if (!isSignaled) isSignaled = signalInside(leader);
     return !(await isGroupAlive(leader));
   };
@@ -70,7 +77,9 @@ export async function endSandbox(leader: number, graceMs: number): Promise<void>
   await killGroup(leader);
 }
 
-/** Sends SIGTERM to all descendants of the first process of a sandbox, which itself ignores it; returns whether there were any. */
+/**
+ * Sends SIGTERM to all descendants of a sandbox's first process, which itself ignores it; returns whether any existed.
+ */
 function signalInside(leader: number): boolean {
   const children = readChildren();
   const [first] = children.get(leader) ?? [];
@@ -85,7 +94,7 @@ function signalInside(leader: number): boolean {
   return inside.length > 0;
 }
 
-/** Returns the children of every process of a Linux system. */
+/** Returns the children of every process on a Linux system. */
 function readChildren(): ReadonlyMap<number, readonly number[]> {
   const children = new Map<number, number[]>();
   for (const pid of listPids()) {
@@ -98,18 +107,18 @@ function readChildren(): ReadonlyMap<number, readonly number[]> {
   return children;
 }
 
-/** Returns all descendants of a process, without the process itself. */
+/** Returns all descendants of a process, excluding the process itself. */
 export function collectDescendants(pid: number, children: ReadonlyMap<number, readonly number[]>): number[] {
   const found = [...(children.get(pid) ?? [])];
   for (const each of found) found.push(...(children.get(each) ?? []));
   return found;
 }
 
-/** Whether the kernel lists the children of a process; otherwise all processes have to be read. */
+/** Whether the kernel lists a process's children; otherwise all processes have to be scanned. */
 const LISTS_CHILDREN = existsSync('/proc/self/task') && existsSync(`/proc/self/task/${process.pid}/children`);
 
 /**
- * Returns the current descendants of a process. A process that starts or exits during the call may be missing; call again if
+ * Returns a process's current descendants. A process that starts or exits during the call can be missing; call again if
  * that matters. Linux only.
  */
 export function listDescendants(pid: number): number[] {
@@ -141,7 +150,7 @@ async function killGroup(leader: number): Promise<void> {
   );
 }
 
-/** Waits until a condition is met, polling often at first and then less often; false if the time is up. */
+/** Waits until a condition is met, polling frequently at first and then less often; returns false if the time is up. */
 export async function waitUntilGone(isGone: () => boolean | Promise<boolean>, milliseconds: number): Promise<boolean> {
   const until = performance.now() + milliseconds;
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {

@@ -3,19 +3,19 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { getErrorCode } from '../../base/index.js';
 
-/** Identifies a process, so that it cannot be mistaken for a later one with the same id. */
+/** Identifies a process, so it cannot be mistaken for a later process with the same id. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Its start time as an opaque text; null if unknown. */
+  /** Its start time as an opaque string; null if unknown. */
   readonly started: string | null;
 }
 
-/** `unknown`: it belongs to another boot, machine or container, so its state cannot be determined here. */
+/** `unknown`: it belongs to another boot, host or container, so its state cannot be determined here. */
 export type ProcessState = 'alive' | 'gone' | 'unknown';
 
 const IS_LINUX = process.platform === 'linux';
 
-/** Identifies a process; undefined if there is none with that id. */
+/** Identifies a process; undefined if no process has that id. */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | undefined> {
   if (IS_LINUX) {
     const stat = readProcessStat(pid);
@@ -45,16 +45,19 @@ export async function getProcessState({ pid, started }: ProcessIdentity): Promis
   return canSignal(pid) && (await readStartTime(pid)) === started ? 'alive' : 'gone';
 }
 
-/** Data about a process on Linux. */
+/** A Linux process. */
 export interface ProcessStat {
   readonly parent: number;
   readonly group: number;
   readonly isZombie: boolean;
-  /** The start time in clock ticks since boot: unique for a process id together with the boot id. */
+  /** The start time in clock ticks since boot; unique in combination with the process id and the boot id. */
   readonly startTicks: string;
 }
 
-/** Reads `/proc/<pid>/stat`; undefined if the process has exited. Synchronous, because the file is not on disk and the process may exit soon. */
+/**
+ * Reads `/proc/<pid>/stat`; undefined if the process has exited. Synchronous, because the file is not on disk and the
+ * process could exit soon.
+ */
 export function readProcessStat(pid: number): ProcessStat | undefined {
   let text: string;
   try {
@@ -62,7 +65,7 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
   } catch {
     return undefined;
   }
-  // The program's name may contain spaces and parentheses; the last parenthesis ends it.
+  // The command name can contain spaces and parentheses; the last parenthesis ends it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, parent, group] = fields;
   return {
@@ -75,7 +78,7 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
 
 let namespaceId: string | undefined;
 
-/** Returns the boot id and the PID namespace, in which process ids are unique. */
+/** Returns the boot id and the PID namespace, which together form the scope where process ids are unique. */
 function getNamespace(): string {
   namespaceId ??= `${readBootId()}/${readNamespace()}`;
   return namespaceId;

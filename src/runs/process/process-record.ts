@@ -13,15 +13,14 @@ const RECORD_SUFFIX = '.process';
 
 /** A record of a running process, for the Sluice process that starts after a crash. */
 export interface ProcessRecord {
-  /** Adds the identity of the process, right after the launch. */
+  /** Adds the process's identity, right after the launch. */
   addProcess(identity: ProcessIdentity): Promise<void>;
-  /** Removes the record, once the process and its group have ended. */
+  /** Removes the record once the process and its group have exited. */
   remove(): Promise<void>;
 }
 
 /**
- * Records that this process is about to launch a process for a run, whose environment must have `SLUICE_RUN_DIR` set to `runDir`.
- * After a crash between the launch and `addProcess`, the launched process is found by that marker.
+ * Records that this process is about to launch a process for a run, with `SLUICE_RUN_DIR` set to `runDir` in its environment. After a crash between the launch and `addProcess`, the launched process is found by that marker.
  *
  * @example
  * const record = await recordProcess(join(data, 'processes'), runDir);
@@ -60,10 +59,10 @@ export interface FoundRecord {
 }
 
 const RECORD_BYTES = 64 * 1024;
-/** A record that is unreadable or of unknown state is removed after this time. */
+/** A record that is unreadable or in an unknown state is removed after this time. */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** Reads all records of a folder; none if the folder does not exist. */
+/** Reads all records in a folder, which need not exist. */
 export async function readProcessRecords(folder: string): Promise<FoundRecord[]> {
   const names = await readdir(folder).catch(() => []);
   const found: FoundRecord[] = [];
@@ -85,7 +84,7 @@ export async function removeOld(path: string): Promise<void> {
 
 function parseRecord(path: string, text: string): FoundRecord | undefined {
   const [first, second] = text.split('\n').map(parseJson);
-  // In a container Sluice itself may have the process id 1; the processes it starts never do.
+  // In a container, Sluice itself can have process id 1; the processes it starts never do.
   const owner = readIdentity(getOwnField(first, 'owner'), 1);
   const runDir = getOwnField(first, 'run_dir');
   if (owner === undefined || typeof runDir !== 'string' || runDir === '') return undefined;

@@ -11,36 +11,39 @@ import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { SluiceError, getErrorCode } from '../../base/index.js';
 
-/** The exit of a process; one of the two fields is null. */
+/** How a process exited; one of the two fields is null. */
 export interface ProcessEnd {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
 
-/** The terminal of a program: none, one for all its output, or (`beside`) one in addition to its pipes. */
+/** A process's terminal: none, one for all its output, or (`beside`) one besides its pipes. */
 export type TerminalUse = boolean | 'beside';
 
-/** The program to start, without a shell. */
+/** The process to start, without a shell. */
 export interface ProcessCommand {
-  /** The program, by name or path, and its arguments. */
+  /** The executable, by name or path, and its arguments. */
   readonly command: readonly [string, ...string[]];
   readonly cwd: string;
   /** The complete environment; nothing is added. */
   readonly env: Readonly<Record<string, string>>;
-  /** The complete input. Without it, the input is empty, or the program's terminal. */
+  /** The complete input. If omitted, stdin is empty, or the process's terminal. */
   readonly stdin?: string;
-  /** Whether its input stays open, to be written to while it runs; `stdin` is then not used. */
+  /** Whether its stdin stays open for writing while it runs; `stdin` is then not used. */
   readonly keepInput?: boolean;
   /**
-   * Runs the program in a terminal: its output is one stream, `pty`. With `beside` stdout and stderr are pipes, and
+   * Runs the process in a terminal: its output is one stream, `pty`. With `beside`, stdout and stderr are pipes, and
    * `pty` is the output to its controlling terminal. `stdin` is a pipe in both cases.
    */
   readonly terminal?: TerminalUse;
-  /** The command that starts the program in a sandbox; it is launched instead. */
+  /** The command that starts the process in a sandbox; it is launched instead. */
   readonly sandbox?: SandboxedCommand;
 }
 
-/** The command that starts a program in a sandbox. It exits with 128 plus the number of the signal that ended the program. */
+/**
+ * The command that starts a process in a sandbox. It exits with 128 plus the number of the signal that killed the
+ * process.
+ */
 export interface SandboxedCommand {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
@@ -55,7 +58,7 @@ export interface OutputSink {
   end(): void;
 }
 
-/** The input of a process that was launched with `keepInput`. Writing does nothing once the process has ended. */
+/** The stdin of a process launched with `keepInput`. Writing does nothing once the process has exited. */
 export interface ProcessInput {
   write(bytes: Uint8Array): void;
   /** The number of bytes that the process has not read yet. */
@@ -74,10 +77,13 @@ export interface SpawnedProcess {
   close(): void;
 }
 
-/** Spawns a program with a pipe each for stdout and stderr, with both in a terminal, or with a terminal in addition to them. */
+/**
+ * Spawns a process with a pipe each for stdout and stderr, with both in a terminal, or with a terminal besides the
+ * pipes.
+ */
 export async function spawnProcess(command: ProcessCommand, sink: OutputSink): Promise<SpawnedProcess> {
   const { terminal: use = false, cwd, env } = command;
-  // A sandbox, or the shell that opens the terminal, would report a missing program as an exit code.
+  // A sandbox, or the shell that opens the terminal, would report a missing executable as an exit code.
   const reportsMissing = use !== 'beside' && command.sandbox === undefined;
   if (!reportsMissing && (await findProgram(command.command[0], { path: env['PATH'] ?? '', cwd })) === undefined)
     throw await explainNotStarted(command, Object.assign(new Error('not found'), { code: 'ENOENT' }));
@@ -89,12 +95,12 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
     terminal?.close();
     throw await explainNotStarted(command, cause);
   }
-  // There must be no `await` from here to the race below, or events of the child could be missed.
+  // There must be no `await` between here and the race below, or events from the child could be missed.
   const { child, streams } = launch;
   const { pid, stdin } = child;
   const identified = pid === undefined ? undefined : identifyProcess(pid);
   const failure = new Promise<never>((_resolve, reject) => {
-    // Never removed: an error without a listener would end this process.
+    // Never removed: an error without a listener would crash this process.
     child.on('error', reject);
   });
   const exited = new Promise<ProcessEnd>((resolve) => {
@@ -107,7 +113,7 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
     child.once('spawn', resolve);
   });
   forward(streams, sink);
-  // A child may end without reading its input.
+  // A child can exit without reading its input.
   stdin?.on('error', () => undefined);
   let isClosed = false;
   const close = (): void => {
@@ -158,8 +164,8 @@ interface Launch {
 }
 
 /**
- * A session leader without a controlling terminal gets one by opening it. The shell does that, then executes the program; the
- * command is passed as separate arguments and is not parsed.
+ * A session leader without a controlling terminal gets one by opening it. The shell does that, then executes the
+ * command, which is passed as separate arguments and not parsed.
  */
 const OPEN_TERMINAL = ': <"$0"; exec "$@"';
 
@@ -171,7 +177,7 @@ function start(command: ProcessCommand, terminal: Terminal | undefined): Launch 
   const child = spawn(program, args, {
     cwd: command.cwd,
     env: { ...env },
-    // Detached makes it the leader of a new process group, which can be ended together.
+    // Detached makes it the leader of a new process group, which can be terminated as a whole.
     detached: process.platform !== 'win32',
     windowsHide: true,
     shell: false,
@@ -200,7 +206,7 @@ const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name]),
 );
 
-/** Returns the exit of the program inside a sandbox: its signal is encoded in the exit code, as in shells. */
+/** Returns how the process inside a sandbox exited: its signal is encoded in the exit code, as in shells. */
 function readSandboxedEnd(exitCode: number | null, signal: string | null): ProcessEnd {
   const innerSignal = exitCode === null || exitCode <= 128 ? undefined : SIGNAL_NAMES.get(exitCode - 128);
   return innerSignal === undefined ? { exitCode, signal } : { exitCode: null, signal: innerSignal };
@@ -219,7 +225,7 @@ function forward(streams: readonly OutputStream[], sink: OutputSink): void {
   }
 }
 
-/** Explains why a program could not be launched, and what to do. */
+/** Explains why a process could not be launched, and what to do. */
 async function explainNotStarted(
   { command, cwd }: Pick<ProcessCommand, 'command' | 'cwd'>,
   cause: unknown,

@@ -6,26 +6,27 @@ import type { ProcessStat } from './process-identity.js';
 export interface TrackedTree {
   /** Scans immediately instead of at the next interval. */
   scan(): void;
-  /** Stops tracking, and ends the remaining processes. */
+  /** Stops tracking and terminates the remaining processes. */
   end(): Promise<void>;
 }
 
-/** The time between two scans; longer on a machine with many processes, so that scanning takes at most 5 % of the time. */
+/** The time between two scans; longer on a host with many processes, so scanning takes at most 5 % of the time. */
 const PAUSE_MS = 100;
 const PAUSE_FACTOR = 20;
 const GRACE_MS = 500;
 const VANISH_MS = 5000;
 
-/** Start times by process id, since ids are reused. */
+/** Start times by process id, because ids are reused. */
 type KnownProcesses = Map<number, string>;
 
 const trees = new Set<KnownProcesses>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Tracks the descendants of a process by scanning all processes periodically, one scan for all trees. A process that was found
- * once is tracked even after it leaves its group and session, changes its environment and loses its parent. A process that does
- * all of that between two scans is missed: this is a best effort for runs without a sandbox and a cgroup. Linux only.
+ * Tracks the descendants of a process by scanning all processes periodically, one scan for all trees. Once found, a
+ * process is tracked even after it leaves its group and session, changes its environment and loses its parent. A
+ * process that does all of that between two scans is missed: this is best effort, for runs without a sandbox or cgroup.
+ * Linux only.
  */
 export function trackTree(pid: number): TrackedTree {
   const known: KnownProcesses = new Map();

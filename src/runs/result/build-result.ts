@@ -7,19 +7,19 @@ import type { RunDrift, RunFailure, RunResult } from '../../records/index.js';
 import { NO_CHANGES } from './merge-fs-diffs.js';
 import type { EngineFailure } from './run-findings.js';
 
-/** The totals of the attempts of a run. */
+/** The totals of a run's attempts. */
 export interface RunTotals {
   readonly artifacts: FsDiff;
   readonly drift: RunDrift | undefined;
 }
 
-/** Limit on candidates in a result; the first ones are sufficient to see what is wrong. */
+/** Maximum candidates in a result; the first few are enough to see what is wrong. */
 const MAX_TRIED = 32;
 
-/** Limit on repairs in a result; an answer may need one for each of its characters. */
+/** Maximum repairs in a result; an answer can need one for every character. */
 const MAX_REPAIRS = 100;
 
-/** Builds the result of a run from its last event, so that both always agree. */
+/** Builds a run's result from its last event, so the two always agree. */
 export function buildResult(outcome: AttemptOutcome, context: RunContext, { artifacts, drift }: RunTotals): RunResult {
   const { last, judged, engineFailure } = outcome;
   const { findings, progress, spec, usage } = context;
@@ -43,7 +43,7 @@ export function buildResult(outcome: AttemptOutcome, context: RunContext, { arti
 
 type Outcome = Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
 
-/** Derives the outcome of a run from its last event and the judged answer. */
+/** Derives a run's outcome from its last event and the judged answer. */
 export function describeOutcome(
   last: FcmpEvent,
   judged: JudgedOutput | null,
@@ -111,7 +111,7 @@ function toWarning({
   return { code, message };
 }
 
-/** Adds the drift of an attempt to that of a run; undefined if there is none. */
+/** Adds an attempt's drift to the run's; undefined if neither has any. */
 export function addDrift(before: RunDrift | undefined, attempt: DriftSummary | null): RunDrift | undefined {
   if (attempt === null) return before;
   return {

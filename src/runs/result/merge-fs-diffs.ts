@@ -4,8 +4,7 @@ import type { FsDiff } from '../../events/index.js';
 export const NO_CHANGES: FsDiff = { created: [], modified: [], deleted: [] };
 
 /**
- * Merges the changes of two consecutive attempts: a file that was created and then modified counts as created, a file that was
- * created and then deleted is left out, and a file that was deleted and then created again counts as modified.
+ * Merges the changes of two consecutive attempts: a file created and then modified counts as created, a file created and then deleted is omitted, and a file deleted and then recreated counts as modified.
  *
  * @example
  * mergeFsDiffs({ created: ['a'], modified: [], deleted: [] }, { created: [], modified: ['a'], deleted: [] }) // created: ['a']
@@ -33,7 +32,6 @@ function combineChanges(before: keyof FsDiff | undefined, now: keyof FsDiff): ke
   return now;
 }
 
-/** Whether any file was changed. */
 export function hasChanges({ created, modified, deleted }: FsDiff): boolean {
   return created.length + modified.length + deleted.length > 0;
 }

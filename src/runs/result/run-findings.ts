@@ -4,13 +4,13 @@ import type { Emitted, RaspData, RaspEvent } from '../../events/index.js';
 import { isJsonObject } from '../../json-schema/index.js';
 import type { FailureCause, RunDenial, RunDiagnostic, RunResult } from '../../records/index.js';
 
-/** Limit on listed diagnostics, separately for those of the engine and those of its reader, so that drift does not hide an error. */
+/** Maximum listed diagnostics, counted separately for the engine and its reader, so drift does not hide an error. */
 const MAX_DIAGNOSTICS = 25;
 const MAX_DENIALS = 50;
 const MAX_MESSAGE = 1000;
 const MAX_INPUT = 1024;
 
-/** An error that the engine reported, and its cause. */
+/** An error reported by the engine, and its cause. */
 export interface EngineFailure {
   readonly cause: FailureCause;
   readonly message: string;
@@ -20,8 +20,7 @@ export interface EngineFailure {
 type EngineError = RaspData<'diagnostic.engine.error'>;
 
 /**
- * Findings in the events of all attempts of a run, in addition to the answer: diagnostics, denied tools, the model, and the error
- * that explains a failure.
+ * Findings besides the answer from the events of a run's attempts: diagnostics, denied tools, the model, and the error that explains a failure.
  *
  * @example
  * const findings = new RunFindings()
@@ -40,7 +39,7 @@ export class RunFindings {
     return this.#engineFailure;
   }
 
-  /** Clears the error of the previous attempt, which does not explain how the next attempt ends. */
+  /** Clears the previous attempt's error, which does not explain how the next attempt ends. */
   startAttempt(): void {
     this.#engineFailure = null;
   }
@@ -49,7 +48,7 @@ export class RunFindings {
     for (const { protocol, event } of events) if (protocol === 'rasp') this.#addEvent(event);
   }
 
-  /** Adds a diagnostic of Sluice itself. Returns whether it is listed and the first of its kind. */
+  /** Adds a diagnostic from Sluice itself. Returns whether it is listed and the first of its kind. */
   addDiagnostic(diagnostic: Omit<RunDiagnostic, 'count'>): boolean {
     return count(this.#reader, diagnostic);
   }
@@ -103,7 +102,7 @@ export class RunFindings {
     if (reason !== undefined) this.#deny({ tool: 'shell', reason });
   }
 
-  /** Adds a denial. The same call may be reported several times; each report may add missing fields. */
+  /** Adds a denial. The same call can be reported more than once; each report can add missing fields. */
   #deny({ tool, tool_call_id, input, reason }: RunDenial): void {
     const key = tool_call_id ?? `${tool} ${reason}`;
     const known = this.#denials.get(key);
@@ -131,8 +130,8 @@ export class RunFindings {
 }
 
 /**
- * Counts diagnostics by kind: messages of the same kind differ only in waiting times, attempts and request ids. Returns whether
- * this one was added as the first of its kind.
+ * Counts diagnostics by kind: messages of the same kind differ only in waiting times, attempts and request ids. Returns
+ * whether this diagnostic is the first of its kind.
  */
 function count(kinds: Map<string, RunDiagnostic>, found: Omit<RunDiagnostic, 'count'>): boolean {
   const message = shorten(found.message);
@@ -149,7 +148,7 @@ const DENIED =
 
 const CODEX_DENIED = /approval policy is \w+; reject command[^\n]*/;
 
-/** Finds the cause of an engine error. It is determined by the HTTP status or, without one, by the message. */
+/** Determines the cause of an engine error from the HTTP status or, without a status, from the message. */
 export function findCause({
   code,
   message,
@@ -170,7 +169,7 @@ const NETWORK =
   /ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|fetch failed|connection (?:failed|refused|error|reset|closed)|network|could not be reached|getaddrinfo|\bTLS\b|certificate/i;
 const MODEL = /invalid_request|model|high demand|overloaded|server.?error|context (?:length|window)/i;
 
-/** Advice by cause, for the message of a failure. */
+/** Advice by cause, for failure messages. */
 export const CAUSE_HINTS: Readonly<Record<FailureCause, string>> = {
   auth: "Check the engine's credentials.",
   rate_limit: 'Wait, or use another account or model.',

@@ -73,7 +73,7 @@ function expectSessionFirst(fcmp: readonly FcmpEvent[], session: string | null):
   expect(said).toEqual(said.map((_, index) => (index % 2 === 0 ? started : message)));
 }
 
-/** The responses that the agent got to its requests. */
+/** The responses to the agent's requests. */
 const answers = (calls: readonly Logged[]) => calls.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
 const countProcesses = (calls: readonly Logged[]) => new Set(calls.flatMap(({ pid }) => pid ?? [])).size;
 const reply =
@@ -356,7 +356,7 @@ describe('permissions: ask', () => {
         if (event.type !== 'diagnostic.warning' || event.data.code !== 'PERMISSION_PENDING') return;
         void (async () => {
           await run.reply({ interaction_id: 'px_1_2', option_id: 'no' });
-          // The run is marked as waiting again, so that a store accepts the other answer.
+          // The run is marked as waiting again, so a store accepts the other answer.
           await vi.waitFor(() => expect(onQuestion).toHaveBeenCalledTimes(3), { timeout: 10_000 });
           await run.reply({ interaction_id: 'px_1_1', option_id: 'yes' });
         })();

@@ -9,7 +9,7 @@ import { makeSite } from './fixtures/make-site.js';
 import type { Site } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-/** These tests start processes, which takes longer on a busy machine. */
+/** These tests start processes, which takes longer under load. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const CODEX_LINES = [codex.thread('t-1'), codex.message('{"line":3}'), codex.completed()]

@@ -18,7 +18,7 @@ const KILLS = Number(process.env['RUN_KILLS'] ?? 4);
 
 const say = (record: object): Step => ({ print: `${JSON.stringify(record)}\n` });
 
-/** Prints in small pieces, writes a file, and leaves children behind that keep its output open. */
+/** Prints in small chunks, writes a file, and leaves children behind that keep its output open. */
 const talk = (last: string): readonly Step[] => [
   { child: true },
   say(codex.thread('t-1')),
@@ -56,7 +56,7 @@ test(
     expect(count).toBeGreaterThan(0);
     const pids = (await site.calls()).map(({ pid }) => pid);
     expect(pids.length).toBeGreaterThan(0);
-    // Starts again, in a process that has not searched for orphaned processes yet.
+    // Starts again, in a process that has not scanned for orphaned processes yet.
     await runAndKill(program, site, 0, 'first event');
     await site.script([{ print: 'last\n' }]);
     const { result } = await runToEnd({ engine: 'command', command: site.agent, workdir: site.workdir }, site);
@@ -65,7 +65,7 @@ test(
   },
 );
 
-/** Runs the program, kills it, and returns the events it had published, by run. */
+/** Runs the script, kills it, and returns the events it had published, by run. */
 async function runAndKill(
   program: BundledProgram,
   site: Site,
@@ -89,7 +89,7 @@ async function runAndKill(
   return published;
 }
 
-/** Asserts that the published events are the beginning of those rebuilt from the bytes. */
+/** Asserts that the published events are a prefix of the events rebuilt from the bytes. */
 async function expectBegins(dir: string, published: readonly Emitted[]): Promise<void> {
   const rebuilt: string[] = [];
   for await (const emitted of translateRunFolder(dir)) rebuilt.push(JSON.stringify(emitted));
@@ -104,7 +104,7 @@ async function expectReadable(dir: string): Promise<void> {
   expect(replayed).not.toMatchObject({ status: 'different', difference: { stored: expect.anything() as unknown } });
 }
 
-/** Processes that have the marker of a run of this site. */
+/** Processes with the marker of one of this site's runs. */
 async function marked(site: Site): Promise<string[]> {
   const found: string[] = [];
   for (const pid of await readdir('/proc').catch(() => [])) {

@@ -8,12 +8,12 @@ import { makeSite } from './fixtures/make-site.js';
 import type { Step } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-/** These tests start processes, which takes longer on a busy machine. */
+/** These tests start processes, which takes longer under load. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const ENGINES = fileURLToPath(new URL('../../events/engines/', import.meta.url));
 
-/** The recording of a scenario in the format that the launchers request. */
+/** The recording of a scenario in the format requested by the launchers. */
 function findRecording(engine: string, scenario: string): string {
   const versions = join(ENGINES, engine, 'fixtures');
   const found = readdirSync(versions, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes(scenario));
@@ -24,7 +24,7 @@ function findRecording(engine: string, scenario: string): string {
   throw new Error(`no recording of ${scenario} by ${engine}`);
 }
 
-/** Lists the steps that replay the real program: its bytes in chunks, then its end. */
+/** Lists the steps that replay the real agent: its bytes in chunks, then its exit. */
 function listSteps(recording: string, attempt = 1): Step[] {
   const meta = JSON.parse(readFileSync(join(recording, `meta.${attempt}.json`), 'utf8')) as {
     exit_code: number | null;

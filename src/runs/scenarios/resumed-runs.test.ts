@@ -13,7 +13,7 @@ import { resumeRun, startRun } from '../start-run.js';
 import type { Run } from '../start-run.js';
 import { makeSite, START_AGENT } from './fixtures/make-site.js';
 
-/** These tests start processes, which takes longer on a busy machine. */
+/** These tests start processes, which takes longer under load. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const AGENT = fileURLToPath(new URL('./fixtures/two-way-agent.mjs', import.meta.url));
@@ -21,7 +21,7 @@ const ASK = { ask: { tool: 'Write', input: { file_path: 'a.txt', content: 'x', c
 const DONE = { say: '{"__SKILL_DONE__": true}' };
 const ENGINES = ['claude', 'codex'] as const;
 
-/** A run of a program that plays one list of steps per turn; the run can be detached and resumed. */
+/** A run of an agent that plays one list of steps per turn; the run can be detached and resumed. */
 async function prepare(
   engine: (typeof ENGINES)[number],
   turns: readonly (readonly object[])[],
@@ -46,7 +46,7 @@ async function prepare(
   return { site, spec, ports, log, calls };
 }
 
-/** Reads the events of a run up to the first one of a type. */
+/** Reads a run's events up to the first event of a type. */
 async function reach(run: Run, type: FcmpEvent['type']): Promise<FcmpEvent> {
   for await (const { protocol, event } of run.events) {
     if (protocol === 'fcmp' && event.type === type) return event;
@@ -144,7 +144,7 @@ describe.each(ENGINES)('%s, detached while it waits', (engine) => {
   });
 });
 
-/** Copies the folder as another process would find it if this one were killed now. */
+/** Copies the folder as another process would find it if this process were killed now. */
 async function copyAsKilled(site: { readonly root: string; readonly data: string }, ports: RunPorts) {
   const data = join(site.root, 'after');
   await cp(join(site.data, 'runs'), join(data, 'runs'), { recursive: true });

@@ -12,7 +12,7 @@ import type { RunSpec } from '../../records/run-spec.js';
 import { startRun } from '../start-run.js';
 import type { Run } from '../start-run.js';
 
-/** A run that was read to its end. */
+/** A run that has been read to its end. */
 export interface EndedRun {
   readonly run: Run;
   readonly dir: string;
@@ -20,7 +20,7 @@ export interface EndedRun {
   readonly fcmp: readonly FcmpEvent[];
   readonly types: readonly string[];
   readonly result: RunResult;
-  /** The text of a file in `.audit`; empty if there is none. */
+  /** Returns the content of a file in `.audit`; empty if the file does not exist. */
   readonly file: (name: string) => Promise<string>;
   readonly meta: (attempt: number) => Promise<Record<string, unknown>>;
 }

@@ -8,7 +8,7 @@ import { canSandbox, makeSandboxSite } from './fixtures/make-sandbox-site.js';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Whether a process with this word in its command is running on the machine. */
+/** Whether a process with this word in its command is running on the host. */
 function isRunning(word: string): boolean {
   return listPids().some((pid) => {
     try {

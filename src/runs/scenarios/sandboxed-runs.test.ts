@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const HANG: Step = { sleep: 60_000 };
 
-/** A site whose scripted agent may log its calls. */
+/** A site whose scripted agent can log its calls. */
 async function makeSandboxed(...steps: readonly (readonly Step[])[]) {
   const site = await makeSite(...steps);
   const ports = { ...site, sandbox: { write: [site.root] } };
@@ -31,7 +31,7 @@ async function makeSandboxed(...steps: readonly (readonly Step[])[]) {
   return { site, ports, spec };
 }
 
-/** Whether a process is running on the machine whose command contains the script of this site. */
+/** Whether a process is running on the host with this site's script in its command. */
 function isAgentRunning({ root }: Site): boolean {
   return listPids().some((pid) => {
     try {
@@ -228,7 +228,7 @@ describe.runIf(canSandbox)('the stored data of an engine', () => {
       'old cache\n',
     ]);
     expect(existsSync(join(folder, 'other'))).toBe(false);
-    // Without the folder, the program could create one, from which the engine would start programs later.
+    // Without the folder, the agent could create one, and the engine would later run executables from it.
     expect([await readdir(join(folder, 'sessions')), await readdir(join(folder, 'sessions', 'bin'))]).toEqual([
       ['bin', 'one'],
       [],
@@ -253,7 +253,7 @@ describe.runIf(canSandbox)('a list of hosts', () => {
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
-  /** Sends a request through the proxy that is set in the environment. */
+  /** Sends a request through the proxy set in the environment. */
   const ASK = `
     const http = require('http');
     const proxy = new URL(process.env.HTTP_PROXY);

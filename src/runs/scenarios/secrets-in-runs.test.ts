@@ -9,14 +9,14 @@ import type { Site } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 import type { EndedRun } from './run.contract.js';
 
-/** These tests start processes, which takes longer on a busy machine. */
+/** These tests start processes, which takes longer under load. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const KEY = 'sk-live-0123456789abcdef';
 const PATTERN = 'ghp_[A-Za-z0-9]{10}';
 const TOKEN = 'ghp_ABCDEFGHIJ';
 
-/** Everything that a run has stored: all files of its data folder, its events, its result. */
+/** Everything a run has stored: all files in its data folder, its events, its result. */
 async function listRemains(site: Site, { events, result }: EndedRun): Promise<string> {
   const files = await readdir(site.data, { recursive: true, withFileTypes: true });
   const texts = await Promise.all(

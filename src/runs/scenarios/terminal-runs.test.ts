@@ -3,7 +3,7 @@ import { codex } from '../../events/contract/translate-lines.contract.js';
 import { makeSite } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-/** These tests start processes, which takes longer on a busy machine. */
+/** These tests start processes, which takes longer under load. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const LINE = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };

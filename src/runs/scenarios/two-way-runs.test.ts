@@ -10,7 +10,7 @@ import type { Run } from '../start-run.js';
 import { makeSite, START_AGENT } from './fixtures/make-site.js';
 import { runToEnd } from './run.contract.js';
 
-/** These tests start processes, which takes longer on a busy machine. */
+/** These tests start processes, which takes longer under load. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const AGENT = fileURLToPath(new URL('./fixtures/two-way-agent.mjs', import.meta.url));
@@ -21,10 +21,10 @@ const DONE = { say: '{"__SKILL_DONE__": true}' };
 type EngineUnderTest = (typeof ENGINES)[number];
 type Logged = Readonly<Record<string, unknown>>;
 
-/** A tool call for which each of the programs requests permission. */
+/** A tool call that every agent requests permission for. */
 const WRITE = { tool: 'Write', input: { file_path: 'a.txt', content: 'x', command: 'npm test' } };
 
-/** Runs a program that plays one list of steps per turn. */
+/** Runs an agent that plays one list of steps per turn. */
 async function converse(
   engine: EngineUnderTest,
   turns: readonly (readonly object[])[],
@@ -59,7 +59,7 @@ async function converse(
 const select = (calls: readonly Logged[], key: string) => calls.flatMap((call) => (key in call ? [call[key]] : []));
 const countProcesses = (calls: readonly Logged[]) => new Set(select(calls, 'pid')).size;
 
-/** Answers every permission request with an option of a kind. */
+/** Answers every permission request with an option of the given kind. */
 const reply =
   (kind: 'allow_once' | 'reject_once', more: object = {}) =>
   (event: FcmpEvent, run: Run) => {

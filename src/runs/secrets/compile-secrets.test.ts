@@ -4,7 +4,7 @@ import { compileSecrets } from './compile-secrets.js';
 import { listSecretForms } from './secret-forms.js';
 import type { Secrets } from './compile-secrets.js';
 
-/** Masks a text given in pieces. */
+/** Masks a string given in chunks. */
 function maskPieces(secrets: Secrets, pieces: readonly Uint8Array[]): Buffer {
   const masker = secrets.createMasker();
   return Buffer.concat([...pieces.map((piece) => masker.push(piece)), masker.end()]);

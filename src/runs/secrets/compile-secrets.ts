@@ -8,7 +8,9 @@ import { listSecretForms } from './secret-forms.js';
 
 /** Secrets to mask. */
 export interface SecretsOptions {
-  /** Secrets in plain text. Those shorter than six bytes and ordinary values (`true`, short numbers) are not masked. */
+  /**
+   * Secrets in plain text. Values shorter than six bytes and ordinary values (`true`, short numbers) are not masked.
+   */
   readonly values: readonly string[];
   /** Regular expressions for secrets that are not known in advance; see {@link compileSecrets}. */
   readonly patterns?: readonly string[];
@@ -20,14 +22,12 @@ export interface Secrets {
   createMasker(): Masker;
   /** Masks complete bytes, such as a file. */
   mask(bytes: Uint8Array): Uint8Array;
-  /** Masks a complete text, such as a message or a prompt. */
+  /** Masks a complete string, such as a message or a prompt. */
   maskText(text: string): string;
 }
 
 /**
- * Compiles secrets, which are masked with asterisks of the same length in bytes, so that byte ranges stay valid. A value is also
- * found in JSON (encoded once or twice), base64, hex, URLs, HTML and shell arguments, line by line if it has several lines,
- * wrapped over several lines, and across chunks. A pattern matches bytes in linear time: no look-around, no back-references, `^`
+ * Compiles secrets, which are masked with asterisks of the same length in bytes, so byte ranges stay valid. A value is also found in JSON (encoded once or twice), base64, hex, URLs, HTML and shell arguments, line by line if it has multiple lines, wrapped over multiple lines, and across chunks. A pattern matches bytes in linear time: no look-around, no back-references, `^`
  * and `$` match the ends of a line.
  *
  * @example
@@ -70,7 +70,7 @@ export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secre
   };
 }
 
-/** Masks the secrets of an attempt in everything that is stored, without changing the length. */
+/** Masks an attempt's secrets in everything that is stored, without changing the length. */
 export interface AttemptSecrets {
   /** Masks the next bytes of a stream; bytes that could be the start of a secret are held back. */
   mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
@@ -80,7 +80,7 @@ export interface AttemptSecrets {
 }
 
 /**
- * Creates the maskers of an attempt. Secrets are the values of sensitive environment variables, and matches of the configured
+ * Creates an attempt's maskers. Secrets are the values of sensitive environment variables and matches of the configured
  * patterns.
  */
 export function createAttemptSecrets(

@@ -8,7 +8,7 @@ const percent = (text: string): string => [...Buffer.from(text)].map((byte) => `
 const fold = (text: string, width: number, end = '\n'): string =>
   (text.match(new RegExp(`[^]{1,${width}}`, 'g')) ?? []).join(end);
 
-/** Masks every character of a text that depends only on the secret. */
+/** Masks every character that depends only on the secret. */
 function mask(text: string): string {
   const masked = compileSecrets({ values: [SECRET] }).maskText(text);
   expect(Buffer.byteLength(masked)).toBe(Buffer.byteLength(text));
@@ -81,7 +81,7 @@ describe('a secret that an agent has encoded', () => {
       const parts = [masker.push(text.subarray(0, at)), masker.push(text.subarray(at)), masker.end()];
       const masked = Buffer.concat(parts);
       expect(masked.length).toBe(text.length);
-      // If a word was cut within its first bytes, these may already have been released.
+      // If a word was cut within its first bytes, these might already have been released.
       const differing = [...masked].filter((byte, index) => byte !== Buffer.from(whole)[index]).length;
       expect(differing).toBeLessThan(8);
     }

@@ -1,13 +1,13 @@
-/** Variables that any program needs to start and to find the user's files. */
+/** Variables that any process needs to start and to find the user's files. */
 const BASE = 'PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM COLORTERM TMPDIR TZ'.split(' ');
-/** Variables without which Windows cannot start a program. */
+/** Variables that Windows needs to start a process. */
 const WINDOWS_BASE =
   'SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT TEMP TMP USERNAME USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES PROCESSOR_ARCHITECTURE'.split(
     ' ',
   );
 
 /**
- * Selects the environment of an agent: a small base, and the variables that are allowed by name. `*` matches any characters,
+ * Selects an agent's environment: a small base, and the variables allowed by name. `*` matches any characters,
  * but variables of Sluice itself (`SLUICE_…`) are only selected by their full name.
  *
  * @example
@@ -21,8 +21,7 @@ export function selectEnvironment(
 }
 
 /**
- * Selects the variables that a caller allows by name, without the base, and without secrets: they are part of the cache key, and
- * a new password or token does not change the answer.
+ * Selects the variables that a caller allows by name, without the base. Secrets are blanked: the variables are part of the cache key, and a new password or token does not change the answer.
  *
  * @example
  * selectPublicVariables(['TARGET', 'API_KEY'], { TARGET: 'test', API_KEY: 'k-1' }) // { TARGET: 'test', API_KEY: '' }
@@ -80,12 +79,11 @@ function matches(parts: readonly string[], name: string): boolean {
 const SECRET_WORD = /TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|APIKEY|PRIVATE|WEBHOOK|BEARER|COOKIE/;
 /** Short words that mark a secret only as a complete part of the name, or at its end (`OPENAIKEY`). */
 const SECRET_PART = /(?:^|_)(?:AUTH|AUTHORIZATION|PASS|PAT|JWT|DSN|PIN)(?:_|$)|KEYS?(?:_|$)/;
-/** Endings of variables that describe a secret, such as its location or kind, but do not contain it. */
+/** Name suffixes of variables that describe a secret, such as its location or kind, but do not contain it. */
 const DESCRIBES_SECRET = /_(?:FILE|PATH|DIR|HOME|SOCK|TYPE|MODE|METHOD|PROVIDER|NAME|HELPER|ENDPOINT)$/;
 
 /**
- * Lists the values in an environment that must not be stored: those of variables with a sensitive name, and credentials in any
- * URL. A path or a URL without credentials is not a secret.
+ * Lists the values in an environment that must not be stored: values of variables with a sensitive name, and credentials in any URL. A path or a URL without credentials is not a secret.
  *
  * @example
  * listSensitiveValues({ OPENAI_API_KEY: 'sk-1', PROXY: 'http://me:secret@host', PATH: '/bin' })
@@ -108,7 +106,7 @@ function isSensitiveName(name: string): boolean {
 }
 
 /**
- * Whether a value is the path of a file, as in `GOOGLE_APPLICATION_CREDENTIALS`. A key may begin with a slash, but has no file
+ * Whether a value is a file path, as in `GOOGLE_APPLICATION_CREDENTIALS`. A key can start with a slash, but has no file
  * extension.
  */
 function isPath(value: string): boolean {
@@ -120,8 +118,8 @@ function parseUrl(value: string): URL | undefined {
 }
 
 /**
- * Finds the credentials in a URL. They are read from the original text, because the parsed URL may encode them differently, and
- * are also returned decoded.
+ * Finds the credentials in a URL. They are taken from the original string, because the parsed URL can encode them
+ * differently, and are also returned decoded.
  */
 function findCredentials(url: URL, text: string): string[] {
   const found = [...url.searchParams].filter(([name]) => isSensitiveName(name)).map(([, value]) => value);

@@ -4,14 +4,14 @@ import { SluiceError } from '../../base/index.js';
 import { compilePatternProgram, toRegExp } from '../../json-schema/index.js';
 import type { PatternInstruction } from '../../json-schema/index.js';
 
-/** Limit on bytes held back; of a longer match, only the last bytes are masked. */
+/** Maximum bytes held back; only the last bytes of a longer match are masked. */
 const MAX_MATCHED = 4096;
 
 /** The step counter has 32 bits, so it is reset before it overflows in a long stream. */
 const MAX_STEPS = 2 ** 30;
 
 /**
- * Masks every byte that is covered by a match of the pattern. Simulates all states of the pattern's automaton in parallel, each
+ * Masks every byte covered by a match of the pattern. Simulates all states of the pattern's automaton in parallel, each
  * with the earliest start of a match that led to it.
  */
 export function createPatternMasker(program: readonly ByteInstruction[]): Masker {
@@ -31,8 +31,8 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
   const stack: number[] = [];
 
   /**
-   * Processes the next byte, or the end of the stream. A match is detected only with the byte after it, because the pattern may
-   * require the end of a word or line.
+   * Processes the next byte, or the end of the stream. A match is detected only at the byte after it, because the
+   * pattern can require the end of a word or line.
    */
   function advance(byte: number): void {
     let nextCount = 0;
@@ -104,7 +104,7 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
   };
 }
 
-/** Limit on the instructions of a pattern, since each byte may take as many steps. */
+/** Maximum instructions per pattern, because each byte can take as many steps. */
 const MAX_INSTRUCTIONS = 500;
 /** Represents every non-ASCII byte: `.`, `\S` and `[^"]` match it, `\w` does not. */
 const NON_ASCII = 0x4e2d;
@@ -116,12 +116,12 @@ export type ByteInstruction =
   | { readonly op: 'assert'; readonly holds: (before: number, after: number) => boolean }
   | { readonly op: 'accept' };
 
-/** The value used before the beginning and after the end of a stream. */
+/** The value used before the start and after the end of a stream. */
 const NO_BYTE = -1;
 
 /**
- * Compiles a pattern to instructions over bytes, which run in linear time for any output. `^` and `$` match the ends of a line.
- * Look-around, back-references and non-ASCII characters are refused.
+ * Compiles a pattern to instructions over bytes, which run in linear time for any output. `^` and `$` match the ends of
+ * a line. Look-around, back-references and non-ASCII characters are rejected.
  */
 export function compileBytePattern(source: string): readonly ByteInstruction[] {
   let program: readonly PatternInstruction[];
@@ -170,7 +170,7 @@ function isWord(byte: number): boolean {
   return byte !== NO_BYTE && /\w/.test(String.fromCharCode(byte));
 }
 
-/** Returns for each byte whether it can begin a match. */
+/** Returns for each byte whether it can start a match. */
 function listFirstBytes(program: readonly ByteInstruction[]): Uint8Array {
   const first = new Uint8Array(256);
   const seen = new Set<number>();
@@ -180,7 +180,7 @@ function listFirstBytes(program: readonly ByteInstruction[]): Uint8Array {
     seen.add(state);
     const instruction = program[state];
     if (instruction?.op === 'split') stack.push(instruction.first, instruction.second);
-    // The assertion may be true.
+    // The assertion might be true.
     else if (instruction?.op === 'assert') stack.push(state + 1);
     else if (instruction?.op === 'byte') for (const [byte, is] of instruction.table.entries()) first[byte] ||= is;
   }

@@ -2,7 +2,7 @@ import { createHeldBytes } from './masker.js';
 import type { Masker } from './masker.js';
 import { SluiceError } from '../../base/index.js';
 
-/** Masks every word of the finder, including overlapping ones. */
+/** Masks every word found by the finder, including overlapping words. */
 export function createWordMasker(finder: WordFinder): Masker {
   const held = createHeldBytes();
   let state = 0;
@@ -27,7 +27,7 @@ export function createWordMasker(finder: WordFinder): Masker {
   };
 }
 
-/** Limit on the bytes of all words; each byte takes 25 bytes of memory. */
+/** Maximum total bytes of all words; each byte takes 25 bytes of memory. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -35,22 +35,22 @@ const MAX_BYTES = 4 * 1024 * 1024;
  * byte costs a constant number of steps on average, for any bytes.
  */
 export interface WordFinder {
-  /** The first state, for the beginning of a stream. */
+  /** The first state, for the start of a stream. */
   readonly start: 0;
   /** Returns the state after the next byte. */
   step(state: number, byte: number): number;
   /**
-   * Returns the position of the first byte from `from` on that can begin a word; the length of `bytes` if there is none. Only for
+   * Returns the position of the first byte at or after `from` that can start a word, or the length of `bytes`. Only for
    * the first state.
    */
   skip(bytes: Uint8Array, from: number): number;
-  /** Returns how many of the last bytes may be part of a word that is not complete yet. */
+  /** Returns the number of trailing bytes that could be part of an incomplete word. */
   pending(state: number): number;
-  /** Returns how many of the last bytes are a complete word; 0 if there is none. */
+  /** Returns the number of trailing bytes that form a complete word, or 0. */
   found(state: number): number;
 }
 
-/** Builds the finder of these words. */
+/** Builds the finder for these words. */
 export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
   const size = words.reduce((sum, word) => sum + word.length, 1);
   if (size > MAX_BYTES) {
@@ -60,7 +60,7 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
     );
   }
   const root = new Int32Array(256);
-  /** Pairs of bytes that begin a word: this check excludes nearly every position of a text. */
+  /** Pairs of bytes that start a word; this check excludes nearly every position. */
   const pairs = new Uint8Array(65_536);
   const label = new Uint8Array(size);
   const child = new Int32Array(size);
@@ -111,8 +111,8 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
   }
 
   /**
-   * Sets for each state, breadth first: the state to continue with if a byte does not match, the shorter word that ends there too,
-   * and how many bytes are pending.
+   * Sets for each state, breadth first: the state to continue with if a byte does not match, the shorter word that ends
+   * there too, and the number of pending bytes.
    */
   function link(): void {
     let level = [...root].filter((state) => state !== 0);

@@ -2,11 +2,11 @@ import { createHeldBytes } from './masker.js';
 import type { Masker } from './masker.js';
 import type { WordFinder } from './mask-words.js';
 
-/** Shorter words are not searched for across line ends, because they would be found by chance. */
+/** Shorter words are not matched across line ends, because they would match by chance. */
 export const MIN_WRAPPED_BYTES = 16;
 /**
- * A possible beginning of a secret is held back only if it has at least this length. Otherwise a line would often wait for the
- * next one because its last characters happen to begin a secret, and live readers would get it late.
+ * A possible start of a secret is held back only if it has at least this length. Otherwise lines whose last characters
+ * happen to start a secret would often be delayed for live readers.
  */
 const MIN_HELD_BYTES = 8;
 
@@ -21,40 +21,44 @@ const BACKSLASH = 0x5c;
 const LETTER_N = 0x6e;
 const LETTER_R = 0x72;
 
-/** A position before which bytes were left out of the text without line ends. */
+/** A position preceded by bytes that are omitted from the unwrapped text. */
 interface Gap {
-  /** The position in the text without line ends. */
+  /** The position in the unwrapped text. */
   readonly at: number;
   /** The position of the same byte in the stream. */
   readonly position: number;
 }
 
 /**
- * Masks words that are wrapped over several lines. It reads the stream without its line ends, the indentation after them, and
- * escaped line ends in JSON (`\n`, `\\n`). Line ends themselves are not masked, because they separate records.
+ * Masks words wrapped over multiple lines. It reads the unwrapped text: the stream without its line ends, the
+ * indentation after them, and escaped line ends in JSON (`\n`, `\\n`). Line ends themselves are not masked, because
+ * they separate records.
  */
 export function createWrappedMasker(finder: WordFinder): Masker {
   const held = createHeldBytes();
   let state = 0;
   let position = 0;
-  /** The length of the text without line ends. */
+  /** The length of the unwrapped text. */
   let count = 0;
   let gaps: Gap[] = [];
   let maxGaps = MIN_GAPS;
-  /** The last hidden range, in the text without line ends. */
+  /** The last masked range, in the unwrapped text. */
   let hiddenFrom = 0;
   let hiddenTo = 0;
-  /** Backslashes that may begin an escaped line end. */
+  /** Backslashes that could start an escaped line end. */
   let slashes = 0;
   let isAfterLineEnd = false;
 
-  /** Returns the position in the stream of a byte of the text without line ends. */
+  /** Converts a position in the unwrapped text to a position in the stream. */
   function locate(at: number): number {
     const gap = gaps.findLast((one) => one.at <= at);
     return gap === undefined ? at : gap.position + (at - gap.at);
   }
 
-  /** Masks a word. Of overlapping words only the new parts are masked: masking everything again would take quadratic time. */
+  /**
+   * Masks a word. Where words overlap, only the new parts are masked, because masking everything again would take
+   * quadratic time.
+   */
   function hide(from: number, to: number): void {
     if (from > hiddenTo || hiddenTo === hiddenFrom) hiddenFrom = hiddenTo = from;
     hideParts(from, Math.max(from, hiddenFrom));
@@ -76,7 +80,7 @@ export function createWrappedMasker(finder: WordFinder): Masker {
 
   function addByte(byte: number, at: number): void {
     if (state === 0) {
-      // No word has begun: nothing before this byte matters any more.
+      // No word has started: nothing before this byte matters any more.
       count = at;
       gaps = [];
       hiddenFrom = hiddenTo = count;
@@ -89,7 +93,7 @@ export function createWrappedMasker(finder: WordFinder): Masker {
     if (found > 0 && (gaps.at(-1)?.at ?? 0) > count - found) hide(count - found, count);
   }
 
-  /** Drops gaps before the earliest position at which a word that is still being matched can have begun. */
+  /** Drops gaps before the earliest possible start of a word that is still being matched. */
   function dropGaps(): void {
     const first = gaps.findLastIndex((gap) => gap.at <= count - finder.pending(state));
     if (first > 0) gaps = gaps.slice(first);

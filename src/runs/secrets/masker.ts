@@ -1,6 +1,6 @@
 /** Replaces secrets in a stream with asterisks, chunk by chunk; the length stays the same. */
 export interface Masker {
-  /** Returns the bytes that can be released. The last bytes are held back while they may be part of a secret. */
+  /** Returns the bytes that can be released. The last bytes are held back while they could be part of a secret. */
   push(bytes: Uint8Array): Uint8Array;
   /** Returns the remaining bytes. */
   end(): Uint8Array;
@@ -9,12 +9,12 @@ export interface Masker {
 const ASTERISK = 0x2a;
 const EMPTY = new Uint8Array();
 
-/** The end of a stream whose bytes may still be part of a secret. Positions count from the stream's beginning. */
+/** The end of a stream, whose bytes could still be part of a secret. Positions count from the start of the stream. */
 export interface HeldBytes {
   add(bytes: Uint8Array): void;
   /** Masks the bytes between two positions; `to` must not decrease between calls. */
   hide(from: number, to: number): void;
-  /** Masks the bytes between two positions that are still held, in any order of calls. */
+  /** Masks the still held bytes between two positions; can be called in any order. */
   hideExactly(from: number, to: number): void;
   /** Releases all bytes before this position. */
   release(to: number): Uint8Array;
@@ -25,7 +25,7 @@ export function createHeldBytes(): HeldBytes {
   let held: Uint8Array = EMPTY;
   /** The position of the first held byte. */
   let offset = 0;
-  /** Whether the bytes are a copy, and may be changed. */
+  /** Whether the bytes are a copy that may be changed. */
   let isCopy = false;
   /** The last masked range: overlapping matches must not mask the same bytes again and again. */
   let maskedFrom = 0;
@@ -59,7 +59,7 @@ export function createHeldBytes(): HeldBytes {
     hideExactly: (from, to) => fill(Math.max(from, offset), to),
     release(to) {
       const released = held.subarray(0, to - offset);
-      // Copied, so that a few held bytes do not keep an entire chunk in memory.
+      // Copied, so a few held bytes do not keep an entire chunk in memory.
       held = to - offset === held.length ? EMPTY : new Uint8Array(held.subarray(to - offset));
       isCopy = true;
       offset = to;

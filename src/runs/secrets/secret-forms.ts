@@ -1,18 +1,18 @@
-/** A shorter value would be found by chance, and ordinary text would be masked. */
+/** A shorter value would match by chance, and ordinary text would be masked. */
 const MIN_BYTES = 6;
-/** Longer values are searched for in pieces, so that few bytes are held back, and parts of a key are masked too. */
+/** Longer values are matched in parts, so few bytes are held back, and fragments of a key are masked too. */
 const PIECE_BYTES = 1024;
-/** Lines of a key are searched for one by one, because programs may indent them or change the line ends. */
+/** A key's lines are matched individually, because tools can indent them or change the line ends. */
 const MIN_LINE_BYTES = 16;
-/** Forms with several characters per byte are searched for up to this length: longer secrets are files. */
+/** Forms with multiple characters per byte are matched up to this length: longer secrets are files. */
 const MAX_ESCAPED_BYTES = 256;
 
-/** Common values of settings; a short number is more likely a port, a limit or a year. */
+/** Common setting values; a short number is more likely a port, a limit or a year. */
 const NOT_SECRET =
   /^(?:true|false|null|undefined|default|enabled|disabled|required|optional|always|bearer|\d{1,11}|(.)\1*)$/i;
 
 /**
- * Lists the byte sequences in which a secret may appear: unchanged, in JSON (encoded once or twice), in base64 at each of three
+ * Lists the byte sequences that represent a secret: unchanged, in JSON (encoded once or twice), in base64 at each of three
  * shifts, in hex, in a URL, in HTML, in a shell argument. Empty for a value that is too short or too common to be a secret.
  *
  * @example
@@ -30,7 +30,7 @@ function isSecret(text: string): boolean {
   return Buffer.byteLength(text) >= MIN_BYTES && !NOT_SECRET.test(text);
 }
 
-/** Whether a line is long enough to be searched for. The header of a key (`-----BEGIN …`) is public. */
+/** Whether a line is long enough to be matched. The header of a key (`-----BEGIN …`) is public. */
 function isLongLine(line: string): boolean {
   return line.length >= MIN_LINE_BYTES && !line.startsWith('-----');
 }
@@ -47,7 +47,10 @@ function encode(text: string): string[] {
   return forms;
 }
 
-/** The ways in which programs encode a text in JSON: some escape non-ASCII characters, some the slash, some special HTML characters. */
+/**
+ * The JSON encodings of a string: some encoders escape non-ASCII characters, some the slash, some special HTML
+ * characters.
+ */
 const JSON_ENCODERS: readonly ((text: string) => string)[] = [
   escapeJson,
   (text) => escapeJson(text).replaceAll(/[^\0-\x7e]/g, (unit) => escapeUnit(unit)),
@@ -64,7 +67,7 @@ function escapeUnit(unit: string): string {
   return String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** The ways in which a text is encoded in URLs, HTML, shells and escape sequences. */
+/** The encodings of a string in URLs, HTML, shells and escape sequences. */
 const ENCODERS: readonly ((text: string) => string)[] = [
   (text) => encodeBytes(text, (byte) => `%${toHexByte(byte)}`, UNRESERVED),
   (text) => encodeBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, UNRESERVED),
@@ -97,7 +100,7 @@ const NONE = /(?!)/;
 /** Characters that `encodeURIComponent` does not escape. */
 const URL_COMPONENT = /[\w.~!*'()-]/;
 const UNRESERVED = /[\w.~-]/;
-/** Characters that programs do not escape in a complete URL. */
+/** Characters that are not escaped in a complete URL. */
 const URL_TEXT = /[\w.~!*'();:@&=+$,/?#[\]-]/;
 
 function encodeBytes(text: string, encodeByte: (byte: number) => string, kept = NONE, separator = ''): string {
@@ -119,7 +122,7 @@ function escapeHtml(text: string, apostrophe: string): string {
     .replaceAll("'", apostrophe);
 }
 
-/** Shorter base64 would be found by chance. */
+/** Shorter base64 would match by chance. */
 const MIN_BASE64 = 7;
 
 /**
@@ -141,7 +144,7 @@ function listBase64(text: string): string[] {
   });
 }
 
-/** Splits bytes between characters, so that masking a piece does not leave half a character. */
+/** Splits bytes at character boundaries, so masking a part does not leave half a character. */
 function splitBytes(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let from = 0;

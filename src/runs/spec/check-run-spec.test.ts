@@ -7,7 +7,7 @@ import { checkRunSpec, RunSpecError } from './check-run-spec.js';
 const CODEX = { engine: 'codex', prompt: 'Review it.', workdir: '.' } as const;
 const COMMAND = { engine: 'command', command: ['ls'], workdir: '.' } as const;
 
-/** A schema of a library that cannot export it. */
+/** A schema from a library that cannot export it. */
 const OPAQUE = { '~standard': { version: 1, vendor: 'own', validate: (value: unknown) => ({ value }) } } as const;
 
 describe('a valid run spec', () => {

@@ -44,7 +44,9 @@ export function checkRunSpec(given: unknown, added: AddedEngines = {}): CheckedS
   return { spec, schema: compiled };
 }
 
-/** Separates the schema from a spec, and drops normalizers and undefined values, so that the rest can be validated as JSON. */
+/**
+ * Separates the schema from a spec and drops normalizers and undefined values, so the rest can be validated as JSON.
+ */
 function separateSchema(given: unknown): { readonly data: unknown; readonly schema: unknown } {
   if (!isJsonObject(given)) return { data: given, schema: undefined };
   const data = dropUndefined(given);
@@ -141,8 +143,8 @@ function isListOfFunctions(value: unknown): boolean {
 }
 
 /**
- * Compiles the schema of a contract. A JSON Schema may come from an untrusted caller: no code is generated from it, and its cost
- * is bounded.
+ * Compiles a contract's schema. A JSON Schema can come from an untrusted caller: no code is generated from it, and its
+ * cost is bounded.
  */
 function compileContract(
   schema: unknown,

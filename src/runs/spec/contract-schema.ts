@@ -2,10 +2,10 @@ import { exportJsonSchema, isJsonObject } from '../../json-schema/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import type { RunContract } from '../../records/index.js';
 
-/** The schema of a contract: a JSON Schema as data, or a schema of a library. */
+/** A contract's schema: a JSON Schema as data, or a schema from a library. */
 export type ContractSchema = NonNullable<RunContract['schema']>;
 
-/** Returns the JSON Schema of a contract; undefined if a library cannot export one. */
+/** Returns a contract's JSON Schema; undefined if the schema library cannot export one. */
 export function toJsonSchema(schema: ContractSchema | undefined): Readonly<Record<string, unknown>> | undefined {
   if (schema === undefined) return undefined;
   if (!isStandardSchema(schema)) return schema;
@@ -18,7 +18,7 @@ export function toJsonSchema(schema: ContractSchema | undefined): Readonly<Recor
   }
 }
 
-/** Whether a value is a schema of a library. In some libraries schemas are functions. */
+/** Whether a value is a schema from a library. In some libraries, schemas are functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   return ((typeof value === 'object' && value !== null) || typeof value === 'function') && '~standard' in value;
 }

@@ -1,16 +1,16 @@
 import { isJsonObject, getOwnValue } from '../../json-schema/index.js';
 import { toJsonSchema, type ContractSchema } from './contract-schema.js';
 
-/** The member of the result with which an agent reports that it has finished. */
+/** The result property an agent sets to report that it has finished. */
 export const DONE_MARKER = '__SKILL_DONE__';
 
-/** The marker of old agents. */
+/** The marker used by old agents. */
 const OLD_MARKER = '__skill_done__';
 
 /** Deeper schemas are not searched. */
 const MAX_DEPTH = 16;
 
-/** Limit on the search, against schemas that are built to be slow. */
+/** Limits the search, against schemas crafted to be slow. */
 const MAX_SCHEMAS = 1000;
 
 type JsonObject = Readonly<Record<string, unknown>>;

@@ -114,7 +114,7 @@ describe('the prompt of a retry', () => {
       expect(prompt.endsWith(form.trim())).toBe(true);
       const said = prompt.slice(0, -form.trim().length);
       expect(said).toContain('[NO_JSON] nothing found');
-      // The text mentions neither tags nor Markdown, because only the contract defines the form.
+      // The text contains neither tags nor Markdown, because only the contract defines the format.
       expect(said).not.toMatch(/json>|only|without/i);
     },
   );
@@ -133,7 +133,7 @@ describe('the prompt of a retry', () => {
   });
 });
 
-/** Returns the state in which an attempt ends if its agent prints this text. */
+/** Returns the state an attempt ends in if its agent prints this text. */
 function readEnd(text: string): unknown {
   const translator = createTranslator({ engine: 'generic', runId: 'r', attempt: 1, mode: 'interactive' });
   const emitted = [

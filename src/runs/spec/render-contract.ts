@@ -5,7 +5,7 @@ import type { ContractSchema } from './contract-schema.js';
 import { declaresDoneMarker, DONE_MARKER } from './done-marker.js';
 import type { RunSpec } from '../../records/index.js';
 
-/** The parts of a contract that the agent gets. */
+/** The parts of a contract that the agent receives. */
 export interface ContractTerms {
   readonly schema?: ContractSchema | undefined;
   /** The profile that reads the output; `default` by default. */
@@ -14,8 +14,7 @@ export interface ContractTerms {
 }
 
 /**
- * Renders the instructions that follow the prompt, so that the agent's answer can be parsed: the tags, the JSON Schema,
- * and the done marker. They begin with a blank line.
+ * Renders the instructions that follow the prompt and make the agent's answer parseable: the tags, the JSON Schema, and the done marker. They start with a blank line.
  *
  * @example
  * const prompt = `${task}${renderContract({ schema, profile: 'tagged', mode: 'auto' })}`
@@ -75,12 +74,12 @@ function writeMarkerRules(profile: Profile, isObject: boolean, isDeclared: boole
 }
 
 function writeSchemaRule(jsonSchema: Readonly<Record<string, unknown>>): string {
-  // Tags in a description would be read as tags.
+  // Tags in a description would be parsed as tags.
   const text = JSON.stringify(jsonSchema, null, 2).replaceAll('<', '\\u003c');
   return `The result must be valid against this JSON Schema (draft 2020-12):\n${text}`;
 }
 
-/** Whether the result may be an object, which can contain the marker; assumed if the schema has no type. */
+/** Whether the result can be an object, and so contain the marker; assumed if the schema has no type. */
 function mayBeObject(jsonSchema: Readonly<Record<string, unknown>> | undefined, profile: Profile): boolean {
   const type = jsonSchema?.['type'];
   if (profile === 'unified' || type === undefined) return true;
@@ -88,7 +87,7 @@ function mayBeObject(jsonSchema: Readonly<Record<string, unknown>> | undefined, 
 }
 
 /**
- * Renders the first prompt of a run: the task, then the contract. An agent that may ask questions must know the done
+ * Renders the first prompt of a run: the task, then the contract. An agent that may ask questions needs the done
  * marker, with or without a contract. Engine `command` gets its input unchanged.
  */
 export function renderFirstPrompt(spec: RunSpec): string {
@@ -98,9 +97,7 @@ export function renderFirstPrompt(spec: RunSpec): string {
 /** The maximum length of an error message in a prompt; more would not help the agent. */
 const MAX_ERROR_LENGTH = 2000;
 
-/**
- * Renders the prompt of a retry: the problem, then the contract again. A new session also gets the task again.
- */
+/** Renders a retry's prompt: the problem, then the contract again. A new session also gets the task again. */
 export function renderRetry(spec: RunSpec, error: ParseError, isResumed: boolean): string {
   const message = `[${error.code}] ${error.message}`;
   const summary = message.length > MAX_ERROR_LENGTH ? `${cutText(message, MAX_ERROR_LENGTH)}…` : message;

@@ -1,12 +1,12 @@
 import type { RunLimits } from '../../records/index.js';
 
-/** The limits of a run, with defaults. */
+/** A run's limits, with defaults applied. */
 export type ResolvedLimits = Readonly<Record<keyof RunLimits, number>>;
 
 /**
- * Default limits of a run: an hour of work, ten minutes without output, a day for a person to answer, a minute in which a
- * process waits for a permission before it is ended, 256 MiB of output, 16 MiB per line, four million events, 1 GiB in the run
- * folder, and no limit on tokens and cost.
+ * A run's default limits: an hour of work, ten minutes without output, a day for a user to answer, a minute for a
+ * process to wait for a permission before it is stopped, 256 MiB of output, 16 MiB per line, four million events, 1 GiB
+ * in the run folder, and no limit on tokens and cost.
  */
 export const DEFAULT_LIMITS: ResolvedLimits = {
   time_s: 3600,
@@ -21,7 +21,7 @@ export const DEFAULT_LIMITS: ResolvedLimits = {
   cost: Number.POSITIVE_INFINITY,
 };
 
-/** Returns the limits of a spec, with defaults. */
+/** Returns a spec's limits, with defaults applied. */
 export function resolveLimits(limits: RunLimits = {}): ResolvedLimits {
   return { ...DEFAULT_LIMITS, ...limits };
 }

@@ -6,12 +6,12 @@ import { getErrorCode } from '../../base/index.js';
 import type { ProcessIdentity } from '../process/process-identity.js';
 import { identifyOwnProcess, getProcessState } from '../process/process-identity.js';
 
-/** A successful claim. No other running process has a claim on the same folder. */
+/** A successful claim. No other running process holds a claim on the same folder. */
 export interface FolderClaim {
   release(): Promise<void>;
 }
 
-/** The interval at which the owner touches its file, to show processes in other containers that it is alive. */
+/** How often the owner touches its file, to show processes in other containers that it is alive. */
 const HEARTBEAT_MS = 10_000;
 const MAX_SILENCE_MS = 60_000;
 
@@ -37,13 +37,13 @@ export async function tryClaim(folder: string): Promise<FolderClaim | { readonly
     async release() {
       clearInterval(heartbeat);
       await rm(join(folder, own), { force: true });
-      // Not empty if another process has created a claim in the meantime.
+      // Not empty if another process has created a claim meanwhile.
       await rmdir(folder).catch(() => undefined);
     },
   };
 }
 
-/** The owner is part of the name, so that a claim never exists without its owner. */
+/** The owner is part of the name, so a claim never exists without its owner. */
 function nameClaim({ pid, started }: ProcessIdentity): string {
   return [pid, Buffer.from(started ?? '').toString('base64url'), randomUUID()].join('.');
 }
@@ -60,7 +60,7 @@ async function createClaim(folder: string, name: string): Promise<void> {
       await writeFile(join(folder, name), '', { flag: 'wx' });
       return;
     } catch (error) {
-      // The previous owner may remove the empty folder at any time.
+      // The previous owner can remove the empty folder at any time.
       if (!/^(?:EEXIST|ENOENT)$/.test(getErrorCode(error) ?? '') || attempt === 10) throw error;
     }
   }

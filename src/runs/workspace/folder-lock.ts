@@ -14,7 +14,9 @@ export interface FolderLock {
 }
 
 export interface FolderLockOptions {
-  /** Whether to wait until the folder is free, in the order of calls within this process; otherwise a busy folder is an error. */
+  /**
+   * Whether to wait until the folder is free, in call order within this process; otherwise a busy folder is an error.
+   */
   readonly wait?: boolean;
   /** Aborts the wait; its reason is thrown. */
   readonly signal?: AbortSignal;
@@ -23,12 +25,15 @@ export interface FolderLockOptions {
 const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 500;
 
-/** For each folder, a promise that settles when all callers in this process that have or wait for its lock have released it. */
+/**
+ * For each folder, a promise that settles when all callers in this process that hold or await its lock have released
+ * it.
+ */
 const queues = new Map<string, Promise<void>>();
 
 /**
  * Locks a folder for one run at a time, across all processes that share `locks`. Links to the same folder share its
- * lock; a folder inside another has its own lock. The lock of a process that has ended is ignored.
+ * lock; a folder inside another has its own lock. A lock held by an exited process is ignored.
  *
  * @example
  * const lock = await lockFolder(join(data, 'locks'), workdir, { wait: true, signal });
@@ -70,7 +75,7 @@ export async function lockFile(
 interface LockOptions {
   readonly wait: boolean;
   readonly signal: AbortSignal | undefined;
-  /** Creates the error of a caller that does not wait. */
+  /** Creates the error for a caller that does not wait. */
   readonly createBusyError: (holder: number) => SluiceError;
 }
 
@@ -102,8 +107,8 @@ async function lockClaims(claimFolder: string, options: LockOptions): Promise<Fo
 }
 
 /**
- * Returns the folder in which the claims on a folder are stored. Its name depends on the real path, which is resolved
- * synchronously, so that callers are served in the order of their calls.
+ * Returns the folder that stores the claims on a folder. Its name depends on the real path, which is resolved
+ * synchronously, so callers are served in call order.
  */
 function findClaimFolder(locks: string, folder: string): string {
   let real: string;
@@ -128,7 +133,7 @@ async function waitForClaim(claimFolder: string, options: LockOptions): Promise<
     const claim = await tryClaim(claimFolder);
     if (!('heldBy' in claim)) return claim;
     if (!options.wait) throw options.createBusyError(claim.heldBy);
-    // A random pause, so that two processes that block each other do not retry at the same time.
+    // A random pause, so two processes that block each other do not retry simultaneously.
     await waitOrAbort(sleep(pause * (0.5 + Math.random())), options.signal);
   }
 }

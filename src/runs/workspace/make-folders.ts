@@ -4,8 +4,8 @@ import { FileError, getErrorCode } from '../../base/index.js';
 import { requireRealFolder } from '../../files/index.js';
 
 /**
- * Creates a folder inside another, with missing parents. A link in the path is refused with `UNSAFE_FILE`, because an agent may
- * have created it to redirect our writes.
+ * Creates a folder inside another, with missing parents. A link in the path is rejected with `UNSAFE_FILE`, because an
+ * agent could have created it to redirect our writes.
  */
 export async function makeFoldersInside(root: string, folder: string): Promise<void> {
   const steps = relative(root, folder).split(sep);

@@ -17,7 +17,9 @@ async function listChanges(
   return compareSnapshots(before, await takeSnapshot(folder));
 }
 
-/** Waits until a new file gets a later time than existing files, since the times of file systems are a few milliseconds apart. */
+/**
+ * Waits until a new file gets a later time than existing files, because file systems round times to a few milliseconds.
+ */
 async function waitForNextTime(folder: string): Promise<void> {
   const probe = `${folder}-probe`;
   const touch = async (): Promise<number> => {

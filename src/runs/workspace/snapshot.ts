@@ -3,26 +3,26 @@ import { lstat, readdir } from 'node:fs/promises';
 import { SluiceError } from '../../base/index.js';
 import type { FsDiff } from '../../events/index.js';
 
-/** The files and links of a folder at one time, without their content. */
+/** A folder's files and links at one point in time, without their content. */
 export interface Snapshot {
-  /** Relative, with forward slashes, in the order of the walk. */
+  /** Relative, with forward slashes, in walk order. */
   readonly paths: readonly string[];
-  /** Four numbers per path: size, mtime, ctime and inode. A flat array, because there may be many paths. */
+  /** Four numbers per path: size, mtime, ctime and inode. A flat array, because there can be many paths. */
   readonly stamps: readonly number[];
-  /** The path at which the walk stopped because of a limit; this path and later ones are unknown. */
+  /** The path where the walk stopped because of a limit; this path and later paths are unknown. */
   readonly truncatedAt: string | undefined;
   /** Folders that could not be read or are too deeply nested. */
   readonly unseen: ReadonlySet<string>;
-  /** Whether something was left out: too many files, folders that are too deeply nested or cannot be read. */
+  /** Whether anything was omitted: too many files, folders that are too deeply nested or unreadable. */
   readonly truncated: boolean;
 }
 
 export interface SnapshotOptions {
   readonly maxFiles?: number;
   readonly maxDepth?: number;
-  /** Limit for the length of all paths. */
+  /** The maximum total length of all paths. */
   readonly maxPathBytes?: number;
-  /** Files and folders that are skipped: relative paths with forward slashes. */
+  /** Files and folders to skip: relative paths with forward slashes. */
   readonly leaveOut?: readonly string[];
 }
 
@@ -34,8 +34,7 @@ const IGNORED: ReadonlySet<string> = new Set(['.git', 'node_modules', '.audit'])
 const CONCURRENCY = 64;
 
 /**
- * Lists the files of a folder with their sizes and times. Links are not followed. Folders named `.git`, `node_modules` and
- * `.audit` are left out at any depth, and so is everything that is neither a file nor a link.
+ * Lists a folder's files with their sizes and times. Links are not followed. Folders named `.git`, `node_modules` and `.audit` are skipped at any depth, and so is everything that is neither a file nor a link.
  *
  * @example
  * const before = await takeSnapshot(workdir);
@@ -51,7 +50,7 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
   let pathBytes = 0;
   let truncatedAt: string | undefined;
 
-  /** Walks in the order of names, depth first, so that two truncated walks can be compared up to where the first one stopped. */
+  /** Walks in name order, depth first, so two truncated walks can be compared up to where the first stopped. */
   async function walk(relative: string, entries: readonly Dirent[], depth: number): Promise<void> {
     const prefix = relative === '' ? '' : `${relative}/`;
     for (let from = 0; from < entries.length && truncatedAt === undefined; from += CONCURRENCY) {
@@ -75,7 +74,7 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
   }
 
   function addFile(path: string, stat: Stats | undefined): void {
-    // It was deleted in the meantime, or is a pipe or a socket.
+    // It has since been deleted, or is a pipe or a socket.
     if (stat === undefined || !(stat.isFile() || stat.isSymbolicLink())) return;
     paths.push(path);
     stamps.push(stat.size, stat.mtimeMs, stat.ctimeMs, stat.ino);
@@ -109,7 +108,7 @@ async function listEntries(path: string): Promise<Dirent[] | undefined> {
 
 /**
  * Lists the changes between two snapshots of a folder. A file counts as modified if its size, inode or one of its times
- * differs: rewriting it with the same content counts too. Paths that are unknown in one of the snapshots are left out.
+ * differs, so rewriting it with the same content counts too. Paths unknown in either snapshot are omitted.
  */
 export function compareSnapshots(before: Snapshot, after: Snapshot): FsDiff {
   const created: string[] = [];
@@ -131,7 +130,7 @@ export function compareSnapshots(before: Snapshot, after: Snapshot): FsDiff {
   return { created: created.sort(), modified: modified.sort(), deleted: deleted.sort() };
 }
 
-/** Compares paths in the order of the walk: part by part, so that the files of a folder are together. Undefined comes last. */
+/** Compares paths in walk order: part by part, so a folder's files stay together. Undefined comes last. */
 function compare(left: string | undefined, right: string | undefined): number {
   if (left === right) return 0;
   if (left === undefined) return 1;

@@ -10,7 +10,7 @@ export interface ChangeTracker {
   findChanges(): Promise<{ readonly fsDiff: FsDiff; readonly warnings: readonly RunWarning[] }>;
 }
 
-/** The folders and files that Sluice creates in a data folder. They are never artifacts. */
+/** Folders and files that Sluice creates in a data folder. They are never artifacts. */
 export const SLUICE_FILES = [
   'runs',
   PACKED_FOLDER,
@@ -27,7 +27,9 @@ export const SLUICE_FILES = [
   'sluice.db-shm',
 ];
 
-/** Takes the first snapshot of a working folder. The data folder may be inside it; Sluice's own files are not artifacts. */
+/**
+ * Takes the first snapshot of a working folder. The data folder can be inside it; Sluice's own files are not artifacts.
+ */
 export async function trackChanges(workdir: string, data: string): Promise<ChangeTracker> {
   const leaveOut = listSluiceFiles(workdir, await realpath(data));
   const before = await takeSnapshot(workdir, { leaveOut });
@@ -42,10 +44,10 @@ export async function trackChanges(workdir: string, data: string): Promise<Chang
   };
 }
 
-/** Returns the paths of Sluice's files relative to the working folder; none if the data folder is elsewhere. */
+/** Returns the paths of Sluice's files relative to the working folder; empty if the data folder is elsewhere. */
 function listSluiceFiles(workdir: string, data: string): readonly string[] {
   const path = relative(workdir, data).split(sep).join('/');
   if (path === '') return SLUICE_FILES;
-  // Not every path that begins with two dots is outside: a folder name may begin with them.
+  // Not every path that starts with two dots is outside: a folder name can start with them.
   return path === '..' || path.startsWith('../') ? [] : [path];
 }

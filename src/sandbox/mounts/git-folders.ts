@@ -8,20 +8,21 @@ import { isBroad } from './system-folders.js';
 const MAX_BYTES = 16 * 1024;
 
 /**
- * Files of a git directory that decide what git executes, and that an agent could create if they are missing. They are created
- * with content that changes nothing: `commondir` names the directory whose configuration and hooks git uses, here the git
- * directory itself.
+ * Files in a git directory that determine what git executes, and that an agent could create if they are missing. They
+ * are created with content that has no effect: `commondir` names the directory whose configuration and hooks git uses,
+ * here the git directory itself.
  */
 const PLACEHOLDERS = { commondir: '.\n', config: '', 'config.worktree': '' } as const;
 
-/** The entries of a git directory that a sandboxed program must not change: git would execute what they name. */
+/** Entries of a git directory that a sandboxed agent must not change, because git would execute what they name. */
 const GUARDED_NAMES = [...Object.keys(PLACEHOLDERS), 'hooks', 'modules', 'worktrees'];
 
 /**
- * Returns the mounts for the git directory of a working folder. That of a worktree is read-only. That of a plain repository is
- * writable except for its configuration and hooks, which git would execute later, outside the sandbox. Links are not followed,
- * and the directory that a `.git` file names is mounted only if it points back to that file: an agent could have written either.
- * The `.git` file itself is always read-only, because git would read its configuration from any directory that it names.
+ * Returns the mounts for a working folder's git directory. In a worktree it is read-only. In a plain repository it is
+ * writable except for its configuration and hooks, which git would execute later, outside the sandbox. Links are not
+ * followed, and the directory named by a `.git` file is mounted only if it points back to that file, because an agent
+ * could have written either. The `.git` file itself is always read-only, because git would load its configuration from
+ * any directory it names.
  */
 export async function findGitFolders(workdir: string, home: string): Promise<readonly Mount[]> {
   const git = join(workdir, '.git');
@@ -31,7 +32,7 @@ export async function findGitFolders(workdir: string, home: string): Promise<rea
   return [...(await guardGitFolder(workdir)), ...(common === undefined ? [] : mountReadOnly(common))];
 }
 
-/** Returns the mounts that protect configuration and hooks of the repository in a writable folder, if there is one. */
+/** Returns the mounts that protect the configuration and hooks of a repository in a writable folder, if any. */
 export async function guardGitFolder(folder: string): Promise<readonly Mount[]> {
   const git = join(folder, '.git');
   const found = await lstat(git).catch(() => undefined);
@@ -44,7 +45,7 @@ function mountReadOnly(path: string): Mount[] {
 }
 
 async function guardRepository(git: string): Promise<Mount[]> {
-  // A mount point, so that it cannot be renamed and replaced by another folder.
+  // A mount point, so it cannot be renamed and replaced by another folder.
   const mounts: Mount[] = [{ kind: 'write', at: git, from: git }];
   const hooks = join(git, 'hooks');
   if ((await lstat(hooks).catch(() => undefined)) === undefined) await makeFolder(hooks).catch(() => undefined);
@@ -55,17 +56,17 @@ async function guardRepository(git: string): Promise<Mount[]> {
     const path = join(git, name);
     const found = await lstat(path).catch(() => undefined);
     if (found === undefined) continue;
-    // A link cannot be a mount point, so the program could replace it: only a read-only git directory prevents that.
+    // A link cannot be a mount point, so the agent could replace it; only a read-only git directory prevents that.
     if (!found.isFile() && !found.isDirectory()) return mountReadOnly(git);
     mounts.push(...mountReadOnly(path));
   }
   return mounts;
 }
 
-/** Removes the files that {@link guardGitFolder} added to the git directory of a folder. */
+/** Removes the files that {@link guardGitFolder} added to a folder's git directory. */
 export async function releaseGitFolder(folder: string): Promise<void> {
   const git = join(folder, '.git');
-  // A program could have created a link to another repository, which may be in use.
+  // An agent could have created a link to another repository, which might be in use.
   if ((await lstat(git).catch(() => undefined))?.isDirectory() !== true) return;
   for (const [name, placeholder] of Object.entries(PLACEHOLDERS)) {
     const path = join(git, name);
@@ -101,7 +102,7 @@ async function findRepositoryAbove(workdir: string, home: string): Promise<reado
     const git = join(folder, '.git');
     const found = await lstat(git).catch(() => undefined);
     if (found === undefined) continue;
-    // In a folder that others may write to, the repository may be theirs.
+    // In a folder that others may write to, the repository could be theirs.
     if (!(await isOwnFolder(folder))) return [];
     if (found.isDirectory()) return mountReadOnly(folder);
     const common = found.isFile() ? await findCommonFolder(git) : undefined;

@@ -1,12 +1,12 @@
 import { sep } from 'node:path';
 
-/** The content of a path in the sandbox. Paths without a mount do not exist there. */
+/** A mounted path in the sandbox. Paths without a mount do not exist there. */
 export type Mount =
-  /** A file or folder of the machine. */
+  /** A file or folder on the host. */
   | { readonly kind: 'read' | 'write'; readonly at: string; readonly from: string }
   /** An empty, writable folder in memory, with a size limit. */
   | { readonly kind: 'private'; readonly at: string; readonly bytes: number }
-  /** Hides a path inside a folder that is mounted. */
+  /** Hides a path inside a mounted folder. */
   | { readonly kind: 'hidden'; readonly at: string; readonly isFolder: boolean }
   | { readonly kind: 'link'; readonly at: string; readonly to: string }
   /** A writable copy of a file; changes are lost when the sandbox ends. */
@@ -18,8 +18,8 @@ export function isWithin(path: string, folder: string): boolean {
 }
 
 /**
- * Orders mounts so that a folder comes before its content. Of two mounts at the same path the later one is used. A link with a
- * mount below it is left out: bubblewrap would follow it out of the sandbox, and fail.
+ * Sorts mounts so that a folder comes before its content. If two mounts have the same path, the later one wins. A link
+ * with a mount below it is omitted: bubblewrap would follow it out of the sandbox and fail.
  */
 function orderMounts(mounts: readonly Mount[]): readonly Mount[] {
   const byPath = new Map<string, Mount>();
@@ -35,7 +35,7 @@ function countSteps(path: string): number {
 }
 
 /**
- * Returns the arguments of bubblewrap for these mounts. `descriptors` has the file descriptor for the path of each `copy`.
+ * Returns bubblewrap's arguments for these mounts. `descriptors` maps the path of each `copy` to its file descriptor.
  *
  * @example
  * renderMounts([{ kind: 'read', at: '/usr', from: '/usr' }], new Map()) // ['--ro-bind', '/usr', '/usr']

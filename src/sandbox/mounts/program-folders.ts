@@ -5,7 +5,9 @@ import type { Mount } from './mount.js';
 import { isWithin } from './mount.js';
 import { isBroad, isInSystem } from './system-folders.js';
 
-/** Where to look for programs; the working folder and the home folder are never mounted as part of a program. */
+/**
+ * Where to look for executables; the working folder and the home folder are never mounted as part of an installation.
+ */
 export interface ProgramSearch {
   /** The entries of PATH inside the sandbox. */
   readonly path: string;
@@ -13,15 +15,14 @@ export interface ProgramSearch {
   readonly home: string;
 }
 
-/** Scripts named in a command are mounted with their package; other files without it. */
+/** Scripts named in a command are mounted with their package; other files are mounted alone. */
 const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|sh)$/;
 
-/** Limit on chains of links, and on chains of interpreters. */
+/** The maximum length of chains of links and interpreters. */
 const MAX_STEPS = 8;
 
 /**
- * Finds the folders to mount read-only so that a program can start: the folders of PATH, those in which the program and its
- * interpreter are installed, and the packages of scripts that are named by their full path. The command must come from
+ * Finds the folders to mount read-only so that a command can start: the folders in PATH, the folders where its executable and interpreter are installed, and the packages of scripts named by their full path. The command must come from
  * the caller, never from an agent.
  *
  * @example
@@ -68,7 +69,7 @@ async function isFile(path: string): Promise<boolean> {
 
 /** Mounts a file, the links that lead to it, and the folder it was installed with. */
 async function mountFile(file: string, search: ProgramSearch, mount: (path: string) => void): Promise<void> {
-  // An agent may have written to the working folder: links there are not followed.
+  // An agent could have written to the working folder, so links there are not followed.
   if (isWithin(file, search.cwd)) return;
   let at = file;
   for (let step = 0; step < MAX_STEPS; step += 1) {
@@ -82,21 +83,21 @@ async function mountFile(file: string, search: ProgramSearch, mount: (path: stri
   const folder = await findInstallation(real, search.home);
   mount(folder ?? real);
   if (folder === undefined) return;
-  // `node_modules` of the installation may be a link to another folder.
+  // The installation's `node_modules` can be a link to another folder.
   const modules = join(folder, 'node_modules');
   const isLink = (await lstat(modules).catch(() => undefined))?.isSymbolicLink() ?? false;
   const target = isLink ? await realpath(modules).catch(() => undefined) : undefined;
   if (target !== undefined && !isBroad(target, search.home)) mount(target);
 }
 
-/** Finds the folder a file was installed with; undefined if it contains far more than one program. */
+/** Finds the folder a file was installed with; undefined if it contains far more than one installation. */
 async function findInstallation(real: string, home: string): Promise<string | undefined> {
   const steps = real.split('/');
   const modules = steps.indexOf('node_modules');
   const candidates = [
     ...(modules > 0 ? [steps.slice(0, modules + 1).join('/')] : []),
     ...(await findPackage(real, home)),
-    // The parent of `bin`, but not ~/.local, which belongs to many programs.
+    // The parent of `bin`, but not ~/.local, which many installations share.
     ...(basename(dirname(real)) === 'bin' && basename(dirname(dirname(real))) !== '.local'
       ? [dirname(dirname(real))]
       : []),
@@ -105,7 +106,7 @@ async function findInstallation(real: string, home: string): Promise<string | un
   return candidates.find((folder) => !isBroad(folder, home));
 }
 
-/** Finds the package folder of a script. */
+/** Finds a script's package folder. */
 async function findPackage(real: string, home: string): Promise<string[]> {
   for (let folder = dirname(real); !isBroad(folder, home); folder = dirname(folder)) {
     if (await isFile(join(folder, 'package.json'))) return [folder];
@@ -113,7 +114,7 @@ async function findPackage(real: string, home: string): Promise<string[]> {
   return [];
 }
 
-/** Reads the interpreter from the first line of a script; for `#!/usr/bin/env node`, returns both programs. */
+/** Parses the interpreter from a script's first line; for `#!/usr/bin/env node`, returns both executables. */
 async function readInterpreter(file: string): Promise<string[]> {
   const handle = await open(file, 'r').catch(() => undefined);
   if (handle === undefined) return [];

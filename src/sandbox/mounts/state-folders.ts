@@ -4,14 +4,14 @@ import { makeFolder } from '../../files/index.js';
 import type { Mount } from './mount.js';
 
 /**
- * A folder in which a program stores its login and its sessions. Only the listed files are visible. Everything else it writes
- * there is private to the attempt: an agent must not be able to change settings that name programs.
+ * A folder where an agent stores its login and its sessions. Only the listed files are visible. Everything else written
+ * there is private to the attempt, because an agent must not be able to change settings that name commands.
  */
 export interface StateFolder {
   readonly folder: string;
-  /** Persistent: names of files, names of folders with a slash at the end (they are created), or `/` for the entire folder. */
+  /** Persistent: file names, folder names with a trailing slash (they are created), or `/` for the entire folder. */
   readonly keep: readonly string[];
-  /** Readable. Folders with a slash at the end are created, so that a program cannot create them inside a persistent folder. */
+  /** Readable. Folders with a trailing slash are created, so an agent cannot create them inside a persistent folder. */
   readonly read?: readonly string[];
   /** Files that can be changed, but only for this attempt. */
   readonly copy?: readonly string[];
@@ -20,7 +20,7 @@ export interface StateFolder {
 /** Larger files are not copied, because a copy is in memory. */
 const MAX_COPY_BYTES = 64 * 1024 * 1024;
 
-/** Returns the mounts for the state of a program. Persistent folders are created if missing. */
+/** Returns the mounts for an agent's state. Persistent folders are created if missing. */
 export async function findStateFolders(
   states: readonly StateFolder[],
   privateBytes: number,

@@ -2,7 +2,10 @@ import { lstat, opendir, readlink, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mount } from './mount.js';
 
-/** The folders of programs and libraries on common distributions; not home folders, `/run`, `/var`, `/srv` or mounted disks. */
+/**
+ * Folders with executables and libraries on common distributions; not home folders, `/run`, `/var`, `/srv` or mounted
+ * disks.
+ */
 const FOLDERS = [
   '/usr',
   '/bin',
@@ -16,22 +19,22 @@ const FOLDERS = [
   '/nix/store',
   '/gnu/store',
 ];
-/** Folders that are never mounted as a whole, even if a program is directly inside one. */
+/** Folders that are never mounted as a whole, even if an executable is directly inside. */
 const BROAD = '/ /home /root /var /var/tmp /tmp /run /proc /sys /dev /mnt /media /srv'.split(' ');
 
-/** Limits of the search for files that only root may read. */
+/** Limits on the search for files that only root may read. */
 const MAX_ENTRIES = 20_000;
 const MAX_DEPTH = 4;
 
 let known: Promise<readonly Mount[]> | undefined;
 
-/** Returns the read-only mounts of the system folders; they are the same for every sandbox of this process. */
+/** Returns the read-only mounts of the system folders, which are the same for every sandbox in this process. */
 export async function findSystemFolders(): Promise<readonly Mount[]> {
   known ??= listSystemFolders();
   return known;
 }
 
-/** Whether a folder is too broad to be mounted: one of {@link BROAD}, the home folder, or a parent of it. */
+/** Whether a folder is too broad to be mounted: one of {@link BROAD}, the home folder, or one of its parents. */
 export function isBroad(folder: string, home: string): boolean {
   return BROAD.includes(folder) || home === folder || home.startsWith(`${folder}/`);
 }
@@ -74,7 +77,7 @@ async function listUnreadableEntries(folder: string): Promise<Mount[]> {
       const at = join(path, entry.name);
       if (!entry.isFile() && !entry.isDirectory()) continue;
       const mode = (await stat(at).catch(() => undefined))?.mode;
-      // It was removed in the meantime.
+      // It has since been removed.
       if (mode === undefined) continue;
       const isFolder = entry.isDirectory();
       let isShown = (mode & (isFolder ? 0o005 : 0o004)) !== 0;

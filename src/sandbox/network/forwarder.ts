@@ -1,10 +1,11 @@
-/** The port of the proxy inside the sandbox; nothing else listens in its network namespace. */
+/** The proxy's port inside the sandbox; nothing else listens in its network namespace. */
 export const PROXY_PORT = 3128;
 
 /**
- * A program for `node -e`, as text because Sluice's own files do not exist inside the sandbox. It forwards connections from
- * loopback to the socket of the proxy, and starts the agent once it listens. Its arguments: the socket, the port, the agent's
- * command. It ignores signals, which reach the agent too, and exits with the agent's exit code.
+ * A script for `node -e`, as a string because Sluice's own files do not exist inside the sandbox. It forwards
+ * connections from loopback to the proxy's socket, and starts the agent once it is listening. Its arguments: the
+ * socket, the port, the agent's command. It ignores signals, which reach the agent too, and exits with the agent's exit
+ * code.
  */
 export const FORWARDER = `
 const net = process.getBuiltinModule('node:net');
@@ -32,8 +33,8 @@ server.listen(Number(port), '127.0.0.1', () => {
 `;
 
 /**
- * Returns the variables that make programs use the proxy. Programs that ignore them have no network. With `proxiesLoopback`,
- * loopback addresses also go through the proxy, to the host machine; otherwise they stay inside the sandbox.
+ * Returns the variables that make processes use the proxy. Processes that ignore them have no network. With
+ * `proxiesLoopback`, loopback addresses also go through the proxy, to the host; otherwise they stay inside the sandbox.
  */
 export function createProxyEnvironment(proxiesLoopback: boolean): Readonly<Record<string, string>> {
   const proxy = `http://127.0.0.1:${PROXY_PORT}`;

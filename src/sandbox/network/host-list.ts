@@ -16,7 +16,7 @@ export interface HostList {
 }
 
 /**
- * Reads the list of hosts of a run.
+ * Parses a run's host list.
  *
  * @example
  * readHostList(['api.openai.com', '*.example.org:8443']).allows('api.openai.com', 443) // true
@@ -31,7 +31,7 @@ export function readHostList(entries: readonly string[]): HostList {
   };
 }
 
-/** Whether loopback addresses are listed. They then go through the proxy and mean the host machine, not the sandbox. */
+/** Whether loopback addresses are listed. They then go through the proxy and refer to the host, not the sandbox. */
 export function listsLoopback(entries: readonly string[]): boolean {
   return entries.map(readEntry).some(({ name }) => name === 'localhost' || name === '::1' || name.startsWith('127.'));
 }
@@ -51,7 +51,7 @@ function matches(name: string, requested: string): boolean {
     : name === requested;
 }
 
-/** Returns a host name or an IP address in the form in which it is compared: lowercase, without brackets or a final dot. */
+/** Normalizes a host name or an IP address for comparison: lowercase, without brackets or a trailing dot. */
 export function normalizeHost(host: string): string {
   return host
     .toLowerCase()

@@ -1,8 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /*
- * The ranges that are not public. The names of webhook hosts, and of hosts that a sandbox may reach, are configured, but their
- * addresses come from DNS and must not point into the local network.
+ * Non-public ranges. The names of webhook hosts and of hosts a sandbox may reach are configured, but their addresses come from DNS and must not point into the local network.
  */
 const RANGES = {
   ipv4: [
@@ -38,7 +37,7 @@ const RANGES = {
   ],
 } as const;
 
-// One list per family: in a shared one the range of mapped addresses would match every IPv4 address.
+// One list per family: in a shared list, the range of mapped addresses would match every IPv4 address.
 const NOT_PUBLIC = { ipv4: createList('ipv4'), ipv6: createList('ipv6') };
 
 function createList(family: 'ipv4' | 'ipv6'): BlockList {

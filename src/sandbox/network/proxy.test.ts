@@ -100,7 +100,7 @@ describe('a proxy for listed hosts', () => {
     });
     const { proxy, tunnel } = await open([`model.test:${port}`, `127.0.0.1:${port}`], { 'model.test': lookup });
     const pending = tunnel(`model.test:${port}`);
-    // Sent after the first request: when this one was answered, the first one is waiting for the lookup.
+    // Sent after the first request: once this one is answered, the first is waiting for the lookup.
     await tunnel(`127.0.0.1:${port}`);
     await Promise.all([expect(pending).rejects.toThrow('socket hang up'), proxy.close()]);
     finishLookup(['127.0.0.1']);

@@ -8,7 +8,7 @@ import { normalizeHost, readHostList } from './host-list.js';
 import type { HostList } from './host-list.js';
 import { isPrivateAddress } from './private-address.js';
 
-/** A denied connection of a program in the sandbox. */
+/** A denied connection from a sandboxed process. */
 export interface DeniedHost {
   /** `host:port`. */
   readonly host: string;
@@ -22,27 +22,25 @@ export interface ProxyOptions {
   readonly resolve?: (host: string) => Promise<readonly string[]>;
 }
 
-/** A proxy for the programs of one sandbox. */
+/** A proxy for the processes in one sandbox. */
 export interface Proxy {
   close(): Promise<void>;
 }
 
 const MAX_CONNECTIONS = 256;
 const CONNECT_MS = 30_000;
-/** A model may think for a long time without sending a byte. */
+/** A model can think for a long time without sending a byte. */
 const IDLE_MS = 30 * 60_000;
 const HEADER_MS = 30_000;
 const MAX_PORT = 65_535;
-/** The part of a denied host name that is reported; no valid name is longer. */
+/** The maximum length of a reported host name; no valid name is longer. */
 const MAX_HOST_LENGTH = 255;
 
 /** Header fields that apply to one connection only. */
 const HOP_FIELDS = ['proxy-authorization', 'proxy-connection', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'];
 
 /**
- * Listens on a socket for HTTP requests and tunnels (CONNECT), and passes them to listed hosts only. Names are resolved
- * here, and an address in the local network is refused unless the address and the port are listed themselves, or
- * the host is a listed `localhost`.
+ * Listens on a socket for HTTP requests and tunnels (CONNECT), and forwards them only to listed hosts. Names are resolved here, and an address in the local network is rejected unless the address and the port are listed themselves, or the host is a listed `localhost`.
  *
  * @example
  * const proxy = await openProxy('/run/me/proxy.sock', { hosts: ['api.openai.com'], onDenied: ({ host }) => log(host) });
@@ -130,7 +128,7 @@ export async function openProxy(socketPath: string, options: ProxyOptions): Prom
       try {
         response.writeHead(incoming.statusCode ?? 502, incoming.headers);
       } catch {
-        // Node.js reads some status codes and headers that it refuses to write.
+        // Node.js accepts some status codes and headers that it refuses to write.
         response.destroy();
         return;
       }
@@ -172,7 +170,7 @@ function readAuthority(authority: string): { readonly hostname: string; readonly
 
 type Choice = { readonly address: string } | Pick<DeniedHost, 'reason'>;
 
-/** Returns the address to connect to, or the reason why the connection is denied. */
+/** Returns the address to connect to, or why the connection is denied. */
 async function chooseAddress(
   hosts: HostList,
   resolve: (host: string) => Promise<readonly string[]>,
@@ -186,7 +184,7 @@ async function chooseAddress(
   const [first] = addresses;
   if (first === undefined) return { reason: 'unknown host' };
   if (normalizeHost(bare) === 'localhost') return { address: first };
-  // All addresses are checked: a private one among public ones is a sign of an attack.
+  // All addresses are checked: a private address among public ones is a sign of an attack.
   const isPrivate = addresses.some((address) => isPrivateAddress(address) && !hosts.allows(address, port));
   return isPrivate ? { reason: 'its address is private' } : { address: first };
 }
