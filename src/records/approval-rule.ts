@@ -2,8 +2,8 @@ import { name, object, oneOf, text } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
 /**
- * A rule about the tools that an agent asks for. All of its patterns must match; `*` matches any characters, except that in
- * `path` it does not match a slash, while `**` does. The first rule that matches decides.
+ * A rule that allows or denies a tool. All of its patterns must match. `*` matches any characters, but in `path` only
+ * `**` matches a slash. The first matching rule applies.
  */
 export const approvalRuleSchema = object(
   { decide: oneOf(['allow', 'deny', 'ask']) },
@@ -11,7 +11,7 @@ export const approvalRuleSchema = object(
     tool: name,
     /** The command line that the tool would run. */
     command: name,
-    /** A file that the tool names, relative to the working folder. */
+    /** A file the tool accesses, relative to the working folder. */
     path: name,
     why: text,
   },
@@ -20,5 +20,5 @@ export const approvalRuleSchema = object(
 /** See {@link approvalRuleSchema}. */
 export type ApprovalRule = FromSchema<typeof approvalRuleSchema>;
 
-/** The rules of a configuration or a run. */
+/** The approval rules in the configuration or in a run spec. */
 export const approvalRulesSchema = { type: 'array', maxItems: 1000, items: approvalRuleSchema } as const;

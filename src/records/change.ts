@@ -1,7 +1,7 @@
 import { arrayOf, count, flag, name, object, oneOf, orNull, text } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
-/** A line of a change with its number before and after; null if the line does not exist there. */
+/** A diff line with its number before and after the change; null if the line does not exist on that side. */
 const changedLine = object({
   kind: oneOf(['same', 'added', 'removed']),
   old_line: orNull(count),
@@ -9,18 +9,18 @@ const changedLine = object({
   text,
 });
 
-/** One file of a change. */
+/** A changed file. */
 export const changedFileSchema = object(
   {
     path: name,
     change: oneOf(['added', 'modified', 'deleted', 'renamed']),
     added: count,
     removed: count,
-    /** Whether the file is binary: its lines are not shown. */
+    /** Whether the file is binary, so its lines are not shown. */
     binary: flag,
-    /** Whether more lines were changed than are listed. */
+    /** Whether more lines changed than are listed. */
     truncated: flag,
-    /** Groups of changed lines, with a few unchanged lines around them. */
+    /** Changed lines, with a few lines of context. */
     hunks: arrayOf(object({ heading: text, lines: arrayOf(changedLine) })),
   },
   {
@@ -29,7 +29,7 @@ export const changedFileSchema = object(
   },
 );
 
-/** The changes of an order since it started; the size is limited. */
+/** The changes an order has made since it started, limited in size. */
 export const changeSchema = object(
   {
     issue_ref: name,
@@ -38,14 +38,14 @@ export const changeSchema = object(
     source: oneOf(['commit', 'worktree', 'none']),
     /** The commit that was checked out when the work started. */
     base_commit: orNull(name),
-    /** The commit that is shown; null for files that are not committed. */
+    /** The commit shown; null for uncommitted files. */
     commit: orNull(name),
     files: arrayOf(changedFileSchema),
-    /** Whether more files were changed than are listed. */
+    /** Whether more files changed than are listed. */
     truncated: flag,
   },
   {
-    /** A sentence that explains why there is nothing to show. */
+    /** Why there is nothing to show. */
     why: text,
   },
 );
@@ -53,20 +53,20 @@ export const changeSchema = object(
 /** One file of a change. */
 export type ChangedFile = FromSchema<typeof changedFileSchema>;
 
-/** The changes of an order since it started. */
+/** The changes an order has made since it started. */
 export type Change = FromSchema<typeof changeSchema>;
 
-/** A person's comment on a line of a change. */
+/** A reviewer's comment on a changed line. */
 export const lineCommentSchema = object({
   path: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]+$' },
   line: { type: 'integer', minimum: 1, maximum: 100_000_000 },
-  /** `old`: a line before the change; `new`: after it. */
+  /** `old`: the line before the change; `new`: after it. */
   side: oneOf(['old', 'new']),
   text: { type: 'string', minLength: 1, maxLength: 5000, pattern: '^[^\\u0000]*\\S[^\\u0000]*$' },
 });
 
-/** The comments of a review; this many fit into the instructions of a retry. */
+/** Review comments; more would not fit into the instructions of a retry. */
 export const lineComments = { type: 'array', maxItems: 100, items: lineCommentSchema } as const;
 
-/** A person's comment on a line of a change. */
+/** A reviewer's comment on a changed line. */
 export type LineComment = FromSchema<typeof lineCommentSchema>;

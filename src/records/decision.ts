@@ -10,17 +10,17 @@ export const decisionAction = oneOf(['advance', 'archive', 'needs-human', 'block
 export const decisionSchema = object(
   {
     action: decisionAction,
-    /** A sentence for people that explains the decision. */
+    /** Explains the decision to users. */
     reason: text,
     result_code: oneOf(RESULT_CODES),
-    /** A sentence for people that says what to do next. */
+    /** What to do next, for users. */
     next: text,
   },
   {
-    /** Evidence for the decision; decisions of earlier versions have none. */
+    /** Evidence for the decision; absent in decisions made by earlier versions. */
     evidence: arrayOf(evidenceSchema),
   },
 );
 
-/** A decision about an order; `reason` and `next` are sentences for people. */
+/** A decision about an order; `reason` and `next` are written for users. */
 export type Decision = FromSchema<typeof decisionSchema>;

@@ -8,11 +8,11 @@ export const evidenceSchema = object(
     /** `worker`: only the agent claims it. `sluice`: Sluice checked it. */
     by: oneOf(['worker', 'sluice']),
     verdict: oneOf(['confirmed', 'contradicted', 'unchecked']),
-    /** A sentence for people. */
+    /** An explanation for users. */
     detail: text,
   },
   {
-    /** The run of the check that confirmed or contradicted the claim. */
+    /** The check run that confirmed or contradicted the claim. */
     run: name,
   },
 );

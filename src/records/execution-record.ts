@@ -4,7 +4,7 @@ import { decisionAction } from './decision.js';
 import { evidenceSchema } from './evidence.js';
 import { problemSchema, readingSource } from './reading.js';
 
-/** One decision about an order, and the execution it is based on. Append-only: a person's decision adds another row. */
+/** One decision about an order, and the execution it is based on. Append-only: a human decision adds another row. */
 export const executionSchema = object(
   {
     id: name,
@@ -14,31 +14,31 @@ export const executionSchema = object(
     worker: name,
     worker_type: name,
     command: arrayOf(text),
-    /** The version that the agent reports, if any. */
+    /** The version reported by the agent, if any. */
     worker_version: orNull(text),
     parser_version: name,
     started_at: orNull(timestamp),
     duration_ms: orNull({ type: 'number', minimum: 0 }),
     exit_code: orNull({ type: 'integer' }),
     signal: orNull(name),
-    /** The form in which the result was read. */
+    /** The format the result was found in. */
     result_encoding: readingSource,
-    /** The file or stream that the result was read from; null if there is none. */
+    /** The file or stream the result was read from, or null. */
     parse_path: orNull(text),
     parse_status: oneOf(['parsed', 'incomplete', 'unreadable', 'anchors', 'missing']),
     problems: arrayOf(problemSchema),
     decision: decisionAction,
     result_code: name,
     reason: text,
-    /** The author of the decision: null for the rules, a name for a person. */
+    /** Who made the decision: a user's name, or null for the rules. */
     who: orNull(name),
     at: timestamp,
   },
   {
-    /** Evidence for the decision; absent in records of earlier versions and for decisions by people. */
+    /** Evidence for the decision; absent in records of earlier versions and for human decisions. */
     evidence: arrayOf(evidenceSchema),
   },
 );
 
-/** One decision about an order, and the execution that it is based on. */
+/** One decision about an order, and the execution it is based on. */
 export type ExecutionRecord = FromSchema<typeof executionSchema>;

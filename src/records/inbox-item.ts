@@ -6,7 +6,7 @@ import { evidenceSchema } from './evidence.js';
 import { readingSchema } from './reading.js';
 import { workResult } from './work-result.js';
 
-/** The possible decisions of a person. `edit`: the person corrects the result and accepts it. */
+/** The possible human decisions. `edit`: the user corrects the result and accepts it. */
 export const resolutionAction = oneOf(['accept', 'reject', 'retry', 'edit']);
 
 const resolutionSchema = object(
@@ -14,22 +14,22 @@ const resolutionSchema = object(
     action: resolutionAction,
     who: name,
     why: text,
-    /** The consequence of the action for the issue. */
+    /** The issue's state after the action. */
     decision: decisionAction,
     at: timestamp,
   },
   {
     result: workResult,
-    /** The person's comments on lines of the change. */
+    /** The user's comments on changed lines. */
     comments: lineComments,
-    /** The run that a retry started. */
+    /** The run started by a retry. */
     new_run_id: name,
   },
 );
 
 const supersededSchema = object({
   action: { const: 'superseded' },
-  /** `lead`, or the person who accepted another result of the race. */
+  /** `lead`, or the user who accepted another result of the race. */
   who: name,
   why: text,
   /** The run of the new order, or the run whose result was accepted. */
@@ -37,7 +37,7 @@ const supersededSchema = object({
   at: timestamp,
 });
 
-/** A question that only a person can decide. It stays open until then, without a time limit. */
+/** A question that requires a human decision. It stays open until it is decided, without a time limit. */
 export const inboxItemSchema = object(
   {
     id: name,
@@ -55,18 +55,18 @@ export const inboxItemSchema = object(
     resolution: { anyOf: [resolutionSchema, supersededSchema, { type: 'null' }] },
   },
   {
-    /** Evidence about the result, in addition to the agent's report. */
+    /** Evidence about the result, besides the agent's report. */
     evidence: arrayOf(evidenceSchema),
-    /** The race that the run was part of; a person chooses between its results. */
+    /** The race the run took part in; a user chooses between its results. */
     group: name,
   },
 );
 
-/** A question that only a person can decide. */
+/** A question that requires a human decision. */
 export type InboxItem = FromSchema<typeof inboxItemSchema>;
 
-/** A person's decision and its reason. */
+/** A human decision and the reason for it. */
 export type Resolution = FromSchema<typeof resolutionSchema>;
 
-/** Closed without a decision about it: a new order was submitted for the issue, or another result of the race was accepted. */
+/** Closed without a decision: a new order was submitted for the issue, or another result of the race was accepted. */
 export type Superseded = FromSchema<typeof supersededSchema>;

@@ -1,7 +1,7 @@
 import { count, name, object, oneOf, orNull, timestamp } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
-/** The state of an issue. `needs-human` has priority: only a person's decision ends it. */
+/** The state of an issue. `needs-human` takes precedence: only a human decision ends it. */
 export const issueState = oneOf(['todo', 'doing', 'review', 'blocked', 'needs-human', 'done']);
 
 /** One issue. Updates apply only if `active_run_id` or `active_group` still has the expected value. */
@@ -9,14 +9,14 @@ export const issueSchema = object(
   {
     issue_ref: name,
     state: issueState,
-    /** The run whose result is used, until it is replaced. Null while a race is undecided. */
+    /** The run whose result counts, until another run replaces it. Null while a race is undecided. */
     active_run_id: orNull(name),
-    /** The last number that was assigned to a run; never reset. */
+    /** The last run number assigned; never reset. */
     last_run_number: count,
     updated_at: timestamp,
   },
   {
-    /** The undecided race, named by the run id of its first run; absent once a run has won or a person has chosen. */
+    /** The undecided race, named by the run id of its first run; absent once a run has won or a user has chosen one. */
     active_group: name,
   },
 );

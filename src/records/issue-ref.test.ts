@@ -14,12 +14,12 @@ describe('isIssueRef', () => {
   });
 
   test.each([
-    ['an empty text', ''],
+    ['an empty string', ''],
     ['a REST id', '1234567'],
     ['a node id', 'I_kwDOABCD12'],
     ['an old node id', 'MDU6SXNzdWUx'],
     ['a global id', 'gid://gitlab/Issue/12'],
-    ['an address', 'https://forge.example/acme/shop/issues/12'],
+    ['a URL', 'https://forge.example/acme/shop/issues/12'],
     ['a repository without an owner', 'shop#12'],
     ['a missing number', 'acme/shop#'],
     ['number 0', 'acme/shop#0'],
@@ -32,7 +32,7 @@ describe('isIssueRef', () => {
     ['a trailing line break', 'acme/shop#12\n'],
     ['a backslash', 'acme\\shop#12'],
     ['a colon', 'acme/shop:x#12'],
-    ['Cyrillic letters that look like Latin ones', 'acme/shор#12'],
+    ['Cyrillic letters that look like Latin letters', 'acme/shор#12'],
     ['a local id with a path', 'local#../x'],
     ['a reference that is too long', `${'a/'.repeat(200)}b#1`],
   ])('rejects %s', (_, text) => {
@@ -41,11 +41,9 @@ describe('isIssueRef', () => {
 });
 
 describe('describeIssueRef', () => {
-  test('suggests the reference of an address', () => {
-    expect(describeIssueRef('https://forge.example/acme/shop/issues/12')).toBe(
-      'write acme/shop#12 instead of the address',
-    );
-    expect(describeIssueRef('https://forge.example/a/b/c/-/issues/3?x=1')).toBe('write a/b/c#3 instead of the address');
+  test('suggests a reference for a URL', () => {
+    expect(describeIssueRef('https://forge.example/acme/shop/issues/12')).toBe('write acme/shop#12 instead of the URL');
+    expect(describeIssueRef('https://forge.example/a/b/c/-/issues/3?x=1')).toBe('write a/b/c#3 instead of the URL');
   });
 
   test.each(['gid://gitlab/Issue/12', 'I_kwDOABCD12', 'MDU6SXNzdWUx', '1234567'])(
@@ -55,20 +53,20 @@ describe('describeIssueRef', () => {
     },
   );
 
-  test('lists the accepted forms for any other text', () => {
+  test('lists the accepted formats for any other string', () => {
     expect(describeIssueRef('shop 12')).toBe('write owner/repo#12, group/sub/project#12 or local#id');
   });
 });
 
 describe('toFileName', () => {
-  test('replaces characters that separate folders or parts of a reference', () => {
+  test('replaces path separators and the separators in a reference', () => {
     expect(toFileName('group/sub/project#7')).toBe('group_sub_project_7');
     expect(toFileName('a:b\\c')).toBe('a_b_c');
   });
 });
 
 describe('getRepository', () => {
-  test('returns the repository of an issue, and undefined for a local issue', () => {
+  test("returns an issue's repository, or undefined for a local issue", () => {
     expect(getRepository('group/sub/project#7')).toBe('group/sub/project');
     expect(getRepository('local#7')).toBeUndefined();
   });

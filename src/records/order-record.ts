@@ -7,7 +7,7 @@ import { workResult } from './work-result.js';
 /** The state of an order. `canceled`: another run replaced it before it was claimed. */
 export const orderState = oneOf(['queued', 'running', 'settled', 'canceled']);
 
-/** One order, identified by issue and run id. Claim, lease and cancellation are in the record of its run. */
+/** One order, identified by issue and run id. The run record has its claim, lease and cancellation. */
 export const orderRecordSchema = object(
   {
     order: workOrder,
@@ -15,17 +15,20 @@ export const orderRecordSchema = object(
     run: name,
     worker_type: name,
     state: orderState,
-    /** The commit that was checked out when the work started; a retry has the commit of the original order. Null before the start, and without a repository. */
+    /**
+     * The commit that was checked out when the work started; a retry keeps the original order's commit. Null before the
+     * start and without a repository.
+     */
     base_commit: orNull(name),
     created_at: timestamp,
     started_at: orNull(timestamp),
     settled_at: orNull(timestamp),
     decision: orNull(decisionSchema),
-    /** The agent's report when the order was settled; null if none could be read. */
+    /** The agent's report when the order was settled; null if it could not be read. */
     result: orNull(workResult),
   },
   {
-    /** The race that the order is part of, named by the run id of its first run. */
+    /** The race the order takes part in, named by the run id of its first run. */
     group: name,
   },
 );

@@ -1,25 +1,28 @@
 import { count, name, object, oneOf, orNull, text, timestamp } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
-/** The state of the delivery of a comment. `dead`: it failed permanently. */
+/** A comment's delivery state. `dead`: delivery failed permanently. */
 export const outboxState = oneOf(['waiting', 'sending', 'delivered', 'dead']);
 
-/** A comment to be delivered to one sink. It is identified by `sink`, `issue_ref` and `trigger`. */
+/** A comment to be delivered to one sink. Identified by `sink`, `issue_ref` and `trigger`. */
 export const outboxMessageSchema = object({
   id: name,
   sink: name,
   issue_ref: name,
-  /** `workrun:<RunId>` or `resolve:<inbox id>`, by which a sink can recognise a repeated delivery. */
+  /** `workrun:<RunId>` or `resolve:<inbox id>`; lets a sink recognise a repeated delivery. */
   trigger: name,
   body: text,
   state: outboxState,
-  /** How often the comment has been claimed, including the current claim. If more than once, it may have been sent before. */
+  /**
+   * How often the comment has been claimed, including the current claim. If more than once, it might already have been
+   * sent.
+   */
   tries: count,
   /** Not sent before this time, in milliseconds since 1970. */
   due_at: { type: 'integer' },
   lease_until: orNull({ type: 'integer' }),
   last_error: orNull(text),
-  /** The URL or file to which the sink wrote the comment. */
+  /** The URL or file the sink wrote the comment to. */
   delivered_to: orNull(text),
   created_at: timestamp,
 });
@@ -33,7 +36,10 @@ export type NewOutboxMessage = Pick<OutboxMessage, 'id' | 'sink' | 'issue_ref' |
 /** A sink with undelivered comments. */
 export const sinkStateSchema = object({
   name,
-  /** `failing`: a comment failed and will be retried. `broken`: a comment failed permanently; redeliver it when the sink works again. */
+  /**
+   * `failing`: a comment failed and will be retried. `broken`: a comment failed permanently; redeliver it once the sink
+   * works again.
+   */
   state: oneOf(['waiting', 'failing', 'broken']),
   /** Comments that will be sent or retried. */
   open: count,

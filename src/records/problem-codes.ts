@@ -1,4 +1,4 @@
-/** Codes of results that could not be read. */
+/** Codes for results that could not be read. */
 const UNREADABLE_CODES = [
   'RESULT_MISSING',
   'ONLY_ANCHORS',
@@ -13,7 +13,7 @@ const UNREADABLE_CODES = [
   'HEADER_MALFORMED',
 ] as const;
 
-/** Codes of problems with a result that was read. */
+/** Codes for problems with a result that was read. */
 const INCOMPLETE_CODES = [
   'KEY_MISSING',
   'KEY_CONFLICT',
@@ -35,5 +35,5 @@ export function isIncompleteCode(code: string): boolean {
 /** Hints about a reading that do not affect the decision. */
 const NOTICE_CODES = ['RESULT_OUTDATED', 'RESULT_SHADOWED', 'NOT_A_REPOSITORY'] as const;
 
-/** All codes of problems and hints. A closed list: `docs/errors.md` says what to do about each. */
+/** All problem and hint codes. A closed list: `docs/errors.md` explains what to do about each. */
 export const PROBLEM_CODES = [...UNREADABLE_CODES, ...INCOMPLETE_CODES, ...NOTICE_CODES] as const;

@@ -4,12 +4,12 @@ import { changeSchema } from './change.js';
 import { decisionSchema } from './decision.js';
 import { orderState } from './order-record.js';
 
-/** The orders of a race with the changes of each, or a single order that is not part of a race. */
+/** The orders of a race with their changes, or a single order that is not part of a race. */
 export const raceSchema = object({
   issue_ref: name,
-  /** Null for an order that ran alone. */
+  /** Null for an order that is not part of a race. */
   group: orNull(name),
-  /** The run whose result is used; null until a run has won or a person has chosen one. */
+  /** The run whose result counts; null until a run has won or a user has chosen one. */
   winner: orNull(name),
   runs: arrayOf(
     object({
@@ -17,12 +17,12 @@ export const raceSchema = object({
       worker: name,
       state: orderState,
       decision: orNull(decisionSchema),
-      /** The open inbox item about the order; null if there is none. */
+      /** The open inbox item for the order, or null. */
       inbox_id: orNull(name),
       change: changeSchema,
     }),
   ),
 });
 
-/** The orders of a race with the changes of each. */
+/** The orders of a race with their changes. */
 export type Race = FromSchema<typeof raceSchema>;

@@ -8,7 +8,7 @@ export const readingSource = oneOf(['json', 'text', 'streams', 'none']);
 /** A reason why a reading is not accepted; the codes are listed in `docs/errors.md`. */
 export const problemSchema = object({ code: name, message: text }, { path: text });
 
-/** The result that was read from an agent, and the problems with it. */
+/** The result read from an agent's output, and the problems with it. */
 export const readingSchema = object(
   {
     source: readingSource,
@@ -16,16 +16,16 @@ export const readingSchema = object(
     problems: arrayOf(problemSchema),
   },
   {
-    /** The file or stream that the result was read from. */
+    /** The file or stream the result was read from. */
     path: text,
     /**
-     * Present only if issue, run and status were read without repairs from a complete file. If it lacks evidence, `problems`
-     * says so.
+     * Present only if issue, run and status were read without repairs from a complete file. Missing evidence is listed
+     * in `problems`.
      */
     result: workResult,
-    /** Anchors found in the streams; never enough to advance. */
+    /** Anchors found in the output streams; never sufficient to advance. */
     anchors: object({}, { issue_ref: text, run_id: text, status: text }),
-    /** The agent's answer, shortened, if it left no valid result. Comments quote it. */
+    /** The agent's shortened answer if it left no valid result. Comments quote it. */
     answer: text,
     /** Hints that do not affect the decision. */
     notices: arrayOf(problemSchema),
@@ -40,5 +40,5 @@ export type ReadingSource = FromSchema<typeof readingSource>;
 /** See {@link problemSchema}. */
 export type Problem = FromSchema<typeof problemSchema>;
 
-/** The result that was read from an agent, and the problems with it. */
+/** The result read from an agent's output, and the problems with it. */
 export type Reading = FromSchema<typeof readingSchema>;

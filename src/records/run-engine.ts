@@ -1,7 +1,7 @@
-/** The built-in engines, and `command` for any other program, in the order in which they are shown. */
+/** The built-in engines, and `command` for any other executable, in display order. */
 export const RUN_ENGINES = ['codex', 'gemini', 'iflow', 'opencode', 'claude', 'qwen', 'copilot', 'command'] as const;
 
-/** The name of an engine: a built-in one, or one that the configuration adds. */
+/** The name of a built-in or configured engine. */
 export const engineNameSchema = { type: 'string', pattern: '^[a-z][a-z0-9_-]{0,63}$' } as const;
 
 /** The name of a built-in engine. */

@@ -3,27 +3,27 @@ import { describe, expect, test } from 'vitest';
 import { ROLE_LENGTH, ROLE_PATTERN, RUN_ID_PATTERN, formatRunId, parseRunId } from './run-id.js';
 
 describe('formatRunId', () => {
-  test('writes the day in UTC, the role and the number with at least four digits', () => {
+  test('formats the UTC date, the role and a number of at least four digits', () => {
     expect(formatRunId(Date.UTC(2026, 10, 15, 23, 59, 59, 999), 'backend', 3)).toBe('2026-11-15-backend-0003');
     expect(formatRunId(Date.UTC(2026, 0, 1), 'qa', 12_345)).toBe('2026-01-01-qa-12345');
   });
 });
 
 describe('parseRunId', () => {
-  test('reads the number from the end, so that a role may contain hyphens and digits', () => {
+  test('takes the number from the end, so a role can contain hyphens and digits', () => {
     expect(parseRunId('2026-11-15-qa-0001-0002')).toEqual({ date: '2026-11-15', role: 'qa-0001', number: 2 });
   });
 
   test.each([
-    ['an empty text', ''],
+    ['an empty string', ''],
     ['a missing role', '2026-11-15-0001'],
-    ['a day that does not exist', '2026-02-30-qa-0001'],
+    ['a nonexistent date', '2026-02-30-qa-0001'],
     ['number 0', '2026-11-15-qa-0000'],
-    ['a number of three digits', '2026-11-15-qa-001'],
-    ['a number of five digits that starts with zeros', '2026-11-15-qa-00012'],
+    ['a three-digit number', '2026-11-15-qa-001'],
+    ['a five-digit number with leading zeros', '2026-11-15-qa-00012'],
     ['a role with a path', '2026-11-15-../x-0001'],
     ['a trailing line break', '2026-11-15-qa-0001\n'],
-    ['a text that is too long', `2026-11-15-${'a'.repeat(200)}-0001`],
+    ['a string that is too long', `2026-11-15-${'a'.repeat(200)}-0001`],
   ])('rejects %s', (_, text) => {
     expect(parseRunId(text)).toBeUndefined();
   });

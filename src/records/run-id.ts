@@ -1,13 +1,13 @@
-/** The pattern of a role, which becomes part of run ids and file names. */
+/** Matches a role, which becomes part of run ids and file names. */
 export const ROLE_PATTERN = '^[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*$';
 export const ROLE_LENGTH = 40;
 
-/** The pattern of a run id, for JSON Schema. {@link parseRunId} also checks the date. */
+/** Matches a run id, in JSON Schema. {@link parseRunId} also checks the date. */
 export const RUN_ID_PATTERN = '^[0-9]{4}-[0-9]{2}-[0-9]{2}-[A-Za-z][A-Za-z0-9_-]*-[0-9]{4,15}$';
 export const RUN_ID_LENGTH = 80;
 
 /**
- * Formats the id of the nth run of an issue: the day in UTC, the role, the number.
+ * Formats the id of an issue's nth run: the UTC date, the role, the number.
  *
  * @example
  * formatRunId(Date.UTC(2026, 10, 15), 'backend', 3) // '2026-11-15-backend-0003'
@@ -28,7 +28,7 @@ const pattern = /^(\d{4}-\d{2}-\d{2})-(.+)-(\d{4,15})$/;
 const role = new RegExp(ROLE_PATTERN);
 
 /**
- * Splits a run id into its parts; undefined if it is not a run id. The number comes last, so a role may contain hyphens.
+ * Splits a run id into its parts; undefined if it is not a run id. The number comes last, so a role can contain hyphens.
  *
  * @example
  * parseRunId('2026-11-15-backend-0003') // { date: '2026-11-15', role: 'backend', number: 3 }

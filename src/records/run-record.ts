@@ -4,15 +4,15 @@ import { runResultSchema } from './run-result.js';
 import { storedRunSpec } from './run-spec.js';
 import { waitingForSchema } from './waiting-for.js';
 
-/** The state of a run. `waiting`: the agent has asked a question that is not answered yet. */
+/** The state of a run. `waiting`: the agent has asked a question that has not been answered yet. */
 export const runState = oneOf(['queued', 'running', 'waiting', 'ended']);
 
 const workerIdentitySchema = object({
-  /** Unique per claim: one process may have several claims. */
+  /** Unique per claim: one process can have multiple claims. */
   worker_id: name,
   host: name,
   pid: { type: 'integer' },
-  /** When the process started, as reported by the system: process ids are reused. */
+  /** The process's start time, as reported by the operating system, because process ids are reused. */
   pid_started: orNull({ type: 'string' }),
 });
 
@@ -29,7 +29,7 @@ export const runRecordSchema = object({
   /** When the claim expires, in milliseconds since 1970. */
   lease_until: orNull({ type: 'integer' }),
   cancel_requested: flag,
-  /** Why a queued run does not start; null if it only waits for a worker. */
+  /** Why a queued run cannot start; null if it only waits for a worker. */
   waiting_for: orNull(waitingForSchema),
   created_at: timestamp,
   /** Recorded just before its process starts; null until then, even if the run is claimed. */

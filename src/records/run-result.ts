@@ -12,13 +12,13 @@ export const repairLevel = oneOf(['none', 'deterministic_generic', 'schema_align
 /** Why the engine stopped, if it reported a cause. `model`: the model or its service refused the request or failed. */
 export const failureCause = oneOf(['auth', 'rate_limit', 'quota', 'model', 'network', 'permission', 'unknown']);
 
-/** Why there is no result, and what was tried. */
+/** Why there is no value, and which candidates were tried. */
 export const runFailureSchema = object(
   { category: oneOf(ERROR_CATEGORIES), code: name, message: text },
   {
     /** Absent if the engine reported no error. */
     cause: failureCause,
-    /** The HTTP status that the engine received from its model, if reported. */
+    /** The HTTP status the engine received from the model API, if reported. */
     http_status: count,
     issues: arrayOf(object({ path: arrayOf({ type: ['string', 'integer'] }), message: text })),
     /** The candidates that were tried, and why each was rejected. */
@@ -31,7 +31,7 @@ const processSchema = object({
   signal: orNull(name),
   /** The command that was started, with secrets masked. */
   command: arrayOf(text),
-  /** The version that the program reports; null if unknown. */
+  /** The version the executable reports; null if unknown. */
   version: orNull(text),
 });
 
@@ -41,10 +41,10 @@ const diagnosticSchema = object(
   { severity: oneOf(['warning', 'error']), http_status: count },
 );
 
-/** A tool that the agent was not allowed to use. `input` is absent if it is long. */
+/** A tool that the agent was not allowed to use. Long inputs are omitted. */
 const denialSchema = object({ tool: name, reason: text }, { tool_call_id: name, input: anything });
 
-/** Size and SHA-256 of a captured stream, by which `sluice replay` detects later changes of the file. */
+/** Size and SHA-256 of a captured stream, which `sluice replay` uses to detect later changes to the file. */
 const capturedSchema = object({
   attempt: { type: 'integer', minimum: 1 },
   stream: oneOf(['stdout', 'stderr', 'pty', 'stdin']),
@@ -54,7 +54,7 @@ const capturedSchema = object({
 
 const driftSchema = object({ unknown_types: count, unknown_fields: count });
 
-/** Whether the process was sandboxed, with its network access or the reason why not. */
+/** Whether the process was sandboxed, and its network access or why it was not sandboxed. */
 const runSandboxSchema = object({ used: flag }, { network: sandboxNetwork, reason: text });
 
 /** The result of a run. */
@@ -71,23 +71,23 @@ export const runResultSchema = object(
   {
     /** Only with `success` and a contract. */
     value: anything,
-    /** The agent's text, if the output has no value and the contract allows that. */
+    /** The agent's answer as text, if the output contains no value and the contract allows that. */
     comment: text,
     /** The agent's last message, in every status; for engine `command`, all of stdout. At most the last 16 MiB. */
     text,
     /** The model that the engine reported, or the requested one. */
     model: name,
-    /** Diagnostics of the engine and its reader over all attempts, limited in number; absent if there are none. */
+    /** Diagnostics of the engine and its reader over all attempts, limited in number; omitted if empty. */
     diagnostics: arrayOf(diagnosticSchema),
-    /** Tools that the agent was not allowed to use; absent if there were none. */
+    /** Tools that the agent was not allowed to use; omitted if empty. */
     denials: arrayOf(denialSchema),
-    /** The first repairs of the answer that was validated; absent if there were none. */
+    /** The first repairs made to the validated answer; omitted if empty. */
     repairs: arrayOf(object({ kind: name, message: text, offset: count })),
     error: runFailureSchema,
-    /** Types and fields of the engine's output that are unknown to this version; absent if there were none. */
+    /** Types and fields in the engine's output that this version does not support; omitted if empty. */
     drift: driftSchema,
     usage: usageSchema,
-    /** The exit of the last attempt's process, used for decisions about orders; absent if no process was started. */
+    /** How the last attempt's process exited, used to decide about orders; absent if no process was started. */
     process: processSchema,
     /** Every captured stream; absent if nothing was captured. */
     captured: arrayOf(capturedSchema),
@@ -116,8 +116,8 @@ export type FailureCause = FromSchema<typeof failureCause>;
 /** Whether a process was sandboxed. */
 export type RunSandbox = FromSchema<typeof runSandboxSchema>;
 
-/** The ended process of an attempt. */
+/** The process of an attempt and how it exited. */
 export type RunProcess = FromSchema<typeof processSchema>;
 
-/** Why there is no result, and what was tried. */
+/** Why there is no value, and which candidates were tried. */
 export type RunFailure = FromSchema<typeof runFailureSchema>;

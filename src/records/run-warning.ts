@@ -1,4 +1,4 @@
-/** Warnings in the result of a run, in addition to those about its output. A closed list: `docs/errors.md` explains each. */
+/** Warnings in a run's result, besides those about its output. A closed list: `docs/errors.md` explains each. */
 export const RUN_WARNING_CODES = [
   'ARTIFACTS_INCOMPLETE',
   'TERMINAL_STATUS_COMPLETION_CONFLICT',

@@ -7,14 +7,14 @@ import type { WorkResult } from './work-result.js';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
 
-describe('the schemas of orders and results', () => {
-  test('are the published files', async () => {
+describe('the order and result schemas', () => {
+  test('match the published files', async () => {
     const print = (schema: object): string => `${JSON.stringify(schema, null, 2)}\n`;
     await expect(print(WORK_ORDER_SCHEMA)).toMatchFileSnapshot('../../schemas/work-order.json');
     await expect(print(WORK_RESULT_SCHEMA)).toMatchFileSnapshot('../../schemas/work-result.json');
   });
 
-  test('define an order as a request with a folder, a run id and the start of a retry', () => {
+  test("define an order as a request with a folder, a run id and a retry's starting point", () => {
     const { run_id: _, start_commit: __, start_run: ___, start_folder: ____, ...fields } = WORK_ORDER_SCHEMA.properties;
     expect(fields).toEqual(WORK_REQUEST_SCHEMA.properties);
     expect(WORK_ORDER_SCHEMA.required).toEqual([...WORK_REQUEST_SCHEMA.required, 'repo_dir', 'run_id']);
@@ -51,7 +51,7 @@ describe('the schemas of orders and results', () => {
     ['n/a', true],
     ['not_run', false],
     ['not_recognised', false],
-  ])('accept only pass, fail and n/a as the result of tests: %s', (outcome, isAccepted) => {
+  ])('accept only pass, fail and n/a as test results: %s', (outcome, isAccepted) => {
     const validate = ajv.compile(WORK_RESULT_SCHEMA);
     const tests = { command: 'npm test', result: outcome, evidence: '' };
     const result = { issue_ref: 'a/b#1', run_id: '2026-11-15-qa-0001', status: 'ok', changes: {}, tests, summary: '' };

@@ -2,14 +2,17 @@ import type { FromSchema } from '../base/index.js';
 import { ISSUE_REF_LENGTH, ISSUE_REF_PATTERN } from './issue-ref.js';
 import { ROLE_LENGTH, ROLE_PATTERN, RUN_ID_LENGTH, RUN_ID_PATTERN } from './run-id.js';
 
-const NO_CONTROLS = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$';
-const line = { type: 'string', maxLength: 500, pattern: NO_CONTROLS } as const;
+const NO_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$';
+const line = { type: 'string', maxLength: 500, pattern: NO_CONTROL_CHARACTERS } as const;
 const issueRef = { type: 'string', maxLength: ISSUE_REF_LENGTH, pattern: ISSUE_REF_PATTERN } as const;
 
-/** Fits into one environment variable in any language: 30,000 characters are at most 120,000 bytes, and the limit is 131,072. */
+/**
+ * Fits into an environment variable in any language: 30,000 characters are at most 120,000 bytes, and the limit is
+ * 131,072.
+ */
 export const INSTRUCTIONS_LENGTH = 30_000;
 
-/** The name of a wrapper, a type of wrapper or a check. */
+/** The name of a wrapper, a wrapper type or a check. */
 export const WORKER_NAME = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' } as const;
 
 /** An id that makes a request safe to repeat. */
@@ -35,16 +38,16 @@ const fields = {
   repo_dir: {
     type: 'string',
     maxLength: 4096,
-    pattern: NO_CONTROLS,
+    pattern: NO_CONTROL_CHARACTERS,
     description:
-      'The folder in which the agent works; an absolute path. For an order with repo: its URL, until a worker has created a worktree.',
+      'The absolute path of the folder the agent works in. For an order with repo: its URL, until a worker has created a worktree.',
   },
   repo: {
     type: 'string',
     maxLength: 1000,
-    pattern: NO_CONTROLS,
+    pattern: NO_CONTROL_CHARACTERS,
     description:
-      'Instead of repo_dir: the URL of a git repository that the configuration lists in repos. The worker keeps a mirror of it and creates a worktree for the order.',
+      'Instead of repo_dir: the URL of a git repository listed in repos of the configuration. The worker keeps a mirror of it and creates a worktree for the order.',
   },
   worker: {
     ...WORKER_NAME,
@@ -54,7 +57,7 @@ const fields = {
     type: 'string',
     maxLength: INSTRUCTIONS_LENGTH,
     pattern: '^[^\\u0000]*$',
-    description: 'What to do. Put longer texts into spec_snapshot.',
+    description: 'What to do. Put longer specifications into spec_snapshot.',
   },
   constraints: {
     type: 'array',
@@ -67,15 +70,15 @@ const fields = {
     type: 'string',
     maxLength: 500_000,
     pattern: '^[^\\u0000]*$',
-    description: 'The text of the specification when the order was submitted.',
+    description: 'The specification as of the submission of the order.',
   },
   contracts_ref: { ...line, description: 'The location of the contracts that the work must respect.' },
-  links: { type: 'array', maxItems: 100, items: line, description: 'Further links for the agent.' },
+  links: { type: 'array', maxItems: 100, items: line, description: 'Additional links for the agent.' },
   depends_on: {
     type: 'array',
     maxItems: 100,
     items: issueRef,
-    description: 'Issues that must be in review or done before this one may start.',
+    description: 'Issues that must be in review or done before this order can start.',
   },
   request_id: {
     ...REQUEST_ID,
@@ -91,21 +94,21 @@ const fields = {
   isolation: {
     enum: ['repository', 'worktree'],
     description:
-      'worktree: a separate git worktree, so that several orders of one repository can run at the same time; default for agents in a git repository. repository: repo_dir itself; default otherwise.',
+      'worktree: a separate git worktree, so multiple orders can run concurrently in one repository; the default for agents in a git repository. repository: repo_dir itself; the default otherwise.',
   },
   checks: {
     type: 'array',
     maxItems: 20,
     uniqueItems: true,
     items: WORKER_NAME,
-    description: 'Names of checks in the configuration that Sluice runs itself; those of the wrapper by default.',
+    description: "Names of configured checks that Sluice runs itself; the wrapper's checks by default.",
   },
   paths: {
     type: 'array',
     minItems: 1,
     maxItems: 100,
     items: line,
-    description: 'The files that a change may touch: globs, relative to the root of the repository, such as src/**.',
+    description: 'The files that a change may touch: globs relative to the repository root, such as src/**.',
   },
   expects: {
     enum: ['change', 'report'],
@@ -117,13 +120,13 @@ const fields = {
       { type: 'array', minItems: 2, maxItems: MAX_RACE_RUNS, items: WORKER_NAME },
     ],
     description:
-      'Several runs of the order compete, each in its own worktree: this many runs of worker, or one run of each listed wrapper. Only proven results can win; the best one is used.',
+      'Multiple runs of the order compete, each in its own worktree: this many runs of worker, or one run of each listed wrapper. Only proven results can win; the best one is used.',
   },
 } as const;
 
 const required = ['issue_ref', 'role', 'worker', 'instructions'] as const;
 
-/** The fields of a request whose folder is known. */
+/** The fields of a request whose folder has been resolved. */
 const workRequest = {
   type: 'object',
   properties: fields,
@@ -151,14 +154,14 @@ export const workOrder = {
       type: 'string',
       maxLength: RUN_ID_LENGTH,
       pattern: RUN_ID_PATTERN,
-      description: 'YYYY-MM-DD-role-NNNN. Every order has a new one, also a retry or a change of worker.',
+      description: 'YYYY-MM-DD-role-NNNN. Every order gets a new one, including a retry and a change of worker.',
     },
     start_commit: {
       type: 'string',
       maxLength: 64,
       pattern: '^[0-9a-f]{4,64}$',
       description:
-        'For a retry: the reviewed commit from which the worktree starts, instead of the current commit of the repository.',
+        "For a retry: the reviewed commit that the worktree starts from, instead of the repository's current commit.",
     },
     start_run: {
       ...RUN_FOLDER,
@@ -166,8 +169,7 @@ export const workOrder = {
     },
     start_folder: {
       ...RUN_FOLDER,
-      description:
-        'For a retry: the run that first used the location of this worktree; consecutive retries use the same one.',
+      description: 'For a retry: the run that first used the location of this worktree; consecutive retries share it.',
     },
   },
   required: [...required, 'repo_dir', 'run_id'],

@@ -2,12 +2,12 @@ import type { FromSchema } from '../base/index.js';
 import { RESULT_CODES } from './result-code.js';
 
 const text = { type: 'string' } as const;
-const texts = { type: 'array', items: text } as const;
+const strings = { type: 'array', items: text } as const;
 
 /** The status that an agent reports. */
 export const RESULT_STATUSES = ['ok', 'fail', 'blocked'] as const;
 
-/** The test results that an agent may report, and those that other words are converted to. */
+/** The test results an agent can report, and those that anything else is converted to. */
 const REPORTED_TEST_RESULTS = ['pass', 'fail', 'n/a'] as const;
 const TEST_RESULTS = [...REPORTED_TEST_RESULTS, 'not_run', 'not_recognised'] as const;
 
@@ -26,7 +26,7 @@ const reportedTestReport = {
   properties: { ...testReport.properties, result: { enum: REPORTED_TEST_RESULTS } },
 } as const;
 
-/** The fields of a result. Used when results are read: a result that lacks evidence is kept, and the gap is reported. */
+/** The fields of a result. Used to read results: one that lacks evidence is kept, and the gap is reported. */
 export const workResult = {
   type: 'object',
   properties: {
@@ -34,13 +34,13 @@ export const workResult = {
     run_id: { ...text, description: 'As in the work order.' },
     status: {
       enum: RESULT_STATUSES,
-      description: 'ok: done. fail: tried without success. blocked: cannot continue without help.',
+      description: 'ok: done. fail: attempted without success. blocked: cannot continue without help.',
     },
     changes: {
       type: 'object',
       properties: {
-        pr: { ...text, description: 'The address or number of the pull or merge request.' },
-        commit: { ...text, description: 'The hash of the commit, in the repository of the order.' },
+        pr: { ...text, description: 'The URL or number of the pull or merge request.' },
+        commit: { ...text, description: "The commit hash, in the order's repository." },
       },
       required: [],
       description: 'At least one of pr and commit, unless the status is blocked.',
@@ -49,16 +49,16 @@ export const workResult = {
       anyOf: [testReport, { const: 'n/a' }],
       description: 'Required unless the status is blocked. Write n/a if there are no tests.',
     },
-    summary: { ...text, description: 'What was done and why, for people.' },
+    summary: { ...text, description: 'What was done and why, for human readers.' },
     result_code: { ...text, description: `Why the work did not succeed: one of ${RESULT_CODES.join(', ')}.` },
-    blocked_by: { ...texts, description: 'Issues or other things that must be resolved first.' },
-    questions: { ...texts, description: 'Questions for a person.' },
+    blocked_by: { ...strings, description: 'Issues or other things that must be resolved first.' },
+    questions: { ...strings, description: 'Questions for the user.' },
   },
   required: ['issue_ref', 'run_id', 'status', 'changes', 'summary'],
 } as const;
 
 /**
- * JSON Schema of a work result; published as `sluice/schemas/work-result.json`. Agents are asked to write this form;
+ * JSON Schema of a work result; published as `sluice/schemas/work-result.json`. Agents are asked for this format;
  * `readWorkResult` also accepts PascalCase.
  */
 export const WORK_RESULT_SCHEMA = {
@@ -75,8 +75,8 @@ export const WORK_RESULT_SCHEMA = {
 } as const;
 
 /**
- * An agent's report, in a normalized spelling. Fields that it did not report are absent: `tests` is missing if nothing was
- * reported about tests, and `n/a` only if the agent wrote that. Any other text about tests becomes `not_run` or
+ * An agent's report, with normalized keys. Unreported fields are absent: `tests` is missing if the agent reported
+ * nothing about tests, and `n/a` only if the agent wrote that. Anything else about tests becomes `not_run` or
  * `not_recognised`, and is quoted in `evidence`.
  */
 export type WorkResult = FromSchema<typeof workResult>;

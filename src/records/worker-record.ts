@@ -1,18 +1,18 @@
 import { arrayOf, count, name, object, oneOf, timestamp } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
-/** `alive`: reports regularly. `stopping`: finishes its work and claims no more. `gone`: stopped reporting. */
+/** `alive`: reports regularly. `stopping`: finishes its runs and claims no more. `gone`: stopped reporting. */
 export const workerState = oneOf(['alive', 'stopping', 'gone']);
 
-/** The last report of a worker. */
+/** A worker's last report. */
 export const workerSchema = object({
   id: name,
   host: name,
-  /** Its version of Sluice. */
+  /** The worker's Sluice version. */
   version: name,
-  /** The engines that it can run. */
+  /** The engines it can run. */
   engines: arrayOf(name),
-  /** How many runs it executes at the same time. */
+  /** How many runs it executes concurrently. */
   capacity: count,
   /** How many runs it was executing when it reported. */
   busy: count,
@@ -20,5 +20,5 @@ export const workerSchema = object({
   state: workerState,
 });
 
-/** The last report of a worker. */
+/** A worker's last report. */
 export type WorkerRecord = FromSchema<typeof workerSchema>;

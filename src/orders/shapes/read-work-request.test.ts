@@ -55,7 +55,7 @@ describe('readWorkRequest', () => {
     const wrong = { issue_ref: 'I_kwDOAB', role: '../x', repo_dir: 'shop', instructions: 7, priority: 0.5 };
     expect(listProblems(() => readWorkRequest(wrong))).toEqual([
       ['worker', 'required, but missing'],
-      ['issue_ref', 'internal ids of a forge are not accepted; write owner/repo#12, group/project#12 or local#id'],
+      ['issue_ref', "a forge's internal ids are not accepted; write owner/repo#12, group/project#12 or local#id"],
       ['role', 'use letters and digits, with single - or _ between them, at most 40 characters'],
       ['instructions', 'expected string, got number'],
       ['priority', 'expected integer, got number'],
@@ -90,7 +90,7 @@ describe('readWorkRequest', () => {
       'a dependency that is not an issue',
       { depends_on: ['acme/shop#11', '77'] },
       'depends_on.1',
-      'internal ids of a forge are not accepted; write owner/repo#12, group/project#12 or local#id',
+      "a forge's internal ids are not accepted; write owner/repo#12, group/project#12 or local#id",
     ],
     ['NUL in a path', { repo_dir: '/srv/\0shop' }, 'repo_dir', expect.stringContaining('must match the pattern')],
     ['a line break in a reference', { spec_ref: 'a\nStatus: ok' }, 'spec_ref', expect.stringContaining('must match')],
