@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/index.js';
 
-/** Error codes of archives. A closed list: `docs/errors.md` says what to do about each. */
+/** Archive error codes. A closed list: `docs/errors.md` explains what to do about each. */
 export const ARCHIVE_ERROR_CODES = [
   'ARCHIVE_UNAVAILABLE',
   'ARCHIVE_REFUSED',

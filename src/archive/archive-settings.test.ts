@@ -4,7 +4,7 @@ import { readArchiveSettings } from './archive-settings.js';
 const ENV = { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 'a secret' };
 
 describe('readArchiveSettings', () => {
-  it('reads the bucket and the prefix, and has defaults for the other settings', () => {
+  it('reads the bucket and the prefix, and applies defaults to the other settings', () => {
     expect(readArchiveSettings('s3://runs/team%20a/b/', ENV)).toEqual({
       location: 's3://runs/team a/b',
       bucket: 'runs',
@@ -18,7 +18,7 @@ describe('readArchiveSettings', () => {
     });
   });
 
-  it('uses the environment variables of other S3 clients for missing settings', () => {
+  it('falls back to the environment variables of other S3 clients', () => {
     const env = { ...ENV, AWS_SESSION_TOKEN: 'x', AWS_REGION: 'eu-1', AWS_ENDPOINT_URL: 'https://a.example' };
     const settings = readArchiveSettings('s3://runs', env);
     expect(settings).toMatchObject({ prefix: '', region: 'eu-1', credentials: { sessionToken: 'x' } });

@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/index.js';
 
-/** The address of an archive and the credentials for it. */
+/** An archive's address and credentials. */
 export interface ArchiveSettings {
   /** The address without credentials, for messages: `s3://bucket/prefix`. */
   readonly location: string;
@@ -15,11 +15,11 @@ export interface ArchiveSettings {
     readonly secretAccessKey: string;
     readonly sessionToken?: string;
   };
-  /** Whether the packed file stays on the machine of the run as well. */
+  /** Whether the packed file also stays on the run's host. */
   readonly keepsLocal: boolean;
   /** How often a run is copied while it grows; undefined to copy only packed runs. */
   readonly copyEveryMs: number | undefined;
-  /** The size at which a part of a growing run is complete and the next one begins. */
+  /** The size at which a part of a growing run is complete and the next part starts. */
   readonly growingPartBytes: number;
 }
 
@@ -32,8 +32,8 @@ const DEFAULT_COPY_EVERY_S = 30;
 const DEFAULT_COPY_PART_KIB = 1024;
 
 /**
- * Reads the address of an archive. The credentials come from the environment variables that other S3 clients use, and so do
- * the endpoint and the region if the address lacks them. Throws `INVALID_CONFIG`; no message repeats a credential.
+ * Parses an archive address. The credentials come from the environment variables that other S3 clients use, and so do
+ * the endpoint and the region unless the address sets them. Throws `INVALID_CONFIG`; no message contains a credential.
  *
  * @example
  * readArchiveSettings('s3://runs/team-a?endpoint=https://minio.example.org', process.env).bucket // 'runs'
@@ -48,22 +48,25 @@ export function readArchiveSettings(address: string, env: Environment): ArchiveS
   }
   const unknown = [...url.searchParams.keys()].find((key) => !OPTIONS.some((option) => option === key));
   if (unknown !== undefined)
-    throw createConfigError(`has an unknown option ${JSON.stringify(unknown)}. Known: ${OPTIONS.join(', ')}`);
+    throw createConfigError(
+      `has an unknown option ${JSON.stringify(unknown)}. Supported options: ${OPTIONS.join(', ')}`,
+    );
   const prefix = decodePath(url.pathname);
   const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = env;
   if (accessKeyId === '' || secretAccessKey === '') {
     throw createConfigError(
-      'needs credentials. Set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+      'requires credentials. Set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
     );
   }
   const copyEveryS = readNumber(url, 'copy_every_s', { min: 0, max: 86_400, fallback: DEFAULT_COPY_EVERY_S });
-  const sessionToken = findFilled(env['AWS_SESSION_TOKEN']);
+  const sessionToken = firstNonEmpty(env['AWS_SESSION_TOKEN']);
   return {
     location: `s3://${url.host}${prefix === '' ? '' : `/${prefix}`}`,
     bucket: url.host,
     prefix,
     endpoint: readEndpoint(url, env),
-    region: findFilled(url.searchParams.get('region'), env['AWS_REGION'], env['AWS_DEFAULT_REGION']) ?? DEFAULT_REGION,
+    region:
+      firstNonEmpty(url.searchParams.get('region'), env['AWS_REGION'], env['AWS_DEFAULT_REGION']) ?? DEFAULT_REGION,
     credentials: {
       accessKeyId,
       secretAccessKey,
@@ -84,9 +87,9 @@ function parseUrl(text: string): URL | undefined {
   }
 }
 
-/** Returns the first text that is not empty: an empty environment variable counts as unset, as in other S3 clients. */
-function findFilled(...texts: readonly (string | null | undefined)[]): string | undefined {
-  return texts.find((text) => typeof text === 'string' && text !== '') ?? undefined;
+/** Returns the first non-empty string: an empty environment variable counts as unset, as in other S3 clients. */
+function firstNonEmpty(...values: readonly (string | null | undefined)[]): string | undefined {
+  return values.find((value) => typeof value === 'string' && value !== '') ?? undefined;
 }
 
 function decodePath(path: string): string {
@@ -98,14 +101,14 @@ function decodePath(path: string): string {
 }
 
 function readEndpoint(address: URL, env: Environment): URL | undefined {
-  const option = findFilled(address.searchParams.get('endpoint'));
-  const variable = findFilled(env['AWS_ENDPOINT_URL_S3']) === undefined ? 'AWS_ENDPOINT_URL' : 'AWS_ENDPOINT_URL_S3';
-  const text = option ?? findFilled(env[variable]);
+  const option = firstNonEmpty(address.searchParams.get('endpoint'));
+  const variable = firstNonEmpty(env['AWS_ENDPOINT_URL_S3']) === undefined ? 'AWS_ENDPOINT_URL' : 'AWS_ENDPOINT_URL_S3';
+  const text = option ?? firstNonEmpty(env[variable]);
   if (text === undefined) return undefined;
   const source = option === undefined ? ` from the environment variable ${variable}` : '';
   const url = parseUrl(text);
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw createConfigError(`has an invalid endpoint${source}. Use an address that begins with https:// or http://`);
+    throw createConfigError(`has an invalid endpoint${source}. Use a URL that starts with https:// or http://`);
   }
   if (url.username !== '' || url.password !== '')
     throw createConfigError(`has an endpoint with credentials${source}. Remove them`);

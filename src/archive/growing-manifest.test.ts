@@ -12,11 +12,11 @@ import type { FileState, GrowingManifest } from './growing-manifest.js';
 
 const PART = 100;
 
-/** Plans parts until there is nothing new, and adds the content of each to `stored`, by number. */
+/** Plans parts until everything is copied, and adds each part's content to `stored`, keyed by part number. */
 function copyAll(from: GrowingManifest, files: readonly FileState[], stored: Map<number, string[]>): GrowingManifest {
   let manifest = from;
   for (let steps = 0; ; steps += 1) {
-    if (steps > 1000) throw new Error('there is always another part');
+    if (steps > 1000) throw new Error('planPart never stops');
     const plan = planPart(manifest, files, PART);
     if (plan === undefined) return manifest;
     const bytes = plan.content.flatMap(({ path, from: at, bytes: count }) =>
@@ -52,7 +52,7 @@ describe('the parts of a growing run', () => {
             expect(bytes).toEqual(Array.from({ length: bytes.length }, (_, index) => `${path}@${index}`));
           }
           expect(manifest.files.map(({ spans }) => countBytes(spans))).toEqual(sizes);
-          // Small parts are replaced, so their number depends on the bytes and not on the steps.
+          // Small parts are replaced, so the number of parts depends on the bytes and not on the steps.
           const total = sizes.reduce((sum, size) => sum + size, 0);
           expect(manifest.parts.length).toBeLessThanOrEqual(total / PART + 1);
         }
@@ -70,7 +70,7 @@ describe('the parts of a growing run', () => {
     expect(planPart(second, [file('meta.1.json', 20, '2'), file('events.jsonl', 5)], PART)).toBeUndefined();
   });
 
-  it('are listed by number, with those that a killed process may have left behind', () => {
+  it('are listed by number, including any left behind by a killed process', () => {
     expect(listPartNumbers(EMPTY_MANIFEST)).toEqual([1]);
     const stored = new Map<number, string[]>();
     const one = copyAll(EMPTY_MANIFEST, [file('a', 10)], stored);
@@ -80,7 +80,7 @@ describe('the parts of a growing run', () => {
 });
 
 describe('a manifest', () => {
-  it('is refused if a byte was changed, or if it lists files outside the run', () => {
+  it('is rejected if a byte changed, or if it lists files outside the run', () => {
     const manifest = copyAll(EMPTY_MANIFEST, [file('stdout.1.log', 300)], new Map());
     const bytes = formatManifest(manifest);
     for (let at = 0; at < bytes.length; at += 1) {

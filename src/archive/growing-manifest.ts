@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseJson } from '../files/index.js';
 
-/** The parts in the archive of a run that has not ended (a growing run), and the bytes of each file that they contain. */
+/** The archived parts of a run that has not ended (a growing run), and which bytes of each file they contain. */
 export interface GrowingManifest {
   /** When the manifest was written, in milliseconds since 1970. */
   readonly copiedAt: number;
@@ -11,19 +11,19 @@ export interface GrowingManifest {
   readonly files: readonly CopiedFile[];
 }
 
-/** An object with bytes of several files. */
+/** An object with bytes from multiple files. */
 export interface Part {
   readonly number: number;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** A file of the run, as far as it was copied. */
+/** The copied part of a run file. */
 export interface CopiedFile {
   readonly path: string;
-  /** Distinguishes the file from a later one with the same name. */
+  /** Distinguishes the file from a later file with the same name. */
   readonly id: string;
-  /** The spans that contain its bytes, in order. */
+  /** The spans with its bytes, in order. */
   readonly spans: readonly Span[];
 }
 
@@ -34,7 +34,7 @@ export interface Span {
   readonly bytes: number;
 }
 
-/** A file on the machine of the run, at one moment. */
+/** The current state of a file on the run's host. */
 export interface FileState {
   readonly path: string;
   readonly id: string;
@@ -44,25 +44,27 @@ export interface FileState {
 /** The next part to upload. `finish` returns the manifest that lists it. */
 export interface PartPlan {
   readonly number: number;
-  /** The bytes it contains, by file, in order. */
+  /** Its byte ranges, in order. */
   readonly content: readonly { readonly path: string; readonly from: number; readonly bytes: number }[];
-  /** The number of the part that it replaces: the last one, if that is still small. */
+  /** The number of the part it replaces: the last part, if that is still small. */
   readonly replaces: number | undefined;
   finish(facts: Pick<Part, 'bytes' | 'sha256'>, now: number): GrowingManifest;
 }
 
 export const EMPTY_MANIFEST: GrowingManifest = { copiedAt: 0, next: 1, parts: [], files: [] };
 
-/** The largest part, as a multiple of `partBytes`: a run that grows fast gets larger parts rather than many. */
+/**
+ * The maximum part size, as a multiple of `partBytes`: a run that grows fast gets larger parts instead of more parts.
+ */
 const MAX_PART_FACTOR = 8;
-/** The maximum number of parts in a manifest; then the run is not copied again until it has ended. */
+/** The maximum number of parts in a manifest. Beyond it, nothing is copied until the run has ended. */
 const MAX_PARTS = 10_000;
 const MAX_FILES = 10_000;
 const MAX_PART_BYTES = 1024 * 1024 * 1024;
 
 /**
- * Plans the next part of a run: the new bytes of its files, together with those of the last part if that is still small. Otherwise
- * a run of many small steps would become thousands of objects. Returns undefined if there is nothing new.
+ * Plans the next part of a run: the new bytes of its files, together with the last part's bytes if that is still small.
+ * Otherwise a run of many small steps would become thousands of objects. Returns undefined if nothing is new.
  */
 export function planPart(
   manifest: GrowingManifest,
@@ -70,37 +72,38 @@ export function planPart(
   partBytes: number,
 ): PartPlan | undefined {
   const last = manifest.parts.at(-1);
-  // The last part is open while it is small: the new part then replaces it and includes its bytes.
+  // While the last part is small, it is open: the new part replaces it and includes its bytes.
   const isOpen = last !== undefined && last.bytes < partBytes;
   const closed = isOpen ? manifest.parts.slice(0, -1) : manifest.parts;
   if (closed.length >= MAX_PARTS || files.length > MAX_FILES) return undefined;
-  const known = new Map(manifest.files.map((file) => [file.path, file]));
-  let left = partBytes * MAX_PART_FACTOR - (isOpen ? last.bytes : 0);
+  const previousFiles = new Map(manifest.files.map((file) => [file.path, file]));
+  let remainingBytes = partBytes * MAX_PART_FACTOR - (isOpen ? last.bytes : 0);
   let at = 0;
   let hasChanges = false;
   const content: { path: string; from: number; bytes: number }[] = [];
-  const copied = new Map<string, CopiedFile>();
+  const copiedFiles = new Map<string, CopiedFile>();
   for (const { path, id, size } of files) {
-    const earlier = known.get(path);
-    // A file that was replaced or truncated is copied from its start.
-    const isSame = earlier?.id === id && countBytes(earlier.spans) <= size;
-    const copiedSpans = isSame ? earlier.spans : [];
+    const previous = previousFiles.get(path);
+    // A replaced or truncated file is copied from its start.
+    const isSameFile = previous?.id === id && countBytes(previous.spans) <= size;
+    const copiedSpans = isSameFile ? previous.spans : [];
     const spans = isOpen ? copiedSpans.filter(({ part }) => part !== last.number) : copiedSpans;
     const from = countBytes(spans);
-    const added = Math.min(size - countBytes(copiedSpans), left);
+    const added = Math.min(size - countBytes(copiedSpans), remainingBytes);
     const bytes = countBytes(copiedSpans) - from + added;
-    if (!isSame || added > 0) hasChanges = true;
+    if (!isSameFile || added > 0) hasChanges = true;
     if (bytes > 0) content.push({ path, from, bytes });
-    copied.set(path, { path, id, spans: bytes > 0 ? [...spans, { part: manifest.next, at, bytes }] : spans });
+    copiedFiles.set(path, { path, id, spans: bytes > 0 ? [...spans, { part: manifest.next, at, bytes }] : spans });
     at += bytes;
-    left -= added;
+    remainingBytes -= added;
   }
   if (!hasChanges) return undefined;
-  const deleted = manifest.files.filter(({ path }) => !copied.has(path));
-  const kept = deleted.map((file) => ({
-    ...file,
-    spans: file.spans.filter(({ part }) => !isOpen || part !== last.number),
-  }));
+  const deletedFiles = manifest.files
+    .filter(({ path }) => !copiedFiles.has(path))
+    .map((file) => ({
+      ...file,
+      spans: file.spans.filter(({ part }) => !isOpen || part !== last.number),
+    }));
   return {
     number: manifest.next,
     content,
@@ -109,17 +112,17 @@ export function planPart(
       copiedAt: now,
       next: manifest.next + 1,
       parts: [...closed, { number: manifest.next, ...facts }],
-      files: [...kept, ...copied.values()],
+      files: [...deletedFiles, ...copiedFiles.values()],
     }),
   };
 }
 
-/** Returns the numbers of all parts that may be in the archive, including those that a killed process left behind. */
+/** Returns the numbers of all parts that might be in the archive, including any left behind by a killed process. */
 export function listPartNumbers({ next, parts }: GrowingManifest): readonly number[] {
   const last = parts.at(-1)?.number ?? 0;
-  const listed = parts.map(({ number }) => number);
-  const replaced = last > 1 && !listed.includes(last - 1) ? [last - 1] : [];
-  return [...listed, ...replaced, next];
+  const listedNumbers = parts.map(({ number }) => number);
+  const replaced = last > 1 && !listedNumbers.includes(last - 1) ? [last - 1] : [];
+  return [...listedNumbers, ...replaced, next];
 }
 
 export function countBytes(spans: readonly Span[]): number {

@@ -17,7 +17,7 @@ import type { S3Server } from './fixtures/open-s3-server.js';
 import type { Archive } from './open-archive.js';
 
 const RUN = '01KA3GROWING';
-/** Parts of 64 KiB, so that a small run has several. */
+/** Parts of 64 KiB, so a small run has more than one. */
 const ADDRESS = 's3://runs/team a?copy_part_kib=64';
 const LINE = '{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"hello"}}\n';
 
@@ -43,14 +43,14 @@ async function readStdout(archive: Archive): Promise<string | undefined> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Lists the names of the objects of the server: `manifest`, `1`, … */
+/** Lists the object names on the server: `manifest`, `1`, … */
 async function listObjects({ directory }: S3Server): Promise<string[]> {
   const found = await readdir(directory, { recursive: true });
   return found.flatMap((path) => /([^/]+)\._S3rver_object$/u.exec(path)?.[1] ?? []).toSorted();
 }
 
 describe('a growing run', () => {
-  it('is read from any machine as far as it was copied, and its packed file replaces its parts', async () => {
+  it('can be read from any host as far as it was copied, until its packed file replaces its parts', async () => {
     const site = await openS3Server();
     const { data, folder, stdout } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
@@ -66,10 +66,12 @@ describe('a growing run', () => {
     expect(await update(archive, folder, copy)).toBe(0);
     for await (const _ of rewriteRunLogs(folder));
     await update(archive, folder, copy);
-    const elsewhere = await archive.openRun(RUN);
-    expect(await elsewhere?.meta(1)).toMatchObject({ engine: 'codex' });
-    expect(elsewhere === undefined ? undefined : await replayRunFolder(elsewhere)).toMatchObject({ status: 'same' });
-    const range = await elsewhere?.openAttempt('stdout', 1);
+    const archivedRun = await archive.openRun(RUN);
+    expect(await archivedRun?.meta(1)).toMatchObject({ engine: 'codex' });
+    expect(archivedRun === undefined ? undefined : await replayRunFolder(archivedRun)).toMatchObject({
+      status: 'same',
+    });
+    const range = await archivedRun?.openAttempt('stdout', 1);
     expect(range === undefined ? '' : (await readSpan(range, 1_000_000, 50)).toString()).toBe(
       expected.slice(1_000_000, 1_000_050),
     );
@@ -99,23 +101,23 @@ describe('a growing run', () => {
     expect(await archive.openRun(RUN)).toBeUndefined();
   });
 
-  it('is copied further by another process, and from the start if a file was replaced', async () => {
+  it('is continued by another process, and copied from the start if a file was replaced', async () => {
     const site = await openS3Server();
     const { folder, stdout } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
     await appendFile(stdout, LINE.repeat(10_000));
     await update(archive, folder);
-    site.seen.length = 0;
+    site.requests.length = 0;
     await appendFile(stdout, LINE);
     await update(archive, folder);
-    expect(site.seen.filter(({ method, url }) => method === 'PUT' && !url.endsWith('manifest'))).toHaveLength(1);
+    expect(site.requests.filter(({ method, url }) => method === 'PUT' && !url.endsWith('manifest'))).toHaveLength(1);
     await writeFile(`${stdout}.new`, 'other\n');
     await rename(`${stdout}.new`, stdout);
     await update(archive, folder);
     expect(await readStdout(archive)).toBe('other\n');
   });
 
-  it('can be read while its last part is replaced by a longer one', async () => {
+  it('can be read while its last part is replaced by a longer part', async () => {
     const site = await openS3Server();
     const { folder, stdout } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
@@ -127,13 +129,13 @@ describe('a growing run', () => {
     expect(reader === undefined ? '' : (await readSpan(reader, 0, 1000)).toString()).toBe(
       '{"type":"thread.started","thread_id":"t"}\n',
     );
-    const late = await (await archive.openRun(RUN))?.openAttempt('stdout', 1);
+    const lateReader = await (await archive.openRun(RUN))?.openAttempt('stdout', 1);
     await archive.remove(RUN);
-    await expect(late?.read(Buffer.alloc(9), 0, 9, 0)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
+    await expect(lateReader?.read(Buffer.alloc(9), 0, 9, 0)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
   });
 
-  it.each(['disconnect', 'unavailable', 'cut', 'corrupt'] as const)(
-    'is copied completely although every third request fails: %s',
+  it.each(['disconnect', 'unavailable', 'truncate', 'corrupt'] as const)(
+    'is copied completely even if every third request fails: %s',
     async (fault) => {
       const site = await openS3Server();
       const { folder, stdout } = await makeRun();
@@ -179,7 +181,7 @@ describe('a growing run', () => {
       await update(archive, folder, copy);
     }
     expect((await listObjects(site)).length).toBeGreaterThan(3);
-    // More parts than one list of the store returns.
+    // More parts than the store returns in one list.
     const files = await readdir(site.directory, { recursive: true });
     const part = files.filter((path) => /\/1\._S3rver_/u.test(path));
     for (let number = 1000; number < 1110; number += 1) {
@@ -198,25 +200,25 @@ describe('a growing run', () => {
     const { folder } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
     await update(archive, folder);
-    const refuse =
+    const createRefusal =
       (status: number): S3Server['fault'] =>
       ({ method, url }) => {
         if (method !== 'GET') return undefined;
         return url.endsWith('/manifest') ? 'corrupt' : { status, code: 'NotImplemented' };
       };
     for (const status of [200, 403, 404, 501]) {
-      site.fault = refuse(status);
-      site.seen.length = 0;
+      site.fault = createRefusal(status);
+      site.requests.length = 0;
       await expect(archive.remove(RUN)).rejects.toMatchObject({
         code: 'ARCHIVE_DAMAGED',
         message: expect.stringContaining('Check that the store supports ListObjects'),
       });
-      // Asked once: a store that does not support a request never will.
-      expect(site.seen.filter(({ url }) => url.includes('max-keys='))).toHaveLength(1);
+      // Not retried: a store that does not support a request never will.
+      expect(site.requests.filter(({ url }) => url.includes('max-keys='))).toHaveLength(1);
     }
   });
 
-  it('is refused if a byte of a part was changed', async () => {
+  it('is rejected if a byte of a part or its manifest changed', async () => {
     const site = await openS3Server();
     const { folder } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
@@ -228,12 +230,12 @@ describe('a growing run', () => {
   });
 
   it(
-    'is copied further after its process was killed at any request, and no extra object stays',
+    'is continued after the copying process was killed at any request, without leftover objects',
     { timeout: 120_000 },
     async () => {
       const program = await bundleProgram(new URL('./fixtures/copy-growing-run.js', import.meta.url));
       const expected = `{"type":"thread.started","thread_id":"t"}\n${LINE.repeat(8000)}`;
-      // Copies the current content, and then more: manifest read, part, manifest, part deleted, and so on.
+      // The requests of a copy: read the manifest, write a part, write the manifest, delete a part, and so on.
       for (let killAt = 1; ; killAt += 1) {
         const site = await openS3Server();
         const { folder, stdout } = await makeRun();
@@ -247,7 +249,7 @@ describe('a growing run', () => {
           if (wasKilled || (count += 1) < killAt) return undefined;
           wasKilled = true;
           child.kill('SIGKILL');
-          // With even numbers the request still reaches the store.
+          // For even numbers, the request still reaches the store.
           return killAt % 2 === 0 ? undefined : 'disconnect';
         };
         await once(child, 'exit');

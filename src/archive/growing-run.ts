@@ -25,14 +25,16 @@ import { putObject } from './upload-file.js';
 
 /** Larger than the manifest of the longest run. */
 const MAX_MANIFEST_BYTES = 32 * 1024 * 1024;
-/** The number of parts that a reader caches. The files of a run grow together, so most reads are from the same part. */
+/** The number of parts a reader caches. A run's files grow together, so most reads are from the same part. */
 const MAX_CACHED_PARTS = 2;
-/** How many times a reader fetches the manifest again because the run was copied again in the meantime. */
+/** How often a reader fetches the manifest again because the run was copied again meanwhile. */
 const MAX_REFRESHES = 5;
 
 /** Copies a growing run to the archive. */
 export interface GrowingCopy {
-  /** Uploads new content and returns the number of uploaded parts. Stops after a part if `shouldStop` returns true. */
+  /**
+   * Uploads new content and returns the number of uploaded parts. Stops after any part once `shouldStop` returns true.
+   */
   update(files: readonly AuditFile[], shouldStop?: () => boolean): Promise<number>;
   /** Whether the archive has any part of the run. */
   hasParts(): Promise<boolean>;
@@ -46,13 +48,14 @@ export function createGrowingCopy(
 ): GrowingCopy {
   let manifest: GrowingManifest | undefined;
 
-  /** Loads the manifest of an earlier update or process, and deletes the parts that it left behind. */
+  /** Loads the manifest of an earlier update or process, and deletes its leftover parts. */
   async function load(): Promise<GrowingManifest> {
     if (manifest !== undefined) return manifest;
     const found = await fetchManifest(client, runId);
     if (found !== undefined) {
-      const listed = new Set(found.parts.map(({ number }) => number));
-      for (const number of listPartNumbers(found)) if (!listed.has(number)) await deletePart(client, runId, number);
+      const listedNumbers = new Set(found.parts.map(({ number }) => number));
+      for (const number of listPartNumbers(found))
+        if (!listedNumbers.has(number)) await deletePart(client, runId, number);
     }
     manifest = found ?? EMPTY_MANIFEST;
     return manifest;
@@ -62,7 +65,8 @@ export function createGrowingCopy(
     hasParts: async () => (await load()).parts.length > 0,
     async update(files, shouldStop = () => false) {
       let current = await load();
-      // Loaded again after a failure: the archive may have the new manifest or not, and may still have the replaced part.
+      // Reloaded after a failure: the archive might already have the new manifest, and might still have the replaced
+      // part.
       manifest = undefined;
       let uploaded = 0;
       for (
@@ -84,7 +88,7 @@ export function createGrowingCopy(
   };
 }
 
-/** Removes the parts of a run and its manifest; harmless if there are none. */
+/** Removes a run's parts and manifest, if any. */
 export async function removeGrowingRun(client: S3Client, runId: string): Promise<void> {
   const manifest = await fetchManifest(client, runId).catch((error: unknown) => {
     if (error instanceof ArchiveError && error.code === 'ARCHIVE_DAMAGED') return 'damaged' as const;
@@ -92,16 +96,16 @@ export async function removeGrowingRun(client: S3Client, runId: string): Promise
   });
   if (manifest === 'damaged') await deleteListedParts(client, runId);
   else for (const number of listPartNumbers(manifest ?? EMPTY_MANIFEST)) await deletePart(client, runId, number);
-  // Deleted last, so that after a crash the next process still finds the remaining parts.
+  // Deleted last, so the next process still finds the remaining parts after a crash.
   if (manifest !== undefined) await client.send({ method: 'DELETE', key: getManifestKey(runId) });
 }
 
-/** Deletes the parts that the store lists, page by page, until it lists no others. */
+/** Deletes the parts that the store lists, page by page, until none are left. */
 async function deleteListedParts(client: S3Client, runId: string): Promise<void> {
   const deleted = new Set<number>();
   for (;;) {
     const names = await client.listNames(getRunKey(runId)).catch((error: unknown) => {
-      // Reported as a fault of this run: the archive itself can be used.
+      // Reported as a fault of this run, since the archive itself is usable.
       if (!(error instanceof ArchiveError) || error.code !== 'ARCHIVE_REFUSED') throw error;
       const reason = 'it is damaged, and the store does not list the parts of the run';
       const advice =
@@ -132,7 +136,7 @@ export async function openGrowingRun(client: S3Client, runId: string): Promise<R
   return readRunFiles(files, { place: `${client.location}/${getRunKey(runId)}`, name: runId });
 }
 
-/** Reads files from parts, each fetched in full and compared with its SHA-256. */
+/** Reads files from parts. Each part is fetched in full, and its SHA-256 is verified. */
 function createPartReader(client: S3Client, runId: string, initial: GrowingManifest) {
   const cached = new Map<number, Promise<Uint8Array | undefined>>();
   let manifest = initial;
@@ -161,7 +165,7 @@ function createPartReader(client: S3Client, runId: string, initial: GrowingManif
     }
   }
 
-  /** Fetches the manifest again after a part was replaced by a longer one. */
+  /** Fetches the manifest again after a part was replaced by a longer part. */
   async function refresh(path: string, id: string): Promise<CopiedFile> {
     refreshes += 1;
     const latest = refreshes > MAX_REFRESHES ? undefined : await fetchManifest(client, runId);
@@ -180,15 +184,15 @@ function createPartReader(client: S3Client, runId: string, initial: GrowingManif
     return {
       stat: async () => ({ size }),
       async read(buffer, offset, length, position) {
-        const wanted = Math.min(length, size - position);
-        if (wanted <= 0) return { bytesRead: 0 };
+        const maxLength = Math.min(length, size - position);
+        if (maxLength <= 0) return { bytesRead: 0 };
         for (;;) {
           const found = findSpan(file, position);
           const bytes = found === undefined ? undefined : await readPart(found.part);
           if (found !== undefined && bytes !== undefined) {
-            const piece = bytes.subarray(found.at, Math.min(found.end, found.at + wanted));
-            buffer.set(piece, offset);
-            return { bytesRead: piece.length };
+            const chunk = bytes.subarray(found.at, Math.min(found.end, found.at + maxLength));
+            buffer.set(chunk, offset);
+            return { bytesRead: chunk.length };
           }
           file = await refresh(file.path, file.id);
         }
@@ -200,7 +204,7 @@ function createPartReader(client: S3Client, runId: string, initial: GrowingManif
   return { openFile };
 }
 
-/** Finds the part that contains a position of a file, and the position within that part. */
+/** Finds the part that contains a file position, and the position within that part. */
 function findSpan({ spans }: CopiedFile, position: number) {
   let start = 0;
   for (const { part, at, bytes } of spans) {
@@ -210,27 +214,27 @@ function findSpan({ spans }: CopiedFile, position: number) {
   return undefined;
 }
 
-/** Reads the bytes of a planned part from the files of the run. */
+/** Reads the bytes of a planned part from the run's files. */
 async function readContent({ content }: PartPlan, files: readonly AuditFile[]): Promise<Buffer<ArrayBuffer>> {
   const byPath = new Map(files.map((file) => [file.path, file]));
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   for (const { path, from, bytes } of content) {
     const file = await byPath.get(path)?.open();
     try {
-      const piece = file === undefined ? undefined : await readSpan(file, from, bytes);
-      if (piece?.length !== bytes) {
+      const chunk = file === undefined ? undefined : await readSpan(file, from, bytes);
+      if (chunk?.length !== bytes) {
         // Not a fault of the archive: with this code, the caller skips only this run.
         throw new ArchiveError(
           'ARCHIVE_DAMAGED',
           `"${path}" was replaced while it was being copied. It will be copied again.`,
         );
       }
-      pieces.push(piece);
+      chunks.push(chunk);
     } finally {
       await file?.close();
     }
   }
-  return Buffer.concat(pieces);
+  return Buffer.concat(chunks);
 }
 
 async function fetchManifest(client: S3Client, runId: string): Promise<GrowingManifest | undefined> {

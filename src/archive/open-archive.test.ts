@@ -21,15 +21,15 @@ const RUN = '01KA3ARCHIVED';
 const PART = 64 * 1024;
 
 /** Creates bytes that cannot be compressed. */
-function createNoise(bytes: number): Buffer {
+function createIncompressibleBytes(bytes: number): Buffer {
   const blocks = Array.from({ length: Math.ceil(bytes / 32) }, (_, index) =>
     createHash('sha256').update(String(index)).digest(),
   );
   return Buffer.concat(blocks).subarray(0, bytes);
 }
 
-/** Packs a run with this content of stdout; for short content also with its events. */
-async function makePacked(stdout: string | Buffer = 'hello\n'): Promise<{ data: string; path: string }> {
+/** Packs a run with this stdout; if it is short, including its events. */
+async function makePackedRun(stdout: string | Buffer = 'hello\n'): Promise<{ data: string; path: string }> {
   const data = await makeFolder({});
   const audit = join(data, 'runs', RUN, '.audit');
   await mkdir(audit, { recursive: true });
@@ -55,7 +55,7 @@ async function upload(archive: Archive, path: string, options: Parameters<Archiv
   }
 }
 
-/** Returns the file in which the server stores the packed run. */
+/** Returns the path of the packed run on the server. */
 function getObjectPath({ directory }: S3Server): string {
   return join(directory, 'runs', 'team a', `${getPackedRunName(RUN)}._S3rver_object`);
 }
@@ -69,9 +69,9 @@ async function readStdout(archive: Archive): Promise<Buffer> {
 }
 
 describe('an archived run', () => {
-  it('is read, replayed and removed from any machine', async () => {
+  it('can be read, replayed and removed from any host', async () => {
     const site = await openS3Server();
-    const { path } = await makePacked();
+    const { path } = await makePackedRun();
     const archive = await site.open();
     expect(await archive.openRun(RUN)).toBeUndefined();
     await upload(archive, path);
@@ -85,32 +85,32 @@ describe('an archived run', () => {
     expect(await archive.openRun(RUN)).toBeUndefined();
   });
 
-  it('needs two requests for a small run, and reads single ranges of a large one', async () => {
+  it('takes two requests if it is small, and is read in ranges if it is large', async () => {
     const site = await openS3Server();
-    const small = await makePacked();
+    const small = await makePackedRun();
     const archive = await site.open();
     await upload(archive, small.path);
-    site.seen.length = 0;
+    site.requests.length = 0;
     await readStdout(archive);
-    expect(site.seen.map(({ method }) => method)).toEqual(['HEAD', 'GET']);
+    expect(site.requests.map(({ method }) => method)).toEqual(['HEAD', 'GET']);
 
-    const content = createNoise(3_000_000);
-    await upload(archive, (await makePacked(content)).path);
+    const content = createIncompressibleBytes(3_000_000);
+    await upload(archive, (await makePackedRun(content)).path);
     const folder = await archive.openRun(RUN);
     const file = await folder?.openAttempt('stdout', 1);
-    site.seen.length = 0;
+    site.requests.length = 0;
     const buffer = Buffer.alloc(100);
     expect(await file?.read(buffer, 0, 100, 2_000_000)).toEqual({ bytesRead: 100 });
     expect(buffer.equals(content.subarray(2_000_000, 2_000_100))).toBe(true);
-    expect(site.seen).toHaveLength(2);
+    expect(site.requests).toHaveLength(2);
     expect((await readStdout(archive)).equals(content)).toBe(true);
   });
 
   it('is uploaded in parts if it is large', async () => {
     const site = await openS3Server();
-    const { path } = await makePacked(createNoise(2_000_000));
+    const { path } = await makePackedRun(createIncompressibleBytes(2_000_000));
     await upload(await site.open({ partBytes: PART }), path);
-    const parts = site.seen.filter(({ url }) => url.includes('partNumber='));
+    const parts = site.requests.filter(({ url }) => url.includes('partNumber='));
     expect(parts.length).toBeGreaterThan(20);
     expect((await readFile(getObjectPath(site))).equals(await readFile(path))).toBe(true);
   });
@@ -119,75 +119,77 @@ describe('an archived run', () => {
     ['its first part', 1],
     ['seven parts', 7],
     ['its last request', 'completed'],
-  ] as const)('is uploaded from where an upload stopped: after %s', async (_, stopped) => {
+  ] as const)('resumes an upload that stopped after %s', async (_, stopAfter) => {
     const site = await openS3Server();
-    const { path } = await makePacked(createNoise(2_000_000));
+    const { path } = await makePackedRun(createIncompressibleBytes(2_000_000));
     const options: ArchiveOptions = { partBytes: PART };
     let stored: UploadProgress | undefined;
     const onProgress = async (progress: UploadProgress) => {
       stored = progress;
-      if (progress.etags.length === stopped) throw new Error('killed');
+      if (progress.etags.length === stopAfter) throw new Error('killed');
     };
     const failure = await upload(await site.open(options), path, { onProgress }).catch(String);
-    expect(failure).toBe(stopped === 'completed' ? undefined : 'Error: killed');
-    site.seen.length = 0;
+    expect(failure).toBe(stopAfter === 'completed' ? undefined : 'Error: killed');
+    site.requests.length = 0;
     await upload(await site.open(options), path, { progress: stored });
     const isPart = ({ url }: { readonly url: string }) => url.includes('partNumber=');
-    expect(site.seen.filter(isPart).map(({ url }) => url)).not.toContainEqual(expect.stringContaining('partNumber=1&'));
-    expect(site.seen.filter(({ url }) => url.includes('uploads='))).toEqual([]);
+    expect(site.requests.filter(isPart).map(({ url }) => url)).not.toContainEqual(
+      expect.stringContaining('partNumber=1&'),
+    );
+    expect(site.requests.filter(({ url }) => url.includes('uploads='))).toEqual([]);
     expect((await readFile(getObjectPath(site))).equals(await readFile(path))).toBe(true);
   });
 
   it('is uploaded from the start if the store no longer has the parts', async () => {
     const site = await openS3Server();
-    const { path } = await makePacked(createNoise(2_000_000));
-    const lost = { upload_id: 'lost', part_bytes: PART, etags: ['0'.repeat(32)] };
+    const { path } = await makePackedRun(createIncompressibleBytes(2_000_000));
+    const lostUpload = { upload_id: 'lost', part_bytes: PART, etags: ['0'.repeat(32)] };
     site.fault = ({ url }) => (url.includes('uploadId=lost') ? { status: 404, code: 'NoSuchUpload' } : undefined);
-    await upload(await site.open({ partBytes: PART }), path, { progress: lost });
+    await upload(await site.open({ partBytes: PART }), path, { progress: lostUpload });
     expect((await readFile(getObjectPath(site))).equals(await readFile(path))).toBe(true);
   });
 });
 
 const UPLOAD_ID = 'earlier';
 
-/** Returns the uploads that were aborted. */
-function listAborted({ seen }: S3Server): string[] {
-  return seen.flatMap(({ method, url }) =>
+/** Lists the ids of aborted uploads. */
+function listAbortedUploads({ requests }: S3Server): string[] {
+  return requests.flatMap(({ method, url }) =>
     method === 'DELETE' ? (new URL(url, 'http://localhost').searchParams.get('uploadId') ?? []) : [],
   );
 }
 
 describe('an upload that will not be completed', () => {
-  it('is aborted if its parts have another size', async () => {
+  it('is aborted if its parts have a different size', async () => {
     const site = await openS3Server();
-    const { path } = await makePacked(createNoise(300_000));
+    const { path } = await makePackedRun(createIncompressibleBytes(300_000));
     const progress = { upload_id: UPLOAD_ID, part_bytes: 2 * PART, etags: ['0'.repeat(32)] };
     await upload(await site.open({ partBytes: PART }), path, { progress });
-    expect(listAborted(site)).toEqual([UPLOAD_ID]);
+    expect(listAbortedUploads(site)).toEqual([UPLOAD_ID]);
     expect((await readFile(getObjectPath(site))).equals(await readFile(path))).toBe(true);
   });
 
   it('is aborted if the store cannot complete it', async () => {
     const site = await openS3Server();
-    const { path } = await makePacked(createNoise(300_000));
+    const { path } = await makePackedRun(createIncompressibleBytes(300_000));
     site.fault = ({ method, url }) =>
       method === 'POST' && url.includes('uploadId=') ? { status: 200, code: 'InternalError' } : undefined;
     await expect(upload(await site.open({ partBytes: PART }), path)).rejects.toMatchObject({ code: 'ARCHIVE_DAMAGED' });
-    expect(listAborted(site)).toHaveLength(1);
+    expect(listAbortedUploads(site)).toHaveLength(1);
   });
 
   it('is aborted when the run is removed', async () => {
     const site = await openS3Server();
     const progress = { upload_id: UPLOAD_ID, part_bytes: PART, etags: [] };
     await (await site.open()).remove(RUN, { progress });
-    expect(listAborted(site)).toEqual([UPLOAD_ID]);
+    expect(listAbortedUploads(site)).toEqual([UPLOAD_ID]);
   });
 });
 
 describe('an upload', () => {
-  it.each(['disconnect', 'unavailable', 'cut'] as const)('is retried after %s', async (fault) => {
+  it.each(['disconnect', 'unavailable', 'truncate'] as const)('is retried after %s', async (fault) => {
     const site = await openS3Server();
-    const { path } = await makePacked();
+    const { path } = await makePackedRun();
     let left = 2;
     site.fault = () => (left-- > 0 ? fault : undefined);
     const archive = await site.open();
@@ -195,21 +197,21 @@ describe('an upload', () => {
     expect((await readStdout(archive)).toString()).toBe('hello\n');
   });
 
-  it('is removed and reported if its bytes were changed on the way', async () => {
+  it('is removed and reported if its bytes were corrupted in transit', async () => {
     const site = await openS3Server();
-    const { path } = await makePacked();
+    const { path } = await makePackedRun();
     site.fault = ({ method }) => (method === 'PUT' ? 'corrupt' : undefined);
     const archive = await site.open();
     await expect(upload(archive, path)).rejects.toMatchObject({ code: 'ARCHIVE_DAMAGED' });
     expect(await archive.openRun(RUN)).toBeUndefined();
   });
 
-  it('is read back if the ETag of the store is not an MD5', async () => {
+  it("is read back if the store's ETag is not an MD5", async () => {
     const site = await openS3Server();
-    const { path } = await makePacked(createNoise(300_000));
-    // The test server computes a different ETag for objects made of parts.
+    const { path } = await makePackedRun(createIncompressibleBytes(300_000));
+    // The test server computes a different ETag for multipart uploads.
     await upload(await site.open({ partBytes: PART }), path);
-    const reads = site.seen.filter(({ method }) => method === 'GET');
+    const reads = site.requests.filter(({ method }) => method === 'GET');
     expect(reads.length).toBeGreaterThan(0);
   });
 });
@@ -238,7 +240,7 @@ describe('an archive', () => {
 
   it.each(cases)('%s is reported as %s', async (_, code, openBroken) => {
     const site = await openS3Server();
-    const { path } = await makePacked();
+    const { path } = await makePackedRun();
     const archive = await openBroken(site);
     const problem: unknown = await upload(archive, path).catch((error: unknown) => error);
     expect(problem).toMatchObject({ code });
@@ -249,29 +251,29 @@ describe('an archive', () => {
   it('is checked by writing, reading and deleting an object', async () => {
     const site = await openS3Server();
     await (await site.open()).check();
-    expect(site.seen.map(({ method }) => method)).toEqual(['PUT', 'GET', 'DELETE']);
+    expect(site.requests.map(({ method }) => method)).toEqual(['PUT', 'GET', 'DELETE']);
     site.fault = ({ method }) => (method === 'GET' ? 'corrupt' : undefined);
     await expect((await site.open()).check()).rejects.toMatchObject({ code: 'ARCHIVE_DAMAGED' });
   });
 });
 
-describe('the check of an archive', () => {
+describe('checking an archive', () => {
   it.each<[string, Fault, string]>([
     ['reading is refused', { status: 403, code: 'AccessDenied' }, 'ARCHIVE_REFUSED'],
     ['the bytes are wrong', 'corrupt', 'ARCHIVE_DAMAGED'],
-  ])('deletes its object even if %s', async (_, fault, code) => {
+  ])('deletes the test object even if %s', async (_, fault, code) => {
     const site = await openS3Server();
     site.fault = ({ method }) => (method === 'GET' ? fault : undefined);
     await expect((await site.open()).check()).rejects.toMatchObject({ code });
-    expect(site.seen.map(({ method }) => method)).toEqual(['PUT', 'GET', 'DELETE']);
+    expect(site.requests.map(({ method }) => method)).toEqual(['PUT', 'GET', 'DELETE']);
   });
 });
 
-describe('an object that is not the uploaded one', () => {
+describe('an object that differs from the upload', () => {
   it('is reported if it was removed while it was being read', async () => {
     const site = await openS3Server();
     const archive = await site.open();
-    await upload(archive, (await makePacked(createNoise(2_000_000))).path);
+    await upload(archive, (await makePackedRun(createIncompressibleBytes(2_000_000))).path);
     const file = await (await archive.openRun(RUN))?.openAttempt('stdout', 1);
     await archive.remove(RUN);
     const read = file?.read(Buffer.alloc(9), 0, 9, 1_000_000);
@@ -291,7 +293,7 @@ describe('an object that is not the uploaded one', () => {
   ])('is reported if it was %s', async (_, damage) => {
     const site = await openS3Server();
     const archive = await site.open();
-    await upload(archive, (await makePacked(createNoise(2_000_000))).path);
+    await upload(archive, (await makePackedRun(createIncompressibleBytes(2_000_000))).path);
     const object = getObjectPath(site);
     await damage(object, await readFile(object));
     await expect(readStdout(archive)).rejects.toMatchObject({

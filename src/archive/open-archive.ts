@@ -11,26 +11,26 @@ import type { S3RetryOptions } from './s3-client.js';
 import { abortUpload, requireBucket, uploadFile } from './upload-file.js';
 import type { Upload } from './upload-file.js';
 
-/** An S3 store for the runs of all machines: packed, or in parts while they grow. */
+/** An S3 store for the runs of all hosts: packed, or in parts while they grow. */
 export interface Archive {
   /** For messages: `s3://bucket/prefix`. */
   readonly location: string;
-  /** Whether packed runs stay on the machine of the run as well. */
+  /** Whether packed runs also stay on the run's host. */
   readonly keepsLocal: boolean;
   /** How often a run is copied while it grows; undefined if only packed runs are uploaded. */
   readonly copyEveryMs: number | undefined;
-  /** Opens the copy of a growing run in order to update it. Only one process at a time may use it. */
+  /** Opens the copy of a growing run for updating. Only one process at a time may use it. */
   openGrowingCopy(runId: string): GrowingCopy;
-  /** Uploads a packed run, which replaces its parts; resolves once it is proven that the archive has the same bytes. */
+  /** Uploads a packed run, which replaces its parts; resolves once the archived bytes are verified. */
   upload(runId: string, file: ReadableFile, options?: Pick<Upload, 'progress' | 'onProgress'>): Promise<void>;
-  /** Opens a packed run, or the copied part of a growing one; undefined if the archive has neither. */
+  /** Opens a packed run, or the copied part of a growing run; undefined if the archive has neither. */
   openRun(runId: string): Promise<RunFolder | undefined>;
   /**
-   * Removes a run, both its packed file and its parts; does nothing if the archive has neither. With the progress of an
-   * incomplete upload, removes the uploaded parts of that file as well.
+   * Removes a run's packed file and parts, if any. With the progress of an incomplete upload, also removes that file's
+   * uploaded parts.
    */
   remove(runId: string, options?: Pick<Upload, 'progress'>): Promise<void>;
-  /** Writes, reads and deletes a small object; throws an `ArchiveError` if one of these steps fails. */
+  /** Writes, reads and deletes a small object; throws an `ArchiveError` if a step fails. */
   check(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export interface ArchiveOptions {
 }
 
 /**
- * Opens the archive of a configuration. Sends nothing yet.
+ * Opens the configured archive. Sends no request yet.
  *
  * @example
  * const archive = await openArchive(readArchiveSettings('s3://runs/team-a', process.env))
@@ -70,7 +70,7 @@ export async function openArchive(settings: ArchiveSettings, options: ArchiveOpt
       await removeGrowingRun(client, runId);
     },
     async openRun(runId) {
-      // The packed file is tried again last: the run may have been packed, and its parts removed, in between.
+      // The packed file is tried again last, in case the run was packed, and its parts removed, meanwhile.
       return (await openPacked(runId)) ?? (await openGrowingRun(client, runId)) ?? openPacked(runId);
     },
     async remove(runId, { progress } = {}) {
@@ -80,11 +80,11 @@ export async function openArchive(settings: ArchiveSettings, options: ArchiveOpt
     },
     async check() {
       const key = `check-${randomUUID()}`;
-      const body = Buffer.from('Sluice checks that it can use this archive.\n');
+      const body = Buffer.from('Sluice checks whether it can use this archive.\n');
       requireBucket(client, await client.send({ method: 'PUT', key, body }));
       const range = { range: `bytes=7-${body.length - 1}` };
       const found = await client.send({ method: 'GET', key, headers: range }).catch(async (error: unknown) => {
-        // Reports why reading failed, even if deleting fails too.
+        // Deleting can fail too, but the reported error is why reading failed.
         await client.send({ method: 'DELETE', key }).catch(() => undefined);
         throw error;
       });
@@ -93,7 +93,7 @@ export async function openArchive(settings: ArchiveSettings, options: ArchiveOpt
         throw createDamagedError(
           client,
           key,
-          'the bytes read are not the bytes written',
+          'the bytes read differ from the bytes written',
           'Check that the store supports range requests.',
         );
     },

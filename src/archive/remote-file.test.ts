@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { openRemoteFile } from './remote-file.js';
 import type { S3Client, S3Response } from './s3-client.js';
 
-/** An object of 1 MiB whose ranges are returned all at once, when `release` is called. */
-function createHeldClient() {
+/** Creates a client for a 1 MiB object. All requested ranges are returned together when `release` is called. */
+function createPausedClient() {
   const content = Buffer.alloc(1024 * 1024, 'a').fill('b', 512 * 1024);
-  const held: (() => void)[] = [];
+  const pendingResponses: (() => void)[] = [];
   const respond = (status: number, body: Uint8Array<ArrayBuffer>, headers = {}): S3Response => ({
     status,
     headers: new Headers(headers),
@@ -18,21 +18,21 @@ function createHeldClient() {
       if (method === 'HEAD') return respond(200, new Uint8Array(), { 'content-length': String(content.length) });
       const [, start, end] = /^bytes=(\d+)-(\d+)$/u.exec(headers?.['range'] ?? '') ?? [];
       await new Promise<void>((resolve) => {
-        held.push(resolve);
+        pendingResponses.push(resolve);
       });
       return respond(206, content.subarray(Number(start), Number(end) + 1));
     },
     listNames: async () => [],
   };
   const release = (): void => {
-    for (const answer of held) answer();
+    for (const respondNow of pendingResponses) respondNow();
   };
-  return { client, held, release };
+  return { client, pendingResponses, release };
 }
 
 describe('a remote file', () => {
   it('returns the requested bytes to concurrent readers', async () => {
-    const { client, held, release } = createHeldClient();
+    const { client, pendingResponses, release } = createPausedClient();
     const file = await openRemoteFile(client, 'key');
     const read = async (position: number): Promise<string> => {
       const buffer = Buffer.alloc(4);
@@ -40,7 +40,7 @@ describe('a remote file', () => {
       return buffer.toString();
     };
     const reads = [read(600_000), read(0), read(700_000), read(100_000)];
-    await expect.poll(() => held.length).toBe(4);
+    await expect.poll(() => pendingResponses.length).toBe(4);
     release();
     expect(await Promise.all(reads)).toEqual(['bbbb', 'aaaa', 'bbbb', 'aaaa']);
   });

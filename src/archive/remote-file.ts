@@ -2,20 +2,20 @@ import type { ReadableFile } from '../base/index.js';
 import { ArchiveError } from './archive-error.js';
 import type { S3Client } from './s3-client.js';
 
-/** The fewest bytes that a request fetches, so that one request is enough for a small file or the end of a larger one. */
+/** The minimum number of bytes to fetch, so one request is enough for a small file or the end of a larger file. */
 const MIN_FETCHED_BYTES = 64 * 1024;
-/** The most bytes that a request fetches: sequential reads fetch larger and larger pieces, up to this size. */
+/** The maximum number of bytes to fetch: sequential reads fetch ever larger blocks, up to this size. */
 const MAX_FETCHED_BYTES = 8 * 1024 * 1024;
 
-/** Bytes of an object, and the position of the first. */
+/** Consecutive bytes of an object, and the position of the first byte. */
 interface Block {
   readonly start: number;
   readonly bytes: Uint8Array;
 }
 
 /**
- * Opens an object to read any part of it; undefined if it does not exist. Closing the file does nothing. Reading
- * fails if the object was replaced after it was opened.
+ * Opens an object for random access; undefined if it does not exist. Closing the file does nothing. Reading fails if
+ * the object was replaced after it was opened.
  */
 export async function openRemoteFile(client: S3Client, key: string): Promise<ReadableFile | undefined> {
   const head = await client.send({ method: 'HEAD', key });
@@ -53,17 +53,17 @@ export async function openRemoteFile(client: S3Client, key: string): Promise<Rea
       const wanted = Math.min(length, size - position, MAX_FETCHED_BYTES);
       if (wanted <= 0) return { bytesRead: 0 };
       const isCached = position >= block.start && position < block.start + block.bytes.length;
-      // The returned block, because a concurrent read may replace the cached one.
+      // Uses the returned block, because a concurrent read can replace the cached block.
       const { start, bytes } = isCached ? block : await fetchBlock(position, wanted);
-      const found = bytes.subarray(position - start, position - start + wanted);
-      buffer.set(found, offset);
-      return { bytesRead: found.length };
+      const requested = bytes.subarray(position - start, position - start + wanted);
+      buffer.set(requested, offset);
+      return { bytesRead: requested.length };
     },
     close: async () => undefined,
   };
 }
 
-/** Creates the error for an object that is not what was uploaded. */
+/** Creates the error for an object that differs from the upload. */
 export function createDamagedError(
   { location }: S3Client,
   key: string,

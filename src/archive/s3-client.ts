@@ -7,7 +7,7 @@ import type { ArchiveSettings } from './archive-settings.js';
 /** A request to an S3-compatible object store. */
 export interface S3Request {
   readonly method: 'GET' | 'PUT' | 'POST' | 'HEAD' | 'DELETE';
-  /** Below the prefix; undefined for the bucket itself. */
+  /** Relative to the prefix; undefined for the bucket itself. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export interface S3Request {
   readonly maxBytes?: number;
 }
 
-/** A response, read completely. */
+/** A response with its complete body. */
 export interface S3Response {
   readonly status: number;
   readonly headers: Headers;
@@ -28,13 +28,13 @@ export interface S3Response {
 /** Sends requests; see {@link createS3Client}. */
 export interface S3Client {
   readonly location: string;
-  /** Returns the response, also if its status is 404, 412 or 416; throws an `ArchiveError` for any other failure. */
+  /** Returns the response even if its status is 404, 412 or 416; throws an `ArchiveError` for any other failure. */
   send(request: S3Request): Promise<S3Response>;
   /** Lists the names of the objects in a folder, at most {@link MAX_LISTED} of them. */
   listNames(folder: string): Promise<readonly string[]>;
 }
 
-/** The number of attempts per request, the pause after the first one, and the timeout of each. */
+/** The number of attempts per request, the pause after the first attempt, and the timeout of each. */
 export interface S3RetryOptions {
   readonly maxAttempts: number;
   readonly firstPauseMs: number;
@@ -44,15 +44,15 @@ export interface S3RetryOptions {
 const DEFAULT_RETRY: S3RetryOptions = { maxAttempts: 4, firstPauseMs: 250, timeoutMs: 30_000 };
 /** The slowest accepted connection: long bodies get more time than `timeoutMs`. */
 const BYTES_PER_MS = 100;
-/** The maximum length of a response unless the request sets another: error documents and lists are small. */
+/** The default maximum length of a response: error documents and lists are small. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
-/** A list of this many keys, which have at most 1,024 bytes each, fits into {@link MAX_RESPONSE_BYTES}. */
+/** A list of this many keys, of at most 1,024 bytes each, fits into {@link MAX_RESPONSE_BYTES}. */
 const MAX_LISTED = 100;
 
 /**
- * Creates a client for S3-compatible stores. Failures that may be temporary (connections, timeouts, 429, 5xx) are retried with
- * growing pauses, then reported as an `ArchiveError`. Requests are signed with `aws4fetch`; no message or log contains a
- * credential.
+ * Creates a client for S3-compatible stores. Transient failures (connections, timeouts, 429, 5xx) are retried with
+ * increasing delays, then reported as an `ArchiveError`. Requests are signed with `aws4fetch`; no message or log
+ * contains a credential.
  */
 export async function createS3Client(
   settings: ArchiveSettings,
@@ -129,8 +129,8 @@ export async function createS3Client(
 }
 
 function formatUrl({ bucket, prefix, endpoint, region }: ArchiveSettings, { key, query = {} }: S3Request): string {
-  // A store other than AWS rarely has a host name per bucket. AWS expects one, but not if the bucket's name has a dot: its
-  // certificate would not match.
+  // Stores other than AWS rarely have a host name per bucket. AWS expects one unless the bucket name contains a dot,
+  // because its certificate would not match.
   const isBucketInHost = endpoint === undefined && !bucket.includes('.');
   const base = endpoint ?? new URL(`https://${isBucketInHost ? `${bucket}.` : ''}s3.${region}.amazonaws.com`);
   const parts = [...(isBucketInHost ? [] : [bucket]), ...(key === undefined ? [] : [prefix, key])].filter(
@@ -145,7 +145,7 @@ function formatUrl({ bucket, prefix, endpoint, region }: ArchiveSettings, { key,
   return url.href;
 }
 
-/** The status for a request that the store does not support. */
+/** The status of a request that the store does not support. */
 const NOT_IMPLEMENTED = 501;
 
 function isTransient({ status, code }: S3Response): boolean {
@@ -194,7 +194,7 @@ async function readBody(response: Response, maxBytes: number, location: string):
   return Buffer.concat(chunks);
 }
 
-/** Returns the reason why `fetch` failed, which is in the cause of its error. */
+/** Returns why `fetch` failed, which is in its error's cause. */
 function describeFailure(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : undefined;

@@ -105,9 +105,9 @@ describe('a run that is still running', () => {
     await machine.pass(0);
     await machine.pass(30_000);
     await machine.restart();
-    machine.s3.seen.length = 0;
+    machine.s3.requests.length = 0;
     await machine.pass(30_000);
-    expect(machine.s3.seen.filter(({ method }) => method === 'PUT')).toEqual([]);
+    expect(machine.s3.requests.filter(({ method }) => method === 'PUT')).toEqual([]);
     await machine.print('two\n');
     await machine.pass(30_000);
     expect(await machine.readElsewhere()).toBe('one\ntwo\n');
@@ -133,7 +133,7 @@ describe('a run that is still running', () => {
     const off = await openMachine('s3://runs/a?copy_every_s=0');
     await off.print('one\n');
     await off.stop();
-    expect(off.s3.seen).toEqual([]);
+    expect(off.s3.requests).toEqual([]);
   });
 
   it.each([
@@ -166,13 +166,13 @@ describe('a run that is still running', () => {
     await short.print('one\n');
     await short.end();
     await short.pass(30_000);
-    expect(short.s3.seen.some(({ method, url }) => method === 'PUT' && url.includes('growing'))).toBe(false);
+    expect(short.s3.requests.some(({ method, url }) => method === 'PUT' && url.includes('growing'))).toBe(false);
     expect(await short.listObjects()).toEqual([`${RUN}.zip`]);
     const off = await openMachine('s3://runs/a?copy_every_s=0');
     await off.print('one\n');
     await off.pass(0);
     await off.pass(100_000);
-    expect(off.s3.seen).toEqual([]);
+    expect(off.s3.requests).toEqual([]);
   });
 
   it('is copied also after its end if its folder is too large to be packed', async () => {

@@ -106,9 +106,9 @@ describe('a packed run', () => {
     await packRunFolder(site.data, 'early');
     await site.sweep();
     expect(await readArchived(site, 'early')).toEqual(['.audit/stdout.1.log']);
-    site.s3.seen.length = 0;
+    site.s3.requests.length = 0;
     await site.sweep();
-    expect(site.s3.seen).toEqual([]);
+    expect(site.s3.requests).toEqual([]);
     await site.sweep('s3://runs/b');
     expect(await readArchived(site, 'early', 's3://runs/b')).toBeDefined();
   });

@@ -124,7 +124,7 @@ describe('a run of another machine', () => {
     s3.fault = () => 'disconnect';
     await store.createRun({ id: '01KA3WAITING', spec: sampleSpec(), state: 'queued', now: 0 });
     expect((await get(`/v1/runs/01KA3WAITING/raw/1/stdout`)).status).toBe(404);
-    expect(s3.seen).toEqual([]);
+    expect(s3.requests).toEqual([]);
     await end();
     const problem = await readJson(get(`/v1/runs/${RUN}/raw/1/stdout`));
     expect(problem).toMatchObject({ status: 503, code: 'ARCHIVE_UNAVAILABLE' });
