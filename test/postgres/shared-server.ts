@@ -1,13 +1,13 @@
 /**
- * Runs one PostgreSQL for its parent process, prints its URL in one line, and ends it when its stdin is closed, also
- * when the parent was killed, since the system then closes the pipe.
+ * Runs a PostgreSQL server for the parent process and prints its URL on one line. Stops the server when stdin is
+ * closed, which also happens when the parent is killed.
  */
 import { rm } from 'node:fs/promises';
 import { createPostgresServer, UNSAFE_BUT_FAST } from './postgres-server.js';
 
 const folder = process.argv[2];
 if (folder === undefined) throw new Error('usage: shared-server.ts FOLDER');
-// Ctrl-C reaches the whole group: the parent ends first, which closes the pipe and so ends this process.
+// Ctrl-C reaches the whole process group. The parent exits first and closes the pipe, which stops this process.
 process.on('SIGINT', () => undefined);
 const server = await createPostgresServer(folder, UNSAFE_BUT_FAST);
 try {

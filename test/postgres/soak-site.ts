@@ -10,9 +10,9 @@ import { createPostgresServer, SURVIVES_KILLS } from './postgres-server.js';
 import type { PostgresServer } from './postgres-server.js';
 import { FOLDER_PREFIX } from './sweep-leftovers.js';
 
-const TALKER = 'i=0; while [ $i -lt 10 ]; do echo "line $i of $1"; sleep 0.03; i=$((i+1)); done\n';
-/** Records that it was started, works for a moment and reports what its instructions contain. */
-const AGENT = `echo "$SLUICE_ISSUE_REF $SLUICE_RUN_ID" >> "$SLUICE_REPO_DIR/effects"
+const PRINTING_SCRIPT = 'i=0; while [ $i -lt 10 ]; do echo "line $i of $1"; sleep 0.03; i=$((i+1)); done\n';
+/** Records that it was started, works briefly and reports its instructions as the status. */
+const AGENT_SCRIPT = `echo "$SLUICE_ISSUE_REF $SLUICE_RUN_ID" >> "$SLUICE_REPO_DIR/effects"
 sleep 0.1
 printf '{"issue_ref":"%s","run_id":"%s","status":"%s","changes":{},"tests":"n/a","summary":"Done."}' \
   "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" "$SLUICE_INSTRUCTIONS" > "$SLUICE_RUN_DIR/work_result.json"
@@ -22,24 +22,26 @@ printf '{"issue_ref":"%s","run_id":"%s","status":"%s","changes":{},"tests":"n/a"
 export interface SoakSite {
   readonly folder: string;
   readonly database: PostgresServer;
-  /** The address of the server. */
+  /** The Sluice server's URL. */
   readonly url: string;
   readonly server: ChildProcess;
-  /** Kills a worker at random, and starts another. */
+  /** Kills a random worker and starts another. */
   replaceWorker(): Promise<void>;
 }
 
-/** The number of working folders; each is used by one run at a time. */
+/** The number of working folders; only one run at a time uses each. */
 export const WORK_FOLDERS = 8;
 const WORKERS = 2;
 const PROGRAM = new URL('./fixtures/soak-program.js', import.meta.url);
 
-/** Creates a site for the running test. */
+/** Creates a site for the current test. */
 export async function makeSoakSite({ isDurable }: { readonly isDurable: boolean }): Promise<SoakSite> {
   const databaseFolder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
   const database = await createPostgresServer(databaseFolder, isDurable ? [] : SURVIVES_KILLS);
   await database.start();
-  const folder = await realpath(await makeFolder({ 'talker.sh': TALKER, 'agent.sh': AGENT, 'data/.keep': '' }));
+  const folder = await realpath(
+    await makeFolder({ 'print.sh': PRINTING_SCRIPT, 'agent.sh': AGENT_SCRIPT, 'data/.keep': '' }),
+  );
   for (let number = 0; number < WORK_FOLDERS; number += 1)
     await mkdir(join(folder, 'work', String(number)), { recursive: true });
   const program = await bundleProgram(PROGRAM);
@@ -47,9 +49,9 @@ export async function makeSoakSite({ isDurable }: { readonly isDurable: boolean 
   const start = async (role: string): Promise<{ child: ChildProcess; line: string }> => {
     const child = program.start([role, database.url, folder]);
     children.add(child);
-    const [printed] = (await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])) as [unknown];
-    if (!Buffer.isBuffer(printed)) throw new Error(`the ${role} ended by itself`);
-    return { child, line: printed.toString().trim() };
+    const [output] = (await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])) as [unknown];
+    if (!Buffer.isBuffer(output)) throw new Error(`the ${role} exited unexpectedly`);
+    return { child, line: output.toString().trim() };
   };
   const kill = async (child: ChildProcess): Promise<void> => {
     children.delete(child);
@@ -79,7 +81,7 @@ export async function makeSoakSite({ isDurable }: { readonly isDurable: boolean 
   };
 }
 
-/** Measures the memory of a process in bytes, and its open descriptors. */
+/** Measures a process's memory in bytes and its open file descriptors. */
 export async function measureProcess(pid: number): Promise<{ readonly bytes: number; readonly descriptors: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? '0';

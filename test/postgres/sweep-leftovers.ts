@@ -1,24 +1,24 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Folders of test servers are named with this prefix, the pid of their creator, a dash and a random part. */
+/** Test server folders are named with this prefix, their creator's pid, a dash and a random suffix. */
 export const FOLDER_PREFIX = 'sluice-postgres-';
 
-/** Ends servers and removes folders in `parent` whose creators ended without cleaning up. */
+/** Kills servers and removes folders in `parent` whose creators exited without cleaning up. */
 export async function sweepLeftovers(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(FOLDER_PREFIX)) continue;
     const creator = Number(name.slice(FOLDER_PREFIX.length).split('-')[0]);
     if (!(creator > 0) || isRunning(creator)) continue;
     const folder = join(parent, name);
-    await endServer(join(folder, 'data'));
-    // A folder of another user is removed by that user's next test run.
+    await killServer(join(folder, 'data'));
+    // Another user's folder is removed by that user's next test run.
     await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
-/** Ends a server. Since pids are reused, the process must have been started with this folder. */
-async function endServer(data: string): Promise<void> {
+/** Kills a server. Since pids are reused, the process must have been started with this folder. */
+async function killServer(data: string): Promise<void> {
   const pid = Number((await readText(join(data, 'postmaster.pid'))).split('\n')[0]);
   if (!(pid > 0) || !isRunning(pid)) return;
   const command = await readText(`/proc/${pid}/cmdline`);

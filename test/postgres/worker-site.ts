@@ -12,20 +12,20 @@ import { makeSite } from './fresh-database.js';
 export interface WorkerSite {
   readonly url: string;
   readonly data: string;
-  /** Repositories to work in; each is used by one order at a time. */
+  /** Repositories to work in; only one order at a time uses each. */
   readonly repositories: readonly string[];
   /** A git repository that orders share, each in its own worktree. */
   readonly shared: string;
   startWorker(): StartedWorker;
-  /** One line for each time an agent had a lasting effect: issue and run id. */
+  /** One line per execution of an agent: issue and run id. */
   readEffects(): Promise<string[]>;
-  /** The times when each order reached each stage, as written by `recordStages`. */
+  /** When each order reached each stage, as written by `recordStages`. */
   readStages(): Promise<string[]>;
 }
 
 export interface StartedWorker {
   readonly child: ChildProcess;
-  /** Resolves when it claims orders, or has ended. */
+  /** Resolves once the worker claims orders or has exited. */
   readonly ready: Promise<unknown>;
   readonly isReady: boolean;
 }
@@ -33,18 +33,17 @@ export interface StartedWorker {
 const PROGRAM = new URL('./fixtures/worker-program.js', import.meta.url);
 const EFFECT_AGENT = join(PROJECT, 'test/postgres/fixtures/effect-agent.sh');
 
-/** Options of a site. */
 export interface SiteOptions {
   readonly url?: string;
-  /** Workers in each process, each with its own connections. */
+  /** Workers per process, each with its own connections. */
   readonly workersPerProcess?: number;
   readonly leaseMs?: number;
   readonly reconcileMs?: number;
-  /** The maximum number of concurrent orders of all workers together; 0 for no limit. */
+  /** The maximum number of concurrent orders across all workers; 0 for no limit. */
   readonly atOnce?: number;
 }
 
-/** Creates a site for the running test. */
+/** Creates a site for the current test. */
 export async function makeWorkerSite(repositoryCount: number, options: SiteOptions = {}): Promise<WorkerSite> {
   const [url, folder] = [options.url ?? (await makeSite()), await makeFolder({ effects: '', stages: '' })];
   const program = await bundleProgram(PROGRAM);
@@ -57,7 +56,7 @@ export async function makeWorkerSite(repositoryCount: number, options: SiteOptio
   const data = join(folder, 'data');
   const effects = join(folder, 'effects');
   const stages = join(folder, 'stages');
-  // Short leases, so that orders of a killed worker are found soon.
+  // Short leases, so a killed worker's orders are found quickly.
   const { workersPerProcess = 1, leaseMs = 2000, reconcileMs = 500, atOnce = 0 } = options;
   const numbers = [workersPerProcess, leaseMs, reconcileMs, atOnce].map(String);
   const args = [url, data, EFFECT_AGENT, effects, stages, ...numbers];

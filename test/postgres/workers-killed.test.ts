@@ -4,15 +4,15 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLead } from '../../src/orders/index.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import { report } from '../report.js';
-import { findViolations, hasOpenWork, readOrders } from './work-done.js';
+import { findViolations, hasOpenWork, readOrders } from './check-orders.js';
 import { makeWorkerSite, type WorkerSite } from './worker-site.js';
 
 /** Larger in `npm run torture`: four workers, two thousand orders, one kill per second until everything is done. */
 const ORDERS = Number(process.env['ORDERS'] ?? 40);
 const WORKERS = Number(process.env['WORKERS'] ?? 2);
 const KILLS = Number(process.env['WORKER_KILLS'] ?? 2);
-/** The time between two kills, so that each hits workers that are busy. */
-const KILL_MS = 1000;
+/** The time between two kills, so each kill hits busy workers. */
+const KILL_INTERVAL_MS = 1000;
 
 async function submitOrders({ data, repositories }: WorkerSite, store: Store): Promise<void> {
   const wrappers = { scripted: { type: 'script', command: ['/bin/sh'], inject: 'env' } } as const;
@@ -29,7 +29,7 @@ async function submitOrders({ data, repositories }: WorkerSite, store: Store): P
   await lead.close();
 }
 
-/** Keeps this many workers running and kills the oldest busy one from time to time, until all work is done. */
+/** Keeps the workers running and periodically kills the oldest busy worker, until all work is done. */
 async function drain(site: WorkerSite, store: Store): Promise<number> {
   const workers = Array.from({ length: WORKERS }, () => site.startWorker());
   onTestFinished(() => {
@@ -38,24 +38,24 @@ async function drain(site: WorkerSite, store: Store): Promise<number> {
   await Promise.all(workers.map(async ({ ready }) => ready));
   let kills = 0;
   while (await hasOpenWork(store)) {
-    await sleep(KILL_MS);
-    const oldest = workers.findIndex(({ isReady }) => isReady);
-    if (kills === KILLS || oldest === -1) continue;
-    const [killed] = workers.splice(oldest, 1, site.startWorker());
+    await sleep(KILL_INTERVAL_MS);
+    const oldestIndex = workers.findIndex(({ isReady }) => isReady);
+    if (kills === KILLS || oldestIndex === -1) continue;
+    const [killed] = workers.splice(oldestIndex, 1, site.startWorker());
     killed?.child.kill('SIGKILL');
     kills += 1;
   }
-  const ends = workers.map(async ({ child, ready }) => {
+  const exits = workers.map(async ({ child, ready }) => {
     await ready;
     child.kill('SIGTERM');
     return once(child, 'exit');
   });
-  expect(await Promise.all(ends)).toEqual(workers.map(() => [0, null]));
+  expect(await Promise.all(exits)).toEqual(workers.map(() => [0, null]));
   return kills;
 }
 
-describe('workers in several processes that are killed from time to time', () => {
-  it('execute no order twice, and leave nothing open', { timeout: 120_000 + ORDERS * 1000 }, async () => {
+describe('workers in multiple processes that are periodically killed', () => {
+  it('execute no order twice, and finish all work', { timeout: 120_000 + ORDERS * 1000 }, async () => {
     const site = await makeWorkerSite(16);
     const store = await openStore(site.url);
     onTestFinished(async () => store.close());
@@ -65,9 +65,9 @@ describe('workers in several processes that are killed from time to time', () =>
     expect(orders).toHaveLength(ORDERS);
     expect(await findViolations(site, store, orders)).toEqual([]);
     expect((await store.listOutbox({ state: 'waiting' })).items).toEqual([]);
-    const asked = orders.filter(({ decision }) => decision?.action === 'needs-human').length;
+    const needsHuman = orders.filter(({ decision }) => decision?.action === 'needs-human').length;
     report(
-      `${WORKERS} workers, ${kills} kills: ${ORDERS} orders executed, 0 twice; ${asked} passed to a person because their process exit is unknown`,
+      `${WORKERS} workers, ${kills} kills: ${ORDERS} orders executed, 0 twice; ${needsHuman} passed to a person because their process exit is unknown`,
     );
   });
 });

@@ -4,7 +4,7 @@ import type { OrderRecord } from '../../src/records/index.js';
 import type { Store } from '../../src/store/index.js';
 import type { WorkerSite } from './worker-site.js';
 
-/** Checks for orders that are not settled, and comments that are not delivered. */
+/** Whether any order is not settled or any comment not delivered. */
 export async function hasOpenWork(store: Store): Promise<boolean> {
   const lists = await Promise.all([
     store.listOrders({ open: true, limit: 1 }),
@@ -24,38 +24,38 @@ export async function readOrders(store: Store): Promise<OrderRecord[]> {
   return orders;
 }
 
-/** Lists violated invariants, as messages. Only an order whose worker was killed may go to a person. */
+/** Lists violated invariants, as messages. Only orders whose worker was killed may need a human decision. */
 export async function findViolations(
   site: WorkerSite,
   store: Store,
   orders: readonly OrderRecord[],
 ): Promise<string[]> {
   const effects = await site.readEffects();
-  const comments = join(site.data, 'comments');
-  const texts = await Promise.all(
-    (await readdir(comments))
+  const commentFolder = join(site.data, 'comments');
+  const commentFiles = await Promise.all(
+    (await readdir(commentFolder))
       .filter((name) => name.endsWith('.md'))
-      .map(async (name) => readFile(join(comments, name), 'utf8')),
+      .map(async (name) => readFile(join(commentFolder, name), 'utf8')),
   );
-  const markers = texts.flatMap((text) => text.match(/^Trigger: .*$/gm) ?? []);
+  const triggers = commentFiles.flatMap((text) => text.match(/^Trigger: .*$/gm) ?? []);
   const violations: string[] = [];
   for (const { order, run, decision, state } of orders) {
     const { issue_ref: issueRef } = order;
-    const times = effects.filter((line) => line === `${issueRef} ${order.run_id}`).length;
+    const executedTimes = effects.filter((line) => line === `${issueRef} ${order.run_id}`).length;
     const executions = (await store.listExecutions({ issueRef })).items.length;
     const issue = await store.findIssue(issueRef);
     if (state !== 'settled' || executions !== 1) violations.push(`${issueRef}: ${state}, ${executions} executions`);
     if (issue?.last_run_number !== 1) violations.push(`${issueRef}: ${issue?.last_run_number} runs`);
-    if (times > 1) violations.push(`${issueRef}: done ${times} times`);
+    if (executedTimes > 1) violations.push(`${issueRef}: executed ${executedTimes} times`);
     const expected = decision?.action === 'advance' ? 'review' : 'needs-human';
     if (issue?.state !== expected) violations.push(`${issueRef}: ${decision?.action} and ${issue?.state}`);
     if (decision?.action === 'needs-human' && (await store.findRun(run))?.result?.error?.code !== 'WORKER_GONE') {
       violations.push(`${issueRef}: passed to a person although its worker was not lost: ${decision.reason}`);
     }
-    if (decision?.action === 'advance' && times !== 1) violations.push(`${issueRef}: advanced without effect`);
+    if (decision?.action === 'advance' && executedTimes !== 1) violations.push(`${issueRef}: advanced without effect`);
   }
-  if (texts.length !== orders.length || markers.length !== orders.length) {
-    violations.push(`${orders.length} orders, ${texts.length} files of comments, ${markers.length} comments`);
+  if (commentFiles.length !== orders.length || triggers.length !== orders.length) {
+    violations.push(`${orders.length} orders, ${commentFiles.length} comment files, ${triggers.length} comments`);
   }
   return violations;
 }
