@@ -3,7 +3,7 @@ import { selectRasp } from './contract/emitted-invariants.contract.js';
 import { DONE, codex, translateLines } from './contract/translate-lines.contract.js';
 import type { Scenario, Translated } from './contract/translate-lines.contract.js';
 
-/* How the output of each engine becomes RASP and FCMP. Details of one engine are tested beside it. */
+/* How each engine's output becomes RASP and FCMP. Engine-specific details are tested next to each engine. */
 
 const gemini = (response: string) => ({
   session_id: 'g-1',
@@ -30,13 +30,13 @@ function listRaspTypes({ emitted }: Translated): readonly string[] {
   return selectRasp(emitted).map(({ event }) => event.type);
 }
 
-/** Lists the session ids of the events that refer to bytes. */
+/** Lists the session ids of events that refer to bytes. */
 function listSessions({ emitted }: Translated): readonly (string | undefined)[] {
   const spoken = selectRasp(emitted).filter(({ raw_ref }) => raw_ref !== null);
   return [...new Set(spoken.map(({ correlation }) => correlation.session_id))];
 }
 
-/** The same answer from each engine, ended by the engine's end signal. */
+/** The same answer from each engine, followed by the engine's end signal. */
 const ENDED: Readonly<Record<string, (answer: string) => Scenario>> = {
   codex: (answer) => ({ engine: 'codex', stdout: [codex.thread(), codex.message(answer), codex.completed()] }),
   gemini: (answer) => ({ engine: 'gemini', stderr: [gemini(answer)] }),

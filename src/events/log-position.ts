@@ -1,9 +1,9 @@
 import { SluiceError } from '../base/index.js';
 import type { Emitted } from './protocol/translator-output.js';
 
-/** The position of an event in its log: its number for FCMP, attempt and number for RASP. */
+/** An event's position in its log: its number for FCMP, attempt and number for RASP. */
 export interface LogPosition {
-  /** 0 for FCMP, whose numbers continue over all attempts. */
+  /** 0 for FCMP, whose numbers continue across attempts. */
   readonly attempt: number;
   readonly seq: number;
 }

@@ -390,7 +390,7 @@ describe('unreadable output', () => {
 describe('a number that is invalid in an event', () => {
   const item = { id: 'i', type: 'command_execution', command: 'ls', aggregated_output: '', status: 'failed' };
   const opencode = (type: string, fields: object) => ({ type, timestamp: 1, sessionID: 's', ...fields });
-  // `1e999` is read as infinity, which JSON cannot write.
+  // `1e999` is parsed as infinity, which JSON cannot represent.
   it.each<[string, Parameters<typeof translateLines>[0]]>([
     ['codex', { stdout: [{ type: 'item.completed', item: { ...item, exit_code: 1.5 } }] }],
     ['gemini', { stdout: [{ session_id: 's', error: { type: 'Error', message: 'no', code: 429.5 } }] }],

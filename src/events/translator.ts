@@ -13,16 +13,16 @@ const UNKNOWN_EXIT: ProcessExit = { exitCode: null, signal: null };
 
 /** Options for a translator. */
 export interface TranslatorOptions {
-  /** The program that printed the bytes: a built-in engine or one of `engines`; `auto` detects it from the bytes. */
+  /** The engine that printed the bytes: a built-in engine or one of `engines`; `auto` detects it from the bytes. */
   readonly engine: EngineName | 'auto' | (string & {});
-  /** Engines in addition to the built-in ones, made with `defineEngine`. */
+  /** Additional engines, created with `defineEngine`. */
   readonly engines?: readonly Engine[] | undefined;
   readonly runId: string;
   /** The number of the attempt, counted from 1. */
   readonly attempt: number;
   /**
-   * `interactive` (default): the agent may ask questions, which a person answers. `auto`: the verdict on the output decides
-   * whether the run succeeds.
+   * `interactive` (default): the agent may ask questions, which a user answers. `auto`: the verdict on the output
+   * decides whether the run succeeds.
    */
   readonly mode?: 'auto' | 'interactive' | undefined;
   /** The last FCMP number the run has used; 0 for the first attempt. */
@@ -41,7 +41,7 @@ export interface TranslatorOptions {
 
 /** Turns the bytes of one attempt into events. */
 export interface Translator {
-  /** Reads the next bytes of a stream, or of the agent's input (`stdin`); they may be split anywhere. */
+  /** Reads the next bytes of a stream, or of the agent's input (`stdin`); they can be split anywhere. */
   push(stream: CapturedStream, bytes: Uint8Array): Emitted[];
   /**
    * Marks the end of the bytes: emits pending events, and returns the final state. `end` includes this; call `drain` first if you
@@ -51,11 +51,11 @@ export interface Translator {
   drain(exit?: ProcessExit): Drained;
   /** Returns the current state without ending the attempt: whether the agent has ended its turn, and how. */
   peek(): Omit<Drained, 'events'>;
-  /** Ends the attempt after the process has ended: emits pending events and judges how the attempt ended. */
+  /** Ends the attempt after the process has exited: emits pending events and judges how the attempt ended. */
   end(end: AttemptEnd): Emitted[];
-  /** Returns the bytes that frames cover so far. */
+  /** Returns the bytes covered by frames so far. */
   coverage(): Coverage;
-  /** Returns the counts of unknown types and fields; null if there are none. */
+  /** Returns the counts of unknown types and fields, or null if everything was known. */
   drift(): DriftSummary | null;
 }
 

@@ -4,12 +4,12 @@ import type { RaspData } from '../protocol/rasp-event.js';
 import { boundDetail } from '../mapping/bound-detail.js';
 import { omitMissing } from '../reading/record-fields.js';
 
-/** The maximum length of a message in an event; some engines print entire HTTP responses as a message. */
+/** The maximum length of a message in an event; some engines print whole HTTP responses as a message. */
 const MAX_MESSAGE = 4096;
 
 const HTTP_STATUS = /(?:\b(?:status(?:[ _]code)?["']?:?|HTTP(?:\/[\d.]+)?)|"code":)\s*([45]\d\d)\b/iu;
 
-/** Converts an engine's error to the data of its event. Missing fields are guessed from the message. */
+/** Converts an engine's error to event data. Missing fields are guessed from the message. */
 export function toEngineErrorData(error: EngineErrorReport): RaspData<'diagnostic.engine.error'> {
   const message = shorten(error.message);
   const status = error.httpStatus ?? findStatus(message);
@@ -57,7 +57,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * Returns the first characters of a text as a copy: a slice would keep the entire text in memory.
+ * Returns the first characters of a string as a copy: a slice would keep the whole string in memory.
  *
  * @example
  * truncate('abc', 2) // 'ab'

@@ -4,13 +4,13 @@ import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { DriftSummary } from '../protocol/translator-output.js';
 import { truncate } from './engine-error.js';
 
-/** The maximum length of the text in a raw event; its `raw_ref` refers to all of the bytes. */
+/** The maximum text length in a raw event; its `raw_ref` covers all bytes. */
 const MAX_RAW_TEXT = 64 * 1024;
 
-/** The maximum length of the name of an unknown type or field in a message. */
+/** The maximum length of an unknown type or field name in a message. */
 const MAX_NAME = 200;
 
-/** The confidence of a frame that could not be read. */
+/** The confidence of a frame that could not be parsed. */
 const RAW_CONFIDENCE = 0.3;
 
 const PROBLEM_CODES = {
@@ -19,18 +19,18 @@ const PROBLEM_CODES = {
   too_long: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW',
 } as const;
 
-/** Tracks which bytes are being read, and emits the events that do not depend on the engine: raw events, warnings, drift. */
+/** Tracks the bytes being read and emits the engine-independent events: raw events, warnings, drift. */
 export class FrameEvents {
   readonly #writer: EventWriter;
   readonly drift = new DriftCounter();
   readonly #endsUnparsed = { stdout: false, stderr: false, pty: false, stdin: false };
   #frame: Frame | null = null;
   #followsUnparsed = false;
-  /** Whether something was reported about the frame: a frame without a report becomes raw. */
+  /** Whether anything was reported about the frame; a frame without a report becomes raw. */
   isHandled = true;
   /** Fields of the frame's record that no event contains. */
   #rest: Record<string, unknown> | null = null;
-  /** Whether the frame was already reported as raw; a frame with several unknown records is reported once. */
+  /** Whether the frame was already reported as raw; a frame with multiple unknown records is reported once. */
   #isRaw = false;
 
   constructor(writer: EventWriter) {
@@ -49,14 +49,14 @@ export class FrameEvents {
     this.#isRaw = false;
   }
 
-  /** Ends a frame. If the reader did not report it, it becomes raw with a warning, so that nothing is lost. */
+  /** Ends a frame. If the reader did not report it, it becomes raw with a warning, so nothing is lost. */
   close(frame: Frame): void {
     if (!this.isHandled) this.unparsed(undefined, undefined);
     if (this.#rest !== null && !this.#isRaw) this.#writer.addDetail(this.#rest);
     if (frame.kind === 'json' && frame.encoding === 'binary') this.#writer.warn('INVALID_UTF8');
   }
 
-  /** Clears the reference to bytes, because later events are not based on any. */
+  /** Clears the byte reference: later events are not based on any bytes. */
   clearReference(): void {
     this.#frame = null;
     this.#writer.rawRef = null;
@@ -94,7 +94,7 @@ export class FrameEvents {
     if (!this.#isRaw) this.raw(frame.text);
     this.#isRaw = true;
     this.#endsUnparsed[frame.stream] = true;
-    // Of consecutive lines that cannot be read, only the first gets a warning.
+    // Only the first of consecutive unparseable lines gets a warning.
     if (!this.#followsUnparsed || reason !== 'UNPARSED_CONTENT_FELL_BACK_TO_RAW') {
       this.#writer.warn(reason, message, { confidence: RAW_CONFIDENCE });
       if (frame.kind === 'text' && frame.encoding === 'binary') this.#writer.warn('INVALID_UTF8');
@@ -143,10 +143,10 @@ export class FrameEvents {
   }
 }
 
-/** Limit on distinct types and paths that are counted; a hostile program could print a new one with every line. */
+/** Limit on the distinct types and paths counted; a malicious agent could print a new one on every line. */
 const MAX_NAMES = 1000;
 
-/** Counts unknown types and fields, so that a change in a program's format is noticed. */
+/** Counts unknown types and fields, which reveals changes in an engine's output format. */
 class DriftCounter {
   readonly #types = new Map<string, number>();
   readonly #fields = new Map<string, number>();
@@ -160,7 +160,7 @@ class DriftCounter {
     return count(this.#fields, path) === 1;
   }
 
-  /** Returns the counts; null if everything was known. */
+  /** Returns the counts, or null if everything was known. */
   summary(attempt: Pick<DriftSummary, 'run_id' | 'attempt_number' | 'engine' | 'engine_version'>): DriftSummary | null {
     if (this.#types.size === 0 && this.#fields.size === 0) return null;
     return {
@@ -172,7 +172,7 @@ class DriftCounter {
   }
 }
 
-/** Counts an occurrence of a name and returns the count; 0 for a new name over the limit. */
+/** Counts an occurrence of a name and returns its count, or 0 for a new name over the limit. */
 function count(names: Map<string, number>, name: string): number {
   const before = names.get(name) ?? 0;
   if (before === 0 && names.size >= MAX_NAMES) return 0;

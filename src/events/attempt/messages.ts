@@ -9,19 +9,21 @@ interface OpenMessage {
   text: string;
 }
 
-/** Limit on open messages; if a program opens more, the oldest is closed. */
+/** Limit on open messages; beyond it, the oldest is closed. */
 const MAX_OPEN = 256;
 
-/** Limit on the text of all open messages; beyond it the current message is closed, and later text starts a new one. */
+/**
+ * Limit on the total text in open messages; beyond it, the current message is closed and later text starts a new one.
+ */
 const MAX_OPEN_LENGTH = 2 * MAX_MESSAGE_LENGTH;
 
-/** Gives every message an id, ends each exactly once, and looks for the done marker in the agent's own messages. */
+/** Assigns message ids, ends each message exactly once, and looks for the done marker in the agent's own messages. */
 export class Messages {
   readonly #writer: EventWriter;
   readonly #open = new Map<string, OpenMessage>();
   #openLength = 0;
   #count = 0;
-  /** The agent's last complete message, which may be a question. */
+  /** The agent's last complete message, which might be a question. */
   last = '';
   #doneMarkers = 0;
 
@@ -63,7 +65,7 @@ export class Messages {
     this.#finish(open.id, open.text, open.parent);
   }
 
-  /** Ends the messages that the engine left open, in the order in which they were opened. */
+  /** Ends the messages that the engine left open, oldest first. */
   closeAll(): void {
     for (const key of this.#open.keys()) this.close({ key });
   }
@@ -112,15 +114,14 @@ function withParent({ parent }: { readonly parent: string | null }): { parent_to
   return parent === null || parent === '' ? undefined : { parent_tool_call_id: parent };
 }
 
-/** A fenced block that begins like JSON. */
+/** A fenced block that starts like JSON. */
 const FENCED_JSON = /```(?:json|jsonc|json5)?[ \t]*\r?\n\s*[{[]/iu;
 
 /** Longer messages are not searched; their text is still in the event. */
 const MAX_LENGTH = 4 * 1024 * 1024;
 
 /**
- * Returns the JSON object or array in a message: the entire text, a `<json>` block or a fenced block; undefined if there is
- * none. This runs for every message and most are plain text, so only those that look like JSON are parsed.
+ * Returns the JSON object or array in a message (the whole message, a `<json>` block or a fenced block), or undefined. This runs for every message and most are plain text, so only those that look like JSON are parsed.
  *
  * @example
  * readStructuredPayload('Done.\n```json\n{"ok":true}\n```') // { ok: true }
@@ -129,10 +130,10 @@ export function readStructuredPayload(text: string): unknown {
   return mayContainPayload(text) ? findPayload(text) : undefined;
 }
 
-/** Returns the JSON value in a text, which may be anywhere, even directly after a word. */
+/** Returns the first JSON value in a string; it can be anywhere, even directly after a word. */
 export function findPayload(text: string): unknown {
   if (text.length > MAX_LENGTH || !/[{[]/u.test(text)) return undefined;
-  // Parsed strictly: a payload is shown next to the text, and a wrong one is worse than none.
+  // Parsed strictly: the payload is shown next to the text, and a wrong payload is worse than none.
   const result = parse(text, undefined, { profile: text.includes('<json>') ? 'tagged' : 'generic' });
   return result.ok && typeof result.value === 'object' && result.value !== null ? result.value : undefined;
 }
@@ -146,11 +147,14 @@ function mayContainPayload(text: string): boolean {
 /** The marker as JSON, and as JSON inside a JSON string. Old agents print it in lower case. */
 const MARKER = /\\?"__(?:SKILL_DONE|skill_done)__\\?"\s*:\s*true\b/u;
 
-/** Skill instructions, which may quote the marker: an agent that prints them has not finished. An unclosed block extends to the end. */
+/**
+ * Skill instructions, which can quote the marker: an agent that prints them has not finished. An unclosed block extends
+ * to the end.
+ */
 const QUOTED_SKILL = /<skill_content\b[^]*?(?:<\/skill_content>|$)/gu;
 
 /**
- * Whether the agent reports in this text that it has finished. Pass only the agent's own messages.
+ * Whether a message from the agent says that it has finished. Pass only the agent's own messages.
  *
  * @example
  * hasDoneMarker('{"__SKILL_DONE__": true}') // true

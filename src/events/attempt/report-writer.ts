@@ -25,7 +25,7 @@ import { ToolCalls } from './tool-calls.js';
 import { UsageTotals } from './usage-totals.js';
 import { FrameEvents } from './frame-events.js';
 
-/** The last report of each kind, from which the end of an attempt is judged. */
+/** The last report of each kind, used to judge how an attempt ended. */
 interface Outcome {
   readonly endSignal: EndSignal | null;
   readonly runtimeError: string | null;
@@ -36,7 +36,7 @@ interface Outcome {
   readonly usage: Usage | null;
 }
 
-/** Turns a reader's reports about an attempt into events, and collects the evidence of how it ended. */
+/** Turns a reader's reports into events, and collects evidence of how the attempt ended. */
 export class ReportWriter implements Report {
   readonly #writer: EventWriter;
   readonly #frames: FrameEvents;
@@ -82,12 +82,12 @@ export class ReportWriter implements Report {
     this.#usage = new UsageTotals(outcome.usage);
   }
 
-  /** The version of the program, if it prints it. */
+  /** The engine's version, if it prints it. */
   get version(): string | null {
     return this.#version;
   }
 
-  /** Whether the program prints plain text instead of records; plain text has no end signal. */
+  /** Whether the engine prints plain text instead of records; plain text has no end signal. */
   get isPlainText(): boolean {
     return this.#isPlainText;
   }
@@ -270,7 +270,7 @@ export class ReportWriter implements Report {
   }
 }
 
-/** Reads the frames of one attempt with its engine. */
+/** Reads an attempt's frames with its engine. */
 export class Attempt {
   readonly #frames: FrameEvents;
   readonly #reader: Reader;
@@ -294,7 +294,7 @@ export class Attempt {
     this.#frames.close(frame);
   }
 
-  /** Passes a blank line to the reader. It is not an event, but readers that join lines of text need it. */
+  /** Passes a blank line to the reader. It is not an event, but readers that join lines need it. */
   readBlank(frame: BlankFrame): void {
     this.#reader.blank?.(frame);
   }
@@ -305,7 +305,7 @@ export class Attempt {
     this.#frames.noise();
   }
 
-  /** Ends reading after the last frame. */
+  /** Called after the last frame. */
   endReading(exit: ProcessExit): void {
     this.#reader.end(exit);
     this.report.messages.closeAll();

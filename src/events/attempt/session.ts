@@ -3,7 +3,7 @@ import type { EventWriter } from '../mapping/event-writer.js';
 import { boundDetail } from '../mapping/bound-detail.js';
 import type { RaspData } from '../protocol/rasp-event.js';
 
-/** Longer values do not count as session ids, because they would be repeated in every event. */
+/** Longer values are not accepted as session ids, because every event would repeat them. */
 const MAX_ID = 512;
 
 /** Tracks the session of an attempt: starts the conversation once, and warns when the session changes. */
@@ -49,7 +49,7 @@ export class Session {
   }
 }
 
-/** Copies field by field: some engines print almost only statuses, and spreading costs more than parsing. */
+/** Copies field by field: some engines print little but statuses, and spreading costs more than parsing. */
 function toStatusData(status: StatusReport, id: string | null, engineVersion: string | null) {
   const data: { -readonly [Key in keyof RaspData<'lifecycle.run.status'>]: RaspData<'lifecycle.run.status'>[Key] } = {
     status: status.status,

@@ -11,7 +11,7 @@ interface OpenCall {
   readonly paths: readonly string[];
 }
 
-/** Limit on open calls that are stored with their input; beyond it, only the name and the parent of the oldest are kept. */
+/** Limit on open calls stored with their input; beyond it, only the name and parent of the oldest are kept. */
 const MAX_OPEN = 4096;
 /** Limit on older open calls; beyond it, the oldest is reported as unfinished. */
 const MAX_REDUCED = 16_384;
@@ -22,7 +22,7 @@ const NO_PATHS: readonly string[] = [];
 /** The name of a call whose result was printed without its start and without a name. */
 const UNKNOWN_NAME = 'unknown';
 
-/** Pairs the starts and ends of tool calls by id, so that every end has exactly one start. */
+/** Pairs the starts and ends of tool calls by id, so every end has exactly one start. */
 export class ToolCalls {
   readonly #writer: EventWriter;
   readonly #open = new Map<string, OpenCall>();
@@ -102,7 +102,7 @@ export class ToolCalls {
     return this.#open.get(id) ?? this.#reduced.get(id);
   }
 
-  /** Keeps only what the end of the oldest call needs. Without it, the end would get a second start without a name. */
+  /** Keeps only what the oldest call's end needs. Otherwise the end would get a second start without a name. */
   #reduceOldest(): void {
     const [oldest] = this.#open;
     if (oldest === undefined) return;
@@ -172,13 +172,13 @@ function addResult(data: EndData, { output, exitCode }: ToolEndReport): void {
   if (exitCode !== undefined && exitCode !== null) data.exit_code = exitCode;
 }
 
-/** A tool call that may have changed files. */
+/** A tool call that might have changed files. */
 export interface Touch {
   readonly toolCallId: string;
   readonly name: string;
   /** Files that the call names as its target. */
   readonly paths: readonly string[];
-  /** Other text of the call that may contain a path: a shell command. */
+  /** Other text in the call that can contain a path, such as a shell command. */
   readonly mention: string;
 }
 
@@ -208,7 +208,7 @@ export class FileTouches {
   }
 }
 
-/** Joins the strings of an input, one level deep: tools have their commands and paths there. */
+/** Joins the strings in an input, one level deep, where tools put their commands and paths. */
 function collectMention(input: unknown): string {
   if (typeof input === 'string') return toForwardSlashes(truncate(input, MAX_MENTION));
   if (typeof input !== 'object' || input === null) return '';

@@ -10,9 +10,7 @@ const COUNTS = [
   'cost',
 ] as const;
 
-/**
- * Adds up the usage of an attempt. A total reported by the engine is used unchanged; otherwise the turns are added up.
- */
+/** Totals an attempt's usage. A total reported by the engine is used unchanged; otherwise the turns are added up. */
 export class UsageTotals {
   #total: Usage | null = null;
   #turns: Usage | null;
@@ -27,7 +25,7 @@ export class UsageTotals {
     else this.#turns = this.#turns === null ? usage : sumUsage(this.#turns, usage);
   }
 
-  /** Usage so far; null if the engine has not reported any. */
+  /** Usage so far, or null if the engine has not reported any. */
   get total(): Usage | null {
     if (this.#total !== null) return this.#total;
     return this.#turns === null ? null : { ...this.#turns, scope: 'total' };

@@ -25,7 +25,7 @@ export const cutByLine: Cut = (bytes) => {
   return pieces;
 };
 
-/** Cuts into pieces with a repeating sequence of sizes. */
+/** Cuts bytes into chunks with a repeating sequence of sizes. */
 export function arbitraryCut(): fc.Arbitrary<Cut> {
   const sizes = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 8 });
   return sizes.map((lengths) => (bytes: Uint8Array) => {
@@ -39,7 +39,7 @@ export function arbitraryCut(): fc.Arbitrary<Cut> {
   });
 }
 
-/** One to four corruptions. Inserted bytes are random, and often special to the framer. */
+/** One to four corruptions. Inserted bytes are random, and often significant to the framer. */
 export function arbitraryDamage(): fc.Arbitrary<readonly Damage[]> {
   const at = fc.double({ min: 0, max: 1, noNaN: true });
   const length = fc.integer({ min: 1, max: 300 });

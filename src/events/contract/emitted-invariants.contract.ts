@@ -27,14 +27,14 @@ export function expectValid(emitted: readonly Emitted[]): void {
   }
 }
 
-/** Asserts that no byte is lost, and none is reported twice. */
+/** Asserts that no byte is lost or reported twice. */
 export function expectCovered(coverage: Coverage): void {
   for (const [stream, { bytes, claimed, unclaimed, doubled }] of Object.entries(coverage)) {
     expect({ stream, claimed, unclaimed, doubled }).toEqual({ stream, claimed: bytes, unclaimed: [], doubled: [] });
   }
 }
 
-/** Asserts the invariants of the events of one attempt, which hold for any bytes. */
+/** Asserts the invariants of an attempt's events, which hold for any bytes. */
 export function expectOrderly(emitted: readonly Emitted[], fcmpSeq = 0): void {
   const rasp = selectRasp(emitted);
   const fcmp = selectFcmp(emitted);

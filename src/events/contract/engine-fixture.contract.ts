@@ -6,7 +6,7 @@ import type { Emitted } from '../protocol/translator-output.js';
 import { createTranslator } from '../translator.js';
 import type { Translator, TranslatorOptions } from '../translator.js';
 
-/** Bytes that arrived on a stream at one time. */
+/** Bytes that arrived on a stream together. */
 export interface RecordedPush {
   readonly stream: 'stdout' | 'stderr' | 'stdin';
   readonly bytes: Uint8Array;
@@ -22,7 +22,7 @@ interface RecordedAttempt {
   readonly endMs: number;
 }
 
-/** A recorded scenario: one attempt, or several of the same session. */
+/** A recorded scenario: one attempt, or multiple attempts in the same session. */
 export interface Fixture {
   /** `<version>/<scenario>`. */
   readonly name: string;

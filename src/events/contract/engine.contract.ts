@@ -13,7 +13,7 @@ import fc from 'fast-check';
 /** The number of random corruptions per engine; `npm run torture` uses more. */
 const DAMAGE_RUNS = Number(process.env['DAMAGE_RUNS'] ?? 60);
 
-/** Writes the transcripts instead of comparing with them. Read them before you commit them. */
+/** Writes the transcripts instead of comparing with them. Review them before committing. */
 const UPDATES_GOLDEN = process.env['UPDATE_GOLDEN'] === '1';
 
 /**

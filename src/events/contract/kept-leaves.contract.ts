@@ -5,17 +5,17 @@ import type { Emitted } from '../protocol/translator-output.js';
 import { selectRasp } from './emitted-invariants.contract.js';
 import type { Fixture } from './engine-fixture.contract.js';
 
-/** A value of a record that is missing from all events of its bytes. */
+/** A record value that is missing from all events of its bytes. */
 export interface LostLeaf {
-  /** `<type of the record>: <path>`, with `*` for list indexes. */
+  /** `<record type>: <path>`, with `*` for array indexes. */
   readonly path: string;
   readonly value: string | number | boolean;
 }
 
 /**
- * Compares every value of every record of a recording with the events of the same bytes. A text counts as kept if an event
- * contains it, even as part of a longer text. Booleans and one-digit numbers are too common, so they must be in a field with the
- * same name.
+ * Compares every value of every record of a recording with the events of the same bytes. A string counts as kept if an
+ * event contains it, even within a longer string. Booleans and one-digit numbers are too common, so they must be in a
+ * field with the same name.
  */
 export function findLostLeaves(fixture: Fixture, engine: Engine, emitted: readonly Emitted[]): readonly LostLeaf[] {
   const lost: LostLeaf[] = [];

@@ -1,9 +1,7 @@
 import type { Emitted } from '../protocol/translator-output.js';
 
 /**
- * Renders events as text that a person can review, with every field and value. A RASP event starts a block: its number, the bytes
- * it was read from, its type, and its data. Its FCMP event follows after an arrow. Fields that an event repeats from the
- * previous one are left out; everything else is included, so two different lists of events have different transcripts.
+ * Renders events as text for review, with every field and value. A RASP event starts a block: its number, byte range, type and data. Its FCMP event follows after an arrow. Fields repeated from the previous event are omitted; everything else is included, so two different lists of events have different transcripts.
  *
  * @example
  * renderTranscript(emitted)
@@ -48,7 +46,7 @@ export function renderTranscript(emitted: readonly Emitted[]): string {
 /** An event as paths and JSON values; small objects and arrays are not split. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The maximum length of a value on a line; a longer one is shown member by member. */
+/** The maximum length of a value on a line; longer values are shown member by member. */
 const MAX_VALUE = 100;
 
 function toFields(event: object): Fields {
@@ -110,7 +108,7 @@ function renderDifference(expected: Fields, shown: Fields, indent: string): stri
   return lines;
 }
 
-/** A text of several lines is shown line by line. */
+/** Multi-line strings are shown line by line. */
 function renderField(path: string, value: unknown, indent: string): string[] {
   if (typeof value !== 'string' || !value.includes('\n')) return [`${indent}${path}: ${JSON.stringify(value)}`];
   return [`${indent}${path}:`, ...value.split('\n').map((line) => `${indent}  | ${JSON.stringify(line).slice(1, -1)}`)];

@@ -14,7 +14,7 @@ function listLeaves(value: unknown, path: readonly (string | number)[]): (readon
   return Object.entries(value).flatMap(([key, member]) => listLeaves(member, [...path, key]));
 }
 
-/** Returns the events with another value at a path, or without that value. */
+/** Returns the events with the value at a path replaced or removed. */
 function change(path: readonly (string | number)[], value: unknown): readonly Emitted[] {
   const copy = structuredClone(emitted) as unknown as Record<string | number, unknown>;
   const parent = path.slice(0, -1).reduce((part, key) => part[key] as typeof part, copy);

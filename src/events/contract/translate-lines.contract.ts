@@ -8,7 +8,7 @@ import { createTranslator } from '../translator.js';
 import type { Translator, TranslatorOptions } from '../translator.js';
 import { selectFcmp, selectRasp } from './emitted-invariants.contract.js';
 
-/** The input of a test: lines of stdout unless stated otherwise, and a clean exit. */
+/** A test's input: stdout lines unless stated otherwise, and a clean exit. */
 export interface Scenario extends Partial<TranslatorOptions> {
   readonly stdout?: readonly (object | string)[];
   readonly stderr?: readonly (object | string)[];
@@ -32,7 +32,7 @@ export interface Translated {
 
 const encoder = new TextEncoder();
 
-/** Encodes objects as lines of JSON and strings unchanged; every line ends with a newline. */
+/** Encodes objects as JSON lines and leaves strings unchanged; every line ends with a newline. */
 export function toBytes(lines: readonly (object | string)[]): Uint8Array {
   return encoder.encode(lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''));
 }
@@ -62,7 +62,7 @@ export function translateLines({ stdout = [], stderr = [], pty = [], end = {}, .
   };
 }
 
-/** Records of Codex, for scenarios. */
+/** Codex records for scenarios. */
 export const codex = {
   thread: (id = 'thread-1') => ({ type: 'thread.started', thread_id: id }),
   turn: { type: 'turn.started' },

@@ -5,7 +5,7 @@ import type { FromSchema } from '../../base/index.js';
 
 const pathList = { type: 'array', items: name } as const;
 
-/** Changes in the working folder during an attempt: paths relative to it, with forward slashes. */
+/** Changes in the working folder during an attempt. Paths are relative to it and use forward slashes. */
 export const fsDiffSchema = object({ created: pathList, modified: pathList, deleted: pathList });
 
 /** The files that an attempt created, changed and deleted. */
@@ -38,24 +38,27 @@ interface MadeBy {
 /** Longer paths are not compared, because every suffix of a path is looked up. */
 const MAX_TARGET_PATH = 1024;
 
-/** Limit on the texts searched for all files: a hostile agent could mention every part of every path in every call. */
+/**
+ * Limit on the strings searched for all files: a malicious agent could mention every part of every path in every call.
+ */
 const MAX_SEARCHES = 1_000_000;
 
-/** Characters of a file name: a path counts as mentioned only if none of these is directly before or after it. */
+/** Characters of a file name: a path counts as mentioned only if none of these directly precedes or follows it. */
 const NAME_PART = /[\w.-]/u;
 const WORDS = /[\w.-]+/gu;
 
 /**
- * Finds which call changed each of these files. A call that names the file as its target takes precedence over one that only
- * mentions it: the first such call for a new file, the last for others. Of the calls that only mention it, the first is used;
- * later ones may only read it. There may be thousands of calls and files, so an index is used instead of comparing all pairs.
+ * Finds which call changed each file. A call that names the file as its target takes precedence over one that only
+ * mentions it: the first such call for a new file, the last for others. Among calls that only mention it, the first is
+ * used; later calls might only read it. There can be thousands of calls and files, so an index is used instead of
+ * comparing all pairs.
  */
 export function findMakers(
   touches: readonly Touch[],
   paths: ReadonlySet<string>,
 ): (path: string, change: keyof FsDiff) => MadeBy | null {
   const targetCalls = findTargetCalls(touches, paths);
-  // Created when first needed: most files are the target of a call, and indexing takes longer than everything else at the end.
+  // Created lazily: most files are the target of a call, and indexing takes longer than everything else at the end.
   let callsByWord: ReadonlyMap<string, Touch[]> | undefined;
   let searches = MAX_SEARCHES;
 
@@ -76,7 +79,7 @@ export function findMakers(
   };
 }
 
-/** Finds the first and the last call that name a file as their target, by the full path or by its end. */
+/** Finds the first and the last call that name a file as their target, by full path or by path suffix. */
 function findTargetCalls(
   touches: readonly Touch[],
   paths: ReadonlySet<string>,
@@ -95,7 +98,7 @@ function findTargetCalls(
   return calls;
 }
 
-/** Lists the calls that contain each word of the paths. */
+/** Maps each word in the paths to the calls that contain it. */
 function indexCallsByWord(touches: readonly Touch[], paths: ReadonlySet<string>): ReadonlyMap<string, Touch[]> {
   const callsByWord = new Map<string, Touch[]>();
   for (const path of paths) for (const word of splitWords(path)) callsByWord.set(word, []);
@@ -103,7 +106,10 @@ function indexCallsByWord(touches: readonly Touch[], paths: ReadonlySet<string>)
   return callsByWord;
 }
 
-/** Returns the calls with the rarest word of a path, which every mention of the path must contain; undefined if it has no words. */
+/**
+ * Returns the calls that contain the rarest word of a path, since every mention of the path must contain it; undefined
+ * if the path has no words.
+ */
 function findRarest(path: string, callsByWord: ReadonlyMap<string, Touch[]>): readonly Touch[] | undefined {
   let fewest: readonly Touch[] | undefined;
   for (const word of splitWords(path)) {
@@ -117,7 +123,7 @@ function splitWords(text: string): ReadonlySet<string> {
   return new Set(text.match(WORDS));
 }
 
-/** Whether the text contains the path as a complete name: `a.md` is in `/w/a.md`, but not in `data.md`. */
+/** Whether the string contains the path as a complete name: `a.md` is in `/w/a.md`, but not in `data.md`. */
 function mentions(text: string, path: string): boolean {
   for (let at = text.indexOf(path); at >= 0; at = text.indexOf(path, at + 1)) {
     if (!NAME_PART.test(text.charAt(at - 1)) && !NAME_PART.test(text.charAt(at + path.length))) return true;

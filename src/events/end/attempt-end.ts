@@ -8,17 +8,20 @@ import type { FsDiff } from './artifacts.js';
 import { judge } from './completion.js';
 import type { Judgement } from './completion.js';
 
-/** Facts that are known when the process has ended. */
+/** The facts known once the process has exited. */
 export interface AttemptEnd {
-  /** Null if the process was ended by a signal, or if the code is unknown. */
+  /** Null if a signal killed the process, or if the code is unknown. */
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly fsDiff?: FsDiff | undefined;
   /** The caller's verdict on the attempt, which cannot be derived from the bytes. */
   readonly verdict?: Verdict | undefined;
-  /** Explains the verdict: the exceeded limit, the program that could not be started, the value that the schema rejected. */
+  /**
+   * Explains the verdict: the exceeded limit, the command that could not be started, the value that the schema
+   * rejected.
+   */
   readonly reason?: string | undefined;
-  /** Warnings of the caller about the bytes, for example that their interleaving is unknown. */
+  /** The caller's warnings about the bytes, for example that their interleaving is unknown. */
   readonly warnings?: readonly { readonly code: DiagnosticCode; readonly message: string }[] | undefined;
 }
 
@@ -34,7 +37,7 @@ interface EndContext {
 /** A process that is still alive this long after its end signal counts as hung. */
 const SILENCE_MS = 30_000;
 
-/** Verdicts of attempts that Sluice itself ended or never started: missing output is expected. */
+/** Verdicts on attempts that Sluice itself ended or never started, where missing output is expected. */
 const STOPPED: ReadonlySet<Verdict> = new Set([
   'canceled',
   'timed_out',

@@ -2,7 +2,7 @@ import { FAILURE_CODES } from '../protocol/completion.js';
 import type { CompletedReason, CompletionState, EndSignal, ReasonCode, Verdict } from '../protocol/completion.js';
 import type { Failure } from '../protocol/event-parts.js';
 
-/** All evidence of how an attempt ended. */
+/** All evidence about how an attempt ended. */
 export interface Evidence {
   readonly doneMarker: boolean;
   readonly endSignal: EndSignal | null;
@@ -19,7 +19,7 @@ export interface Evidence {
   readonly reason: string | null;
 }
 
-/** The end of an attempt. `conflict` is the evidence that contradicts it, as a sentence; null if there is none. */
+/** How an attempt ended. `conflict` describes the evidence that contradicts it, or is null. */
 export type Judgement = {
   readonly reason: ReasonCode;
   readonly confidence: number;
@@ -30,10 +30,10 @@ export type Judgement = {
 );
 
 /**
- * Judges an attempt by this order of precedence: Sluice ended it, then in `auto` the verdict on the output, then the done
- * marker, the engine's end signal, an interruption, and the verdict if there is no other evidence. Evidence against the outcome
- * does not change it, but is reported. If the agent printed the done marker, but the contract rejects its output, the attempt
- * has failed, because there is no value.
+ * Judges an attempt by this order of precedence: Sluice ended it, then in `auto` the verdict on the output, then the
+ * done marker, the engine's end signal, an interruption, and the verdict if no other evidence exists. Evidence against
+ * the outcome does not change it, but is reported. If the agent printed the done marker but the contract rejects its
+ * output, the attempt has failed, because there is no value.
  */
 export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgement {
   const stopped = judgeStop(evidence);
@@ -55,7 +55,7 @@ export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgeme
   return findInterruption(evidence) ?? judgeVerdict(evidence) ?? UNKNOWN;
 }
 
-/** Judges by the verdict alone, for programs that have no end signal. */
+/** Judges by the verdict alone, for agents without an end signal. */
 function judgeVerdict(evidence: Evidence): Judgement | null {
   if (evidence.verdict === 'validated') return createCompleted('OUTPUT_VALIDATED', 1, evidence);
   return evidence.verdict === 'comment' ? createCompleted('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence) : null;
@@ -137,7 +137,7 @@ function findInterruption(evidence: Evidence): Judgement | null {
   return { state: 'interrupted', reason: failure.code, confidence: 0.9, failure, conflict: null };
 }
 
-/** Returns the failure that the evidence shows; the most informative kind is checked first. */
+/** Returns the failure shown by the evidence; the most informative kind is checked first. */
 function findFailure({ runtimeError, isAuthError, lastError, exitCode, signal }: Evidence): Failure | null {
   const lastErrorText = lastError === null ? '' : ` Its last error: ${lastError}`;
   if (runtimeError !== null) {

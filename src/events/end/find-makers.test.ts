@@ -27,7 +27,7 @@ it('does not match part of a file name', () => {
   expect(findMaker([touch('c1', 'touch data.md a.mdx x-a.md')], 'a.md')).toBeNull();
 });
 
-// The plain definition, which compares each call with each file: the fast version must return the same.
+// A naive implementation that compares every call with every file; the fast version must return the same result.
 it('finds the same call as comparing all pairs', () => {
   const path = fc.array(fc.constantFrom('a', 'b.c', 'd-e', '文', 'f g'), { minLength: 1, maxLength: 3 });
   const paths = path.map((steps) => steps.join('/'));

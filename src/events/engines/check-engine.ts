@@ -4,7 +4,7 @@ import { createTranslator } from '../translator.js';
 import { READER_THREW } from './define-engine.js';
 import type { Engine } from './engine.js';
 
-/** The recorded output of a program. */
+/** An agent's recorded output. */
 export interface EngineRecording {
   readonly stdout?: string | Uint8Array;
   readonly stderr?: string | Uint8Array;
@@ -12,13 +12,16 @@ export interface EngineRecording {
   readonly exitCode?: number | null;
 }
 
-/** The maximum size of a recording that is also read byte by byte; longer ones take too long and show nothing more. */
+/**
+ * The maximum size of a recording that is also read byte by byte; longer recordings take too long and prove nothing
+ * more.
+ */
 const MAX_BYTES = 64 * 1024;
 /** The number of damaged copies of each recording. */
 const DAMAGED_COPIES = 40;
 
 /**
- * Checks an engine against its contract, with recordings of its program: every byte is claimed once, the events do not depend on
+ * Checks an engine against its contract, with recordings of its agent: every byte is claimed once, the events do not depend on
  * chunking, some of the output is recognized, and damaged input does not make it throw. Returns the problems; an empty list is a pass.
  *
  * @example
@@ -93,7 +96,7 @@ function* listCoverageProblems({ stdout, stderr }: Coverage): Generator<string> 
   }
 }
 
-/** Returns a copy with one piece removed, repeated or overwritten; the seed determines which. */
+/** Returns a copy with one section removed, repeated or overwritten; the seed determines which. */
 function damage(bytes: Uint8Array, seed: number): Uint8Array {
   const length = bytes.length;
   const from = Math.floor((((seed * 2_654_435_761) % 4_294_967_296) / 4_294_967_296) * length);

@@ -4,9 +4,9 @@ import type { Engine, Reader } from './engine.js';
 import type { Report } from './report.js';
 
 const NAME = new RegExp(engineName.pattern, 'u');
-/** The start of a warning about an exception in the code of an engine. */
+/** The prefix of warnings about an exception in an engine's code. */
 export const READER_THREW = 'The reader threw an error: ';
-/** Names that have another meaning. */
+/** Reserved names. */
 const RESERVED = ['auto', 'command'];
 
 /**

@@ -2,44 +2,45 @@ import type { BlankFrame, JsonFrame, TextFrame } from '../framing/frame.js';
 import type { EngineName, ParserName } from '../protocol/engine-names.js';
 import type { Report } from './report.js';
 
-/** Exit of the process; null if unknown. */
+/** The process's exit, or null if unknown. */
 export interface ProcessExit {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
 
 /**
- * Reads the output of one agent program. An engine handles only the records of its program: framing, numbering, pairing,
- * completion and FCMP events are common to all engines. `README.md` shows how to add one.
+ * Reads the output of one agent CLI. An engine handles only that CLI's records: framing, numbering, pairing, completion
+ * and FCMP events are common to all engines. `README.md` shows how to add one.
  */
 export interface Engine {
   readonly name: EngineName | (string & {});
-  /** The parser's name on the wire, unless the reader names another with `report.parser`. */
+  /** The parser name on the wire, unless the reader sets another with `report.parser`. */
   readonly parser: ParserName | (string & {});
-  /** Increased with every change of the mapping, so that old events can be distinguished from new ones. */
+  /** Incremented with every change to the mapping, to distinguish old events from new ones. */
   readonly parserVersion: string;
   /** `json`: records and documents, with noise between them. `text`: line by line. */
   readonly framing: 'json' | 'text';
   /**
-   * The output that a successful program always prints; if it is missing at the end, there is a warning. An `early` session is
-   * printed while the program runs; the first message is published once the session is known. `usage: 'after step'` means that
-   * the tokens of a step are printed after it: its last message or call waits for them or for the next event.
+   * The output that a successful agent always prints; if it is missing at the end, a warning is emitted. An `early`
+   * session is printed while the agent runs; the first message is published once the session is known. `usage: 'after
+   * step'` means that the tokens of a step are printed after it: its last message or call waits for them or for the
+   * next event.
    */
   readonly promises: {
     readonly session: 'early' | 'late' | 'never';
     readonly endSignal: boolean;
     readonly usage?: 'after step';
   };
-  /** Whether its reader also needs the input of the program: frames of the stream `stdin`. */
+  /** Whether the reader also needs the agent's input: frames of the stream `stdin`. */
   readonly readsInput?: true;
   /**
-   * Returns the confidence that this program printed a JSON value, from 0 (impossible) to 1 (no other program prints this).
+   * Returns the confidence that this agent printed a JSON value, from 0 (impossible) to 1 (no other agent prints this).
    * Used for `engine: 'auto'`; above 0, the value is separated from the text around it.
    */
   detect(value: object): number;
-  /** Returns the confidence that this program printed a line of text. */
+  /** Returns the confidence that this agent printed a line of text. */
   detectText?(line: string): number;
-  /** Returns the session of a record without reading the rest: a terminal is merged only if its session is the same. */
+  /** Returns a record's session without reading the rest: a terminal is merged only if it has the same session. */
   readSession(value: object): string | null;
   createReader(report: Report): Reader;
 }

@@ -3,7 +3,7 @@ import { getField, isRecord, getName, getObject } from '../reading/record-fields
 /** The id of a request. */
 export type RpcId = string | number;
 
-/** A JSON-RPC message by its kind. */
+/** A JSON-RPC message, by kind. */
 export type RpcMessage =
   | { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: object }
   | { readonly kind: 'notification'; readonly method: string; readonly params: object }
@@ -31,7 +31,7 @@ export function readRpcMessage(value: object): RpcMessage | null {
   return id !== null && 'result' in value ? { kind: 'result', id, result: getField(value, 'result') } : null;
 }
 
-/** Returns the result as an object, an empty one if the agent responded with null. */
+/** Returns the result as an object, or an empty object if the agent responded with null. */
 export function getResultFields(result: unknown): object {
   return isRecord(result) ? result : NO_FIELDS;
 }

@@ -3,7 +3,7 @@ import { readFixtures, translateFixture } from '../contract/engine-fixture.contr
 import { findLostLeaves } from '../contract/kept-leaves.contract.js';
 import { ENGINES } from './index.js';
 
-/** Fields that are left out on purpose, and why. */
+/** Fields that are omitted on purpose, and why. */
 const LEFT_OUT: readonly { readonly why: string; readonly paths: RegExp }[] = [
   {
     why: 'the type of the event says the same',

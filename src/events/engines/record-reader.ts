@@ -2,14 +2,13 @@ import { createFramer } from '../framing/framer.js';
 import type { EngineName } from '../protocol/engine-names.js';
 import { ENGINES } from './index.js';
 
-/** Finds the records in the stdout of an agent. */
+/** Finds the records in an agent's stdout. */
 export interface RecordReader {
   push(bytes: Uint8Array): void;
 }
 
 /**
- * Reads the records of an agent exactly as the translator does, so that the live conversation and its recording are read in
- * the same way. `null` is passed for a line that is not a record.
+ * Reads an agent's records exactly as the translator does, so a live conversation and its recording are read the same way. `null` is passed for a line that is not a record.
  *
  * @example
  * const reader = createRecordReader('claude', (record) => record !== null && answer(record))

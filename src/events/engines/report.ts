@@ -17,31 +17,31 @@ export interface StatusReport {
   readonly detail?: unknown;
 }
 
-/** Identifies a message. Engines with only one open message at a time need neither `key` nor `parent`. */
+/** Identifies a message. Engines with one open message at a time need neither `key` nor `parent`. */
 export interface MessageOptions {
-  /** Distinguishes messages that are open at the same time: the engine's own message id. */
+  /** Distinguishes messages that are open concurrently: the engine's own message id. */
   readonly key?: string;
   /** The tool call whose sub-agent wrote the message, which is then not part of the agent's answer. */
   readonly parent?: string | null;
-  /** The JSON value in the message, if the reader has it; otherwise it is searched for in the text. */
+  /** The JSON value in the message, if the reader has it; otherwise it is extracted from the text. */
   readonly payload?: unknown;
 }
 
 export interface ReasoningOptions {
   readonly id?: string;
-  /** A piece of a longer thought; the full text follows under the same id. */
+  /** A chunk of a longer thought; the full text follows under the same id. */
   readonly partial?: boolean;
   readonly parent?: string | null;
 }
 
-/** A tool call. Starts and ends are paired by `id`; name and input of the start are used for the end. */
+/** A tool call. Starts and ends are paired by `id`; the end reuses the start's name and input. */
 export interface ToolReport {
   readonly id: string;
-  /** May be left out at the end of a call whose start was reported. */
+  /** Can be omitted at the end of a call whose start was reported. */
   readonly name?: string | null;
   readonly input?: unknown;
   readonly parent?: string | null;
-  /** The change made by the call, as far as the engine prints it. */
+  /** The change made by the call, if the engine prints it. */
   readonly diff?: readonly FileDiff[];
   /** Files that the call names as its targets; used to find which call created an artifact. */
   readonly paths?: readonly string[];
@@ -65,7 +65,7 @@ export interface PermissionOption {
   readonly kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
 }
 
-/** A tool call that waits until it is allowed or denied. */
+/** A tool call waiting to be allowed or denied. */
 export interface PermissionQuestion {
   readonly call: ToolReport;
   /** The agent's title for the call; shown if it has no input. */
@@ -85,10 +85,10 @@ export interface PermissionAnswer {
 /** An error that the engine printed. It does not affect the outcome: an error that ended the run is also reported with `runtimeError`. */
 export interface EngineErrorReport {
   readonly message: string;
-  /** The engine retries, so this is not a failure. */
+  /** The engine will retry, so this is not a failure. */
   readonly retrying?: boolean;
   readonly severity?: 'warning' | 'error';
-  /** By default guessed from the message. */
+  /** Guessed from the message by default. */
   readonly code?: DiagnosticCode;
   readonly httpStatus?: number | null;
   readonly attempt?: number | null;
@@ -104,11 +104,11 @@ export interface Report {
   session(id: string | null): void;
   engineVersion(version: string | null): void;
 
-  /** Reports a piece of a message. */
+  /** Reports a chunk of a message. */
   messageDelta(text: string, options?: MessageOptions): void;
   /** Reports a complete message, and ends the open one with the same key. */
   message(text: string, options?: MessageOptions): void;
-  /** Ends an open message whose text consists of its deltas; does nothing if none is open. */
+  /** Ends an open message whose text is made up of its deltas; does nothing if no message is open. */
   closeMessage(options?: MessageOptions): void;
   reasoning(text: string, options?: ReasoningOptions): void;
 
@@ -119,20 +119,23 @@ export interface Report {
   /** Reports the agent's complete plan; if the plan is written by a tool, the call is reported too. */
   plan(entries: readonly PlanEntry[], options?: { readonly call?: string; readonly parent?: string | null }): void;
 
-  /** Reports a permission request and returns its interaction id. The call is reported as started, if it was not yet. */
+  /**
+   * Reports a permission request and returns its interaction id. The call is reported as started, unless it already
+   * was.
+   */
   permissionRequired(question: PermissionQuestion): string;
   /** Reports the answer that was sent to the agent. */
   permissionReplied(interactionId: string, answer: PermissionAnswer): void;
 
   engineError(error: EngineErrorReport): void;
-  /** Reports an error that ended the run: without a done marker and end signal the attempt counts as interrupted. */
+  /** Reports an error that ended the run: without a done marker or end signal, the attempt counts as interrupted. */
   runtimeError(message: string): void;
   /** Reports a new turn: the end signal and the runtime error of the previous one no longer count. */
   turnStarted(): void;
   /** Reports that the invocation has ended successfully. */
   endSignal(signal: EndSignal): void;
 
-  /** Emits the frame as raw without a warning: expected, but irrelevant output. */
+  /** Emits the frame as raw without a warning: expected but irrelevant output. */
   noise(): void;
   /** Marks the frame as part of something that is reported later, with `spanning`. */
   hold(): void;
@@ -143,11 +146,14 @@ export interface Report {
   /** Warns once per path and attempt about fields that are not in `known`; they are counted as drift. */
   checkFields(record: object, known: ReadonlySet<string>, path: string): void;
   /**
-   * Adds the fields of a record that the reader does not use to the frame's first event, as a bounded `detail`. `path` is the path
-   * of the record in the frame's value; omit it for the value itself.
+   * Adds the record fields that the reader does not use to the frame's first event, as a bounded `detail`. `path` is
+   * the record's path in the frame's value; omit it for the value itself.
    */
   keepRest(record: object, used: ReadonlySet<string>, path?: string): void;
-  /** Sets the model and the tokens of the step whose messages and calls are reported next; they are added to the first of these. */
+  /**
+   * Sets the model and tokens of the step whose messages and calls are reported next; they are added to the first of
+   * these.
+   */
   step(step: { readonly model: string | null; readonly usage: Usage | null }): void;
   /** Ends a step and reports its usage, which is added to its last message or call. */
   stepEnded(usage: Usage): void;
@@ -155,12 +161,12 @@ export interface Report {
 
   /** Makes later reports refer to a frame that was held, or to the current one again. */
   about(frame: Frame): void;
-  /** Makes later reports refer to all bytes from one frame to another of the same stream. */
+  /** Makes later reports refer to all bytes from one frame to another in the same stream. */
   spanning(first: Frame, last: Frame): void;
   /** Sets the confidence of this frame; 1 by default. */
   confidence(value: number): void;
   /** Marks a report as a guess (confidence below 0.5): its source text is added as raw, with a warning. */
   lowConfidence(text: string): void;
-  /** Sets the name of the parser from here on, for engines with several formats. */
+  /** Sets the parser name from here on, for engines with multiple formats. */
   parser(name: ParserName | (string & {})): void;
 }

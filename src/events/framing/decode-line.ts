@@ -5,7 +5,7 @@ import type { PlainText } from './terminal-escapes.js';
 /** A line of at least this length is read as one frame: its characters are not mapped to its bytes. */
 export const LONG_LINE_BYTES = 512 * 1024;
 
-/** The text of a line, and how it was decoded. */
+/** A line's text, and how it was decoded. */
 export interface DecodedLine {
   readonly text: string;
   /** Whether the bytes are UTF-8. A long line that contains the replacement character itself is treated as damaged. */
@@ -19,7 +19,7 @@ export interface Line extends DecodedLine {
   readonly from: number;
   /** After the line feed. */
   readonly to: number;
-  /** The line is a piece of one that is longer than `MAX_LINE_BYTES`. */
+  /** Whether this is a fragment of a line longer than `MAX_LINE_BYTES`. */
   readonly tooLong: boolean;
 }
 
@@ -33,7 +33,7 @@ export function decodeLine(bytes: Uint8Array): DecodedLine {
   return describeLine(decoder.decode(bytes), bytes);
 }
 
-/** Describes a line whose text is already decoded. */
+/** Describes an already decoded line. */
 export function describeLine(text: string, bytes: Uint8Array): DecodedLine {
   if (!text.includes(REPLACEMENT_CHARACTER)) return { text, isUtf8: true, bytes: null };
   if (bytes.length >= LONG_LINE_BYTES) return { text, isUtf8: false, bytes: null };
@@ -50,14 +50,14 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** A line, or the rest of one, as plain text that can be mapped to its bytes. */
+/** A line, or the rest of a line, as plain text that can be mapped to its bytes. */
 export class LinePiece {
   readonly #line: Line;
   readonly #stripped: PlainText;
   #cursorPair: Cursors | null = null;
-  /** The text without escape sequences and without a carriage return at the end. */
+  /** The text without escape sequences and trailing carriage return. */
   readonly plain: string;
-  /** How many times the piece was held back for a value that turned out to be invalid. */
+  /** How many times this fragment was held back for a value that turned out to be invalid. */
   readonly holds: number;
 
   constructor(line: Line, holds: number) {
@@ -80,21 +80,21 @@ export class LinePiece {
     return this.#line.to - this.#line.from;
   }
 
-  /** Returns the bytes of a frame between two positions of the plain text; positions must not decrease. */
+  /** Returns the byte range of a frame between two positions in the plain text; positions must not decrease. */
   span(stream: CapturedStream, start: number, end: number) {
     const encoding = this.isUtf8 ? ('utf-8' as const) : ('binary' as const);
     const from = this.#byteAt(start);
-    // An empty piece still includes its line end: position 0 is both its start and its end.
+    // An empty fragment still includes its line end: position 0 is both its start and its end.
     const to = end >= this.plain.length ? this.#line.to : this.#byteAt(end);
     return { stream, from, to, encoding };
   }
 
-  /** Returns the offset of the first byte after the character before a position. Escape sequences there belong to the next frame. */
+  /** Returns the offset just after the character before a position. Escape sequences there belong to the next frame. */
   #byteAt(position: number): number {
     return position <= 0 ? this.#line.from : this.#line.from + this.#cursors().bytes.byteAt(this.#originalAt(position));
   }
 
-  /** Returns the piece from a position on. */
+  /** Returns the rest of the line from a position on. */
   rest(position: number): LinePiece {
     if (position <= 0) return this;
     const from = this.#byteAt(position);
@@ -103,7 +103,7 @@ export class LinePiece {
     return new LinePiece({ ...this.#line, text, from, bytes }, this.holds);
   }
 
-  /** Returns the same piece with another number of holds. */
+  /** Returns a copy with a different number of holds. */
   withHolds(holds: number): LinePiece {
     return new LinePiece(this.#line, holds);
   }
@@ -112,7 +112,7 @@ export class LinePiece {
     return this.#cursors().originals(position - 1) + 1;
   }
 
-  /** Created only if needed: most lines are one frame. */
+  /** Created lazily: most lines are one frame. */
   #cursors(): Cursors {
     this.#cursorPair ??= {
       originals: createOriginalCursor(this.#stripped),
@@ -122,14 +122,15 @@ export class LinePiece {
   }
 }
 
-/** Maps positions of the plain text to the original text, and these to bytes. */
+/** Maps positions in the plain text to the original text, and from there to bytes. */
 interface Cursors {
   readonly originals: (position: number) => number;
   readonly bytes: ByteCursor;
 }
 
 /**
- * Maps positions of a decoded line to bytes. Positions must not decrease, so a line with a million values is walked only once.
+ * Maps positions in a decoded line to bytes. Positions must not decrease, so a line with a million values is walked
+ * only once.
  */
 interface ByteCursor {
   /** Returns the number of bytes before a position. */
@@ -137,8 +138,9 @@ interface ByteCursor {
 }
 
 /**
- * `invalid` are the bytes of a line that is not UTF-8. For such a line, ASCII characters, which the decoder never replaces, are
- * counted in the text and in the bytes: the result is exact if there is an ASCII character directly before or at the position.
+ * `invalid` are the bytes of a line that is not UTF-8. For such a line, ASCII characters, which the decoder never
+ * replaces, are counted in the text and in the bytes: the result is exact if an ASCII character is directly before or
+ * at the position.
  */
 function createByteCursor(text: string, invalid: Uint8Array | null): ByteCursor {
   return invalid === null ? createUtf8Cursor(text) : createCountingCursor(text, invalid);

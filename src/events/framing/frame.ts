@@ -1,13 +1,13 @@
 import type { CapturedStream, RAW_ENCODINGS } from '../protocol/event-parts.js';
 
-/** The reason why text that begins like a JSON value is not one. */
+/** The reason why text that starts like a JSON value is not valid JSON. */
 export type FrameProblem = 'truncated' | 'too_deep' | 'too_long';
 
 interface Span {
   readonly stream: CapturedStream;
   /** First byte of the frame. Frames of a stream follow each other without a gap. */
   readonly from: number;
-  /** First byte after it; line ends, escape sequences and blanks around it belong to the frame. */
+  /** First byte after the frame; line ends, escape sequences and blanks around it belong to the frame. */
   readonly to: number;
   readonly encoding: (typeof RAW_ENCODINGS)[number];
 }
@@ -19,7 +19,7 @@ export interface JsonFrame extends Span {
   readonly text: string;
 }
 
-/** A line, or a part of one, that is not a JSON value. */
+/** A line, or part of a line, that is not a JSON value. */
 export interface TextFrame extends Span {
   readonly kind: 'text';
   readonly text: string;
@@ -32,11 +32,11 @@ interface ScriptFrame extends Span {
   readonly text: string;
 }
 
-/** Nothing but line ends, blanks and escape sequences. */
+/** Only line ends, blanks and escape sequences. */
 export interface BlankFrame extends Span {
   readonly kind: 'blank';
   readonly text: '';
 }
 
-/** One piece of a stream, the smallest unit an event can be read from. Every byte is in exactly one frame. */
+/** The smallest unit of a stream that an event can be derived from. Every byte is in exactly one frame. */
 export type Frame = JsonFrame | TextFrame | ScriptFrame | BlankFrame;

@@ -11,7 +11,7 @@ interface FramerOptions {
   readonly stream: CapturedStream;
   /** `json`: values and the text between them. `text`: one frame per line. */
   readonly framing: 'json' | 'text';
-  /** Whether a value inside other text is one of the engine's records. */
+  /** Whether a value embedded in other text is one of the engine's records. */
   readonly recognizes: (value: object) => boolean;
   readonly onFrame: (frame: Frame) => void;
   /** The maximum length of a line that is not split; for tests. */
@@ -25,8 +25,8 @@ export interface Framer {
 }
 
 /**
- * How often a piece may be held back for a multi-line value that turns out to be invalid; this bounds the work per byte. An
- * incomplete record before a multi-line document needs one hold.
+ * How often a line can be held back for a multi-line value that turns out to be invalid; this bounds the work per byte.
+ * An incomplete record before a multi-line document needs one hold.
  */
 const MAX_HOLDS = 8;
 
@@ -84,7 +84,7 @@ export function createFramer(options: FramerOptions): Framer {
     onFrame({ kind: 'text', stream, from, to, encoding, text: plain, problem: line.tooLong ? 'too_long' : null });
   }
 
-  /** Reads pieces in order; those of a value that turned out to be invalid are read again. */
+  /** Reads fragments in order; the fragments of a value that turned out to be invalid are read again. */
   function readPieces(pieces: readonly LinePiece[]): void {
     const stack = pieces.toReversed();
     for (let piece = stack.pop(); piece !== undefined; piece = stack.pop()) {
@@ -129,7 +129,7 @@ export function createFramer(options: FramerOptions): Framer {
     }
   }
 
-  /** Abandons a value that never ended: reads its pieces again, one by one. */
+  /** Abandons a value that never ended: reads its fragments again, one by one. */
   function abandonOpen(): void {
     while (open !== null) {
       const { pieces } = open;
@@ -150,14 +150,14 @@ export function createFramer(options: FramerOptions): Framer {
 }
 
 /**
- * Whether a line cannot be split: a part of an overlong line, or a long line with invalid bytes, whose values cannot be mapped to
- * bytes.
+ * Whether a line cannot be split: part of an overlong line, or a long line with invalid bytes, whose values cannot be
+ * mapped to bytes.
  */
 function isIndivisible({ tooLong, isUtf8, bytes }: Line): boolean {
   return tooLong || (!isUtf8 && bytes === null);
 }
 
-/** Marks the pieces of an abandoned value: the first cannot begin a value again, the others may. */
+/** Marks the fragments of an abandoned value: the first cannot start a value again, the others can. */
 function markAbandoned(pieces: readonly LinePiece[]): readonly LinePiece[] {
   return pieces.map((piece, index) => piece.withHolds(index === 0 ? MAX_HOLDS : piece.holds + 1));
 }
@@ -168,7 +168,7 @@ function markAbandoned(pieces: readonly LinePiece[]): readonly LinePiece[] {
  */
 const MAX_STRING_LINES = 10_000;
 
-/** A JSON value that spans several lines. */
+/** A JSON value that spans multiple lines. */
 class MultiLineValue {
   readonly #pieces: LinePiece[] = [];
   readonly #valueStart: number;
@@ -176,7 +176,7 @@ class MultiLineValue {
   #bytes: number;
   #stringLines = 0;
 
-  /** The value begins at a position of the first piece, which `scanner` has already read. */
+  /** The value starts at a position in the first fragment, which `scanner` has already read. */
   constructor(first: LinePiece, valueStart: number, scanner: JsonScanner) {
     this.#pieces.push(first);
     this.#valueStart = valueStart;
@@ -184,7 +184,7 @@ class MultiLineValue {
     this.#scanner = scanner;
   }
 
-  /** The pieces read so far; the value begins in the first one. */
+  /** The fragments read so far; the value starts in the first. */
   get pieces(): readonly LinePiece[] {
     return this.#pieces;
   }
@@ -194,8 +194,8 @@ class MultiLineValue {
   }
 
   /**
-   * Continues reading. `open`: more is needed. `broken`: this is not a value, and the piece was not consumed. Otherwise returns the
-   * value, its text, and the position in the piece after it.
+   * Continues reading. `open`: more is needed. `broken`: this is not a value, and the fragment was not consumed.
+   * Otherwise returns the value, its source, and the position after it in the fragment.
    */
   add(piece: LinePiece): 'open' | 'broken' | { value: object; text: string; end: number } {
     this.#bytes += piece.bytes;

@@ -1,4 +1,4 @@
-/** The maximum depth of a value: deeper ones would break programs with a recursive serializer. */
+/** The maximum depth of a value: deeper values would break consumers with a recursive serializer. */
 export const MAX_DEPTH = 1000;
 
 /** The result of a scan. `end` is the position after the value. */
@@ -26,9 +26,9 @@ const COMMA = 0x2c;
 const ESCAPED = '"\\/bfnrtu';
 
 /**
- * Scans one JSON object or array over any number of lines and stops at the first character that makes it invalid, so that an
- * incomplete value does not include the lines after it. Strings may contain line breaks. Numbers and literals are only
- * distinguished from punctuation; the parser checks them.
+ * Scans one JSON object or array over any number of lines. It stops at the first character that makes the value
+ * invalid, so an incomplete value does not swallow the lines after it. Strings can contain line breaks. Numbers and
+ * literals are only distinguished from punctuation; the parser checks them.
  */
 export class JsonScanner {
   readonly #containers: number[] = [];
@@ -38,7 +38,7 @@ export class JsonScanner {
   #afterBackslash = false;
   #inWord = false;
 
-  /** Whether the scan stopped inside a string: the next line would be a part of it. */
+  /** Whether the scan stopped inside a string: the next line would continue it. */
   get inString(): boolean {
     return this.#inString;
   }

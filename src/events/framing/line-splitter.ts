@@ -1,7 +1,7 @@
 import { describeLine, LONG_LINE_BYTES, decodeLine } from './decode-line.js';
 import type { DecodedLine, Line } from './decode-line.js';
 
-/** The maximum length of a line, twice the length that must be supported; a longer line is split into pieces of this size. */
+/** The maximum length of a line, twice the required length; a longer line is split into fragments of this size. */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
 /** Lines are decoded in blocks of up to this size: decoding them one by one costs more than parsing them. */
@@ -25,13 +25,15 @@ export function createLineSplitter(
   const blockDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const pending = new PendingLine();
   let offset = 0;
-  /** Set after a piece of an overlong line was emitted: the rest, up to its line feed, is not a complete line either. */
+  /**
+   * Set after a fragment of an overlong line was emitted: the rest, up to its line feed, is not a complete line either.
+   */
   let insideTooLong = false;
   let wasAscii = true;
 
   /** Emits complete lines: a block of them, or a single longer one. */
   function emitLines(block: Uint8Array): void {
-    // A block ends with a line feed, so both modes return the same text; which one is faster depends on the text.
+    // A block ends with a line feed, so both modes return the same text; which is faster depends on the content.
     const text = blockDecoder.decode(block, { stream: !wasAscii });
     const mayBeInvalid = text.includes(REPLACEMENT_CHARACTER);
     // With one character per byte, positions in the text are positions in the bytes.
@@ -107,8 +109,8 @@ export function createLineSplitter(
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * A line whose end has not arrived yet. A long line is decoded as it arrives, so that it is in memory only once as text, and
- * once more while its pieces are joined.
+ * A line whose end has not arrived yet. A long line is decoded as it arrives, so it is held in memory only once as
+ * text, and once more while its chunks are joined.
  */
 export class PendingLine {
   readonly #bytes = new PendingBytes();
@@ -119,7 +121,7 @@ export class PendingLine {
     return this.#decoded + this.#bytes.length;
   }
 
-  /** Copies the bytes: the caller may reuse its buffer. */
+  /** Copies the bytes, because the caller can reuse its buffer. */
   append(bytes: Uint8Array): void {
     this.#bytes.append(bytes);
     if (this.#bytes.length < LONG_LINE_BYTES) return;
@@ -168,7 +170,7 @@ class PendingBytes {
     return this.#length;
   }
 
-  /** Copies the bytes: the caller may reuse its buffer. */
+  /** Copies the bytes, because the caller can reuse its buffer. */
   append(bytes: Uint8Array): void {
     const last = this.#blocks.at(-1);
     const room = last === undefined ? 0 : last.length - this.#lastUsed;

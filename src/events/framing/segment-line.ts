@@ -18,24 +18,24 @@ interface SegmentedLine {
   readonly open: { readonly start: number; readonly valueStart: number; readonly scanner: JsonScanner } | null;
 }
 
-/** A prefix that some programs print before an error document; it becomes part of the document's frame. */
+/** A prefix that some agents print before an error document; it becomes part of the document's frame. */
 const LOG_PREFIX = /\[[A-Z]{3,8}\]\s+(?=[{[])/uy;
 
-/** Blanks, and characters without text: NUL and the byte order mark. */
+/** Blanks, and characters without content: NUL and the byte order mark. */
 const BLANK = new RegExp(String.raw`[\s\u0000\ufeff]*`, 'uy');
 
-/** Limit on failed searches for a value per line, because each may scan to the end of the line. */
+/** Limit on failed searches for a value per line, because each can scan to the end of the line. */
 const MAX_FAILURES = 16;
 
-/** Whether a text is blank from a position on. */
+/** Whether a string is blank from a position on. */
 export function isBlank(text: string, start = 0): boolean {
   return skip(BLANK, text, start) === text.length;
 }
 
 /**
  * Finds the values in a line. At its start, after a log prefix and after another value, every object or array counts;
- * inside other text only records of the engine, because error messages quote JSON too. `mayContinue` allows a value to continue
- * on the next line.
+ * inside other text only the engine's records count, because error messages quote JSON too. `mayContinue` allows a
+ * value to continue on the next line.
  */
 export function segmentLine(text: string, recognizes: (value: object) => boolean, mayContinue: boolean): SegmentedLine {
   const segments: Segment[] = [];
@@ -111,12 +111,11 @@ function skip(pattern: RegExp, text: string, start: number): number {
   return pattern.test(text) ? pattern.lastIndex : start;
 }
 
-/** A value of at least this many characters may be deeper than {@link MAX_DEPTH}. */
+/** A value of at least this many characters can be deeper than {@link MAX_DEPTH}. */
 const DEEP_LENGTH = 2 * MAX_DEPTH;
 
 /**
- * Reads a JSON object or array; null if the text is not one. Control characters inside strings (physical newlines, NUL), which
- * the standard forbids but programs print, are read as if they had been escaped.
+ * Parses a JSON object or array; null for anything else. Control characters inside strings (literal newlines, NUL), which the standard forbids but agents print, are accepted as if they were escaped.
  *
  * @example
  * readJson('{"text":"one\ntwo"}') // { text: 'one\ntwo' }

@@ -1,13 +1,12 @@
-/** A text without its escape sequences, and where they were in the original. */
+/** Text without its escape sequences, and where they were in the original. */
 export interface PlainText {
   readonly text: string;
-  /** The position in the original and the length of each removed sequence, in order. */
+  /** The original position and the length of each removed sequence, in order. */
   readonly removed: readonly (readonly [position: number, length: number])[];
 }
 
 /*
- * CSI, OSC (title, links), DCS and similar sequences, then those of two bytes. Of a sequence without its end, only the first two
- * characters are removed, so that the JSON after it is not removed with it.
+ * CSI, OSC (title, links), DCS and similar sequences, then two-byte sequences. Only the first two characters of an unterminated sequence are removed, so the JSON after it is kept.
  */
 const ESCAPES = new RegExp(
   [
@@ -21,7 +20,7 @@ const ESCAPES = new RegExp(
 );
 
 /**
- * Removes terminal escape sequences from a text.
+ * Removes terminal escape sequences from a string.
  *
  * @example
  * stripEscapes('\u001b[32mgreen\u001b[0m').text // 'green'
@@ -36,7 +35,7 @@ export function stripEscapes(text: string): PlainText {
   return { text: plain, removed };
 }
 
-/** Returns a function that maps positions of the plain text to the original; positions must not decrease. */
+/** Returns a function that maps positions in the plain text to the original; positions must not decrease. */
 export function createOriginalCursor({ removed }: PlainText): (position: number) => number {
   let shift = 0;
   let next = 0;

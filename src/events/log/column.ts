@@ -3,16 +3,19 @@ import type { Leaf } from './flatten.js';
 
 type Path = readonly (string | number)[];
 
-/** Consecutive values, run-length encoded: a pair is a value and the number of its occurrences. */
+/** Consecutive values, run-length encoded: a pair is a value and its number of occurrences. */
 type Runs<T extends Leaf> = readonly (T | readonly [value: T, times: number])[];
 
-/** The values at one path from the second event on: differences of integers or of times in milliseconds, or the values themselves. */
+/**
+ * The values at one path from the second event on: differences between integers or times in milliseconds, or the values
+ * themselves.
+ */
 export type Column =
   | { readonly path: Path; readonly add: Runs<number> }
   | { readonly path: Path; readonly ms: Runs<number> }
   | { readonly path: Path; readonly values: Runs<Leaf> };
 
-/** Creates the column for the values of a path in all events; undefined if they are all equal. */
+/** Creates the column for a path's values in all events; undefined if they are all equal. */
 export function createColumn(path: Path, values: readonly Leaf[]): Column | undefined {
   const [first] = values;
   if (first === undefined || values.every((value) => value === first)) return undefined;
@@ -27,11 +30,11 @@ export function createColumn(path: Path, values: readonly Leaf[]): Column | unde
 /** Returns the values of a column one by one. */
 export interface ColumnReader {
   readonly path: Path;
-  /** The value of the next event; undefined if there are no more. */
+  /** The next event's value, or undefined after the last. */
   next(): Leaf | undefined;
 }
 
-/** Reads a column of an event; null if it is invalid, or has a path that the event does not have. */
+/** Parses a column; null if it is invalid, or its path does not exist in the event. */
 export function readColumn(column: unknown, event: object): ColumnReader | null {
   if (!isRecord(column)) return null;
   const { path, add, ms, values } = column as Readonly<Record<string, unknown>>;
@@ -108,7 +111,7 @@ function toTime(ms: number): string | undefined {
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u;
 
-/** Returns the milliseconds since 1970 of a time in the format of events; null for any other value. */
+/** Converts an event timestamp to milliseconds since 1970; null for any other value. */
 function readTime(value: Leaf): number | null {
   if (typeof value !== 'string' || !TIME.test(value)) return null;
   const ms = Date.parse(value);
@@ -119,7 +122,7 @@ function findLeaf(event: object, path: readonly unknown[]): Leaf | undefined {
   let value: unknown = event;
   for (const key of path) {
     if (typeof value !== 'object' || value === null) return undefined;
-    // Excludes `length` of an array and the prototype of an object.
+    // Excludes an array's `length` and an object's prototype.
     const isKey = Array.isArray(value) ? typeof key === 'number' : typeof key === 'string' && key !== '__proto__';
     if (!isKey || !Object.hasOwn(value, key as string | number)) return undefined;
     value = Reflect.get(value, key as string | number);

@@ -2,10 +2,10 @@ import { getPosition } from '../log-position.js';
 import type { Emitted } from '../protocol/translator-output.js';
 import { decodeLine, encodeLines } from './series.js';
 
-/** Consecutive events of one protocol and attempt, as lines of a log. */
+/** Consecutive events of one protocol and attempt, as log lines. */
 export interface EventPack {
   readonly protocol: Emitted['protocol'];
-  /** 0 for FCMP, whose numbers continue over all attempts. */
+  /** 0 for FCMP, whose numbers continue across attempts. */
   readonly attempt: number;
   readonly firstSeq: number;
   readonly lastSeq: number;
@@ -13,15 +13,15 @@ export interface EventPack {
   readonly lines: string;
 }
 
-/** Limits of a pack: to read one event, a reader must expand the entire pack. */
+/** Limits of a pack: to read one event, a reader must expand the whole pack. */
 const MAX_EVENTS = 2048;
 const MAX_BYTES = 256 * 1024;
 
-/** The estimated size of an event in addition to the bytes it was read from. */
+/** The estimated size of an event besides the bytes it was derived from. */
 const ENVELOPE_BYTES = 600;
 
 /**
- * Packs events, each protocol in order. An event whose number is not the next one starts a new pack.
+ * Packs events, each protocol in order. A gap in the numbers starts a new pack.
  *
  * @example
  * for (const { protocol, lines } of packEvents(events)) write(protocol, lines)
@@ -53,7 +53,7 @@ export function packEvents(events: readonly Emitted[]): EventPack[] {
 
 const PROTOCOLS = ['rasp', 'fcmp'] as const;
 
-/** Returns the events of a pack; undefined if a line is damaged. */
+/** Returns the events in a pack; undefined if a line is damaged. */
 export function unpackEvents(protocol: Emitted['protocol'], lines: string): Emitted[] | undefined {
   const events: Emitted[] = [];
   for (let start = 0; start < lines.length;) {
@@ -61,14 +61,14 @@ export function unpackEvents(protocol: Emitted['protocol'], lines: string): Emit
     const end = newline < 0 ? lines.length : newline;
     const decoded = decodeLine(lines.slice(start, end));
     if (decoded === undefined) return undefined;
-    // The cast is safe, because they were packed as events of this protocol.
+    // The cast is safe: they were packed as events of this protocol.
     for (const event of decoded) events.push({ protocol, event } as Emitted);
     start = end + 1;
   }
   return events;
 }
 
-/** Estimates the size of an event from the bytes it was read from, without serializing it. */
+/** Estimates an event's size from the bytes it was derived from, without serializing it. */
 function estimateSize({ event: { raw_ref: raw } }: Emitted): number {
   return raw === null ? ENVELOPE_BYTES : ENVELOPE_BYTES + raw.byte_to - raw.byte_from;
 }

@@ -12,7 +12,7 @@ const MAX_LEAVES = 48;
 const MAX_TEXT_LENGTH = 128;
 const MAX_DEPTH = 5;
 
-/** Returns the leaves of a small event; null if it is too large, or has a value that a series cannot represent. */
+/** Returns the leaves of a small event; null if it is too large or contains a value that a series cannot represent. */
 export function flatten(event: object): FlatEvent | null {
   const flat: FlatBuilder = { shape: '', leaves: [] };
   return addMembers(flat, event, 0) ? flat : null;
@@ -29,9 +29,9 @@ function addMembers(flat: FlatBuilder, value: object, depth: number): boolean {
   flat.shape += isArray ? '[' : '{';
   for (const key of Object.keys(value)) {
     const member: unknown = Reflect.get(value, key);
-    // JSON leaves out undefined members.
+    // JSON omits undefined members.
     if (member === undefined && !isArray) continue;
-    // Assigning to this key would change the prototype of the object.
+    // Assigning to this key would change the object's prototype.
     if (key === '__proto__') return false;
     // The length makes the boundaries between keys unambiguous.
     if (!isArray) flat.shape += `${key.length}.${key}`;

@@ -11,7 +11,7 @@ function decode(lines: string): unknown[] {
     .flatMap((line) => decodeLine(line) ?? ['damaged']);
 }
 
-/** Returns the part of a value that JSON can represent. */
+/** Returns a value after a round trip through JSON. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

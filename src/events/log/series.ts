@@ -3,17 +3,15 @@ import { createColumn, readColumn, type Column, type ColumnReader } from './colu
 import { flatten, listPaths, type Leaf } from './flatten.js';
 
 /*
- * The lines of an event log. An event is a line of JSON. A long series of small, similar events is a single line: the first event
- * of each kind, and the changes from one event to the next by path. Otherwise the events of thousands of one-letter lines would be
- * four hundred times as large as the output.
+ * The lines of an event log. An event is one line of JSON. A long series of small, similar events is a single line: the first event of each kind, and the changes from one event to the next, by path. Otherwise the events for thousands of one-letter lines would be four hundred times as large as the output.
  */
 
-/** Shorter series are written as one event per line, so that people can read the log. */
+/** Shorter series are written as one event per line, to keep the log readable. */
 const MIN_SERIES_LENGTH = 64;
-/** Limit of a series: to read one event, a reader must expand the entire series. */
+/** Limit of a series: to read one event, a reader must expand the whole series. */
 const MAX_SERIES_LENGTH = 2048;
 const MAX_KINDS = 4;
-/** A series is used only if its size is at most this fraction of the size of its events on separate lines. */
+/** A series is used only if its size is at most this fraction of the events on separate lines. */
 const MAX_SIZE_RATIO = 0.5;
 
 /** A line with many events. */
@@ -21,7 +19,7 @@ interface SeriesLine {
   readonly series: 1;
   readonly count: number;
   readonly kinds: readonly EncodedKind[];
-  /** The kind of each event, one digit per event; left out if there is only one kind. */
+  /** The kind of each event, one digit per event; omitted if there is only one kind. */
   readonly order?: string;
 }
 
@@ -50,7 +48,7 @@ export function encodeLines(events: readonly object[]): string {
   return lines;
 }
 
-/** Returns the events of a line; undefined if it is invalid. */
+/** Returns the events in a line; undefined if it is invalid. */
 export function decodeLine(text: string): readonly object[] | undefined {
   let value: unknown;
   try {
@@ -74,7 +72,7 @@ interface CollectedSeries {
   readonly order: readonly number[];
 }
 
-/** Collects the longest series that begins with an event; it may be empty. */
+/** Collects the longest series that starts with an event; it can be empty. */
 function collectSeries(events: readonly object[], start: number): CollectedSeries {
   const kinds: Kind[] = [];
   const numbers = new Map<string, number>();
@@ -120,7 +118,7 @@ function encodeSeries({ kinds, order }: CollectedSeries): string | null {
   return text.length <= separateLength * MAX_SIZE_RATIO ? text : null;
 }
 
-/** Expands a series, only if all of it is valid: the line may come from a folder that an agent can write to. */
+/** Expands a series, only if all of it is valid: the line might come from a folder that an agent can write to. */
 function expandSeries(line: object): readonly object[] | undefined {
   const { series, count, kinds, order } = line as Readonly<Partial<Record<keyof SeriesLine, unknown>>>;
   if (series !== 1 || typeof count !== 'number' || !(count >= 1 && count <= MAX_SERIES_LENGTH)) return undefined;
@@ -162,7 +160,7 @@ function readKind(kind: unknown): (() => object | undefined) | null {
   };
 }
 
-/** Returns a copy with another leaf. Events share the objects that are equal in all of them. */
+/** Returns a copy with one leaf replaced. Events share the objects that are equal in all of them. */
 function replaceAt(target: object, shared: object, path: ColumnReader['path'], depth: number, value: Leaf): object {
   const key = path[depth] ?? '';
   const copy: object =

@@ -1,14 +1,13 @@
-/** The maximum size of the JSON of an event's detail. */
+/** The maximum size of an event's detail as JSON. */
 const MAX_DETAIL_BYTES = 4 * 1024;
 
-/** Marks the position at which something was left out. */
+/** Marks an omission. */
 const ELLIPSIS = '…';
 
 const encoder = new TextEncoder();
 
 /**
- * Shortens a value so that its JSON has at most 4 KiB. A text that does not fit is truncated, with `…` at its end. Lists and
- * objects keep their first members; a member `…` has the number of members that were left out.
+ * Shortens a value until its JSON has at most 4 KiB. A string that does not fit is truncated, ending in `…`. Arrays and objects keep their first members; a member `…` has the number of omitted members.
  *
  * @example
  * boundDetail({ model: 'm' }) // { model: 'm' }
@@ -20,7 +19,7 @@ export function boundDetail(value: unknown): unknown {
 function fit(value: unknown, budget: number): unknown {
   if (typeof value === 'string') return fitText(value, budget);
   if (typeof value !== 'object' || value === null) return value;
-  // Space for the brackets, and for the member with the number of missing ones.
+  // Space for the brackets, and for the member that counts the omitted ones.
   let left = budget - 24;
   const members: [string, unknown][] = Object.entries(value);
   const kept: [string, unknown][] = [];
@@ -39,7 +38,7 @@ function fit(value: unknown, budget: number): unknown {
   return Object.fromEntries(missing === 0 ? kept : [...kept, [ELLIPSIS, missing]]);
 }
 
-/** Returns as much of a text as fits, after its characters are escaped in JSON. */
+/** Returns as much of a string as fits after JSON escaping. */
 function fitText(text: string, budget: number): string {
   let length = Math.min(text.length, budget);
   for (;;) {
@@ -54,8 +53,8 @@ function fitText(text: string, budget: number): string {
 }
 
 /**
- * Returns the size of a value as JSON; infinity if it is above the limit. It stops there: a record may have a large value below
- * many levels of objects, and each level is measured again.
+ * Returns a value's size as JSON, or infinity if it exceeds the limit. It stops at the limit: a record can have a large
+ * value nested in many objects, and each level is measured again.
  */
 function measureJson(value: unknown, limit: number): number {
   if (typeof value === 'string') return value.length > limit ? Infinity : measure(JSON.stringify(value));

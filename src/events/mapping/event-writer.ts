@@ -11,12 +11,12 @@ import { boundDetail } from './bound-detail.js';
 import { toFcmp } from './fcmp-mapping.js';
 import type { FcmpContent } from './fcmp-mapping.js';
 
-/** The ids of an event in addition to its session. */
+/** An event's ids, other than its session. */
 type Subject = Omit<Correlation, 'session_id'>;
 
 const NO_SUBJECT: Subject = {};
 
-/** The field `event` of every type, shared by all events of that type. */
+/** The `event` field for each type, shared by all events of that type. */
 const EVENT_BY_TYPE = Object.fromEntries(RASP_TYPES.map((type) => [type, { category: getCategory(type), type }]));
 
 /** Limits on the events that wait for the session, and on the characters of their data. */
@@ -33,10 +33,10 @@ const REQUIRES_START: ReadonlySet<FcmpType> = new Set([
   'permission.required',
 ]);
 
-/** Events that a person must answer; they never wait. */
+/** Events that a user must answer; they never wait. */
 const NEEDS_ANSWER: ReadonlySet<FcmpType> = new Set(['user.input.required', 'permission.required']);
 
-/** Whether an event can be the last of a step: it is published with the usage of the step. */
+/** Whether an event can be the last of a step, which is published with the step's usage. */
 function endsStep(type: FcmpType, data: FcmpEvent['data']): boolean {
   if (type === 'assistant.message.final') return true;
   return type === 'assistant.tool_call' && 'status' in data && data.status !== 'started';
@@ -49,7 +49,7 @@ function hasDetail({ event }: RaspEvent): boolean {
 
 const DETAILED: ReadonlySet<RaspType> = new Set(['lifecycle.run.status', 'diagnostic.engine.error']);
 
-/** An FCMP event that does not have a number and a session yet. */
+/** An FCMP event without a number and session. */
 interface HeldEvent {
   readonly type: FcmpType;
   readonly data: FcmpEvent['data'];
@@ -86,12 +86,12 @@ export class EventWriter {
   /** Events that wait for the session; null once events no longer wait. */
   #held: HeldEvent[] | null;
   #heldLength = 0;
-  /** The bytes the next events were read from; null for events that are not based on bytes. */
+  /** The bytes the next events are derived from; null for events that are not based on bytes. */
   rawRef: RawRef | null = null;
   /** The step whose first message or tool call comes next; its model and usage are added to that FCMP event. */
   step: Pick<FcmpData<'assistant.message.final'>, 'model' | 'usage'> | null = null;
   readonly #usageEndsStep: boolean;
-  /** The message or call that may be the last of its step; it waits for the next event, or for the usage of the step. */
+  /** The message or call that might be the last of its step; it waits for the next event or the step's usage. */
   #waiting: WaitingEvent | null = null;
   #marked = 0;
   /** Added to later FCMP events; set for the last event of the attempt. */
@@ -183,7 +183,7 @@ export class EventWriter {
     } else this.#pushFcmp(mapped.type, fcmpData, correlation);
   }
 
-  /** Emits a warning; the default message is the explanation of its code. */
+  /** Emits a warning; by default, its message explains the code. */
   warn(
     code: DiagnosticCode,
     message: string = DIAGNOSTIC_CODES[code],
@@ -201,7 +201,7 @@ export class EventWriter {
     this.#release();
   }
 
-  /** Ends a step: its last message or call is published with the usage of the step. */
+  /** Ends a step: its last message or call is published with the step's usage. */
   endStep(usage: Usage): void {
     if (this.#waiting !== null) this.#waiting = { ...this.#waiting, data: { ...this.#waiting.data, usage } };
     this.publishWaiting();
@@ -220,9 +220,9 @@ export class EventWriter {
     this.step = null;
   }
 
-  /** Adds the fields of a frame's record that no event contains to the frame's first event. */
+  /** Adds the record fields that no event contains to the frame's first event. */
   addDetail(rest: Readonly<Record<string, unknown>>): void {
-    // Starts at the mark: a chunk may have a hundred thousand frames.
+    // Starts at the mark: a chunk can have a hundred thousand frames.
     for (let index = this.#marked; index < this.#out.length; index += 1) {
       const one = this.#out[index];
       if (one?.protocol !== 'rasp' || !hasDetail(one.event)) continue;
@@ -250,7 +250,10 @@ export class EventWriter {
     if (isFull || NEEDS_ANSWER.has(event.type)) this.#release();
   }
 
-  /** Adds the fields that only FCMP has: the usage of the attempt to its last event, those of a step to its first message or call. */
+  /**
+   * Adds the fields that only FCMP has: the attempt's usage to its last event, the step's fields to its first message
+   * or call.
+   */
   #addFcmpFields({ type, data }: FcmpContent): FcmpEvent['data'] {
     if (this.usage !== null) return { ...data, usage: this.usage };
     if (this.step === null || (type !== 'assistant.message.final' && type !== 'assistant.tool_call')) return data;
@@ -312,12 +315,11 @@ export class EventWriter {
   }
 }
 
-/** The latest time with a year of four digits. */
+/** The latest time with a four-digit year. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * Formats a time for events. A clock may return any number; a number outside the valid range is replaced with the nearest valid
- * time.
+ * Formats a time for events. A clock can return any number; values out of range are clamped to the nearest valid time.
  *
  * @example
  * toTimestamp(0) // '1970-01-01T00:00:00.000Z'

@@ -8,8 +8,8 @@ export interface FcmpContent {
 }
 
 /**
- * Converts a RASP event to the FCMP event that people see; null if there is none. `conversation.started` is not created here, but
- * once per attempt by `Session`.
+ * Converts a RASP event to the FCMP event that users see; null if FCMP has no such event. `conversation.started` is not
+ * created here, but once per attempt by `Session`.
  */
 export function toFcmp(event: RaspEvent): FcmpContent | null {
   const { type } = event.event;
@@ -72,7 +72,7 @@ function copyData(type: FcmpType, event: RaspEvent): FcmpContent {
   return { type, data: event.data as FcmpEvent['data'] };
 }
 
-/** Copies the data without `detail`, which FCMP does not have: it is only useful for examining the engine's output. */
+/** Copies the data without `detail`, which FCMP does not have: it only serves to examine the engine's output. */
 function dropDetail(type: FcmpType, event: RaspEvent): FcmpContent {
   if (!('detail' in event.data)) return copyData(type, event);
   const { detail: _, ...data } = event.data;

@@ -9,7 +9,7 @@ const completed: EventContent = {
   data: { state: 'completed', reason_code: 'DONE_MARKER_FOUND' },
 };
 
-// So many closing events that they would overflow the stack as the arguments of one call.
+// Enough closing events to overflow the stack if passed as arguments of one call.
 test.each([
   ['AG-UI', toAgUi, 70_000],
   ['ACP', toAcp, 140_000],

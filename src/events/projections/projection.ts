@@ -11,23 +11,23 @@ export interface Projection<Projected> {
 
 /** Applies a projection to a complete list of events. */
 export function projectAll<Projected>(projection: Projection<Projected>, events: Iterable<FcmpEvent>): Projected[] {
-  // Not spread into `push`: a hostile attempt may leave more items open than a call can have arguments.
+  // Not spread into `push`: a malicious agent can leave more items open than a call can have arguments.
   const projected: Projected[][] = [];
   for (const event of events) projected.push(projection.push(event));
   projected.push(projection.end());
   return projected.flat();
 }
 
-/** The part of a complete text that follows the deltas streamed before. */
+/** The rest of a complete text, after the deltas streamed before. */
 interface Remainder {
   /** The part that was not reported yet; empty if the deltas contained everything. */
   readonly rest: string;
-  /** Whether the complete text differs from the deltas, so that they cannot be completed, only corrected. */
+  /** Whether the complete text contradicts the deltas, which can then only be corrected, not completed. */
   readonly diverged: boolean;
 }
 
 /**
- * Stores the texts that are being streamed, so that the complete text that follows is not reported twice. Only the text of open
+ * Tracks streamed text, so the complete text that follows is not reported twice. Only the text of open
  * messages is stored.
  *
  * @example
@@ -73,7 +73,7 @@ export function toReasoningId(
   return `reasoning_${attempt}_${reasoning_id ?? seq}`;
 }
 
-/** Formats the output of a tool as text: strings unchanged, other values as JSON, an error first. */
+/** Formats a tool's output as text: the error first, strings unchanged, other values as JSON. */
 export function formatToolResult(call: FcmpData<'assistant.tool_call'>): string {
   const parts: string[] = [];
   if (call.error !== undefined) parts.push(call.error);

@@ -24,7 +24,7 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(JSON.parse(readFileSync(acpFile, 'utf8')) as AnySchemaObject, 'acp');
 const isAcp = ajv.compile({ $ref: 'acp#/$defs/SessionNotification' });
 
-/** Lists the texts of the agent's messages, in the order in which they were finished. */
+/** Lists the text of the agent's messages, in the order they were completed. */
 function listFinalTexts(events: readonly FcmpEvent[]): string[] {
   return events.flatMap((event) => (event.type === 'assistant.message.final' ? [event.data.text] : []));
 }

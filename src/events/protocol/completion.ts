@@ -4,7 +4,7 @@ export const COMPLETION_STATES = ['completed', 'awaiting_user_input', 'interrupt
 /** The state of an attempt that has ended. */
 export type CompletionState = (typeof COMPLETION_STATES)[number];
 
-/** Verdicts of a run on an attempt, which cannot be derived from its bytes alone. */
+/** A run's verdicts on an attempt, which cannot be derived from its bytes alone. */
 export const VERDICTS = [
   'validated',
   'not_validated',
@@ -27,7 +27,7 @@ export const VERDICTS = [
 /** One of `VERDICTS`. */
 export type Verdict = (typeof VERDICTS)[number];
 
-/** The reasons why an attempt counts as completed. */
+/** Reasons why an attempt counts as completed. */
 export const COMPLETED_REASONS = {
   DONE_MARKER_FOUND: 'The agent printed `"__SKILL_DONE__": true` in its answer.',
   OUTPUT_VALIDATED: 'The output passed the schema of the contract.',
@@ -35,7 +35,7 @@ export const COMPLETED_REASONS = {
   CLEAN_END: 'There is no contract, and the engine ended cleanly.',
 } as const;
 
-/** The reasons why an attempt counts as failed: the `error.code` of `conversation.failed`. */
+/** Reasons why an attempt counts as failed: the `error.code` of `conversation.failed`. */
 export const FAILURE_CODES = {
   PROCESS_EXIT_NON_ZERO: 'The process ended with an exit code other than 0.',
   PROCESS_SIGNALED: 'The process was ended by a signal.',
@@ -53,7 +53,7 @@ export const FAILURE_CODES = {
   RUN_BUDGET_EXCEEDED: 'The run was stopped because a budget was used up.',
 } as const;
 
-/** The reasons why an attempt counts as neither completed nor failed. */
+/** Reasons why an attempt counts as neither completed nor failed. */
 const OPEN_REASONS = {
   TERMINAL_SIGNAL_WITHOUT_DONE_MARKER: 'The engine ended its turn without the done marker: it waits for an answer.',
   OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
@@ -67,13 +67,13 @@ const OPEN_REASONS = {
 export const REASON_CODES = { ...COMPLETED_REASONS, ...OPEN_REASONS, ...FAILURE_CODES } as const;
 
 export type CompletedReason = keyof typeof COMPLETED_REASONS;
-/** The reason for the state in which an attempt ended; `docs/errors.md` explains each. */
+/** Why an attempt ended in its state; `docs/errors.md` explains each reason. */
 export type ReasonCode = keyof typeof REASON_CODES;
 
 /** The kinds of failure. */
 export const ERROR_CATEGORIES = ['canceled', 'timeout', 'limit', 'engine', 'process', 'output'] as const;
 
-/** The end signals of the built-in engines; `evidence.end_signal` is the one that was found. */
+/** The end signals of the built-in engines; `evidence.end_signal` is the detected signal. */
 const END_SIGNALS = [
   'CODEX_TURN_COMPLETED',
   'GEMINI_RESPONSE_OBJECT_FINISHED',
@@ -86,7 +86,7 @@ const END_SIGNALS = [
   'ACP_PROMPT_END_TURN',
 ] as const;
 
-/** The signal with which an engine ends its turn: a built-in one, or that of a custom engine. */
+/** The signal that ends an engine's turn, from a built-in or a custom engine. */
 export type EndSignal = (typeof END_SIGNALS)[number] | (string & {});
 
 /** An end signal on the wire. */

@@ -1,4 +1,4 @@
-/** The codes of diagnostics about an agent's output, each with its meaning. A closed list. */
+/** The diagnostic codes for an agent's output, each with its meaning. A closed list. */
 export const DIAGNOSTIC_CODES = {
   UNPARSED_CONTENT_FELL_BACK_TO_RAW: 'These bytes are not in the engine’s format; they are in a raw event.',
   LOW_CONFIDENCE_PARSE: 'This is a guess; the confidence says how reliable it is.',

@@ -1,8 +1,8 @@
 import { listKeys } from '../../base/index.js';
 
 /**
- * Every built-in engine with its parsers, the default first. On the wire, `engine` and `source.parser` may have other values,
- * because applications can add engines.
+ * Every built-in engine with its parsers, the default first. On the wire, `engine` and `source.parser` can have other
+ * values, because applications can add engines.
  */
 const ENGINE_PARSERS = {
   codex: ['codex_ndjson', 'codex_app_server', 'generic_text'],
@@ -22,7 +22,7 @@ export type EngineName = keyof typeof ENGINE_PARSERS;
 /** The name of a parser, the value of `source.parser`. */
 export type ParserName = (typeof ENGINE_PARSERS)[EngineName][number];
 
-/** The names of the engines, in the order in which they are displayed. */
+/** The engine names, in display order. */
 export const ENGINE_NAMES = listKeys(ENGINE_PARSERS);
 
 /** The name of any engine or parser, built in or not. */

@@ -4,34 +4,36 @@ import { ERROR_CATEGORIES, FAILURE_CODES } from './completion.js';
 import { DIAGNOSTIC_CODES } from './diagnostic-codes.js';
 
 /*
- * The parts of `data` that RASP and FCMP share. A sub-agent's events have `parent_tool_call_id`, the call that
- * started it, so that its messages are never mistaken for the agent's own answer.
+ * The parts of `data` that RASP and FCMP share. A sub-agent's events have `parent_tool_call_id`, the call that started it, so its messages are never mistaken for the agent's own answer.
  */
 
 export const diagnosticCode = oneOf(listKeys(DIAGNOSTIC_CODES));
 
-/** A piece of a message that is still being streamed. */
+/** A chunk of a message that is still being streamed. */
 export const messageDelta = object({ message_id: name, text }, { parent_tool_call_id: name });
 
-/** A complete message. `structured_payload` is the JSON value in its text, if there is one. */
+/** A complete message. `structured_payload` is the JSON value in its text, if any. */
 export const messageFinal = object(
   { message_id: name, text },
   { structured_payload: anything, parent_tool_call_id: name },
 );
 
-/** A thought that the engine prints. `partial` marks a piece of a longer one: the full text follows under the same id. */
+/**
+ * A thought that the engine prints. `partial` marks a chunk of a longer thought: the full text follows under the same
+ * id.
+ */
 export const reasoning = object({ text }, { reasoning_id: name, partial: flag, parent_tool_call_id: name });
 
-/** The agent has ended its turn and waits for a person. */
+/** The agent has ended its turn and waits for the user. */
 export const inputRequired = object(
   { interaction_id: name, kind: { const: 'open_text' }, prompt: text },
   { options: { type: 'array', items: text } },
 );
 
-/** The person's answer, which opens the next attempt. */
+/** The user's answer, which opens the next attempt. */
 export const inputReplied = object({ interaction_id: name, text });
 
-/** The reason why a run failed. */
+/** Why a run failed. */
 export const failure = object({
   category: oneOf(ERROR_CATEGORIES),
   code: oneOf(listKeys(FAILURE_CODES)),
@@ -41,7 +43,7 @@ export const failure = object({
 /** See {@link failure}. */
 export type Failure = FromSchema<typeof failure>;
 
-/** A change of a file, if the engine prints it: a unified patch, or the old and the new text (null: no file). */
+/** A file change, if the engine prints it: a unified patch, or the old and the new content (null: no file). */
 const fileDiff = object({ path: name }, { patch: text, old_text: { type: ['string', 'null'] }, new_text: text });
 
 /** The change made by a tool call. */
@@ -89,19 +91,19 @@ export const permissionRequired = object(
   { diff: diffSchema, locations: locationsSchema },
 );
 
-/** The answer to a permission request: by a rule of the configuration, or by a person. */
+/** The answer to a permission request, by a configured rule or by a user. */
 export const permissionReplied = object(
   { interaction_id: name, decision: oneOf(['allow', 'deny']), option_id: name, by: oneOf(['rule', 'person']) },
   { who: text, why: text },
 );
 
-/** A file of the working folder. `made_by` is the tool call that created or changed it, null if unknown. */
+/** A file in the working folder. `made_by` is the tool call that created or changed it, null if unknown. */
 export const artifact = object({
   path: name,
   made_by: { anyOf: [object({ tool_call_id: name, name }), { type: 'null' }] },
 });
 
-/** Bytes that are not an event, as text. `shortened` means that the text is only their beginning. */
+/** Bytes that are not an event, as text. `shortened` means that the text is truncated. */
 export const raw = object({ text }, { shortened: flag });
 
 /** A diagnostic about the output. `subject` is the type, field or id that it refers to. */
@@ -121,22 +123,25 @@ export const correlationSchema = object(
 /** See {@link correlationSchema}. */
 export type Correlation = FromSchema<typeof correlationSchema>;
 
-/** The output streams of an agent, in the order in which they are read if there is no timing. */
+/** An agent's output streams, in the order they are read if there is no timing. */
 export const STREAMS = ['stdout', 'stderr', 'pty'] as const;
 
 /** One of `STREAMS`. */
 export type StreamName = (typeof STREAMS)[number];
 
-/** Encoding of the bytes that an event was read from: `binary` if they are not valid UTF-8, so the text has replacement characters. */
+/**
+ * Encoding of the bytes an event was derived from: `binary` if they are not valid UTF-8 and the text has replacement
+ * characters.
+ */
 export const RAW_ENCODINGS = ['utf-8', 'binary'] as const;
 
-/** The streams that events may refer to, including the input of the agent. */
+/** The streams that events can refer to, including the agent's input. */
 export const RAW_STREAMS = [...STREAMS, 'stdin'] as const;
 
 /** One of `RAW_STREAMS`: an output stream of the agent, or its input. */
 export type CapturedStream = (typeof RAW_STREAMS)[number];
 
-/** The bytes of an event's frame: the stream, `byte_from`, and `byte_to`, which is not included. */
+/** The bytes of an event's frame: stream, `byte_from`, and `byte_to` (exclusive). */
 export const rawRefSchema = object({
   attempt_number: ordinal,
   stream: oneOf(RAW_STREAMS),
@@ -145,12 +150,12 @@ export const rawRefSchema = object({
   encoding: oneOf(RAW_ENCODINGS),
 });
 
-/** The bytes that an event was read from: stream, start and end. */
+/** The bytes an event was derived from: stream, start and end. */
 export type RawRef = FromSchema<typeof rawRefSchema>;
 
 /**
- * Tokens and cost. `scope` is one `turn`, or the `total` so far: of the session if the engine reports it, otherwise of the
- * attempt. `input_tokens` includes cached tokens; `cost` is in US dollars, as reported by the engine.
+ * Tokens and cost. `scope` is one `turn`, or the `total` so far, for the session if the engine reports it, otherwise
+ * for the attempt. `input_tokens` includes cached tokens; `cost` is in US dollars, as reported by the engine.
  */
 export const usageSchema = object(
   {

@@ -41,7 +41,7 @@ function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonl
   return { ...schema, properties: { ...schema.properties, usage: usageSchema } };
 }
 
-/** Adds the fields of the step that an event belongs to. */
+/** Adds the fields of an event's step. */
 function withStep<R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
   schema: ObjectSchema<R, O>,
 ): ObjectSchema<R, O & { readonly model: typeof name; readonly usage: typeof usageSchema }> {
@@ -53,7 +53,7 @@ const FCMP_DATA = {
   /** `session_id` is null if the engine has not printed one. */
   'conversation.started': object({ session_id: { anyOf: [name, { type: 'null' }] } }, { model: name }),
   'assistant.message.delta': messageDelta,
-  /** `model` and `usage` are those of the message's step, if the engine reports them with the message. */
+  /** `model` and `usage` belong to the message's step, if the engine reports them with the message. */
   'assistant.message.final': withStep(messageFinal),
   'assistant.reasoning': reasoning,
   'assistant.tool_call': object(
@@ -129,7 +129,7 @@ export type FcmpType = keyof typeof FCMP_DATA;
 export type FcmpData<Type extends FcmpType> = FromSchema<(typeof FCMP_DATA)[Type]>;
 
 /**
- * An event of the conversation, as shown to people. `type` narrows `data`.
+ * A conversation event, as shown to users. `type` narrows `data`.
  *
  * @example
  * if (event.type === 'assistant.message.final') console.log(event.data.text)
@@ -138,7 +138,7 @@ export type FcmpEvent<Type extends FcmpType = FcmpType> = Type extends FcmpType
   ? Omit<FromSchema<typeof envelope>, 'type' | 'data'> & { readonly type: Type; readonly data: FcmpData<Type> }
   : never;
 
-/** All types, in the order in which they are documented. */
+/** All types, in documentation order. */
 export const FCMP_TYPES = listKeys(FCMP_DATA);
 
 /** The JSON Schema (draft 2020-12) of FCMP events, published as `sluice/schemas/fcmp.json`. */
@@ -148,7 +148,7 @@ export const fcmpSchema = {
   title: 'FCMP 1.1 event',
   ...envelope,
   properties: { ...envelope.properties, type: oneOf(FCMP_TYPES) },
-  // One condition per type, so that invalid `data` is reported for the type of the event, not for all types.
+  // One condition per type, so invalid `data` is reported for the event's type, not for all types.
   allOf: FCMP_TYPES.map((type) => ({
     if: { properties: { type: { const: type } } },
     then: { properties: { data: FCMP_DATA[type] } },

@@ -145,8 +145,8 @@ export type RaspData<Type extends RaspType> = FromSchema<(typeof RASP_DATA)[Type
 export type RaspSource = FromSchema<typeof sourceSchema>;
 
 /**
- * An event of a run, with the bytes it was read from. The type is nested, so TypeScript does not narrow the event by it: use
- * {@link isRasp}.
+ * A run event, with the bytes it was derived from. The type is nested, so TypeScript does not narrow the event by it:
+ * use {@link isRasp}.
  */
 export type RaspEvent<Type extends RaspType = RaspType> = Type extends RaspType
   ? Omit<FromSchema<typeof envelope>, 'event' | 'data'> & {
@@ -155,7 +155,7 @@ export type RaspEvent<Type extends RaspType = RaspType> = Type extends RaspType
     }
   : never;
 
-/** All types, in the order in which they are documented. */
+/** All types, in documentation order. */
 export const RASP_TYPES = listKeys(RASP_DATA);
 
 /**
@@ -183,7 +183,7 @@ export const raspSchema = {
     ...envelope.properties,
     event: object({ category: oneOf([...new Set(RASP_TYPES.map(getCategory))]), type: oneOf(RASP_TYPES) }),
   },
-  // One condition per type, so that invalid `data` is reported for the type of the event, not for all types.
+  // One condition per type, so invalid `data` is reported for the event's type, not for all types.
   allOf: RASP_TYPES.map((type) => ({
     if: { properties: { event: { type: 'object', properties: { type: { const: type } } } } },
     then: {

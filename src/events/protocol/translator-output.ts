@@ -23,7 +23,7 @@ export interface Drained {
   readonly usage: Usage | null;
 }
 
-/** A range of bytes; the end is exclusive. */
+/** A byte range; the end is exclusive. */
 export type ByteRange = readonly [from: number, to: number];
 
 /** The claimed bytes of one stream. Every byte was claimed once if `unclaimed` and `doubled` are empty. */
@@ -34,7 +34,7 @@ export interface StreamCoverage {
   readonly doubled: readonly ByteRange[];
 }
 
-/** The covered bytes of every stream. */
+/** The byte coverage of every stream. */
 export type Coverage = Readonly<Record<CapturedStream, StreamCoverage>>;
 
 const counts = { type: 'object', additionalProperties: count } as const;

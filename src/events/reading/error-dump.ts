@@ -4,8 +4,8 @@ import type { CapturedStream } from '../protocol/event-parts.js';
 const CONTINUATION = /^(?:\s|[\])}]+[,;)]?\s*$)/u;
 
 /**
- * Tracks the dump that programs written in JavaScript print after an error: its stack, its fields, the response of the server.
- * These lines belong to the error that was reported with its first line.
+ * Tracks the dump that CLIs written in JavaScript print after an error: its stack, its fields, the server's response.
+ * These lines belong to the error that was reported with the first line.
  */
 export class ErrorDump {
   readonly #isOpen: Record<CapturedStream, boolean> = { stdout: false, stderr: false, pty: false, stdin: false };

@@ -1,13 +1,13 @@
 import type { Report } from '../engines/report.js';
 import type { TextFrame } from '../framing/frame.js';
 
-/** The maximum length of a message that is joined from pieces; endless output becomes several messages. */
+/** The maximum length of a message joined from lines; endless output becomes multiple messages. */
 export const MAX_MESSAGE_LENGTH = 8 * 1024 * 1024;
 
 /** Below this confidence a message is a guess: its text is also reported as raw, with a warning. */
 export const LOW_CONFIDENCE = 0.5;
 
-/** The judgement of a complete text. */
+/** The assessment of a complete text. */
 export interface MessageJudgement {
   /** The confidence that the text is the agent's message. */
   readonly confidence: number;
@@ -16,7 +16,7 @@ export interface MessageJudgement {
 }
 
 /**
- * A message that a program prints as plain lines: reported line by line, and in full when it is closed.
+ * A message that an agent prints as plain lines: reported line by line, and in full when it is closed.
  *
  * @example
  * const message = new LineMessage(report, () => ({ confidence: 0.6 }))
@@ -30,7 +30,7 @@ export class LineMessage {
   #first: TextFrame | null = null;
   #last: TextFrame | null = null;
   #text = '';
-  /** Line ends since the last text; they are added before the next text, so that the message has none at its end. */
+  /** Line ends since the last text; they are added before the next text, so the message has no trailing line ends. */
   #gap = '';
 
   constructor(report: Report, judge: (text: string) => MessageJudgement, key = '') {
@@ -60,7 +60,7 @@ export class LineMessage {
     if (this.#text.length + this.#gap.length > MAX_MESSAGE_LENGTH) this.close();
   }
 
-  /** Ends the open message, if there is one. */
+  /** Ends the open message, if any. */
   close(): void {
     if (this.#first === null || this.#last === null) return;
     const text = this.#text;

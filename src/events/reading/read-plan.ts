@@ -1,12 +1,11 @@
 import type { PlanEntry } from '../protocol/event-parts.js';
 import { getBoolean, isRecord, getString } from './record-fields.js';
 
-/** The maximum number of entries of a plan; people do not read more. */
+/** The maximum number of plan entries; users do not read more. */
 const MAX_ENTRIES = 256;
 
 /**
- * Reads the entries of a plan in the format of any engine. Entries without a text are left out; an unknown status counts as
- * pending.
+ * Reads plan entries in any engine's format. Entries without text are skipped; an unknown status counts as pending.
  *
  * @example
  * readPlan([{ content: 'Look', status: 'done' }]) // [{ content: 'Look', status: 'completed' }]

@@ -1,5 +1,5 @@
 /*
- * Functions that read fields of untrusted records. A field that is missing or has another type is null.
+ * Functions that read fields of untrusted records. A field that is missing or has the wrong type is null.
  */
 
 /**
@@ -16,7 +16,7 @@ export function getString(record: object, key: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Returns a string; an empty one counts as missing. */
+/** Returns a string; an empty string counts as missing. */
 export function getName(record: object, key: string): string | null {
   const value = getField(record, key);
   return typeof value === 'string' && value !== '' ? value : null;
@@ -51,13 +51,13 @@ export function getObject(record: object, key: string): object | null {
   return isRecord(value) ? value : null;
 }
 
-/** Returns an array, an empty one if it is missing. */
+/** Returns an array; empty if missing. */
 export function getArray(record: object, key: string): readonly unknown[] {
   const value = getField(record, key);
   return Array.isArray(value) ? value : [];
 }
 
-/** Whether a value is an object and not an array. */
+/** Whether a value is an object other than an array. */
 export function isRecord(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -79,11 +79,13 @@ export function omitMissing<Fields extends object>(
   return kept;
 }
 
-/** The fields that each type of record may have. The table has no prototype, so a hostile type like `constructor` is unknown. */
+/**
+ * The known fields of each record type. The table has no prototype, so a malicious type like `constructor` is unknown.
+ */
 export type FieldTable = Readonly<Record<string, ReadonlySet<string>>>;
 
 /**
- * Creates a table of the fields that each type of record may have, in addition to the common ones.
+ * Creates a table of the known fields of each record type, including the common ones.
  *
  * @example
  * createFieldTable(['type'], { error: ['message'] })['error'] // Set { 'type', 'message' }

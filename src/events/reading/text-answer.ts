@@ -3,12 +3,11 @@ import type { BlankFrame, Frame, JsonFrame, TextFrame } from '../framing/frame.j
 import { LOW_CONFIDENCE } from './line-message.js';
 import { getString } from './record-fields.js';
 
-/** Limit on held output; beyond it, the decision is made as if the program had ended. */
+/** Limit on the output held back; beyond it, the decision is made as if the output had ended. */
 const MAX_HELD_BYTES = 1024 * 1024;
 
 /**
- * Reads the text mode of a program that usually prints records. Lines of stdout that are not records are either the agent's
- * answer in plain text or damage. They are held until a record appears (then they are damage, and each becomes a raw
+ * Reads the text mode of a CLI that usually prints records. Lines of stdout that are not records are either the agent's plain text answer or damage. They are held until a record appears (then they are damage, and each becomes a raw
  * event with a warning) or the output ends.
  *
  * @example
@@ -23,13 +22,13 @@ export class TextAnswer {
   #heldBytes = 0;
   #isPossible = true;
 
-  /** `judge` returns the confidence that the text from this frame on is an answer; null if it is not one. */
+  /** `judge` returns the confidence that the text from this frame on is an answer, or null if it is not an answer. */
   constructor(report: Report, judge: (first: TextFrame | JsonFrame) => number | null) {
     this.#report = report;
     this.#judge = judge;
   }
 
-  /** Whether the program may still print plain text. */
+  /** Whether the CLI might still be in text mode. */
   get isPossible(): boolean {
     return this.#isPossible;
   }
@@ -45,7 +44,7 @@ export class TextAnswer {
     if (isInside) this.#add(frame);
   }
 
-  /** Called when a frame shows that the program prints records: the held frames are damage. */
+  /** Called when a frame shows that the CLI prints records: the held frames are damage. */
   ruleOut(current: Frame): void {
     if (!this.#isPossible) return;
     this.#isPossible = false;

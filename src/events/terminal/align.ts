@@ -1,7 +1,5 @@
 /**
- * Aligns two sequences so that as many elements as possible are paired with an equal one, in order. For each element of
- * `other` the result has the index of its partner in `main`, or -1. An element that occurs twice in both is paired twice.
- * The cost is the product of the lengths without equal beginnings and ends, so pass sections of a stream, not all of it.
+ * Aligns two sequences, pairing as many equal elements as possible, in order. For each element of `other`, the result has the index of its partner in `main`, or -1. An element that occurs twice in both is paired twice. The cost is the product of the lengths without common prefix and suffix, so pass sections of a stream, not all of it.
  *
  * @example
  * align(['a', 'c'], ['a', 'b', 'c']) // [0, -1, 1]
@@ -30,7 +28,7 @@ function alignMiddle(
   onPair: (mainIndex: number, otherIndex: number) => void,
 ): void {
   const width = other.length + 1;
-  // Cell [i][j]: pairs possible between main from i on and other from j on.
+  // Cell [i][j]: the maximum number of pairs between main from i on and other from j on.
   const pairs = new Uint16Array((main.length + 1) * width);
   const at = (i: number, j: number): number => pairs[i * width + j] ?? 0;
   for (let i = main.length - 1; i >= 0; i--) {

@@ -1,18 +1,18 @@
 import type { Frame } from '../framing/frame.js';
 
-/** Limit on records whose keys are stored for comparison with the terminal; beyond it the older half is dropped. */
+/** Limit on records whose keys are stored for comparison with the terminal; beyond it, the older half is dropped. */
 const MAX_RECORDS = 65_536;
-/** The number of records that are compared at a time. */
+/** The number of records compared at a time. */
 const WINDOW = 4096;
-/** Limit on other lines that are stored. */
+/** Limit on other stored lines. */
 const MAX_TEXT_LINES = 20_000;
 
-/** Recent lines of stdout and stderr that the terminal may still repeat. */
+/** Recent lines of stdout and stderr that the terminal can still repeat. */
 export class MainLines {
   #records: string[] = [];
   /** The number of records with each key. */
   readonly #counts = new Map<string, number>();
-  /** Records that the terminal skipped; it may still repeat them later. */
+  /** Records that the terminal skipped; it can still repeat them later. */
   readonly #skipped = new Map<string, number>();
   readonly #texts = new Map<string, number>();
   #isEmpty = true;
@@ -28,7 +28,7 @@ export class MainLines {
     return this.#records.length > 0;
   }
 
-  /** Whether the terminal may still repeat a record with this key. */
+  /** Whether the terminal can still repeat a record with this key. */
   hasRecord(key: string): boolean {
     return this.#counts.has(key);
   }
@@ -58,7 +58,7 @@ export class MainLines {
     } else if (this.#texts.size < MAX_TEXT_LINES) this.#texts.set(key, (this.#texts.get(key) ?? 0) + 1);
   }
 
-  /** Drops records that the terminal has passed. Those not in `paired` were skipped and may still be repeated. */
+  /** Drops records that the terminal has passed. Records not in `paired` were skipped and can still be repeated. */
   drop(count: number, paired: ReadonlySet<number> = NONE): void {
     for (const [index, key] of this.#records.slice(0, count).entries()) {
       takeOne(this.#counts, key);
@@ -97,8 +97,9 @@ export function takeOne(counts: Map<string, number>, key: string): boolean {
 }
 
 /**
- * Returns a fingerprint of a text, so that long lines can be compared without storing them: two independent 32-bit hashes and
- * the length. An attacker who creates a collision only achieves that one of their own lines is reported once instead of twice.
+ * Returns a string's fingerprint, to compare long lines without storing them: two independent 32-bit hashes and the
+ * length. An attacker who creates a collision only achieves that one of their own lines is reported once instead of
+ * twice.
  */
 export function hashText(text: string): string {
   const plain = text.trim();

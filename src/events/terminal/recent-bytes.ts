@@ -1,4 +1,4 @@
-/** Limit on stored bytes: a terminal that starts late is compared with this much recent output of a stream. */
+/** Limit on stored bytes: a terminal that starts late is compared with this much recent stream output. */
 const CAPACITY = 4 * 1024 * 1024;
 const FIRST_SIZE = 64 * 1024;
 const LINE_FEED = 0x0a;
@@ -23,7 +23,10 @@ export class RecentBytes {
     this.#written += bytes.length;
   }
 
-  /** Returns the stored bytes, oldest first, from the beginning of a line on, and frees the memory. Nothing can be added afterwards. */
+  /**
+   * Returns the stored bytes, oldest first, from the start of a line, and frees the memory. Nothing can be added
+   * afterwards.
+   */
   take(): Uint8Array {
     const bytes = this.#unroll();
     this.#ring = new Uint8Array(0);
@@ -39,7 +42,7 @@ export class RecentBytes {
     return bytes;
   }
 
-  /** Doubles the buffer up to its limit, so that a short run does not use the memory of a long one. */
+  /** Doubles the buffer up to its limit, so a short run does not use as much memory as a long one. */
   #grow(needed: number): void {
     if (this.#ring.length === CAPACITY || needed <= this.#ring.length) return;
     let size = Math.max(FIRST_SIZE, this.#ring.length);

@@ -7,7 +7,7 @@ import type { Report } from '../engines/report.js';
 import { align } from './align.js';
 import { MainLines, takeOne, hashText } from './main-lines.js';
 
-/** Limits on the waiting frames of the terminal and their bytes; beyond them, the oldest are reported. */
+/** Limits on the terminal's waiting frames and their bytes; beyond them, the oldest are reported. */
 const MAX_WAITING = 2048;
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
@@ -20,7 +20,7 @@ export class TerminalMerge {
   readonly #engine: Engine;
   readonly #attempt: Attempt;
   readonly #writer: EventWriter;
-  /** The frames of stdout and stderr, which are already reported; every one must be added. */
+  /** The frames of stdout and stderr, which are already reported; all of them must be added. */
   readonly main = new MainLines();
   /** Reads only the terminal, whose records are complete even if stdout lost some. */
   readonly #shadow: Attempt;
@@ -99,14 +99,14 @@ export class TerminalMerge {
     this.#waiting = this.#waiting.slice(settled);
     this.main.drop((partners[lastPaired] ?? -1) + 1, new Set(partners));
     for (const key of repeated) this.main.takeSkipped(key);
-    // Without other streams, the records of the terminal are in order, and their outcome is that of the attempt.
+    // Without other streams, the terminal's records are in order, and their outcome is the attempt's outcome.
     if (this.main.isEmpty) return;
-    // Restored records are reported late, so their outcome must not replace that of later records.
+    // Restored records are reported late, so their outcome must not replace the outcome of later records.
     const isComplete = isFinal && this.#tally.hasRestored && !this.main.hasRecords;
     this.#attempt.report.outcome = isComplete ? this.#shadow.report.outcome : before;
   }
 
-  /** Pairs these records with those of the streams (-1 for none) and counts the unpaired records of the streams by key. */
+  /** Pairs these records with the streams' records (-1: no partner) and counts the streams' unpaired records by key. */
   #pair(records: readonly WaitingFrame[]): {
     readonly partners: readonly number[];
     readonly others: Map<string, number>;
@@ -123,7 +123,10 @@ export class TerminalMerge {
     return kind === 'json' && this.#isSameSession() && this.main.takeSkipped(key);
   }
 
-  /** Returns how many waiting frames can be reported: up to the last one with a partner, or the older half if there is none. */
+  /**
+   * Returns the number of waiting frames that can be reported: up to the last frame with a partner, otherwise the older
+   * half.
+   */
   #countSettled(isFinal: boolean, lastPaired: WaitingFrame | undefined): number {
     if (isFinal) return this.#waiting.length;
     if (lastPaired !== undefined) return this.#waiting.indexOf(lastPaired) + 1;
@@ -147,14 +150,17 @@ export class TerminalMerge {
   }
 
   /**
-   * Whether text is read as the engine's output: if the streams are empty, since the terminal is then the only place for errors,
-   * or if it is a damaged record.
+   * Whether text counts as the engine's output: if the streams are empty, since errors then appear only on the
+   * terminal, or if it is a damaged record.
    */
   #isEngineText(problem: string | null): boolean {
     return problem !== null || this.main.isEmpty;
   }
 
-  /** Whether records of the terminal can be merged: it has the same session, and they cannot be repeats of dropped records. */
+  /**
+   * Whether the terminal's records can be merged: it has the same session, and they cannot be repeats of dropped
+   * records.
+   */
   #isMergeable(): boolean {
     return this.#isSameSession() && (!this.main.hasDropped || this.#hasPartner);
   }
@@ -173,7 +179,7 @@ export class TerminalMerge {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** A frame of the terminal that waits to be compared. Its text is copied: a slice would keep its entire chunk in memory. */
+/** A terminal frame waiting to be compared. Its text is copied: a slice would keep its whole chunk in memory. */
 interface WaitingFrame {
   readonly key: string;
   readonly kind: Frame['kind'];
@@ -182,7 +188,7 @@ interface WaitingFrame {
   restore(): Frame;
 }
 
-/** Copies the parts of a frame that are needed to restore it. */
+/** Copies the parts of a frame needed to restore it. */
 function copyForWaiting(frame: Frame): WaitingFrame {
   const { kind, stream, from, to, encoding } = frame;
   const text = encoder.encode(frame.text);
@@ -203,7 +209,7 @@ function copyForWaiting(frame: Frame): WaitingFrame {
   };
 }
 
-/** Counts the records of a terminal that the streams lost, and those that could not be compared. */
+/** Counts the terminal records that the streams lost, and the records that could not be compared. */
 class MergeTally {
   #restored = 0;
   #first: Frame | null = null;

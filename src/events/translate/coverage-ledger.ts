@@ -6,7 +6,7 @@ import type { ByteRange, StreamCoverage } from '../protocol/translator-output.js
  */
 export class CoverageLedger {
   #bytes = 0;
-  /** Sorted, without adjacent ranges; normally a single one. */
+  /** Sorted, without adjacent ranges; normally a single range. */
   #claimed: [from: number, to: number][] = [];
   readonly #doubled: ByteRange[] = [];
 

@@ -15,8 +15,8 @@ interface HeldPush {
 }
 
 /**
- * Translates an attempt whose engine is unknown. The first bytes are held back until the engine is detected; then they are
- * read as if it had been known from the start, with the times at which they arrived.
+ * Translates an attempt whose engine is unknown. The first bytes are held back until the engine is detected; then they
+ * are read as if the engine had been known from the start, with their original arrival times.
  */
 export class DetectingTranslator {
   readonly #start: AttemptStart;
@@ -98,11 +98,11 @@ export class DetectingTranslator {
 const SURE = 0.9;
 /** Below this confidence, no engine is detected. */
 const MIN_SCORE = 0.3;
-/** Limits on the examined bytes and frames; beyond them the best match is used. */
+/** Limits on the examined bytes and frames; beyond them, the best match is used. */
 const MAX_BYTES = 256 * 1024;
 const MAX_FRAMES = 500;
 
-/** Detects the program that printed the first frames. */
+/** Detects the agent that printed the first frames. */
 class EngineDetector {
   readonly #engines: readonly Engine[];
   readonly #framers: Readonly<Record<StreamName, Framer>>;
@@ -128,7 +128,7 @@ class EngineDetector {
     return this.#bestScore >= SURE || this.#bytes > MAX_BYTES || this.#frames > MAX_FRAMES;
   }
 
-  /** The best match so far; null if there is none. */
+  /** The best match so far, or null. */
   get engine(): Engine | null {
     return this.#bestScore >= MIN_SCORE ? this.#best : null;
   }
@@ -141,7 +141,7 @@ class EngineDetector {
     for (const framer of Object.values(this.#framers)) framer.end();
   }
 
-  /** Frames after the decision are ignored, so that the result does not depend on chunking. */
+  /** Frames after the decision are ignored, so the result does not depend on chunking. */
   #examine(frame: Frame): void {
     if (this.isSettled) return;
     this.#frames += 1;

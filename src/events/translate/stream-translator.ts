@@ -22,9 +22,9 @@ export interface AttemptStart {
   readonly reply: string | null;
   /** The run whose cached result this one repeats. */
   readonly cachedFrom: string | null;
-  /** Whether the terminal is the only stream of the program. */
+  /** Whether the terminal is the agent's only stream. */
   readonly terminalOnly: boolean;
-  /** Whether the engine could not be detected, so that the output is read as plain text. */
+  /** Whether the engine could not be detected and the output is read as plain text. */
   readonly isGuess: boolean;
 }
 
@@ -40,7 +40,7 @@ export class StreamTranslator {
   readonly #mismatch: EngineMismatch;
   readonly #framers: Readonly<Record<CapturedStream, Framer>>;
   readonly #ledgers: Readonly<Record<CapturedStream, CoverageLedger>>;
-  /** Recent output of the streams, to compare with a terminal that starts late. */
+  /** Recent stream output, to compare with a terminal that starts late. */
   readonly #recent = { stdout: new RecentBytes(), stderr: new RecentBytes() };
   #terminal: TerminalMerge | null = null;
   #isStarted = false;
@@ -48,7 +48,7 @@ export class StreamTranslator {
   #lastByteMs = 0;
   #bytes = 0;
 
-  /** `engines` are all engines, to detect the output of another one. */
+  /** `engines` are all engines, to detect output of a different engine. */
   constructor(engine: Engine, engines: readonly Engine[], start: AttemptStart) {
     this.#engine = engine;
     this.#mismatch = new EngineMismatch(engine, engines);
@@ -109,7 +109,7 @@ export class StreamTranslator {
     };
   }
 
-  /** Ends the attempt after the process has ended. */
+  /** Ends the attempt after the process has exited. */
   end(end: AttemptEnd, atMs: number): Emitted[] {
     this.#readRest(end, atMs);
     const silenceMs = this.#bytes === 0 ? 0 : atMs - this.#lastByteMs;
@@ -123,7 +123,7 @@ export class StreamTranslator {
     return { stdout: stdout.report(), stderr: stderr.report(), pty: pty.report(), stdin: stdin.report() };
   }
 
-  /** Unknown types and fields in the engine's output; null if there are none. */
+  /** Unknown types and fields in the engine's output, or null. */
   drift(): DriftSummary | null {
     return this.#attempt.drift.summary({
       run_id: this.#start.runId,
@@ -145,7 +145,7 @@ export class StreamTranslator {
     this.#warnAboutMismatch();
   }
 
-  /** Emits the first events: the start of the attempt, and the reply that it was started with. */
+  /** Emits the first events: the start of the attempt, and the reply that started it. */
   #begin(atMs: number): void {
     this.#writer.time = toTimestamp(atMs);
     if (this.#isStarted) return;
@@ -176,7 +176,7 @@ export class StreamTranslator {
     return { stream, framing, recognizes: (value: object) => this.#engine.detect(value) > 0 };
   }
 
-  /** Called with the first byte of a terminal: reads the earlier output of the streams again, for comparison. */
+  /** Called with a terminal's first byte: reads the earlier stream output again, for comparison. */
   #startTerminal(): TerminalMerge {
     const terminal = new TerminalMerge(this.#engine, this.#attempt, this.#writer);
     for (const stream of ['stdout', 'stderr'] as const) {
@@ -195,7 +195,7 @@ export class StreamTranslator {
     this.#attempt.report.warning('ENGINE_MISMATCH', message, { subject: other });
   }
 
-  /** Reads the input of the agent, if its engine needs it. */
+  /** Reads the agent's input, if its engine needs it. */
   #readSent(frame: Frame): void {
     if (this.#engine.readsInput === true && (frame.kind === 'json' || frame.kind === 'text')) this.#attempt.read(frame);
   }
@@ -209,13 +209,13 @@ export class StreamTranslator {
   }
 }
 
-/** With at least this confidence, a value counts as printed by another program. */
+/** With at least this confidence, a value counts as another agent's output. */
 const SURE = 0.9;
 
-/** The number of values that are examined. */
+/** The number of values to examine. */
 const MAX_VALUES = 200;
 
-/** Detects that the output is not that of the named engine. */
+/** Detects that the output does not come from the named engine. */
 class EngineMismatch {
   readonly #engine: Engine;
   readonly #engines: readonly Engine[];
@@ -227,7 +227,7 @@ class EngineMismatch {
     this.#engines = engines;
   }
 
-  /** The engine that the output looks like; null once a value of the named engine was found. */
+  /** The engine that the output resembles; null once a value of the named engine was found. */
   get other(): Engine | null {
     return this.#other;
   }

@@ -4,8 +4,8 @@ import { createAcpReader } from './acp-reader.js';
 import { readRpcMessage, getResultFields } from '../json-rpc.js';
 
 /**
- * Any agent that implements the Agent Client Protocol over its streams: JSON-RPC, one message per line. Messages from the agent
- * are on stdout, messages to the agent on stdin; both are needed to match a response to its request.
+ * Any agent that implements the Agent Client Protocol over its streams: JSON-RPC, one message per line. The agent's
+ * messages are on stdout, messages to it on stdin; both are needed to match responses to requests.
  */
 export const acpEngine: Engine = {
   name: 'acp',

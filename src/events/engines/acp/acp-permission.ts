@@ -4,10 +4,10 @@ import { readCall } from './acp-tool-call.js';
 import type { RpcMessage } from '../json-rpc.js';
 import { getResultFields } from '../json-rpc.js';
 
-/** The method with which an agent requests a permission. */
+/** The method an agent calls to request permission. */
 export const PERMISSION_METHOD = 'session/request_permission';
 
-/** Limit on options per request; people cannot choose among more. */
+/** Limit on options per request; users cannot choose among more. */
 const MAX_OPTIONS = 32;
 
 const KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
@@ -33,7 +33,10 @@ function readOption(option: object): PermissionOption[] {
   return [{ id, label: getString(option, 'name') ?? id, kind }];
 }
 
-/** Reads the answer to a permission request as data of `permission.replied`. An answer without a valid choice counts as a denial. */
+/**
+ * Converts the answer to a permission request to `permission.replied` data. An answer without a valid choice counts as
+ * a denial.
+ */
 export function readPermissionAnswer(
   message: Extract<RpcMessage, { kind: 'result' | 'error' }>,
   options: readonly PermissionOption[],

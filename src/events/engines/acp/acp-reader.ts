@@ -8,7 +8,7 @@ import { readUsage } from './acp-usage.js';
 import { readRpcMessage, getResultFields } from '../json-rpc.js';
 import type { RpcId, RpcMessage } from '../json-rpc.js';
 
-/** Limit on open requests per side; a hostile agent could send them endlessly. */
+/** Limit on open requests per side; a malicious agent could send them endlessly. */
 const MAX_OPEN = 1024;
 
 interface SentRequest {
@@ -34,9 +34,9 @@ export function createAcpReader(report: Report): Reader {
 class AcpReader implements Reader {
   readonly #report: Report;
   readonly #updates: AcpUpdates;
-  /** Requests to the agent without a response. */
+  /** Requests to the agent that are still unanswered. */
   readonly #sent = new Map<RpcId, SentRequest>();
-  /** Requests of the agent without a response. */
+  /** Requests from the agent that are still unanswered. */
   readonly #agentRequests = new Map<RpcId, AgentRequest>();
   #hasSent = false;
   /** Whether the agent is repeating the history of a session, before it responds to `session/load`. */
@@ -77,7 +77,7 @@ class AcpReader implements Reader {
         if (method !== 'session/prompt') return this.#report.noise();
         this.#report.turnStarted();
         this.#updates.startTurn();
-        // A later turn of the same process does not open a session, so only the prompt names it.
+        // Later turns in the same process do not open a session, so only the prompt names it.
         this.#report.session(sessionId);
         return this.#report.status({ status: method });
       }
@@ -89,7 +89,7 @@ class AcpReader implements Reader {
     }
   }
 
-  /** Reads the response to a request of the agent. */
+  /** Reads the response to a request from the agent. */
   #readReply(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): void {
     const request = message.id === null ? undefined : this.#agentRequests.get(message.id);
     if (request === undefined || message.id === null) return this.#report.noise();
@@ -159,7 +159,9 @@ class AcpReader implements Reader {
     this.#readResult(request, getResultFields(message.result), frame);
   }
 
-  /** Finds the request of a response. Without the input, as in a recording of stdout alone, it is inferred from the result. */
+  /**
+   * Finds the request that a response answers. If only stdout was recorded, the request is inferred from the result.
+   */
   #findRequest(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): SentRequest | null {
     if (message.id === null) return null;
     const sent = this.#sent.get(message.id);
@@ -226,10 +228,10 @@ class AcpReader implements Reader {
   }
 }
 
-/** The error code of agents that require authentication first. */
+/** The error code for missing authentication. */
 const AUTH_REQUIRED = -32_000;
 
-/** Methods that an agent may refuse without ending the conversation. */
+/** Methods that an agent can refuse without ending the conversation. */
 const OPTIONAL_METHODS: ReadonlySet<string> = new Set([
   'authenticate',
   'session/set_mode',
@@ -244,14 +246,14 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   refusal: 'The agent refused to continue (refusal).',
 };
 
-/** Reads the reason of an error from `data`: agents put it there as a text or under one of these names. */
+/** Reads the cause of an error from `data`: agents put it there as a string or under one of these names. */
 function readErrorReason(data: unknown): string | null {
   if (typeof data === 'string') return data === '' ? null : data;
   if (typeof data !== 'object' || data === null) return null;
   return getName(data, 'details') ?? getName(data, 'message') ?? getName(data, 'error');
 }
 
-/** Reads the model of a session: from its models, or (newer agents) from its options. */
+/** Reads a session's model from its models or, for newer agents, from its options. */
 function readModel(result: object): string | null {
   const models = getObject(result, 'models');
   const current = models === null ? null : getName(models, 'currentModelId');
@@ -265,7 +267,7 @@ function readModel(result: object): string | null {
   return null;
 }
 
-/** Adds an entry, and removes the oldest if there are too many. */
+/** Adds an entry, and removes the oldest if the limit is exceeded. */
 function addBounded<Value>(map: Map<RpcId, Value>, id: RpcId, value: Value): void {
   map.set(id, value);
   if (map.size <= MAX_OPEN) return;

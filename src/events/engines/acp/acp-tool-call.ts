@@ -28,8 +28,8 @@ export function readCall(id: string, call: object): ToolReport {
 }
 
 /**
- * Reads the name of the tool. The protocol has no field for it: some agents add a `name`, some put it into `_meta`. For others
- * it is the kind of the tool, or the title if there is no specific kind.
+ * Reads the name of the tool. The protocol has no field for it: some agents add a `name`, some put it into `_meta`. For
+ * others, the tool's kind is used, or the title if the kind is unspecific.
  */
 function readName(id: string, call: object): string | null {
   const meta = getObject(call, '_meta');
@@ -48,14 +48,14 @@ function readName(id: string, call: object): string | null {
 /** Gemini CLI puts the name into the id: `write_file__write_file_1794765461129_0`. */
 const GEMINI_ID = /^(\w{1,64}?)__\1_\d+_\d+$/u;
 
-/** Reads the input. An empty input is ignored, because agents announce a call with it and send the actual input later. */
+/** Reads the input. An empty input is ignored: agents use it to announce a call and send the actual input later. */
 function readInput(call: object): unknown {
   const input = getField(call, 'rawInput');
   if (input === null || input === undefined) return undefined;
   return isRecord(input) && Object.keys(input).length === 0 ? undefined : input;
 }
 
-/** Reads the changes of a call: its diff blocks, or (permission requests of OpenCode) a patch in its input. */
+/** Reads a call's changes: its diff blocks or, in OpenCode's permission requests, a patch in its input. */
 function readDiff(call: object): readonly FileDiff[] {
   const diffs = getArray(call, 'content').flatMap((block): FileDiff[] => {
     if (!isRecord(block) || getField(block, 'type') !== 'diff') return [];
@@ -71,7 +71,9 @@ function readDiff(call: object): readonly FileDiff[] {
   return patch === null || path === null ? [] : [{ path, patch }];
 }
 
-/** Reads the output of a call: the agent's own output, or the text of its content. Blocks that are not text are returned unchanged. */
+/**
+ * Reads a call's output: the agent's raw output, or the text of its content. Non-text blocks are returned unchanged.
+ */
 export function readOutput(call: object): unknown {
   const output = getField(call, 'rawOutput');
   if (output !== null && output !== undefined) return output;
@@ -93,7 +95,7 @@ export function readExitCode(call: object): number | null {
   return getInteger(output, 'exit_code') ?? (metadata === null ? null : getInteger(metadata, 'exit'));
 }
 
-/** Returns the error message of a failed call. */
+/** Returns a failed call's error message. */
 export function readFailure(call: object): string {
   const output = readOutput(call);
   if (typeof output === 'string' && output !== '') return output;

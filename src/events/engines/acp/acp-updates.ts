@@ -7,13 +7,13 @@ import type { Report } from '../report.js';
 import { readCall, readExitCode, readFailure, readOutput } from './acp-tool-call.js';
 import { readUsage } from './acp-usage.js';
 
-/** Limit on open calls, and on ended calls, since an agent may repeat them; beyond it the oldest is forgotten. */
+/** Limit on open calls, and on ended calls, since an agent can repeat them; beyond it, the oldest is dropped. */
 const MAX_CALLS = 4096;
 
 /** A message or thought of the agent that is being streamed. */
 interface OpenText {
   readonly kind: 'message' | 'thought';
-  /** The agent's id for it; most agents have none. */
+  /** The agent's id for it; most agents do not send one. */
   readonly key: string | null;
   readonly id: string;
   readonly first: JsonFrame;
@@ -21,14 +21,14 @@ interface OpenText {
   text: string;
 }
 
-/** Reads the updates of a session: messages, thoughts, tool calls, plans and usage. */
+/** Reads session updates: messages, thoughts, tool calls, plans and usage. */
 export class AcpUpdates {
   readonly #report: Report;
   #openText: OpenText | null = null;
   #thoughts = 0;
   readonly #open = new Set<string>();
   readonly #ended = new Set<string>();
-  /** The error messages of denied calls: some agents never report the end of such a call. */
+  /** The error messages of denied calls, since some agents never report that such a call ended. */
   readonly #denied = new Map<string, string>();
   #hasStepUsage = false;
   #cost: number | null = null;
@@ -98,8 +98,8 @@ export class AcpUpdates {
   }
 
   /**
-   * Returns the usage of a turn, with the cost that the session reported separately. If the agent has already reported the usage
-   * of its steps, only the cost is new.
+   * Returns a turn's usage, with the cost that the session reported separately. If the agent has already reported usage
+   * per step, only the cost is new.
    */
   completeUsage(turn: Usage | null): Usage | null {
     const cost = this.#cost === null ? null : Math.max(0, this.#cost - this.#chargedCost);
@@ -128,7 +128,7 @@ export class AcpUpdates {
     const open = this.#openText;
     open.last = frame;
     if (kind === 'message') {
-      // The text of messages is collected by the report; only that of thoughts is needed here.
+      // The report collects message text; only the text of thoughts is needed here.
       open.text = '';
       return report.messageDelta(text, { key: open.id });
     }
@@ -182,7 +182,9 @@ function addBounded(calls: Set<string>, id: string): void {
   if (oldest !== undefined) calls.delete(oldest);
 }
 
-/** Whether a chunk continues the open text: chunks belong together until the agent names another message. */
+/**
+ * Whether a chunk continues the open message or thought: chunks belong together until the agent names another message.
+ */
 function continues(open: OpenText, kind: OpenText['kind'], key: string | null): boolean {
   return open.kind === kind && (key === null || open.key === null || key === open.key);
 }

@@ -1,7 +1,10 @@
 import type { Usage } from '../../protocol/event-parts.js';
 import { getCount, getNumber } from '../../reading/record-fields.js';
 
-/** Reads the tokens that an agent reports. `inputTokens` includes cached tokens for some agents only; it is not adjusted. */
+/**
+ * Reads the token counts that an agent reports. `inputTokens` includes cached tokens for some agents only; it is not
+ * adjusted.
+ */
 export function readUsage(usage: object | null, scope: Usage['scope']): Usage | null {
   const input = usage === null ? null : getCount(usage, 'inputTokens');
   const output = usage === null ? null : getCount(usage, 'outputTokens');

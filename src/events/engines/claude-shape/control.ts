@@ -3,8 +3,7 @@ import { getArray, getField, isRecord, getName, getObject, getString } from '../
 import type { PermissionAnswer, PermissionOption, PermissionQuestion, Report } from '../report.js';
 
 /*
- * The control records of `--input-format stream-json`: requests and responses of both sides, among the records of the
- * conversation.
+ * The control records of `--input-format stream-json`: requests and responses from both sides, interleaved with the conversation's records.
  */
 
 /** A request from either side. */
@@ -14,7 +13,7 @@ export interface ControlRequest {
   readonly request: object;
 }
 
-/** Reads a `control_request`; null for any other record, and for one without an id. */
+/** Reads a `control_request`; null for any other record, or if it has no id. */
 export function readControlRequest(record: object): ControlRequest | null {
   if (getString(record, 'type') !== 'control_request') return null;
   const id = readId(record);
@@ -55,7 +54,7 @@ function readId(record: object): string | null {
   return id === null || id.length > MAX_ID ? null : id;
 }
 
-/** The options of every request, since the protocol does not define any. */
+/** The options offered for every request, since the protocol does not define any. */
 const OPTIONS: readonly PermissionOption[] = [
   { id: 'allow', label: 'Allow', kind: 'allow_once' },
   { id: 'deny', label: 'Deny', kind: 'reject_once' },
@@ -80,7 +79,9 @@ export function readToolQuestion({ id, subtype, request }: ControlRequest): Perm
   };
 }
 
-/** Reads the change that a call would make: a tool that writes has the new text, a tool that edits has the old and the new one. */
+/**
+ * Reads the change that a call would make: write tools have the new content, edit tools the old and the new content.
+ */
 function readEdit(input: object): readonly FileDiff[] {
   const path = getName(input, 'file_path') ?? getName(input, 'notebook_path');
   if (path === null) return [];
@@ -93,7 +94,7 @@ function readEdit(input: object): readonly FileDiff[] {
   });
 }
 
-/** Reads the answer as data of `permission.replied`. Anything but an explicit approval counts as a denial. */
+/** Converts the answer to `permission.replied` data. Anything but an explicit approval counts as a denial. */
 function readToolAnswer({ response }: ControlResponse): PermissionAnswer {
   const answer = response ?? {};
   const author = getObject(answer, 'sluice') ?? {};
@@ -112,13 +113,13 @@ function readToolAnswer({ response }: ControlResponse): PermissionAnswer {
 /** Fields of a permission request that are already in its event. */
 const USED_FIELDS: ReadonlySet<string> = new Set(['subtype', 'tool_name', 'tool_use_id', 'input']);
 
-/** Limit on open requests; a hostile agent could send them endlessly. */
+/** Limit on open requests; a malicious agent could send them endlessly. */
 const MAX_OPEN = 1024;
 
 /** Reads the control records of both directions. */
 export class ControlRecords {
   readonly #report: Report;
-  /** The interaction id of each open request of the agent. */
+  /** The interaction id of each open request from the agent. */
   readonly #interactions = new Map<string, string>();
 
   constructor(report: Report) {
@@ -132,7 +133,7 @@ export class ControlRecords {
     const question = request === null ? null : readToolQuestion(request);
     if (request !== null && question !== null) {
       report.keepRest(request.request, USED_FIELDS, 'request');
-      // This event gets the other fields of the request as its detail.
+      // The request's other fields become this event's detail.
       report.status({ status: request.subtype });
       if (this.#interactions.has(request.id)) {
         const message = `The agent used the id ${JSON.stringify(request.id)} for another request before the first was answered.`;

@@ -2,9 +2,9 @@ import type { EngineErrorReport, Report } from '../report.js';
 import type { Dialect } from './dialect.js';
 import { Speaker } from './speaker.js';
 
-/** Limit on open sub-agents; beyond it the oldest is closed. */
+/** Limit on open sub-agents; beyond it, the oldest is closed. */
 const MAX_SUB_AGENTS = 256;
-/** Limit on calls remembered as open; beyond it the oldest is dropped. */
+/** Limit on calls tracked as open; beyond it, the oldest is dropped. */
 const MAX_OPEN_CALLS = 4096;
 
 /** The state of a conversation while its records are read: speakers, open calls, the last error. */
@@ -44,7 +44,7 @@ export class Conversation {
     this.agent.startMessage(null);
   }
 
-  /** Called when the agent produces output: after the end of a turn this starts a new one. */
+  /** Called when the agent produces output; after the end of a turn, this starts a new one. */
   continueTurn(): void {
     if (!this.#hasEnded) return;
     this.#hasEnded = false;
@@ -76,7 +76,7 @@ export class Conversation {
   }
 
   /**
-   * Reports an error that ended the turn, unless it was already reported, because programs print the same failure several times.
+   * Reports an error that ended the turn, unless it was already reported: these CLIs print the same failure repeatedly.
    * Returns whether it was new.
    */
   reportFailure(error: EngineErrorReport): boolean {

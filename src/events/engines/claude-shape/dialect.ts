@@ -5,7 +5,7 @@ import type { FieldTable } from '../../reading/record-fields.js';
 import type { EngineErrorReport, Report } from '../report.js';
 import { createFieldTable } from '../../reading/record-fields.js';
 
-/** The known types and fields of one program. Everything else is drift. */
+/** The known types and fields in one CLI's output. Everything else is drift. */
 export interface RecordTables {
   /** Top-level types except `system`. */
   readonly records: FieldTable;
@@ -21,16 +21,16 @@ export interface RecordTables {
   readonly usage: ReadonlySet<string>;
 }
 
-/** The differences between programs that print records in the shape of Claude Code's. */
+/** The differences between CLIs that print records in Claude Code's format. */
 export interface Dialect {
   readonly tables: RecordTables;
-  /** The parser's name for output that is one document at the end of a run. */
+  /** The parser name for output that is a single document at the end of a run. */
   readonly documentParser: ParserName;
   readonly endSignal: EndSignal;
   /** Fields of `system init`. */
   readonly versionField: string;
   readonly permissionField: string;
-  /** Tools that write a file, with the field of their input that names it. */
+  /** Tools that write a file, with the input field that names it. */
   readonly fileTools: ReadonlyMap<string, string>;
   /** Whether `input_tokens` includes cached tokens. */
   readonly inputIncludesCache: boolean;
@@ -38,16 +38,18 @@ export interface Dialect {
   readTotalUsage(result: object, report: Report): Usage | null;
   /** Reads the error of a `system` record; null for any other record. */
   readSystemError(subtype: string, record: object): EngineErrorReport | null;
-  /** Reads an error that the program prints as if it were the agent's text; null for any other text. `record` contains the text. */
+  /**
+   * Reads an error that the CLI prints as an agent message; null for any other message. `record` contains the message.
+   */
   readErrorText(text: string, record: object, usage: object | null): EngineErrorReport | null;
-  /** Reads an error from plain text, in the log or instead of an answer; null for any other text. */
+  /** Reads an error from plain text, in the log or in place of an answer; null for any other text. */
   readLogError(line: string): EngineErrorReport | null;
-  /** Reads a document that is not a record and has the reason of a failure; null for any other document. */
+  /** Reads a document that is not a record and explains a failure; null for any other document. */
   readErrorDocument(value: object): EngineErrorReport | null;
 }
 
 /*
- * The parts of a message as the model's provider defines them. All programs print them unchanged.
+ * The parts of a message as defined by the model provider. All CLIs print them unchanged.
  */
 
 /** The fields of each type of block. */
@@ -84,7 +86,7 @@ export const DELTA_FIELDS = createFieldTable(['type'], {
   compaction_delta: ['content'],
 });
 
-/** The fields of each event of a message that is being streamed. */
+/** The fields of each stream event. */
 export const EVENT_FIELDS = {
   message_start: ['message'],
   content_block_start: ['index', 'content_block'],

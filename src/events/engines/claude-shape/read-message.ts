@@ -53,7 +53,7 @@ function readBlock(block: object, { parent, id, record }: BlockContext, conversa
     case 'text':
       return readText(getString(block, 'text') ?? '', { parent, id, record }, conversation);
     case 'thinking': {
-      // Hidden thoughts are printed as an empty text with a signature.
+      // Hidden thoughts are printed as an empty string with a signature.
       const thought = getString(block, 'thinking') ?? '';
       if (thought !== '') conversation.getSpeaker(parent).addBlock('thinking', thought, id);
       return;
@@ -111,7 +111,7 @@ export function readUser(record: object, conversation: Conversation): void {
     endedCall = true;
   }
   if (endedCall) return;
-  // A prompt, an echo of it, or text that a program inserted: never the agent's own message.
+  // A prompt, its echo, or inserted text: never the agent's own message.
   const isSynthetic = getBoolean(record, 'isSynthetic') === true;
   report.status({
     status: 'user',
@@ -150,7 +150,7 @@ function readDiff(result: unknown): readonly FileDiff[] {
   return [{ path, old_text: before, new_text: after }];
 }
 
-/** Longer texts are left out: the file itself can be read. */
+/** Longer content is omitted; it can be read from the file itself. */
 const MAX_DIFF = 64 * 1024;
 
 /** Tools that write the agent's plan. */
@@ -166,7 +166,7 @@ const USED_MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   'usage',
 ]);
 
-/** Includes the signature of a thought, which is only useful to the model's provider. */
+/** Includes a thought's signature, which is only useful to the model provider. */
 const USED_BLOCK_FIELDS: ReadonlySet<string> = new Set([
   'type',
   'text',
@@ -180,7 +180,7 @@ const USED_BLOCK_FIELDS: ReadonlySet<string> = new Set([
   'is_error',
 ]);
 
-/** Finds why a call failed; null if it did not. Tools of the model's provider report it inside their content. */
+/** Returns why a call failed, or null if it did not. The model provider's own tools report it inside their content. */
 function findFailure(block: object, output: unknown): string | null {
   if (getBoolean(block, 'is_error') === true) return shorten(joinText(output)) || 'The tool reported an error.';
   if (!isRecord(output) || getString(output, 'type')?.endsWith('_error') !== true) return null;
@@ -194,13 +194,13 @@ function joinText(content: unknown): string {
   return texts.filter((text) => text !== null).join('\n');
 }
 
-/** Reads the blocks of a message; a bare text counts as one block. */
+/** Reads the blocks of a message; a bare string counts as one block. */
 function readBlocks(message: object): readonly object[] {
   const text = getString(message, 'content');
   return text === null ? getArray(message, 'content').filter(isRecord) : [{ type: 'text', text }];
 }
 
-/** Reads the tokens of a message only once: a message printed block by block repeats them with each block. */
+/** Reads a message's token counts only once: a message printed block by block repeats them with each block. */
 function readMessageUsage(message: object, isNew: boolean, { report, dialect }: Conversation): Usage | null {
   const usage = getObject(message, 'usage');
   if (usage !== null) report.checkFields(usage, dialect.tables.usage, 'usage');

@@ -12,7 +12,7 @@ import {
 import type { Usage } from '../../protocol/event-parts.js';
 import type { Conversation } from './conversation.js';
 
-/** Reasons that mean failure, even if the program reports success. */
+/** Reasons that mean failure, even if the CLI reports success. */
 const FAILED_REASONS: ReadonlySet<string> = new Set([
   'aborted_streaming',
   'aborted_tools',
@@ -53,7 +53,7 @@ export function readResult(record: object, conversation: Conversation): void {
   else report.runtimeError(failure);
 }
 
-/** Finds why the turn failed; null if it did not. */
+/** Returns why the turn failed, or null if it did not. */
 function findFailure(record: object, conversation: Conversation): string | null {
   const subtype = getString(record, 'subtype') ?? 'success';
   const reason = getString(record, 'terminal_reason') ?? '';
@@ -66,7 +66,7 @@ function findFailure(record: object, conversation: Conversation): string | null 
   return error !== null || conversation.isLastError(text) ? text : null;
 }
 
-/** Reads the error message of the program. */
+/** Reads the CLI's error message. */
 function readErrorMessage(record: object): string | null {
   const message = getName(record, 'result') ?? getName(getObject(record, 'error') ?? {}, 'message');
   if (message !== null) return message;
@@ -78,7 +78,7 @@ function readErrorMessage(record: object): string | null {
 function reportAnswer(record: object, conversation: Conversation): void {
   const text = getString(record, 'result') ?? '';
   const payload = readStructured(record);
-  // The program has validated it against a schema, so it is the answer even if other text was printed.
+  // The CLI has validated it against a schema, so it is the answer even if other text was printed.
   const structured = payload === undefined ? text : JSON.stringify(payload);
   if (text !== structured) reportUnlessPrinted(text, undefined, conversation);
   reportUnlessPrinted(structured, payload, conversation);
@@ -90,7 +90,7 @@ function reportUnlessPrinted(text: string, payload: unknown, { agent, report }: 
   agent.expectRepeat(text);
 }
 
-/** Reports a denied tool call as a warning: the agent may continue without it, so the run has not failed. */
+/** Reports a denied tool call as a warning: the agent can continue without it, so the run has not failed. */
 function readDenial(denial: object, { report }: Conversation): void {
   const tool = getName(denial, 'tool_name') ?? 'unknown';
   const message = `The tool ${JSON.stringify(tool)} was denied.`;

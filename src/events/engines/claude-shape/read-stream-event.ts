@@ -2,8 +2,8 @@ import { getField, getName, getObject, getString } from '../../reading/record-fi
 import type { Conversation } from './conversation.js';
 
 /**
- * Reads a `stream_event`: a message while it is being streamed. Its complete blocks follow as `assistant` records, so
- * tool calls are reported from those, with their complete input.
+ * Reads a `stream_event`: a message while it is being streamed. The complete blocks follow as `assistant` records; tool
+ * calls are reported from those, with complete input.
  */
 export function readStreamEvent(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
@@ -53,7 +53,7 @@ const STOP_REASON: ReadonlySet<string> = new Set(['stop_reason']);
 function readBlockStart(event: object, parent: string | null, conversation: Conversation): void {
   const block = getObject(event, 'content_block') ?? {};
   const type = getString(block, 'type');
-  // Most blocks begin empty; if one does not, its first content has no separate delta.
+  // Most blocks start empty; if one does not, its first content has no separate delta.
   if (type === 'text') conversation.getSpeaker(parent).addDelta('text', getString(block, 'text') ?? '');
   if (type === 'thinking') conversation.getSpeaker(parent).addDelta('thinking', getString(block, 'thinking') ?? '');
   const call = getName(block, 'id');
@@ -72,7 +72,7 @@ function readDelta(event: object, parent: string | null, conversation: Conversat
   const text = getString(delta, type === 'thinking_delta' ? 'thinking' : 'text') ?? '';
   if (type === 'text_delta' && text !== '') return conversation.getSpeaker(parent).addDelta('text', text);
   if (type === 'thinking_delta' && text !== '') return conversation.getSpeaker(parent).addDelta('thinking', text);
-  // A piece of a call's input, a signature or a citation.
+  // Part of a call's input, a signature or a citation.
   report.status({ status: type, detail: dropType(delta) });
 }
 

@@ -19,7 +19,7 @@ import {
   user,
 } from './shape.contract.js';
 
-/* What both programs of the family have in common, tested with claude. */
+/* Behaviour shared by all CLIs with this format, tested with claude. */
 
 const read = (...stdout: readonly (object | string)[]): Translated => translateLines({ engine: 'claude', stdout });
 

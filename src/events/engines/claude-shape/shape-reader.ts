@@ -25,7 +25,7 @@ const TEXT_CONFIDENCE = 0.4;
 /** A field of every record: text that contains it is an incomplete record. */
 const TORN_RECORD = /"(?:session_id|uuid)"\s*:/u;
 
-/** Reads the output of Claude Code and similar programs: one record per line, one document, or plain text. */
+/** Reads the output of Claude Code and similar CLIs: one record per line, a single document, or plain text. */
 export function createShapeReader(dialect: Dialect, report: Report): Reader {
   const conversation = new Conversation(dialect, report);
   const control = new ControlRecords(report);
@@ -33,7 +33,7 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
   let hasRecords = false;
   let hasText = false;
 
-  /** Notes the first record. With `json` the output is one document: a single result, or all records in an array. */
+  /** Handles the first record. With `json` the output is one document: a single result, or all records in an array. */
   function noteFirstRecord(frame: JsonFrame, isDocument: boolean): void {
     if (hasRecords) return;
     hasRecords = true;
@@ -77,7 +77,7 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
         return readLog(frame, conversation);
       if (frame.problem !== null || TORN_RECORD.test(frame.text)) answer.ruleOut(frame);
       if (frame.stream !== 'stdout' || !answer.isPossible) return report.unparsed();
-      // In text mode, the program prints an error in place of its answer.
+      // In text mode, the CLI prints an error in place of its answer.
       const error = hasText ? null : dialect.readLogError(frame.text);
       hasText = error === null;
       if (error === null) return answer.hold(frame);
@@ -94,8 +94,8 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
 }
 
 /**
- * Whether a value is a record of the program: it has a type and a session. A record without a session is recognized by its type,
- * once the program has printed others.
+ * Whether a value is one of the CLI's records: it has a type and a session. A record without a session is recognized by
+ * its type once the CLI has printed others.
  */
 function isKnownRecord({ tables }: Dialect, value: unknown, hasRecords: boolean): value is object {
   if (!isRecord(value)) return false;
@@ -107,7 +107,7 @@ function isKnownRecord({ tables }: Dialect, value: unknown, hasRecords: boolean)
 
 function readKnown(type: string, record: object, conversation: Conversation): void {
   const { report } = conversation;
-  // A hook may have a temporary session id; the records of the agent itself have the right one.
+  // A hook can have a temporary session id; the agent's own records have the right one.
   const isMain = getName(record, 'parent_tool_use_id') === null;
   switch (type) {
     case 'assistant':
@@ -126,7 +126,7 @@ function readKnown(type: string, record: object, conversation: Conversation): vo
   }
 }
 
-/** Reads the state of a rate limit, which is printed from time to time. Any state but `allowed` is reported as a warning. */
+/** Reads a rate limit state. Any state but `allowed` is reported as a warning. */
 function readRateLimit(record: object, { report }: Conversation): void {
   const detail = readDetail(record);
   const info = getObject(record, 'rate_limit_info') ?? {};
@@ -141,7 +141,10 @@ function readRateLimit(record: object, { report }: Conversation): void {
   });
 }
 
-/** Reports an error that ended the program, such as the document it prints if it cannot start; some print it again on stderr. */
+/**
+ * Reports an error that ended the CLI, such as the document it prints if it cannot start; some CLIs repeat it on
+ * stderr.
+ */
 function reportFatalError(error: EngineErrorReport, conversation: Conversation): void {
   const { report } = conversation;
   if (!conversation.reportFailure(error)) report.status({ status: 'error', detail: error.detail });
@@ -157,10 +160,10 @@ function readLog(frame: TextFrame, { report, dialect }: Conversation): void {
 
 const ENVELOPE_FIELDS = ['type', 'subtype', 'uuid', 'session_id', 'parent_tool_use_id'] as const;
 
-/** Fields of all records, which details leave out. */
+/** Fields of all records, omitted from details. */
 const ENVELOPE: ReadonlySet<string> = new Set(ENVELOPE_FIELDS);
 
-/** Fields of records that are already in their events; of other records, all fields are kept as details. */
+/** Fields that are already in events, by record type; records of other types keep all fields as details. */
 const USED_FIELDS = createFieldTable(ENVELOPE_FIELDS, {
   assistant: ['message', 'error', 'is_api_error_message', 'api_error_status', 'api_error_type', 'isReplay'],
   user: ['message', 'isReplay', 'isSynthetic'],
@@ -206,7 +209,7 @@ const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
   'error_status',
 ]);
 
-/** Reads a `system` record. Only `init` has the right session: hooks before it may have a temporary id. */
+/** Reads a `system` record. Only `init` has the right session: earlier hooks can have a temporary id. */
 function readSystem(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
   const subtype = getString(record, 'subtype');
@@ -251,7 +254,7 @@ function readDetail(record: object): object {
 /** The number of array elements that are examined. */
 const MAX_EXAMINED = 4;
 
-/** Estimates how likely it is that the program printed a value: one of its records, or an array that begins with them. */
+/** Estimates how likely it is that the CLI printed a value: one of its records, or an array that starts with them. */
 export function detectShape(value: object, detectRecord: (record: object) => number): number {
   if (!Array.isArray(value)) return hasSession(value) ? detectRecord(value) : 0;
   const records = value.slice(0, MAX_EXAMINED);
@@ -259,7 +262,10 @@ export function detectShape(value: object, detectRecord: (record: object) => num
   return Math.max(...records.map(detectRecord));
 }
 
-/** Returns the session of a record of the agent itself, not of a hook or a sub-agent; for an array, that of its last record. */
+/**
+ * Returns the session of one of the agent's own records, not a hook's or a sub-agent's; for an array, the session of
+ * its last record.
+ */
 export function readShapeSession(value: object): string | null {
   if (!Array.isArray(value)) return readRecordSession(value);
   const last: unknown = value.at(-1);

@@ -5,7 +5,7 @@ import { translateLines } from '../../contract/translate-lines.contract.js';
 import type { EngineName } from '../../protocol/engine-names.js';
 
 /*
- * Records in the format of Claude Code, for tests.
+ * Records in Claude Code's format, for tests.
  */
 
 interface Envelope {
@@ -83,7 +83,7 @@ export const blockStop = (options: Envelope = {}): object =>
 
 export const messageStop = (options: Envelope = {}): object => streamEvent({ type: 'message_stop' }, options);
 
-/** The contract for the recordings of all programs with this format. */
+/** The contract for recordings of all CLIs with this format. */
 export function describeShapeRecordings(engine: EngineName, fixtures: URL): void {
   describe(`the recordings of ${engine}`, () => {
     const recordings = readFixtures(fixtures).map((fixture) => [fixture.name, fixture] as const);

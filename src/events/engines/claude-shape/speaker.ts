@@ -11,8 +11,8 @@ interface OpenBlock {
 }
 
 /**
- * The agent, or one of its sub-agents. With partial messages a block is printed twice, in pieces and in full. In some programs the full
- * block comes before its end event, in others after it. In both cases it is reported once.
+ * The agent, or one of its sub-agents. With partial messages a block is printed twice, in chunks and in full. Some CLIs
+ * print the full block before its end event, others after it. Either way it is reported once.
  */
 export class Speaker {
   readonly #report: Report;
@@ -30,22 +30,25 @@ export class Speaker {
     this.#nextThought = nextThought;
   }
 
-  /** Whether pieces of a message were reported, but not yet the full message. */
+  /** Whether chunks of a message were reported, but not yet the full message. */
   get hasOpenText(): boolean {
     return this.#open?.kind === 'text';
   }
 
-  /** Whether this text begins with the reported part of the open message. */
+  /** Whether this text starts with the reported part of the open message. */
   isContinuedBy(text: string): boolean {
     return this.#open?.kind === 'text' && this.#open.text !== '' && text.startsWith(this.#open.text);
   }
 
-  /** Whether the last message has this text: its last block, or all of them. */
+  /** Whether this is the text of the last message: its last block, or all blocks. */
   hasReported(text: string): boolean {
     return this.#reported.isLastMessage(text);
   }
 
-  /** Notes the message of a record. Returns true for its first record: fields that the others repeat are read only from that one. */
+  /**
+   * Sets the current message. Returns true for its first record: fields that later records repeat are read only from
+   * the first.
+   */
   noteMessage(messageId: string | null): boolean {
     const isFirst = messageId === null || messageId !== this.#lastMessageId;
     this.#lastMessageId = messageId;
@@ -70,7 +73,7 @@ export class Speaker {
     this.#report.reasoning(text, { ...withId(this.#open.id), partial: true, parent: this.#parent });
   }
 
-  /** Adds a complete block of a message, which may have been streamed in pieces before. */
+  /** Adds a complete block of a message; its chunks might already have been streamed. */
   addBlock(kind: TextKind, text: string, messageId: string | null): void {
     this.#reported.enterMessage(messageId);
     if (this.#open?.kind === kind) return this.#emit(kind, text);
@@ -87,12 +90,12 @@ export class Speaker {
     this.expectRepeat(text);
   }
 
-  /** Discards the open block, because the program starts again. */
+  /** Discards the open block, because the CLI starts over. */
   discard(): void {
     if (this.#open !== null) this.#open.text = '';
   }
 
-  /** Notes that a reported text may be printed again as a block. */
+  /** Records that text was reported and might be printed again as a block. */
   expectRepeat(text: string): void {
     this.#reported.expectRepeat(text);
   }
@@ -110,12 +113,12 @@ function withId(id: string | null): { id: string } | undefined {
   return id === null ? undefined : { id };
 }
 
-/** Limit on reported texts whose complete block may still be printed. */
+/** Limit on reported texts whose complete block might still be printed. */
 const MAX_UNCONFIRMED = 8;
-/** Limit on remembered texts of one message. */
+/** Limit on stored texts per message. */
 const MAX_TEXTS = 256;
 
-/** The recent texts of a speaker, to detect repeats. */
+/** A speaker's recent texts, to detect repeats. */
 class ReportedTexts {
   #messageId: string | null = null;
   #texts: string[] = [];
@@ -132,18 +135,18 @@ class ReportedTexts {
     this.#texts.push(text);
   }
 
-  /** Whether the last message has this text: its last block, or all of them. */
+  /** Whether this is the text of the last message: its last block, or all blocks. */
   isLastMessage(text: string): boolean {
     return this.#texts.at(-1) === text || this.#texts.join('') === text || this.#texts.join('\n') === text;
   }
 
-  /** Notes that a reported text may be printed again as a block. */
+  /** Records that text was reported and might be printed again as a block. */
   expectRepeat(text: string): void {
     this.#unconfirmed.push(text);
     if (this.#unconfirmed.length > MAX_UNCONFIRMED) this.#unconfirmed.shift();
   }
 
-  /** Whether a block repeats a reported text; each report is matched once. */
+  /** Whether a block repeats reported text; each report is matched once. */
   takeExpectedRepeat(text: string): boolean {
     const known = this.#unconfirmed.indexOf(text);
     if (known >= 0) this.#unconfirmed.splice(known, 1);

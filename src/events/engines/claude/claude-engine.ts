@@ -53,7 +53,10 @@ const CLAUDE: Dialect = {
 /** `API Error: 400 …` */
 const API_ERROR = /^API Error: (?:([45]\d\d)\b)?/u;
 
-/** Estimates how likely a record is Claude Code's. Records that similar programs do not print in this form score higher. */
+/**
+ * Estimates how likely it is that Claude Code printed a record. Records that similar CLIs do not print in this form
+ * score higher.
+ */
 function detectRecord(record: object): number {
   const type = getString(record, 'type');
   if (type === 'system') {
@@ -91,7 +94,7 @@ function readSystemError(subtype: string, record: object): EngineErrorReport | n
   }
 }
 
-/** Describes a failed request. Claude Code prints neither a status nor a known error if it got no response. */
+/** Describes a failed request. If Claude Code got no response, it prints neither a status nor a known error. */
 function describeFailedRequest(record: object, httpStatus: number | null): string {
   const error = getName(record, 'error') ?? 'unknown';
   if (error !== 'unknown') return `The request to the model failed: ${error.replaceAll('_', ' ')}.`;
@@ -111,7 +114,7 @@ function readErrorText(text: string, record: object): EngineErrorReport | null {
   };
 }
 
-/** If it prints plain text instead of records, Claude Code prints an error in place of its answer. */
+/** In text mode, Claude Code prints an error in place of its answer. */
 function readLogError(text: string): EngineErrorReport | null {
   const error = API_ERROR.exec(text);
   if (error === null) return null;
@@ -120,8 +123,8 @@ function readLogError(text: string): EngineErrorReport | null {
 }
 
 /**
- * Returns the tokens and the cost of the session so far. `usage` of a result covers this invocation only, `modelUsage` and
- * `total_cost_usd` the entire session, including earlier attempts.
+ * Returns the tokens and the cost of the session so far. A result's `usage` covers this invocation only, `modelUsage`
+ * and `total_cost_usd` the whole session, including earlier attempts.
  */
 function readTotalUsage(result: object, report: Report): Usage | null {
   const usage = getObject(result, 'usage');
@@ -147,7 +150,7 @@ function readTotalUsage(result: object, report: Report): Usage | null {
   };
 }
 
-/** Returns the name of the model; null if there are several, or it has no name. */
+/** Returns the model name, or null if there are multiple models or the name is missing. */
 function getOnlyName([first, ...others]: readonly [string, unknown][]): string | null {
   return first === undefined || others.length > 0 || first[0] === '' ? null : first[0];
 }

@@ -4,7 +4,7 @@ import type { RecordTables } from '../claude-shape/dialect.js';
 import { BLOCK_FIELDS, DELTA_FIELDS, EVENT_FIELDS } from '../claude-shape/dialect.js';
 
 /*
- * The records of `claude -p --output-format stream-json`: the known types and the fields they may have.
+ * The records of `claude -p --output-format stream-json`: the known types and their fields.
  */
 
 const ENVELOPE = ['type', 'uuid', 'session_id'] as const;
@@ -166,7 +166,7 @@ const OTHER_SYSTEM_RECORDS: Readonly<Record<string, readonly string[]>> = {
   model_refusal_no_fallback: ['original_model', 'request_id', 'content'],
 };
 
-/** Merges the fields of the published types with the others. */
+/** Merges the published fields with the additional ones. */
 function mergeTables(
   prefix: string,
   others: Readonly<Record<string, readonly string[]>>,

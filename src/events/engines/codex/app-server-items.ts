@@ -12,10 +12,10 @@ import {
 import type { Report, ToolReport } from '../report.js';
 import { readShellScript } from './shell-script.js';
 
-/** Limit on open calls; beyond it the oldest is dropped. */
+/** Limit on open calls; beyond it, the oldest is dropped. */
 const MAX_OPEN = 1024;
 
-/** Items that are reported as a status only: they repeat other items, or are not needed. */
+/** Items reported only as a status, because they repeat other items or are not needed. */
 const STATUS_ONLY: ReadonlySet<string> = new Set([
   'userMessage',
   'hookPrompt',
@@ -37,10 +37,10 @@ const TOOL_NAMES: ReadonlyMap<string, string> = new Map([
   ['imageGeneration', 'image_generation'],
 ]);
 
-/** Reads the items of a turn: messages, thoughts and calls. */
+/** Reads a turn's items: messages, thoughts and calls. */
 export class AppServerItems {
   readonly #report: Report;
-  /** Calls that have started: a permission request has only their id. */
+  /** Started calls; permission requests contain only their id. */
   readonly #open = new Map<string, ToolReport>();
 
   constructor(report: Report) {
@@ -157,7 +157,7 @@ function readDiff(item: object): FileDiff[] {
     });
 }
 
-/** Finds why the call failed; null if it did not. */
+/** Returns why the call failed, or null if it did not. */
 function findFailure(item: object, exitCode: number | null): string | null {
   const error = getString(getObject(item, 'error') ?? {}, 'message');
   if (error !== null) return error;

@@ -17,14 +17,14 @@ import type { Report } from '../report.js';
 import { AppServerItems } from './app-server-items.js';
 import { isApproval, readApproval, readApprovalAnswer } from './approval.js';
 
-/** Limit on open requests per side; a hostile agent could send them endlessly. */
+/** Limit on open requests per side; a malicious agent could send them endlessly. */
 const MAX_OPEN = 1024;
 
 /** The methods of the app server. */
 const METHOD =
   /^(?:thread|turn|item|account|mcpServer|model|hook|serverRequest|remoteControl)\/|^(?:initialized?|error|warning)$/u;
 
-/** Estimates the confidence that a value is a message of `codex app-server`, which leaves out `jsonrpc`. */
+/** Estimates the confidence that a value is a message of `codex app-server`, which omits `jsonrpc`. */
 export function detectAppServer(value: object): number {
   if (getField(value, 'jsonrpc') !== undefined) return 0;
   const message = readRpcMessage(value);
@@ -59,7 +59,7 @@ interface AgentRequest {
 export class AppServerReader {
   readonly #report: Report;
   readonly #items: AppServerItems;
-  /** Methods of the requests to the server that it has not answered yet. */
+  /** Methods of the requests that the server has not answered yet. */
   readonly #sent = new Map<RpcId, string>();
   readonly #agentRequests = new Map<RpcId, AgentRequest>();
   /** The thread of the agent itself; sub-agents have threads too. */
@@ -83,7 +83,7 @@ export class AppServerReader {
     return true;
   }
 
-  /** Adds the fields of a message that no event contains to its event as details. */
+  /** Adds the message fields that no event contains to its event as details. */
   #keepRest(message: RpcMessage): void {
     if (message.kind === 'result') {
       const result = getResultFields(message.result);
@@ -108,7 +108,7 @@ export class AppServerReader {
         if (message.method !== 'turn/start') return this.#report.noise();
         this.#thread = getName(message.params, 'threadId') ?? this.#thread;
         this.#report.turnStarted();
-        // A later turn of the same process does not open a thread, so only this request names it.
+        // Later turns in the same process do not open a thread, so only this request names it.
         this.#report.session(this.#thread);
         return this.#report.status({ status: 'turn/start' });
       }
@@ -177,7 +177,7 @@ export class AppServerReader {
       const item = getName(params, 'itemId');
       const question = readApproval(method, params, item === null ? null : this.#items.describe(item));
       if (question === null) return report.unparsed('MALFORMED_RECORD', 'A permission request does not name its item.');
-      // This event gets the other fields of the request as its detail.
+      // The request's other fields become this event's detail.
       report.status({ status: method });
       addBounded(this.#agentRequests, id, { method, interaction: report.permissionRequired(question) });
     } else {
@@ -193,7 +193,7 @@ export class AppServerReader {
     const report = this.#report;
     // `thread/started` names its thread in another field.
     const thread = getName(params, 'threadId') ?? getName(getObject(params, 'thread') ?? {}, 'id');
-    // The messages and calls of a sub-agent are not the agent's answer, and its thread is not the session.
+    // A sub-agent's messages and calls are not the agent's answer, and its thread is not the session.
     if (thread !== null && this.#thread !== null && thread !== this.#thread)
       return report.status({ status: method, reason: 'another thread' });
     switch (method) {
@@ -232,7 +232,7 @@ export class AppServerReader {
     }
   }
 
-  /** Codex prints this for every resolved request; if the request is still open, Codex no longer needs a response. */
+  /** Printed for every resolved request; if the request is still open, Codex no longer needs a response. */
   #readResolved(id: unknown): void {
     const isId = typeof id === 'string' || typeof id === 'number';
     const request = isId ? this.#agentRequests.get(id) : undefined;
@@ -266,7 +266,7 @@ export class AppServerReader {
 }
 
 /*
- * Fields that are already in events, and times, which are the same as those of the events.
+ * Fields that are already in events, and times, which match the event times.
  */
 const USED_RESULT: ReadonlySet<string> = new Set(['thread', 'model']);
 const USED_THREAD: ReadonlySet<string> = new Set(['id', 'cliVersion', 'createdAt', 'updatedAt', 'recencyAt', 'turns']);
@@ -290,7 +290,7 @@ const USED_PARTS = {
   thread: USED_THREAD,
 } as const;
 
-/** Reads the kind of an error, and its HTTP status if there is one. */
+/** Reads an error's kind, and its HTTP status if present. */
 function readErrorInfo(error: object): { readonly httpStatus?: number; readonly detail?: unknown } {
   const info = getField(error, 'codexErrorInfo');
   const kinds: readonly unknown[] = isRecord(info) ? Object.values(info) : [];
@@ -302,7 +302,7 @@ function readErrorInfo(error: object): { readonly httpStatus?: number; readonly 
   };
 }
 
-/** Reads the tokens of the thread so far. */
+/** Reads the thread's token counts so far. */
 function readUsage(params: object): Usage | null {
   const usage = getObject(params, 'tokenUsage');
   const total = usage === null ? null : getObject(usage, 'total');
@@ -317,7 +317,7 @@ function readUsage(params: object): Usage | null {
   };
 }
 
-/** Adds an entry, and removes the oldest if there are too many. */
+/** Adds an entry, and removes the oldest if the limit is exceeded. */
 function addBounded<Value>(map: Map<RpcId, Value>, id: RpcId, value: Value): void {
   map.set(id, value);
   const [oldest] = map.keys();

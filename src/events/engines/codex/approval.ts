@@ -4,13 +4,13 @@ import type { RpcMessage } from '../json-rpc.js';
 import type { PermissionAnswer, PermissionOption, PermissionQuestion, ToolReport } from '../report.js';
 import { readShellScript } from './shell-script.js';
 
-/** The methods with which `codex app-server` requests a permission, and the tool of each. */
+/** The methods `codex app-server` calls to request permission, with the tool for each. */
 const APPROVALS: ReadonlyMap<string, string> = new Map([
   ['item/commandExecution/requestApproval', 'command_execution'],
   ['item/fileChange/requestApproval', 'file_change'],
 ]);
 
-/** Whether a request of Codex is a permission request. */
+/** Whether a Codex request is a permission request. */
 export function isApproval(method: string): boolean {
   return APPROVALS.has(method);
 }
@@ -23,7 +23,7 @@ const ACCEPT_FOR_SESSION: PermissionOption = {
 };
 const DECLINE: PermissionOption = { id: 'decline', label: 'Deny', kind: 'reject_once' };
 
-/** Reads an approval request of Codex; null if it does not name its item. `item` has the details from earlier messages. */
+/** Reads a Codex approval request; null if it does not name its item. `item` has the details from earlier messages. */
 export function readApproval(method: string, params: object, item: ToolReport | null): PermissionQuestion | null {
   const id = getName(params, 'itemId');
   const name = APPROVALS.get(method);
@@ -49,7 +49,7 @@ export function readApproval(method: string, params: object, item: ToolReport | 
   };
 }
 
-/** Reads the answer as data of `permission.replied`. Anything but an explicit approval counts as a denial. */
+/** Converts the answer to `permission.replied` data. Anything but an explicit approval counts as a denial. */
 export function readApprovalAnswer(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): PermissionAnswer {
   const result = message.kind === 'result' ? getResultFields(message.result) : {};
   const decision = getName(result, 'decision');

@@ -33,15 +33,15 @@ function detect(value: object): number {
     const itemType = getString(getObject(value, 'item') ?? {}, 'type');
     return itemType !== null && ITEM_FIELDS[itemType] !== undefined ? 1 : 0.5;
   }
-  // Other programs print `error` records too, but with more fields.
+  // Other CLIs print `error` records too, but with more fields.
   if (type === 'error') return Object.keys(value).length === 2 && getString(value, 'message') !== null ? 0.3 : 0;
   return 0.8;
 }
 
-/** Confidence that plain lines on stdout are the answer, if the header of the text mode was printed. */
+/** Confidence that plain lines on stdout are the answer, if the text mode header was printed. */
 const TEXT_CONFIDENCE = 0.6;
 
-/** A piece of an incomplete record: never an answer in plain text. */
+/** A fragment of an incomplete record: never a plain text answer. */
 const TORN = /"type":"(?:thread|turn|item)\./u;
 
 /** Reads the output of `codex exec`, as records (`--json`) or as plain text. */
@@ -53,7 +53,7 @@ function createCodexReader(report: Report): Reader {
 
   return {
     json(frame) {
-      // A recording without the input is recognized by the messages of the server.
+      // A recording without input is recognized by the server's messages.
       if (!isServer && (frame.stream === 'stdin' || detectAppServer(frame.value) >= 0.5)) {
         isServer = true;
         report.parser('codex_app_server');
@@ -68,7 +68,7 @@ function createCodexReader(report: Report): Reader {
       const isRecord = type !== null && RECORD_FIELDS[type] !== undefined;
       if (isRecord) answer.ruleOut(frame);
       else if (frame.stream === 'stdout' && answer.isPossible && type === null) return answer.hold(frame);
-      // In text mode the log repeats the output of the agent and its tools.
+      // In text mode, the log repeats the output of the agent and its tools.
       else if (frame.stream === 'stderr' && log.hasHeader) return report.noise();
       readRecord(frame.value, report);
     },

@@ -89,7 +89,7 @@ function listChangedPaths(item: object): readonly string[] {
   return changes.map((change) => getString(change, 'path')).filter((path) => path !== null);
 }
 
-/** Finds why the call failed; null if it did not. */
+/** Returns why the call failed, or null if it did not. */
 function findFailure(item: object): string | null {
   const status = getString(item, 'status');
   const error = getString(getObject(item, 'error') ?? {}, 'message');
@@ -102,14 +102,14 @@ function findFailure(item: object): string | null {
   return exitCode === null ? status : `${status} with exit code ${exitCode}`;
 }
 
-/** Joins the texts of a failed MCP call. */
+/** Joins the text content of a failed MCP call. */
 function joinTexts(content: readonly unknown[]): string {
   const texts = content.filter(isRecord).map((part) => getString(part, 'text'));
   return shorten(texts.filter((text) => text !== null).join('\n'));
 }
 
 /*
- * The records of `codex exec --json`: the known types and the fields they may have. Everything else is drift.
+ * The records of `codex exec --json`: the known types and their fields. Everything else is drift.
  */
 
 /** Fields of each top-level type. */
@@ -161,7 +161,7 @@ const USED_FIELDS: ReadonlySet<string> = new Set([
   'action',
 ]);
 
-/** Fields of `usage`: tokens of the thread so far, not of the turn. */
+/** Fields of `usage`: the thread's token counts so far, not the turn's. */
 export const USAGE_FIELDS: ReadonlySet<string> = new Set([
   'input_tokens',
   'cached_input_tokens',

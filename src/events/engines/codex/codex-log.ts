@@ -3,16 +3,16 @@ import type { Report } from '../report.js';
 
 const HEADER = /^OpenAI Codex v(\S{1,40})/u;
 const SESSION = /^session id: ([0-9a-f-]{8,64})$/u;
-/** A command that was rejected because there was no one to approve it. */
+/** A command that was rejected because no one was there to approve it. */
 const DENIED = /\bapproval policy is \w+; reject command\b/u;
 const ERROR = /^ERROR: (.+)$/u;
 
-/** Confidence in the meaning of a log line. */
+/** Confidence that a log line was interpreted correctly. */
 const CONFIDENCE = 0.7;
 
 /**
- * Reads the stderr of Codex: with `--json`, irrelevant messages; without it, the header with version and session, then a log of
- * the entire run, including a copy of the answer.
+ * Reads the stderr of Codex: with `--json`, irrelevant messages; without it, the header with version and session, then
+ * a log of the whole run, including a copy of the answer.
  */
 export class CodexLog {
   readonly #report: Report;
@@ -23,7 +23,7 @@ export class CodexLog {
     this.#report = report;
   }
 
-  /** Whether the header of the text mode was printed; stdout is then the answer in plain text. */
+  /** Whether the text mode header was printed; stdout is then the plain text answer. */
   get hasHeader(): boolean {
     return this.#hasHeader;
   }
@@ -56,7 +56,7 @@ export class CodexLog {
   }
 }
 
-/** `Reconnecting... 2/5 (…)`: the only sign of a retry in the output of Codex. */
+/** `Reconnecting... 2/5 (…)`: the only sign of a retry in Codex's output. */
 const RETRY = /^Reconnecting\.\.\.(?: (\d{1,6})\/(\d{1,6}))?/u;
 
 /** Reports an error that Codex printed. The error alone does not end the run: either Codex recovers, or its turn fails. */

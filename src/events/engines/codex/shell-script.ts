@@ -1,4 +1,4 @@
-/** `/bin/bash -lc`, the shell with which Codex starts every command of its model. */
+/** `/bin/bash -lc`, the shell that Codex uses to run every command of its model. */
 const SHELL = /^(?:\/usr)?(?:\/local)?(?:\/bin\/)?(?:ba|z|da)?sh -l?c /u;
 
 /** Characters that a backslash escapes between double quotes. */
@@ -16,7 +16,7 @@ export function readShellScript(line: string): string {
   return shell === undefined ? line : (readOneWord(line.slice(shell.length)) ?? line);
 }
 
-/** Returns a word without its quotes; null if there is more than one word, or a quote is not closed. */
+/** Returns a word without its quotes; null if there is more than one word, or a quote is left unclosed. */
 function readOneWord(source: string): string | null {
   let word = '';
   let quote = '';

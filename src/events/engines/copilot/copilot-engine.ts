@@ -34,7 +34,7 @@ export const copilotEngine: Engine = {
 /** In text mode, the last line of the log has the session. */
 const RESUME = /^Resume {1,20}copilot --resume=([\w-]{8,64})$/u;
 
-/** Confidence that plain lines are the answer, if the summary of the text mode was printed. */
+/** Confidence that plain lines are the answer, if the text mode summary was printed. */
 const TEXT_CONFIDENCE = 0.6;
 
 function detect(value: object): number {
@@ -44,7 +44,7 @@ function detect(value: object): number {
   return getObject(value, 'data') !== null && getName(value, 'id') !== null ? 1 : 0;
 }
 
-/** Reads the output of Copilot, as records or as plain text. */
+/** Reads Copilot's output, as records or as plain text. */
 function createCopilotReader(report: Report): Reader {
   let hasSummary = false;
   const answer = new TextAnswer(report, () => (hasSummary ? TEXT_CONFIDENCE : null));
@@ -134,7 +134,7 @@ function readCallFailure(data: object, report: Report): void {
   });
 }
 
-/** Returns the error message of the model provider, which is often the first field of a JSON object that may be truncated. */
+/** Returns the model provider's error message, which is often the first field of a possibly truncated JSON object. */
 function readErrorMessage(text: string | null): string {
   if (text === null) return 'The request to the model failed.';
   const start = /^\{"message":"(?:[^"\\]|\\.){1,2000}"/u.exec(text)?.[0];

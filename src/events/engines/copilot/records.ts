@@ -1,7 +1,7 @@
 import { createFieldTable } from '../../reading/record-fields.js';
 import type { FieldTable } from '../../reading/record-fields.js';
 
-/** Fields of every record in addition to its data; `ephemeral` marks records that Copilot does not store in the session. */
+/** Fields of every record besides its data; `ephemeral` marks records that Copilot does not store in the session. */
 export const RECORD_FIELDS: ReadonlySet<string> = new Set([
   'type',
   'data',
@@ -15,7 +15,7 @@ export const RECORD_FIELDS: ReadonlySet<string> = new Set([
 /** Fields of the last record, which has no `data`. */
 export const RESULT_FIELDS: ReadonlySet<string> = new Set(['type', 'timestamp', 'sessionId', 'exitCode', 'usage']);
 
-/** The fields that the data of each type may have. */
+/** The known `data` fields of each type. */
 export const DATA_FIELDS: FieldTable = createFieldTable(['turnId', 'interactionId', 'originatingMessageId', 'rte'], {
   'session.start': ['sessionId', 'version', 'producer', 'copilotVersion', 'startTime', 'selectedModel', 'context'],
   'session.resume': ['sessionId', 'resumeTime', 'eventCount', 'selectedModel', 'context'],

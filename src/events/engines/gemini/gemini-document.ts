@@ -3,7 +3,7 @@ import { getArray, getCount, getField, isRecord, getName, getObject, getString }
 import type { Report } from '../report.js';
 import { DOCUMENT_FIELDS, DOCUMENT_STATS_FIELDS, ERROR_FIELDS, MODEL_FIELDS, TOKEN_FIELDS } from './records.js';
 
-/** Whether a value is the one document that `--output-format json` prints: an answer, or an error. */
+/** Whether a value is the single document that `--output-format json` prints: an answer, or an error. */
 export function isDocument(value: object): boolean {
   if (getField(value, 'type') !== undefined) return false;
   if (getName(value, 'session_id') !== null) {
@@ -16,7 +16,7 @@ export function isDocument(value: object): boolean {
 
 const DOCUMENT_KEYS = ['response', 'error', 'stats'];
 
-/** Reads the document. An error in it means that the run failed, even if there is a response. */
+/** Reads the document. An error in it means that the run failed, even if it contains a response. */
 export function readDocument(document: object, report: Report): void {
   const response = getString(document, 'response');
   const error = getObject(document, 'error');

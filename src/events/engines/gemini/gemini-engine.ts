@@ -21,7 +21,7 @@ export const geminiEngine: Engine = {
   createReader: createGeminiReader,
 };
 
-/** Tests that identify a record as Gemini's: other programs also print records with a type and a timestamp. */
+/** Checks that identify a record as Gemini's: other CLIs also print records with a type and a timestamp. */
 const TESTS: readonly ((record: object) => number)[] = [
   (record) => (isOfType(record, 'init', 'session_id') && getName(record, 'model') !== null ? 1 : 0),
   (record) => (isOfType(record, 'tool_use', 'tool_id') || isOfType(record, 'tool_result', 'tool_id') ? 1 : 0),
@@ -36,7 +36,7 @@ function isOfType(record: object, type: string, key: string): boolean {
 function detect(value: object): number {
   if (isStreamRecord(value)) return TESTS.reduce((score, test) => Math.max(score, test(value)), 0);
   if (!isDocument(value)) return 0;
-  // The log quotes errors of the API, which look like a document without a session.
+  // The log quotes API errors, which look like a document without a session.
   if (getName(value, 'session_id') === null) return getObject(value, 'stats') === null ? 0 : 0.7;
   return getObject(getObject(value, 'stats') ?? {}, 'models') === null ? 0.7 : 1;
 }
@@ -51,10 +51,10 @@ function readSession(value: object): string | null {
 const TEXT_CONFIDENCE = 0.6;
 const GUESS_CONFIDENCE = 0.4;
 
-/** A piece of an incomplete record or document: never an answer in plain text. */
+/** A fragment of an incomplete record or document: never a plain text answer. */
 const TORN = /"(?:timestamp|role|session_id|tool_id|tool_name|severity)":"|^ {2}"(?:session_id|response|stats)": /u;
 
-/** Reads the output of Gemini in any of its formats; the format is detected. */
+/** Reads Gemini's output in any of its formats; the format is detected. */
 function createGeminiReader(report: Report): Reader {
   const log = new GeminiLog(report);
   const stream = new GeminiStream(report);
@@ -87,7 +87,7 @@ function createGeminiReader(report: Report): Reader {
         stream.read(frame);
         return warnAboutStream(frame);
       }
-      // In an error dump, the response of the server may look like anything.
+      // In an error dump, the server's response can look like anything.
       if (log.isDumping(frame.stream) && !isNamedDocument(value)) return report.noise();
       if (isDocument(value)) {
         setParser('gemini_json', frame);

@@ -16,12 +16,12 @@ const RATE_LIMIT = /\b(?:429|RESOURCE_EXHAUSTED|rateLimitExceeded)\b/u;
 const IRRELEVANT =
   /^(?:Warning: |YOLO mode is enabled|Ripgrep is not available|\[STARTUP\] |Loaded cached credentials|Data collection is |Approval mode |Skill |Hook registry |Loading extension|Using cached credentials|Keychain )/u;
 
-/** Whether this line is printed only by Gemini. */
+/** Whether only Gemini prints this line. */
 export function isGeminiLogLine(line: string): boolean {
   return /^(?:YOLO mode is enabled\. All tool calls|Ripgrep is not available\. Falling back|\[STARTUP\] )/u.test(line);
 }
 
-/** Reads the log lines between Gemini's records, on any stream: retries, errors, irrelevant messages. */
+/** Reads the log lines among Gemini's records, on any stream: retries, errors, irrelevant messages. */
 export class GeminiLog {
   readonly #report: Report;
   readonly #dump = new ErrorDump();
@@ -32,7 +32,7 @@ export class GeminiLog {
     this.#report = report;
   }
 
-  /** Whether a line showed that the program is Gemini. */
+  /** Whether a line identified the agent as Gemini. */
   get isGemini(): boolean {
     return this.#isGemini;
   }
@@ -85,14 +85,14 @@ export class GeminiLog {
 /** `Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {…}`, then a dump of many lines. */
 const RETRY = /^Attempt (\d{1,6}) failed(?: with status (\d{3}))?[.:].*\bRetrying (?:with backoff|after)\b/u;
 
-/** A retry in the log of the Gemini CLI or of a program derived from it. */
+/** A retry in the log of the Gemini CLI or one of its forks. */
 export interface Retry {
   readonly attempt: number;
   readonly httpStatus: number | null;
 }
 
 /**
- * Reads the first line of a retry; null if it is not one.
+ * Reads the first line of a retry; null for any other line.
  *
  * @example
  * readRetryLine('Attempt 2 failed with status 429. Retrying with backoff...') // { attempt: 2, httpStatus: 429 }

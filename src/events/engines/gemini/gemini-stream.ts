@@ -18,7 +18,7 @@ import { RECORD_FIELDS, STREAM_STATS_FIELDS } from './records.js';
 /** Tools that write the file they name. */
 const WRITING_TOOLS: ReadonlySet<string> = new Set(['write_file', 'replace', 'edit']);
 
-/** Fields that are already in events, and the timestamp, which is the same as that of the events. */
+/** Fields that are already in events, and the timestamp, which matches the event time. */
 const USED_FIELDS: ReadonlySet<string> = new Set([
   'type',
   'timestamp',
@@ -83,7 +83,7 @@ export class GeminiStream {
     }
   }
 
-  /** Ends the open message, which consists of the text and bytes of its deltas. */
+  /** Ends the open message, made up of the text and bytes of its deltas. */
   closeMessage(): void {
     if (this.#first === null || this.#last === null) return;
     const isOneStream = this.#first.stream === this.#last.stream;
@@ -102,7 +102,7 @@ export class GeminiStream {
     const role = getString(record, 'role');
     const text = getString(record, 'content');
     if (text === null) return this.#report.unparsed('MALFORMED_RECORD', 'A message has no content.');
-    // The prompt may contain the done marker, but is not a message of the agent.
+    // The prompt can contain the done marker, but is not a message from the agent.
     if (role === 'user') return this.#report.status({ status: 'message user', detail: { content: text } });
     if (role !== 'assistant') return this.#report.unknownType(`message ${role ?? 'without a role'}`);
     if (getBoolean(record, 'delta') === true) {
@@ -163,7 +163,7 @@ export class GeminiStream {
   }
 }
 
-/** Reads the tokens of this invocation, not of the session: a resumed session starts at zero. */
+/** Reads the token counts of this invocation, not of the session: a resumed session starts at zero. */
 function readStats(stats: object, report: Report): Usage {
   report.checkFields(stats, STREAM_STATS_FIELDS, 'result.stats');
   const cached = getCount(stats, 'cached');

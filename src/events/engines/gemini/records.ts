@@ -2,10 +2,10 @@ import { createFieldTable } from '../../reading/record-fields.js';
 import type { FieldTable } from '../../reading/record-fields.js';
 
 /*
- * The output of `gemini --output-format stream-json` and `json`, and the fields it may have. Everything else is drift.
+ * The output of `gemini --output-format stream-json` and `json`, and its fields. Everything else is drift.
  */
 
-/** Fields of each type of record of `stream-json`. */
+/** Fields of each `stream-json` record type. */
 export const RECORD_FIELDS: FieldTable = createFieldTable(['type', 'timestamp'], {
   init: ['session_id', 'model'],
   message: ['role', 'content', 'delta'],
@@ -15,7 +15,7 @@ export const RECORD_FIELDS: FieldTable = createFieldTable(['type', 'timestamp'],
   result: ['status', 'error', 'stats'],
 });
 
-/** Fields of `stats` of a `result`; those of its models are not checked. */
+/** Fields of a `result`'s `stats`; the fields of its models are not checked. */
 export const STREAM_STATS_FIELDS: ReadonlySet<string> = new Set([
   'total_tokens',
   'input_tokens',
@@ -27,16 +27,16 @@ export const STREAM_STATS_FIELDS: ReadonlySet<string> = new Set([
   'models',
 ]);
 
-/** Fields of the one document of `json`. */
+/** Fields of the `json` document. */
 export const DOCUMENT_FIELDS: ReadonlySet<string> = new Set(['session_id', 'response', 'stats', 'error', 'warnings']);
 
-/** Fields of `stats` of the document. */
+/** Fields of the document's `stats`. */
 export const DOCUMENT_STATS_FIELDS: ReadonlySet<string> = new Set(['models', 'tools', 'files']);
 
-/** Fields of each model of the document. */
+/** Fields of each model in the document. */
 export const MODEL_FIELDS: ReadonlySet<string> = new Set(['api', 'tokens', 'roles']);
 
-/** Fields of `tokens` of a model of the document. */
+/** Fields of a model's `tokens` in the document. */
 export const TOKEN_FIELDS: ReadonlySet<string> = new Set([
   'input',
   'prompt',

@@ -2,7 +2,7 @@ import type { Engine, Reader } from '../engine.js';
 import { LineMessage } from '../../reading/line-message.js';
 import type { Report } from '../report.js';
 
-/** Any program: stdout is its answer, stderr is its log. It has no end signal and no session. */
+/** Any command: stdout is its answer, stderr is its log. It has no end signal and no session. */
 export const genericEngine: Engine = {
   name: 'generic',
   parser: 'generic_text',
@@ -14,14 +14,14 @@ export const genericEngine: Engine = {
   createReader: createGenericReader,
 };
 
-/** The confidence that a line of an unknown program is the agent's message. */
+/** The confidence that a line printed by an unknown agent is its message. */
 const CONFIDENCE = 0.6;
 
 /** Reads plain text: the lines of stdout are one message, reported line by line and in full at the end. */
 function createGenericReader(report: Report): Reader {
   const message = new LineMessage(report, () => ({ confidence: CONFIDENCE }));
   return {
-    // Never called: with text framing there are no JSON frames.
+    // Never called: text framing produces no JSON frames.
     json: () => report.unparsed(),
     text(frame) {
       if (frame.stream === 'stderr') return report.noise();

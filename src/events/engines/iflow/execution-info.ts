@@ -9,7 +9,7 @@ const BLOCK_CONFIDENCE = 0.8;
 const REGEX_CONFIDENCE = 0.7;
 const BROKEN_CONFIDENCE = 0.3;
 
-/** The maximum length of a block; a real one has a few hundred bytes. */
+/** The maximum length of a block; real blocks have a few hundred bytes. */
 const MAX_BLOCK_CHARS = 256 * 1024;
 
 const INFO_FIELDS: ReadonlySet<string> = new Set([
@@ -33,14 +33,14 @@ export class ExecutionInfo {
     this.#last = first;
   }
 
-  /** Adds a piece of the block; returns false if it is too long to be a block. */
+  /** Adds a chunk of the block; returns false if it is too long to be a block. */
   add(frame: TextFrame, text: string): boolean {
     this.#last = frame;
     this.#text += text;
     return this.#text.length <= MAX_BLOCK_CHARS;
   }
 
-  /** Ends the block at its closing tag. The invocation has ended even if the block cannot be read. */
+  /** Ends the block at its closing tag. The invocation has ended even if the block cannot be parsed. */
   close(frame: TextFrame, report: Report): void {
     this.#last = frame;
     const info = readJson(this.#text.trim());
@@ -49,7 +49,7 @@ export class ExecutionInfo {
     report.endSignal('IFLOW_EXECUTION_INFO_CLOSED');
   }
 
-  /** Reports a truncated or broken block as a raw event; its session id may still be found. */
+  /** Reports a truncated or broken block as a raw event; its session id can still be found. */
   abandon(report: Report): void {
     report.spanning(this.#first, this.#last);
     const session_id = findSessionId(this.#text);
@@ -82,7 +82,7 @@ export class ExecutionInfo {
   }
 }
 
-/** Reads the tokens of this invocation. */
+/** Reads this invocation's token counts. */
 function readTokens(info: object, report: Report): Usage | null {
   const tokens = getObject(info, 'tokenUsage');
   if (tokens === null) return null;

@@ -8,7 +8,7 @@ import type { Retry } from '../gemini/gemini-log.js';
 import { ExecutionInfo } from './execution-info.js';
 import { IflowText } from './iflow-text.js';
 
-/** iFlow CLI: plain text on stdout, then an `<Execution Info>` block on stderr; either can be on the other stream. */
+/** iFlow CLI: plain text on stdout, then an `<Execution Info>` block on stderr; the streams can be swapped. */
 export const iflowEngine: Engine = {
   name: 'iflow',
   parser: 'iflow_text',
@@ -26,7 +26,7 @@ const REGEX_CONFIDENCE = 0.7;
 
 const TAG = /<(\/?)Execution Info>/gu;
 
-/** Control characters that text does not contain; a line with one is damaged. */
+/** Control characters that never occur in text; a line with one is damaged. */
 const CONTROLS = new RegExp(String.raw`[\u0000-\u0008\u000e-\u001a\u001c-\u001f]`, 'u');
 
 /**
@@ -38,7 +38,10 @@ function createIflowReader(report: Report): Reader {
   const hasEnded: Record<CapturedStream, boolean> = { stdout: false, stderr: false, pty: false, stdin: false };
   const dump = new ErrorDump();
   let hasBlock = false;
-  /** Whether the session is known, from the block or from the first line that contains it; later lines may be the agent's own text. */
+  /**
+   * Whether the session is known, from the block or from the first line that contains it; later lines might be the
+   * agent's own text.
+   */
   let hasSession = false;
   let hasDrifted = false;
   let hasWarned = false;
@@ -89,7 +92,9 @@ function createIflowReader(report: Report): Reader {
     report.warning('OUTPUT_AFTER_END', 'iFlow printed more output after its <Execution Info> block.');
   }
 
-  /** Treats held lines that looked like an error as part of the answer, because the agent continued after them. */
+  /**
+   * Treats the held lines, which looked like an error, as part of the answer, because the agent continued after them.
+   */
   function releaseSuspected(current: TextFrame): void {
     const held = suspected.take();
     if (held.length === 0) return;
@@ -121,7 +126,7 @@ function createIflowReader(report: Report): Reader {
   }
 
   return {
-    // Never called: with text framing there are no JSON frames.
+    // Never called: text framing produces no JSON frames.
     json: () => report.unparsed(),
     text(frame) {
       if (frame.problem !== null || frame.encoding === 'binary' || CONTROLS.test(frame.text)) return report.unparsed();
@@ -147,12 +152,12 @@ function createIflowReader(report: Report): Reader {
   };
 }
 
-/** Limit on held text; a longer block is not an error message. */
+/** Limit on the lines held back; a longer block is not an error message. */
 const MAX_SUSPECTED_BYTES = 64 * 1024;
 
 /**
- * Lines at the end of stdout that look like an error, with the indented lines after them. An agent's answer may contain the
- * same, so they are held until more output arrives, or until the exit code is known.
+ * Lines at the end of stdout that look like an error, with the indented lines after them. An agent's answer can contain
+ * the same, so they are held until more output arrives, or until the exit code is known.
  */
 class SuspectedError {
   readonly #report: Report;
@@ -163,7 +168,7 @@ class SuspectedError {
     this.#report = report;
   }
 
-  /** Holds a line that begins or continues an error; returns false for any other line. */
+  /** Holds a line that starts or continues an error; returns false for any other line. */
   add(frame: TextFrame, text: string): boolean {
     const isContinued = this.#held.length > 0 && (text.trim() === '' || /^\s/u.test(text));
     const fits = this.#heldBytes + text.length <= MAX_SUSPECTED_BYTES;
@@ -199,23 +204,22 @@ class SuspectedError {
   }
 }
 
-/** The meaning of a line according to its wording. */
+/** The meaning of a line, inferred from its wording. */
 type LineMeaning =
   | { readonly kind: 'resuming' | 'session'; readonly sessionId: string }
   | ({ readonly kind: 'retry' } & Retry)
   | { readonly kind: 'error'; readonly severity: 'warning' | 'error' };
 
-/** iFlow begins some lines with an emoji, spaces or a bullet. */
+/** iFlow starts some lines with an emoji, spaces or a bullet. */
 const RESUMING = /^\W{0,8}Resuming session:?\s+["']?([\w-]{1,200})/u;
 const SESSION = /^\W{0,8}session-id"?\s*[:=]\s*"?([\w-]{1,200})"?,?\s*$/u;
-/** Agents do not begin a line like this, so it counts on both streams. */
+/** Agents do not start a line like this, so it counts on both streams. */
 const ENGINE_ERROR = /^\W{0,8}(?:Error when talking to iFlow API|Generate data error|\[API Error: )/iu;
-/** On stdout the agent itself may begin a line like this: the lines after it and the exit code decide. */
+/** On stdout the agent itself can start a line like this; the following lines and the exit code decide. */
 const LOGGED_ERROR = /^\W{0,8}(?:Error\b|Uncaught\b|Unhandled\b|Failed to\b|Request failed\b|错误|失败)/iu;
 
 /**
- * Matches a line with regular expressions; null if none matches. iFlow has the same retry messages as the Gemini CLI, from which
- * it is derived.
+ * Matches a line with regular expressions; null if none matches. iFlow is a fork of the Gemini CLI and has the same retry messages.
  *
  * @example
  * readIflowLine('Resuming session session-1', 'stdout') // { kind: 'resuming', sessionId: 'session-1' }

@@ -4,14 +4,17 @@ import { LineMessage } from '../../reading/line-message.js';
 import type { MessageJudgement } from '../../reading/line-message.js';
 import type { Report } from '../report.js';
 
-/** The confidence that a text is the agent's message: with a JSON block, otherwise by its stream and by whether it was finished. */
+/**
+ * The confidence that text is the agent's message: with a JSON block, otherwise by stream and by whether it was
+ * finished.
+ */
 const JSON_CONFIDENCE = 0.8;
 const TEXT_CONFIDENCE = { stdout: 0.6, stderr: 0.5 } as const;
 const UNFINISHED_CONFIDENCE = { stdout: 0.45, stderr: 0.3 } as const;
 /** For a message that is being streamed. */
 const LINE_CONFIDENCE = 0.5;
 
-/** Limit on held text: if stderr has more while stdout is empty, the agent's message is on stderr. */
+/** Limit on the text held back: if stderr has more while stdout is empty, the agent's message is on stderr. */
 const MAX_HELD_BYTES = 256 * 1024;
 
 /**
@@ -28,7 +31,10 @@ export class IflowText {
   /** Whether the agent's message is on stderr. */
   #isSwapped = false;
 
-  /** `isFinished` returns whether there was an `<Execution Info>` block, which shows that this is iFlow and that it has finished. */
+  /**
+   * `isFinished` returns whether an `<Execution Info>` block was printed, which shows that this is iFlow and that it
+   * has finished.
+   */
   constructor(report: Report, isFinished: () => boolean) {
     const judge = (stream: 'stdout' | 'stderr') => (text: string) => judgeText(text, stream, isFinished());
     this.#report = report;
@@ -36,7 +42,7 @@ export class IflowText {
     this.#stderr = new LineMessage(report, judge('stderr'), 'stderr');
   }
 
-  /** Adds a line or a part of one that has no other meaning. */
+  /** Adds a line, or part of a line, that has no other meaning. */
   add(frame: TextFrame, text: string): void {
     if (frame.stream !== 'stderr') this.#addMessage(frame, text);
     else if (this.#isSwapped) this.#addStderrMessage(frame, text);

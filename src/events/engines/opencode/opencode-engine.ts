@@ -42,7 +42,7 @@ function detect(value: object): number {
   return RECORD_FIELDS[type] === undefined ? 0.5 : 1;
 }
 
-/** Confidence that plain lines on stdout are the answer, if the header of the text mode was printed. */
+/** Confidence that plain lines on stdout are the answer, if the text mode header was printed. */
 const TEXT_CONFIDENCE = 0.6;
 
 /** `> build · gpt-5`: agent and model, printed on stderr only in text mode. */
@@ -50,7 +50,7 @@ const TEXT_HEADER = /^> \S+ · \S/u;
 
 const TEXT_ERROR = /^Error: /u;
 
-/** A piece of an incomplete record: never an answer in plain text. */
+/** A fragment of an incomplete record: never a plain text answer. */
 const TORN = /"(?:sessionID|messageID|callID)":"|"timestamp":\d{13}/u;
 
 /** Reads the output of `opencode run`, as records or as plain text. */
@@ -149,8 +149,8 @@ function readTextError({ text }: TextFrame, report: Report): void {
 }
 
 /**
- * Reads the error of a session. OpenCode retries silently and prints an error only after the last retry, even if the
- * error is retryable (`isRetryable`). If it continues anyway, the next step clears the failure.
+ * Reads a session error. OpenCode retries silently and prints an error only after the last retry, even if the error is
+ * retryable (`isRetryable`). If it continues anyway, the next step clears the failure.
  */
 function readError(record: object, report: Report): void {
   const error = getField(record, 'error');

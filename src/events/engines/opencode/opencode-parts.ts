@@ -18,7 +18,7 @@ import type { FieldTable } from '../../reading/record-fields.js';
 /** Tools that write the file they name. */
 const WRITING_TOOLS: ReadonlySet<string> = new Set(['write', 'edit', 'multiedit', 'patch']);
 
-/** Reasons for the end of a step that also end the run, as a failure. */
+/** Step end reasons that also end the run, as a failure. */
 const FAILED_REASONS: Readonly<Record<string, string>> = {
   length: 'The model reached its output limit.',
   'content-filter': 'The content filter stopped the model.',
@@ -39,13 +39,13 @@ export function readStepFinish(part: object, sessionId: string | null, report: R
 }
 
 /**
- * Reads a text, which is printed once it is complete. It is reported as a delta first, because the final message waits for the
- * end of the step.
+ * Reads a text part, which is printed once it is complete. It is reported as a delta first, because the final message
+ * waits for the end of the step.
  */
 export function readText(part: object, report: Report): void {
   const text = getString(part, 'text');
   if (text === null) return report.unparsed('MALFORMED_RECORD', 'A text part has no text.');
-  // Inserted by OpenCode itself, so not the agent's message.
+  // Inserted by OpenCode itself, so it is not the agent's message.
   const isInserted = getBoolean(part, 'synthetic') === true || getBoolean(part, 'ignored') === true;
   if (isInserted) report.noise();
   else {
@@ -104,7 +104,7 @@ function readDiff(metadata: object, path: string | null): readonly FileDiff[] {
   return [{ path: file, patch }];
 }
 
-/** Longer patches are left out: the file itself can be read. */
+/** Longer patches are omitted; the change can be read from the file itself. */
 const MAX_PATCH = 64 * 1024;
 
 const USED_STATE_FIELDS: ReadonlySet<string> = new Set(['status', 'input', 'output', 'error']);
@@ -144,7 +144,7 @@ export const RECORD_FIELDS: FieldTable = createFieldTable(['type', 'timestamp', 
   error: ['error'],
 });
 
-/** Fields of the part of each type of record. */
+/** Fields of each record type's `part`. */
 export const PART_FIELDS: FieldTable = createFieldTable(['id', 'sessionID', 'messageID', 'type'], {
   step_start: ['snapshot'],
   step_finish: ['reason', 'snapshot', 'cost', 'tokens'],
@@ -166,7 +166,7 @@ const STATE_FIELDS: ReadonlySet<string> = new Set([
   'raw',
 ]);
 
-/** Fields of the tokens of a step: `input` does not include cached tokens. */
+/** Fields of a step's tokens: `input` does not include cached tokens. */
 const TOKEN_FIELDS: ReadonlySet<string> = new Set(['total', 'input', 'output', 'reasoning', 'cache']);
 
 /** Fields of an error; its `data` depends on its name. */

@@ -39,7 +39,7 @@ const QWEN: Dialect = {
   readErrorDocument,
 };
 
-/** `[API Error: 429 …]`: the format of all model errors of Qwen Code. */
+/** `[API Error: 429 …]`: the format of all Qwen Code model errors. */
 const API_ERROR = /^\[API Error: [^]*\]$/u;
 
 /** `Retrying in 60s (attempt 1/10): [API Error: …]` */
@@ -47,7 +47,10 @@ const RETRY_LINE = /^Retrying in \S{1,16} \(attempt (\d{1,6})\/(\d{1,6})\)/u;
 
 const HTTP_STATUS = /^\[API Error: ([45]\d\d)\b/u;
 
-/** Estimates how likely a record is Qwen Code's. Records that similar programs do not print in this form score higher. */
+/**
+ * Estimates how likely it is that Qwen Code printed a record. Records that similar CLIs do not print in this form score
+ * higher.
+ */
 function detectRecord(record: object): number {
   const type = getString(record, 'type');
   if (type === 'system') {
@@ -61,7 +64,10 @@ function detectRecord(record: object): number {
   return getString(getObject(record, 'event') ?? {}, 'type') === 'goal_state' ? 1 : 0.4;
 }
 
-/** Reads the usage of the session: `usage` of a result covers all of it, including earlier attempts and background work. */
+/**
+ * Reads the session's usage: a result's `usage` covers the whole session, including earlier attempts and background
+ * work.
+ */
 function readTotalUsage(result: object, report: Report): Usage | null {
   const usage = getObject(result, 'usage');
   if (usage !== null) report.checkFields(usage, QWEN_TABLES.usage, 'usage');
@@ -96,13 +102,13 @@ function readSystemError(subtype: string, record: object): EngineErrorReport | n
   }
 }
 
-/** Qwen Code prints an error as the agent's message. A message that the agent wrote itself would have used tokens. */
+/** Qwen Code prints an error as the agent's message. A message written by the agent itself would have used tokens. */
 function readErrorText(text: string, _record: object, usage: object | null): EngineErrorReport | null {
   if (!API_ERROR.test(text) || (getCount(usage ?? {}, 'output_tokens') ?? 0) > 0) return null;
   return { message: text, httpStatus: findStatus(text) };
 }
 
-/** Reads an error in the log; in text mode errors are printed only there. Other lines are noise. */
+/** Reads an error in the log; in text mode, errors are printed only there. Other lines are noise. */
 function readLogError(line: string): EngineErrorReport | null {
   const retry = RETRY_LINE.exec(line);
   if (retry !== null) {

@@ -3,7 +3,7 @@ import type { RecordTables } from '../claude-shape/dialect.js';
 import { BLOCK_FIELDS, DELTA_FIELDS, EVENT_FIELDS } from '../claude-shape/dialect.js';
 
 /*
- * The records of `qwen --output-format stream-json`: the known types and the fields they may have.
+ * The records of `qwen --output-format stream-json`: the known types and their fields.
  */
 
 const RECORDS = createFieldTable(['type', 'uuid', 'session_id'], {

@@ -22,7 +22,7 @@ export interface AcpPermission {
   }[];
 }
 
-/** Converts a permission request to the request of the Agent Client Protocol. Its tool call has the same id as in updates. */
+/** Converts a permission request to an Agent Client Protocol request. Its tool call has the same id as in updates. */
 export function toAcpPermission({ data, meta }: FcmpEvent<'permission.required'>): AcpPermission {
   const { tool, input, diff, locations } = data;
   const content = toDiffContent(diff);

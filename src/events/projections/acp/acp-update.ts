@@ -18,12 +18,12 @@ interface AcpChunk {
   readonly _meta?: AcpMeta;
 }
 
-/** ACP reserves `_meta` for data that it does not define; Sluice uses the key `sluice`. */
+/** ACP reserves `_meta` for extension data; Sluice uses the key `sluice`. */
 export interface AcpMeta {
   readonly sluice: Readonly<Record<string, unknown>>;
 }
 
-/** The content of a tool call: text, or the change of a file. */
+/** The content of a tool call: text, or a file change. */
 export type AcpToolContent =
   | { readonly type: 'content'; readonly content: AcpText }
   | { readonly type: 'diff'; readonly path: string; readonly oldText: string | null; readonly newText: string };

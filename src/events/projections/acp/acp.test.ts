@@ -25,7 +25,7 @@ function projectUpdates(...attempts: readonly (readonly EventContent[])[]): AcpU
   return toAcp(createConversation(...attempts)).map((notification) => notification.update);
 }
 
-/** A call is updated only between its announcement and its end, which always comes; no chunk is empty. */
+/** A call is updated only between its announcement and its end, and always ends; no chunk is empty. */
 function listBrokenRules(translated: readonly AcpUpdate[]): string[] {
   const broken: string[] = [];
   const open = new Set<string>();

@@ -4,9 +4,9 @@ import type { Projection } from '../projection.js';
 import type { AcpMeta, AcpSessionNotification, AcpToolContent, AcpUpdate, ToolKind } from './acp-update.js';
 
 /**
- * Converts FCMP events to the session updates of the Agent Client Protocol, version 1. A Sluice run is a session. Events
+ * Converts FCMP events to session updates of the Agent Client Protocol, version 1. A Sluice run is a session. Events
  * that ACP does not define (warnings, artifacts, the end of the conversation, raw output) become a `session_info_update`
- * with the FCMP event under `_meta.sluice`, which clients may ignore.
+ * with the FCMP event under `_meta.sluice`, which clients can ignore.
  *
  * @example
  * toAcp(fcmpEvents)[0]
@@ -155,7 +155,7 @@ function toTextContent(text: string): AcpToolContent {
   return { type: 'content', content: { type: 'text', text } };
 }
 
-/** Converts diffs to content. ACP needs the old and the new text, so patches are left out. */
+/** Converts diffs to content. ACP needs the old and the new text, so patches are omitted. */
 export function toDiffContent(diff: FcmpData<'assistant.tool_call'>['diff']): AcpToolContent[] {
   return (diff ?? []).flatMap(({ path, old_text: oldText = null, new_text: newText }) =>
     newText === undefined ? [] : [{ type: 'diff' as const, path, oldText, newText }],
@@ -171,7 +171,7 @@ function toInfoUpdate(event: FcmpEvent): AcpUpdate {
   return { sessionUpdate: 'session_info_update', updatedAt: event.ts, _meta: { sluice: { type, data, seq } } };
 }
 
-/** Returns the title of a call: its command, truncated because some are entire scripts, or the name of the tool. */
+/** Returns a call's title: its command, truncated because some commands are whole scripts, or the tool name. */
 export function formatTitle(data: Pick<FcmpData<'assistant.tool_call'>, 'name' | 'input'>): string {
   const input = data.input;
   if (typeof input !== 'object' || input === null || !('command' in input)) return data.name;
@@ -205,7 +205,7 @@ const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
   ),
 );
 
-/** Returns the kind of a tool by its name. */
+/** Returns a tool's kind by its name. */
 export function chooseToolKind(name: string): ToolKind {
   return KIND_BY_NAME.get(name.toLowerCase()) ?? 'other';
 }

@@ -2,14 +2,14 @@ import type { FcmpData } from '../../protocol/fcmp-event.js';
 import { toReasoningId, createStreamedTexts, toToolCallId, formatToolResult } from '../projection.js';
 import type { AgUiEvent } from './ag-ui-event.js';
 
-/** The attempt, number and time of an event. */
+/** An event's attempt, number and time. */
 export interface EventPosition {
   readonly attempt: number;
   readonly seq: number;
   readonly timestamp: number;
 }
 
-/** The sub-agent that an event belongs to; empty for the agent itself. */
+/** The sub-agent an event belongs to; empty for the agent itself. */
 export type Attribution = { readonly subagentRunId?: string };
 
 /** A message, a thought, a tool call or a sub-agent that was opened in a run and must be closed before the run ends. */
@@ -18,12 +18,15 @@ interface OpenPart {
   readonly by: Attribution;
   /** The id, if the part is a sub-agent. */
   readonly subagentRunId?: string;
-  /** The name of the tool, if the part is a call. */
+  /** The tool name, if the part is a call. */
   readonly toolName?: string;
   close(timestamp: number): AgUiEvent[];
 }
 
-/** The open parts of an AG-UI run. Each part is opened once and closed once; `closeAll` closes those that an engine left open. */
+/**
+ * The open parts of an AG-UI run. Each part is opened once and closed once; `closeAll` closes the parts that an engine
+ * left open.
+ */
 export class OpenParts {
   readonly #parts = new Map<string, OpenPart>();
 
@@ -174,7 +177,7 @@ export class ToolCallParts {
     }
     out.push(...this.#endInput(id, data.input, timestamp, by));
     const error = data.status === 'failed' ? (data.error ?? 'The tool failed.') : undefined;
-    // Not spread into `push`: a hostile sub-agent may leave more items open than a call can have arguments.
+    // Not spread into `push`: a malicious sub-agent can leave more items open than a call can have arguments.
     const closed = [...out, ...this.#subagents.endSubagent(id, error, timestamp)];
     // If a call claims to belong to the sub-agent that it started, it got its result when the sub-agent was closed.
     if (this.#open.take(`call ${id}`) === undefined) return closed;
@@ -188,7 +191,7 @@ export class ToolCallParts {
     const by = this.#subagents.attribute(data.parent_tool_call_id, at, out);
     out.push({ type: 'TOOL_CALL_START', timestamp: at.timestamp, toolCallId: id, toolCallName: data.name, ...by });
     this.#withoutInput.add(id);
-    // Without a result, the application would be expected to provide one.
+    // Without a result, AG-UI expects the application to provide one.
     const error = 'The run ended before this tool did.';
     this.#open.open(`call ${id}`, {
       by,

@@ -6,8 +6,7 @@ import type { AgUiEvent, AgUiOutcome, AgUiUsage } from './ag-ui-event.js';
 import { OpenParts, TextParts, Subagents, ToolCallParts } from './ag-ui-parts.js';
 
 /**
- * Converts FCMP events to AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn
- * that waits for a person ends as an interrupt, and the answer opens the next run. An attempt whose end is unknown is an
+ * Converts FCMP events to AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn that waits for a user ends as an interrupt, and the answer opens the next run. An attempt whose end is unknown is an
  * error, never a success. Events that AG-UI does not define become CUSTOM events under their FCMP names.
  *
  * @example
@@ -27,7 +26,7 @@ export function toAgUi(events: Iterable<FcmpEvent>): AgUiEvent[] {
  */
 export function createAgUiProjection(): Projection<AgUiEvent> {
   let run: OpenRun | undefined;
-  /** Nothing may follow the last event of a run, so later events of an attempt that has ended are dropped. */
+  /** Nothing may follow a run's last event, so later events of an ended attempt are dropped. */
   let endedAttempt = 0;
 
   function close(last: (run: OpenRun) => AgUiEvent): AgUiEvent[] {
@@ -130,7 +129,7 @@ function project(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
   }
 }
 
-/** Returns the function that creates the last event of a run, for FCMP events that end an attempt. */
+/** Returns the function that creates a run's last event, for FCMP events that end an attempt. */
 function chooseLastEvent(event: FcmpEvent): ((run: OpenRun) => AgUiEvent) | undefined {
   if (event.type === 'conversation.completed') return createFinished({ type: 'success' }, event.data.usage);
   if (event.type === 'conversation.failed') return createFailed(event.data);
