@@ -66,7 +66,7 @@ async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   return items;
 }
 
-/** Splits a text into pieces of a few characters. */
+/** Splits a string into chunks of a few characters. */
 function cut(text: string, size = 5): string[] {
   return text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
 }

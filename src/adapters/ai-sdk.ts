@@ -13,12 +13,11 @@ import { GrowingJson } from './growing-json.js';
 /** A schema that the AI SDK accepts: a Standard Schema (zod, valibot, arktype, …), or the result of its `jsonSchema()`. */
 export type SdkSchema = StandardSchema | { readonly jsonSchema: unknown };
 
-/** Options of the adapters: those options of `parse` that never add content to an answer. */
+/** Adapter options: the `parse` options that never add content to an answer. */
 export type RepairOptions = Pick<ParseOptions, 'align' | 'prefer' | 'ambiguous' | 'normalizers' | 'limits'>;
 
 /**
- * Creates a function for `experimental_repairText` of `generateObject` and `streamObject`. It finds the value in the text,
- * repairs its syntax and returns it as JSON if the schema accepts it; otherwise null, so that the SDK reports its own error. A
+ * Creates a function for `experimental_repairText` of `generateObject` and `streamObject`. It extracts the value, repairs its syntax and returns it as JSON if the schema accepts it; otherwise null, so the SDK reports its own error. A
  * truncated value is never completed.
  *
  * @example
@@ -35,8 +34,7 @@ export function repairText(
 }
 
 /**
- * Creates a function for `experimental_repairToolCall` (`repairToolCall` from version 7). It repairs the arguments of a call;
- * null if the tool is unknown, or if the arguments contain no value that its schema accepts.
+ * Creates a function for `experimental_repairToolCall` (`repairToolCall` from version 7). It repairs a call's arguments, or returns null if the tool is unknown or the arguments contain no value that its schema accepts.
  *
  * @example
  * const { toolCalls } = await generateText({ model, prompt, tools, experimental_repairToolCall: repairToolCall(tools) })
@@ -55,7 +53,7 @@ export function repairToolCall(
   };
 }
 
-/** The part of a call that the middleware reads: the requested format, and the tools. */
+/** The call parameters that the middleware reads: the requested format, and the tools. */
 interface CallOptions {
   readonly responseFormat?: { readonly type: string; readonly schema?: unknown } | undefined;
   readonly tools?: readonly object[] | undefined;
@@ -77,7 +75,7 @@ export interface JsonMiddleware<Version extends string> {
 /**
  * Creates a middleware that turns a model's output into plain JSON, even while it streams: thinking, tags, fences and prose
  * are removed, syntax is repaired. It applies to calls that request JSON (`generateObject`, `streamObject`, `Output.object`) and
- * to the arguments of tool calls. A text without a value is passed on unchanged.
+ * to the arguments of tool calls. Text without a value is passed through unchanged.
  * `version` is `'v3'` for version 6 of the SDK, `'v4'` for 7; version 5 ignores it.
  *
  * @example
@@ -115,7 +113,7 @@ function readFormat({ responseFormat }: CallOptions): StandardSchema | undefined
   return interpret(responseFormat?.schema);
 }
 
-/** Interprets a JSON Schema; undefined if it cannot be read, because the SDK validates the value itself. */
+/** Interprets a JSON Schema; undefined if it is unsupported, because the SDK validates the value itself. */
 function interpret(schema: unknown): StandardSchema | undefined {
   if (!isJsonObject(schema)) return undefined;
   try {
@@ -129,7 +127,7 @@ function isText(part: object): part is { readonly text: string } {
   return 'type' in part && part.type === 'text' && 'text' in part;
 }
 
-/** Replaces the text parts of an answer with one part that contains its value; unchanged if there is no value. */
+/** Replaces an answer's text parts with a single part that contains its value, if it has one. */
 function repairTextParts(content: readonly object[], schema: StandardSchema | undefined): readonly object[] {
   const texts = content.filter(isText);
   const value = writeValue(parse(texts.map(({ text }) => text).join(''), schema));
@@ -138,7 +136,7 @@ function repairTextParts(content: readonly object[], schema: StandardSchema | un
   return content.flatMap((part) => (part === first ? [{ ...part, text: value }] : isText(part) ? [] : [part]));
 }
 
-/** Repairs the arguments of tool calls that are not valid JSON, using the schema of their tool. */
+/** Repairs tool call arguments that are not valid JSON, using the tool's schema. */
 function createCallRepair({ tools = [] }: CallOptions): (part: object) => object {
   return (part) => {
     if (!('type' in part) || part.type !== 'tool-call' || !('input' in part) || typeof part.input !== 'string')
@@ -153,8 +151,8 @@ function createCallRepair({ tools = [] }: CallOptions): (part: object) => object
 }
 
 /**
- * Replaces the text of a streamed answer with its value, in pieces. The end of a block is sent at the end of the answer, when
- * the rest of the value is known.
+ * Replaces the text of a streamed answer with its value, chunk by chunk. A block's end is sent at the end of the
+ * answer, when the rest of the value is known.
  */
 function createTextRepair(schema: StandardSchema | undefined): TransformStream<object, object> {
   const reader = createJsonStream(schema);
@@ -182,7 +180,7 @@ function createTextRepair(schema: StandardSchema | undefined): TransformStream<o
       } else if (result.ok || json.diverged) {
         controller.enqueue({ type: 'error', error: new SluiceError('ANSWER_REPLACED', REPLACED) });
       }
-      // Otherwise the text is truncated or invalid, and the written JSON stays incomplete.
+      // Otherwise the answer is truncated or invalid, and the written JSON stays incomplete.
     }
     if (heldEnd !== undefined) controller.enqueue(heldEnd);
   };
@@ -201,7 +199,7 @@ function createTextRepair(schema: StandardSchema | undefined): TransformStream<o
         if (type === 'text-start' && heldEnd !== undefined) {
           controller.enqueue(heldEnd);
           heldEnd = undefined;
-          // The rest of the value belongs to the block that is open.
+          // The rest of the value belongs to the open block.
           if (lastDelta !== undefined && 'id' in part) lastDelta = { ...lastDelta, id: part.id };
         }
         if (type === 'finish') finish(controller);
@@ -215,12 +213,12 @@ function createTextRepair(schema: StandardSchema | undefined): TransformStream<o
 const REPLACED =
   'The model replaced its answer after part of it had been streamed. Ask for only one answer, or use generateObject, which reads the complete text.';
 
-/** Whether the written text, when closed, is the value of the complete answer. */
+/** Whether the written JSON, once closed, equals the value of the complete answer. */
 function isComplete(json: GrowingJson, value: unknown): boolean {
   return jsonEquals(JSON.parse(`${json.text}${json.closing}`), value);
 }
 
-/** Writes the value as JSON for the SDK; null if there is none. */
+/** Serializes the value as JSON for the SDK; null if there is no value. */
 function writeValue(result: ParseResult<unknown>): string | null {
   return result.ok ? JSON.stringify(result.value) : null;
 }
@@ -240,9 +238,7 @@ function isSdkSchema(schema: unknown): schema is SdkSchema {
   return hasMembers && ('~standard' in schema || 'jsonSchema' in schema);
 }
 
-/**
- * Converts a schema to one that validates without transforming, because the SDK transforms the value itself.
- */
+/** Wraps a schema to validate without transforming, because the SDK transforms the value itself. */
 async function toValidatingSchema(schema: SdkSchema): Promise<StandardSchema> {
   if (!('~standard' in schema)) return interpretJsonSchema((await schema.jsonSchema) as object);
   const standard = schema['~standard'];

@@ -10,26 +10,26 @@ interface OpenContainer {
   count: number;
 }
 
-/** The length from which a growing string is read less often. */
+/** A growing string of at least this length is read less often. */
 const LONG_STRING = 8192;
 
 /**
- * Writes a growing value as append-only JSON text. If the value changes in a part that is already written (the answer in a later
- * `<json>` tag replaces it, or a key is repeated), the text has `diverged` and stops growing.
+ * Writes a growing value as append-only JSON. If a part that is already written changes (the answer in a later `<json>`
+ * tag replaces it, or a key is repeated), the output has `diverged` and stops growing.
  */
 export class GrowingJson {
   diverged = false;
-  /** Everything written so far, as it was returned. */
+  /** Everything returned so far. */
   readonly #pieces: string[] = [];
-  /** The text that the current call has written. */
+  /** The output of the current call. */
   #piece = '';
   readonly #open: OpenContainer[] = [];
-  /** The open string: its path and the part that is written so far. */
+  /** The open string: its path and the part written so far. */
   #string: { readonly path: Path; written: string } | undefined;
 
   /**
-   * Writes the additions to `root` at the paths in `changed`, which are in text order, and returns them. The end of a long string
-   * may be deferred.
+   * Writes the additions to `root` at the paths in `changed`, which are in text order, and returns them. The end of a
+   * long string can be deferred.
    */
   grow(root: unknown, changed: readonly Path[]): string {
     for (const path of changed) {
@@ -39,7 +39,7 @@ export class GrowingJson {
     return this.#endPiece();
   }
 
-  /** Writes the part of the open string that `grow` has deferred. Returns it. */
+  /** Writes and returns the part of the open string that `grow` has deferred. */
   growOpenString(root: unknown): string {
     if (!this.diverged) this.#completeString(root);
     return this.#endPiece();
@@ -54,7 +54,7 @@ export class GrowingJson {
     return this.#pieces.join('');
   }
 
-  /** The quote and brackets that would end the text now. */
+  /** The quote and brackets that would complete the JSON now. */
   get closing(): string {
     const brackets = this.#open.map(({ content }) => (Array.isArray(content) ? ']' : '}')).toReversed();
     return `${this.#string === undefined ? '' : '"'}${brackets.join('')}`;
@@ -95,7 +95,7 @@ export class GrowingJson {
     return isNew && this.#isOpenAt(path, path.length - 1);
   }
 
-  /** Whether the first `depth` steps of a path lead through containers that are open. */
+  /** Whether the first `depth` steps of a path lead through open containers. */
   #isOpenAt(path: Path, depth: number): boolean {
     for (let index = 0; index < depth; index += 1) if (this.#open[index + 1]?.step !== path[index]) return false;
     return true;
@@ -142,7 +142,7 @@ export class GrowingJson {
     return piece;
   }
 
-  /** Closes the open string, and containers until only `depth` of them remain open. */
+  /** Closes the open string, and containers until only `depth` remain open. */
   #closeTo(depth: number): void {
     if (this.#string !== undefined) this.#piece += '"';
     this.#string = undefined;
@@ -150,7 +150,10 @@ export class GrowingJson {
   }
 }
 
-/** Whether to wait until a string has grown more. Reading a growing string copies all of it, so a long one is read less often. */
+/**
+ * Whether to wait until a string has grown more. Reading a growing string copies all of it, so long strings are read
+ * less often.
+ */
 function isReadLater(length: number, written: number): boolean {
   return written >= LONG_STRING && length - written < written / 64;
 }

@@ -9,7 +9,7 @@ import { SluiceOutputParser } from './langchain.js';
 const Finding = z.object({ file: z.string(), line: z.int() });
 const ANSWER = '<think>{"file": "b.ts"}?</think>Here:\n```json\n{"file": "a.ts", "line": 3,}\n```';
 
-/** A chain with a model that answers with this text. */
+/** A chain whose model answers with this text. */
 function createChain(answer: string) {
   const parser = new SluiceOutputParser(Finding);
   const prompt = ChatPromptTemplate.fromMessages([['human', 'Where is the bug?\n{instructions}']]);

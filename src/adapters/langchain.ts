@@ -41,7 +41,9 @@ export class SluiceOutputParser<T> extends BaseTransformOutputParser<T> {
     return unwrap(await parseAsync(text, this.#schema, this.#options), text, this.#options.label);
   }
 
-  /** Partial values have the type of the complete value, as in LangChain's parsers; only the last one is validated. */
+  /**
+   * Partial values have the type of the complete value, as in LangChain's parsers; only the last value is validated.
+   */
   override async *_transform(input: AsyncGenerator<Parameters<this['invoke']>[0]>): AsyncGenerator<T> {
     const stream = createJsonStream(undefined, this.#options);
     let text = '';
@@ -58,6 +60,7 @@ export class SluiceOutputParser<T> extends BaseTransformOutputParser<T> {
 function unwrap<T>(result: ParseResult<T>, text: string, label: string | undefined): T {
   if (result.ok) return result.value;
   const cause = result.status === 'comment' ? createCommentError(label) : result.error;
-  // The second message is the observation, which a caller may send back to the model. `false`: agents do not send it by themselves.
+  // The second message is the observation, which a caller can send back to the model. `false`: agents do not send it
+  // automatically.
   throw Object.assign(new OutputParserException(cause.message, text, cause.message, false), { cause });
 }

@@ -11,23 +11,23 @@ import {
 /** The value is copied for each render, so updates are limited to about one per frame. */
 const FRAME_MS = 16;
 
-/** A readable source; the body of a response may be null. */
+/** A readable source; a response body can be null. */
 type Source = AsyncIterable<ModelChunk> | ReadableStream<ModelChunk> | null;
 
-/** The state of reading a source, and its outcome. */
+/** The progress of reading a source, and its outcome. */
 interface Reading<T, Input> {
-  /** The value so far: a snapshot that does not change. */
+  /** The value so far: an immutable snapshot. */
   readonly value: DeepPartial<Input> | undefined;
-  /** The outcome, once the text has ended. */
+  /** The outcome, once the source has ended. */
   readonly result: ParseResult<T> | undefined;
-  /** `failed`: the source threw. A text that the schema rejects is `done`, with its `result`. */
+  /** `failed`: the source threw. Input that the schema rejects is `done`, with its `result`. */
   readonly status: 'idle' | 'streaming' | 'done' | 'failed';
   readonly error: unknown;
 }
 
 /** The return value of {@link useJsonStream}. */
 export interface JsonStreamState<T, Input = T> extends Reading<T, Input> {
-  /** Reads a source, such as the body of a response or a model's stream. Stops reading the previous one. */
+  /** Reads a source, such as a response body or a model's stream, and stops reading the previous source. */
   readonly start: (source: Source) => Promise<void>;
   /** Stops reading and keeps the value. */
   readonly stop: () => void;
@@ -50,7 +50,7 @@ export function useJsonStream<T, Input = T>(
     status: 'idle',
     error: undefined,
   });
-  // Callers may pass new objects on each render, but the identity of `start` must not change.
+  // Callers can pass new objects on each render, but the identity of `start` must not change.
   const latest = useRef({ schema, options });
   latest.current = { schema, options };
   const activeController = useRef<AbortController | undefined>(undefined);
@@ -64,7 +64,7 @@ export function useJsonStream<T, Input = T>(
     const { signal } = controller;
     const stream = createJsonStream(latest.current.schema, latest.current.options);
     let timer: ReturnType<typeof setTimeout> | undefined;
-    // A stream that was replaced shows nothing: the state belongs to the new one.
+    // A replaced stream must not update the state, which belongs to the new stream.
     const show = (state: Partial<Reading<T, Input>>): void => {
       clearTimeout(timer);
       timer = undefined;
@@ -106,7 +106,10 @@ async function readUntil(signal: AbortSignal, source: Source, onChunk: (chunk: M
   }
 }
 
-/** Web streams are read with a reader: some browsers cannot iterate them, and only a reader can cancel an idle one immediately. */
+/**
+ * Web streams are read with a reader: some browsers cannot iterate them, and only a reader can cancel an idle stream
+ * immediately.
+ */
 function openSource(source: Source): { next: () => Promise<ModelChunk | undefined>; close: () => Promise<unknown> } {
   if (source === null) return { next: async () => undefined, close: async () => undefined };
   if ('getReader' in source) {

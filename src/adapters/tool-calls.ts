@@ -18,16 +18,14 @@ export interface ToolCallSnapshot extends JsonSnapshot<unknown> {
   readonly name: string;
 }
 
-/** Options of {@link streamToolCalls}, including those of the argument streams. */
+/** Options for {@link streamToolCalls}, including the options for argument streams. */
 export interface ToolCallOptions extends JsonStreamOptions {
   /** Argument schemas by tool name. Arguments of other tools are parsed without a schema. */
   readonly schemas?: Readonly<Record<string, StandardSchema>>;
 }
 
 /**
- * Yields the tool calls of a streamed answer, each with its arguments as a growing value. Accepts streams of OpenAI's client
- * (chat completions and responses), of Anthropic's client, and `fullStream` of the AI SDK. The last snapshot of a call has
- * `result`.
+ * Yields the tool calls in a streamed answer, each with its arguments as a growing value. Accepts streams from OpenAI's client (chat completions and responses), Anthropic's client, and the AI SDK's `fullStream`. A call's last snapshot has `result`.
  *
  * @example
  * for await (const { name, value, result } of streamToolCalls(stream, { schemas: { search: Query } })) {
@@ -44,7 +42,7 @@ export async function* streamToolCalls(
   for await (const chunk of source) {
     for (const part of readCallParts(chunk)) {
       let call = calls.get(part.key);
-      // Some servers, such as that of Gemini, send all calls with the same index: another id with a name starts the next call.
+      // Some servers, such as Gemini's, send all calls with the same index: a new id with a name starts the next call.
       if (call !== undefined && part.name !== undefined && (part.id ?? call.id) !== call.id) {
         yield* endCall(call);
         call = undefined;
@@ -91,7 +89,7 @@ function* endCall(call: OpenCall): Generator<ToolCallSnapshot> {
   yield createSnapshot(call, { value, changed: [], complete: result.ok, result });
 }
 
-/** The part of a tool call in one chunk; the first part has a name. */
+/** The part of a tool call within one chunk; the first part has a name. */
 interface CallPart {
   readonly key: string | number;
   readonly id?: string | undefined;
@@ -123,7 +121,7 @@ interface CallEvent {
 }
 
 function readCallParts(chunk: ModelChunk): readonly CallPart[] {
-  // Throws if the stream reports a failure. Text is not needed; a chunk of chat completions may have text and calls.
+  // Throws if the stream reports a failure. Text is not needed; a chat completions chunk can have both text and calls.
   readChunkText(chunk);
   if (typeof chunk !== 'object') return [];
   const event = chunk as CallEvent;
@@ -131,7 +129,7 @@ function readCallParts(chunk: ModelChunk): readonly CallPart[] {
     const calls = event.choices.find(({ index = 0 }) => index === 0)?.delta?.tool_calls ?? [];
     return calls.map(({ index = 0, id, function: fn }) => ({
       key: index,
-      // Only the first part has an id and a name; some servers send empty ones with the others.
+      // Only the first part has an id and a name; some servers send empty strings with the others.
       id: id === '' ? undefined : id,
       name: fn?.name === '' ? undefined : fn?.name,
       text: fn?.arguments ?? '',

@@ -16,7 +16,7 @@ import { SuiteError } from './suite-error.js';
 /** A case without its expectations. */
 export type CaseContent = Pick<OpenCase, 'folder' | 'details' | 'schema'>;
 
-/** Reads the bytes of a case and decides about them, with the rules of this version. */
+/** Reads a case's bytes and makes the decision, with the rules of this version. */
 export async function assessCase(content: CaseContent): Promise<Assessment> {
   const { details, folder } = content;
   switch (details.kind) {
@@ -74,7 +74,7 @@ async function assessText(content: CaseContent): Promise<Assessment> {
   }
 }
 
-/** How many characters of an answer without a contract are compared. */
+/** The number of characters compared in an answer without a contract. */
 const MAX_TEXT_LENGTH = 64 * 1024;
 
 function assessRun({ outcome, verdicts, warnings, text }: JudgedRun, hasContract: boolean): Assessment {
@@ -177,7 +177,7 @@ function listCodes(warnings: readonly { readonly code: string }[]): readonly str
   return [...new Set(warnings.map(({ code }) => code))];
 }
 
-/** Lists the paths of schema errors without their messages, which may change. */
+/** Lists the paths of schema errors without their messages, whose wording can change. */
 function listIssues(issues: readonly { readonly path: readonly unknown[] }[] = []): readonly string[] {
   return [...new Set(issues.map(({ path }) => path.map(String).join('.')))];
 }

@@ -10,18 +10,18 @@ import { assessmentSchema, suiteCaseSchema } from './case-record.js';
 import type { Assessment, SuiteCase } from './case-record.js';
 import { SuiteError } from './suite-error.js';
 
-/** The names of the files of a case. */
+/** The names of a case's files. */
 export const CASE_FILES = {
   details: 'case.json',
   schema: 'schema.json',
   expected: 'expected.json',
-  /** The answer, for a case made from a text. */
+  /** The answer, for a case created from an answer alone. */
   answer: 'answer.txt',
   /** The folder with the recorded attempts. */
   run: 'run',
 } as const;
 
-/** A file of a case, with its path in the case's folder. */
+/** A case file, with its path in the case folder. */
 export interface CaseFile {
   readonly path: string;
   readonly bytes: Uint8Array;
@@ -44,7 +44,7 @@ const MAX_CASES = 10_000;
 
 const CASE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/** Throws unless the name has only characters that are allowed in folder names on all systems, and is not hidden. */
+/** Throws unless the name is a valid folder name on all systems and is not hidden. */
 function checkCaseName(name: string): void {
   if (CASE_NAME.test(name)) return;
   const message = `Invalid case name ${JSON.stringify(name.slice(0, 120))}. Use up to 100 letters, digits, dots, underscores and dashes; begin with a letter or a digit.`;
@@ -83,7 +83,10 @@ export async function writeCase(suite: string, name: string, files: readonly Cas
   return folder;
 }
 
-/** Reads a regular file of at most `maxBytes`; undefined if it is missing. Links are not followed, because a repository may contain malicious ones. */
+/**
+ * Reads a regular file of at most `maxBytes`; undefined if it is missing. Links are not followed: a repository can
+ * contain malicious links.
+ */
 export async function readCaseFile(
   path: string,
   maxBytes: number,
@@ -103,17 +106,17 @@ export async function readCaseFile(
   }
 }
 
-/** Replaces the expectations of a case. */
+/** Replaces a case's expectations. */
 export async function writeExpected({ folder }: Pick<OpenCase, 'folder'>, expected: Assessment): Promise<void> {
   await replaceFile(join(folder, CASE_FILES.expected), formatJson(expected));
 }
 
-/** Formats JSON for people and for diffs. */
+/** Formats JSON to be readable, also in diffs. */
 export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Lists the names of all cases, sorted; empty if the folder of the suite does not exist. */
+/** Lists the names of all cases, sorted; empty if the suite folder does not exist. */
 export async function listCases(suite: string): Promise<readonly string[]> {
   const names: string[] = [];
   const folder = await openSuite(suite);
@@ -131,7 +134,10 @@ export async function listCases(suite: string): Promise<readonly string[]> {
   return names.toSorted();
 }
 
-/** Opens the folder of a suite; undefined if it does not exist. An unreadable folder is an error, because it would look empty. */
+/**
+ * Opens a suite folder; undefined if it does not exist. An unreadable folder is an error; otherwise it would look
+ * empty.
+ */
 async function openSuite(suite: string): Promise<Dir | undefined> {
   try {
     return await opendir(suite);

@@ -2,10 +2,10 @@ import { arrayOf, flag, name, object, oneOf, orNull, text, timestamp } from '../
 import type { FromSchema } from '../base/index.js';
 import { decisionAction, evidenceSchema, problemSchema, resolutionAction, workResult } from '../records/index.js';
 
-/** A person's verdict on the result. */
+/** The user's verdict on the result. */
 const verdictSchema = object(
   { action: resolutionAction, who: name, why: text, at: timestamp },
-  { /** The result, as corrected by the person. */ result: workResult },
+  { /** The result, as corrected by the user. */ result: workResult },
 );
 
 /** The order, and the facts known when it was decided, which cannot be determined again later. */
@@ -24,11 +24,11 @@ const orderFactsSchema = object(
     signal: orNull(name),
     /** Sluice's evidence about commit, pull request, checks and paths. */
     evidence: arrayOf(evidenceSchema),
-    /** Whether the work result was the answer of the agent instead of a file that it wrote. */
+    /** Whether the work result was the agent's answer instead of a file that it wrote. */
     result_is_answer: flag,
   },
   {
-    /** Whether the order asked for a change of the repository or only for a report. */
+    /** Whether the order asked for a change to the repository or only for a report. */
     expects: oneOf(['change', 'report']),
     /** The problem with the commit that the result names. */
     commit_problem: problemSchema,
@@ -48,7 +48,7 @@ export const suiteCaseSchema = object(
     added_with: name,
   },
   {
-    /** The id of the run. */
+    /** The run's id. */
     run: name,
     engine: name,
     model: name,
@@ -59,16 +59,18 @@ export const suiteCaseSchema = object(
     ),
     order: orderFactsSchema,
     verdict: verdictSchema,
-    /** A description of the case for people. */
+    /** A description of the case for readers. */
     note: text,
   },
 );
 
-/** The assessment of a case by a version of Sluice: `expected.json`, or the assessment that `sluice suite run` compares with it. */
+/**
+ * A Sluice version's assessment of a case: `expected.json`, or the assessment that `sluice suite run` compares with it.
+ */
 export const assessmentSchema = object({
   /** The result of reading the bytes. */
   reading: { type: 'object' },
-  /** The resulting decision. `reason` is for people and is not compared. */
+  /** The resulting decision. `reason` is for readers and is not compared. */
   decision: object({ action: name, code: name, reason: text }),
 });
 
@@ -78,7 +80,7 @@ export type SuiteCase = FromSchema<typeof suiteCaseSchema>;
 /** See {@link orderFactsSchema}. */
 export type OrderFacts = FromSchema<typeof orderFactsSchema>;
 
-/** A person's verdict in a case. */
+/** The user's verdict in a case. */
 export type CaseVerdict = FromSchema<typeof verdictSchema>;
 
 /** See {@link assessmentSchema}. */

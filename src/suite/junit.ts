@@ -1,7 +1,7 @@
 import type { CaseReport } from './run-suite.js';
 
 /**
- * Renders the reports as JUnit XML, which CI systems can show.
+ * Renders the reports as JUnit XML, which CI systems can display.
  *
  * @example
  * await writeFile('suite.xml', renderJunit(reports))
@@ -28,7 +28,7 @@ export function renderJunit(reports: readonly CaseReport[]): string {
   ].join('\n');
 }
 
-/** Longer values are shortened, so that a change fits on one line. */
+/** Longer values are shortened, so a change fits on one line. */
 const MAX_LENGTH = 200;
 
 /**
@@ -50,7 +50,7 @@ function quote(text: string): string {
   return `"${escape(text).replaceAll('\n', '&#10;')}"`;
 }
 
-/** Characters that XML 1.0 does not allow. They are replaced, because agents may print them. */
+/** Characters that XML 1.0 does not allow. They are replaced, because agents can print them. */
 // oxlint-disable-next-line no-control-regex
 const INVALID_IN_XML = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|\p{Surrogate}/gu;
 

@@ -41,7 +41,7 @@ export interface RunCaseOptions extends CaseOptions {
   readonly wrappers: Wrappers;
 }
 
-/** Creates a case from a recorded run: its bytes, its contract, and a person's decision. */
+/** Creates a case from a recorded run: its bytes, its contract, and the user's decision. */
 export async function makeRunCase(options: RunCaseOptions): Promise<NewCase> {
   const { record, store } = options;
   if (record.state !== 'ended') {
@@ -92,7 +92,7 @@ export async function makeFolderCase(
 /** Verdicts that are only possible with a contract. */
 const NEEDS_CONTRACT: ReadonlySet<string> = new Set(['validated', 'not_validated', 'comment']);
 
-/** Creates a case from a text. */
+/** Creates a case from an answer. */
 export async function makeTextCase(
   options: CaseOptions & { readonly text: string; readonly name: string; readonly contract: StoredContract },
 ): Promise<NewCase> {
@@ -140,7 +140,10 @@ async function buildCase(
   return { name, files: allFiles, details: record, expected };
 }
 
-/** Converts a text to a valid case name: an issue may begin with a dot (`.github`), and a folder name may have any characters. */
+/**
+ * Converts a string to a valid case name: an issue can start with a dot (`.github`), and a folder name can have any
+ * characters.
+ */
 function suggestName(text: string): string {
   const name = text.replaceAll(/[^A-Za-z0-9._-]+/g, '_').replace(/^[._-]+/, '');
   return name === '' ? 'case' : name.slice(0, 100);
@@ -208,7 +211,7 @@ async function gatherFacts(
 ): Promise<OrderFacts> {
   const { issue_ref, run_id, worker, instructions, expects } = order.order;
   const executions = await store.listExecutions({ issueRef: issue_ref, runId: run_id, limit: 100 });
-  // The first decision was made by the rules; people may have decided later.
+  // The first decision was made by the rules; users might have decided later.
   const execution = executions.items.findLast(({ who }) => who === null);
   const commitProblem = execution?.problems.find(
     ({ code }) => code === 'COMMIT_NOT_FOUND' || code === 'COMMIT_UNCHECKED',
@@ -246,7 +249,7 @@ function readPolicy({ order }: OrderRecord, wrappers: Wrappers): Pick<OrderFacts
   }
 }
 
-/** How many inbox items of an issue are searched. */
+/** The number of inbox items searched per issue. */
 const MAX_ITEMS = 1000;
 
 async function findVerdict(

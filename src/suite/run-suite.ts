@@ -14,7 +14,7 @@ export interface CaseChange {
   readonly found: unknown;
 }
 
-/** The outcome of a case. `broken`: the case could not be read. */
+/** A case's outcome. `broken`: the case could not be read. */
 export interface CaseReport {
   readonly name: string;
   readonly status: 'same' | 'changed' | 'broken';
@@ -74,8 +74,8 @@ async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<Ca
 }
 
 /**
- * Finds the first difference in the reading and in the decision. What was found is converted to JSON first, because the
- * expectations come from a JSON file.
+ * Finds the first difference in the reading and in the decision. The actual values are converted to JSON first, because
+ * the expectations come from a JSON file.
  */
 function findChanges(expected: Assessment, found: Assessment): CaseChange[] {
   const foundAsJson = JSON.parse(JSON.stringify(found)) as Assessment;
@@ -90,14 +90,14 @@ function findChanges(expected: Assessment, found: Assessment): CaseChange[] {
   });
 }
 
-/** Reasons are not compared, because their wording may change. */
+/** Reasons are not compared, because their wording can change. */
 function withoutReason({ decision: { action, code } }: Assessment): object {
   return { action, code };
 }
 
 /**
- * Replaces the expectations of changed cases with the results of this version; returns the reports of these cases. If a case
- * cannot be read, nothing is replaced.
+ * Replaces the expectations of changed cases with this version's results, and returns their reports. If a case cannot
+ * be read, nothing is replaced.
  */
 export async function acceptCases(options: SuiteOptions): Promise<readonly CaseReport[]> {
   const reports = await runSuite(options);

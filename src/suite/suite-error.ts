@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/index.js';
 
-/** Error codes of suites. A closed list: `docs/errors.md` says what to do about each. */
+/** Error codes of suites. A closed list: `docs/errors.md` explains what to do about each. */
 export const SUITE_ERROR_CODES = [
   'SUITE_EMPTY',
   'SUITE_UNREADABLE',

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 /** The reply of a thread, or the error that the task threw. */
 export type ThreadReply = { readonly reply: unknown } | { readonly error: unknown };
 
-/** Performs the tasks that the pool sends to this thread, one at a time. */
+/** Runs the tasks that the pool sends to this thread, one at a time. */
 export function serveTasks(perform: (task: never) => unknown): void {
   const port = parentPort;
   if (port === null) throw new Error('This module runs only in a worker thread.');

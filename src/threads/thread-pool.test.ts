@@ -3,7 +3,7 @@ import { createThreadPool } from './thread-pool.js';
 
 const entry = new URL('./fixtures/hostile-thread.ts', import.meta.url);
 
-/** Long enough to start a thread on a busy machine. */
+/** Long enough to start a thread under load. */
 const PATIENT_MS = 30_000;
 
 function open(changes: { taskMs?: number; queue?: number; threads?: number } = {}) {

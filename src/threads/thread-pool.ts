@@ -15,11 +15,11 @@ export class ThreadError extends Error {
   }
 }
 
-/** Runs tasks in threads, so that they do not block the event loop. */
+/** Runs tasks in threads, so they do not block the event loop. */
 export interface ThreadPool<Task, Reply> {
   /** Throws a {@link ThreadError}, or the error of the task. Callers, identified by `key`, take turns and share the queue. */
   run(task: Task, key: string): Promise<Reply>;
-  /** Ends all threads; waiting tasks fail. */
+  /** Terminates all threads; waiting tasks fail. */
   close(): void;
 }
 
@@ -27,9 +27,9 @@ interface ThreadPoolOptions {
   /** The module that the threads run; it calls `serveTasks`. */
   readonly entry: URL;
   readonly threads: number;
-  /** How many tasks may wait; more are refused. One key may use half of the queue. */
+  /** How many tasks may wait; more are refused. A single key may use half of the queue. */
   readonly queue: number;
-  /** A task that takes longer is stopped by ending its thread. */
+  /** A task that takes longer is stopped by terminating its thread. */
   readonly taskMs: number;
   /** Heap limit of a thread. */
   readonly memoryMb: number;
@@ -42,10 +42,10 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** An idle thread ends after this time, to free its memory. */
+/** An idle thread is terminated after this time, to free its memory. */
 const IDLE_MS = 30_000;
 
-/** Creates a pool. Threads are started when there is work; idle threads do not keep the process alive. */
+/** Creates a pool. Threads are started on demand; idle threads do not keep the process alive. */
 export function createThreadPool<Task, Reply>(options: ThreadPoolOptions): ThreadPool<Task, Reply> {
   const { threads: maxThreads, queue: queueSize } = options;
   const waiting = createFairQueue(queueSize);
@@ -122,7 +122,7 @@ function createFairQueue(maxJobs: number): FairQueue {
 interface Thread {
   readonly isIdle: boolean;
   perform(job: Job): void;
-  /** Ends the thread; its task fails. */
+  /** Terminates the thread; its task fails. */
   end(error: ThreadError): void;
 }
 
