@@ -19,11 +19,11 @@ const opencode = (type: string, part: object) => ({
   sessionID: 'ses_1',
   part: { id: 'prt_1', messageID: 'msg_1', sessionID: 'ses_1', type, ...part },
 });
-const openStart = opencode('step_start', {});
-const openText = (text: string) => opencode('text', { text, time: { start: 1, end: 2 } });
-const openStop = (reason = 'stop') =>
+const opencodeStart = opencode('step_start', {});
+const opencodeText = (text: string) => opencode('text', { text, time: { start: 1, end: 2 } });
+const opencodeStop = (reason = 'stop') =>
   opencode('step_finish', { reason, cost: 0, tokens: { input: 1, output: 1, reasoning: 0, cache: {} } });
-const openTool = (state: object) => opencode('tool_use', { callID: 'call_1', tool: 'bash', state });
+const opencodeTool = (state: object) => opencode('tool_use', { callID: 'call_1', tool: 'bash', state });
 
 /** Lists the types of the RASP events, including the diagnostics at the end. */
 function listRaspTypes({ emitted }: Translated): readonly string[] {
@@ -32,18 +32,18 @@ function listRaspTypes({ emitted }: Translated): readonly string[] {
 
 /** Lists the session ids of events that refer to bytes. */
 function listSessions({ emitted }: Translated): readonly (string | undefined)[] {
-  const spoken = selectRasp(emitted).filter(({ raw_ref }) => raw_ref !== null);
-  return [...new Set(spoken.map(({ correlation }) => correlation.session_id))];
+  const eventsWithBytes = selectRasp(emitted).filter(({ raw_ref }) => raw_ref !== null);
+  return [...new Set(eventsWithBytes.map(({ correlation }) => correlation.session_id))];
 }
 
 /** The same answer from each engine, followed by the engine's end signal. */
-const ENDED: Readonly<Record<string, (answer: string) => Scenario>> = {
+const COMPLETE_OUTPUTS: Readonly<Record<string, (answer: string) => Scenario>> = {
   codex: (answer) => ({ engine: 'codex', stdout: [codex.thread(), codex.message(answer), codex.completed()] }),
   gemini: (answer) => ({ engine: 'gemini', stderr: [gemini(answer)] }),
   iflow: (answer) => ({ engine: 'iflow', stdout: [answer, ...iflowInfo] }),
-  opencode: (answer) => ({ engine: 'opencode', stdout: [openStart, openText(answer), openStop()] }),
+  opencode: (answer) => ({ engine: 'opencode', stdout: [opencodeStart, opencodeText(answer), opencodeStop()] }),
 };
-const ENGINES = Object.entries(ENDED);
+const ENGINES = Object.entries(COMPLETE_OUTPUTS);
 
 describe('codex NDJSON', () => {
   const translated = translateLines({
@@ -68,11 +68,11 @@ describe('codex NDJSON', () => {
 
   test('stdout is read first, then the records that only the terminal has; the gap is reported as PTY_STREAM_MISMATCH', () => {
     const lines = [codex.thread(), codex.message('Hello.'), codex.completed()];
-    const lost = translateLines({ stdout: [codex.thread(), codex.completed()], pty: lines });
-    expect(lost.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+    const translated = translateLines({ stdout: [codex.thread(), codex.completed()], pty: lines });
+    expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
     const message = 'Restored 1 record missing from stdout, using the terminal.';
     const warning = expect.objectContaining({ code: 'PTY_STREAM_MISMATCH', message });
-    expect(lost.rasp('diagnostic.parser.warning')).toContainEqual(warning);
+    expect(translated.rasp('diagnostic.parser.warning')).toContainEqual(warning);
   });
 
   test('a record that both streams have is reported once', () => {
@@ -99,9 +99,9 @@ describe('gemini JSON', () => {
 
   test('noise on stdout is an engine error: a warning if it was recovered from, a failure if it was not', () => {
     const retry = 'Attempt 1 failed with status 429. Retrying with backoff... Error: 429';
-    const over = translateLines({ engine: 'gemini', stdout: [retry], stderr: [gemini('Hello.')] });
-    expect(over.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: true }]);
-    expect(over.types).not.toContain('conversation.failed');
+    const translated = translateLines({ engine: 'gemini', stdout: [retry], stderr: [gemini('Hello.')] });
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: true }]);
+    expect(translated.types).not.toContain('conversation.failed');
     const failed = translateLines({
       engine: 'gemini',
       stderr: [{ session_id: 'g-1', error: { type: 'ApiError', message: 'no quota', code: 429 } }],
@@ -135,7 +135,10 @@ describe('iflow text', () => {
 
 describe('opencode NDJSON', () => {
   test('steps are statuses, and the first sessionID starts the conversation', () => {
-    const translated = translateLines({ engine: 'opencode', stdout: [openStart, openText('Hello.'), openStop()] });
+    const translated = translateLines({
+      engine: 'opencode',
+      stdout: [opencodeStart, opencodeText('Hello.'), opencodeStop()],
+    });
     expect(translated.rasp('lifecycle.run.status')).toHaveLength(2);
     expect(translated.of('conversation.started')).toEqual([{ session_id: 'ses_1' }]);
     expect(listSessions(translated)).toEqual(['ses_1']);
@@ -146,14 +149,17 @@ describe('opencode NDJSON', () => {
     ['completed', { status: 'completed', input: {}, output: 'a' }, 'tool.call.completed'],
     ['error', { status: 'error', input: {}, error: 'no file' }, 'tool.call.failed'],
   ])('a tool with status %s is a call that starts and ends', (_, state, ended) => {
-    const translated = translateLines({ engine: 'opencode', stdout: [openStart, openTool(state), openStop()] });
+    const translated = translateLines({
+      engine: 'opencode',
+      stdout: [opencodeStart, opencodeTool(state), opencodeStop()],
+    });
     expect(listRaspTypes(translated)).toEqual(expect.arrayContaining(['tool.call.started', ended]));
   });
 
   test('a line that is not JSON becomes raw.stdout', () => {
     const translated = translateLines({
       engine: 'opencode',
-      stdout: [openStart, '{"type": "te', openText('Hello.'), openStop()],
+      stdout: [opencodeStart, '{"type": "te', opencodeText('Hello.'), opencodeStop()],
     });
     expect(translated.rasp('raw.stdout')).toEqual([{ text: '{"type": "te' }]);
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
@@ -162,7 +168,7 @@ describe('opencode NDJSON', () => {
   test('a step that finishes for a reason other than stop does not end the invocation', () => {
     const translated = translateLines({
       engine: 'opencode',
-      stdout: [openStart, openText('Hello.'), openStop('tool-calls')],
+      stdout: [opencodeStart, opencodeText('Hello.'), opencodeStop('tool-calls')],
     });
     expect(translated.types).not.toContain('user.input.required');
   });
@@ -220,8 +226,8 @@ describe('unreadable output', () => {
   );
 
   test('an uncertain reading is a warning with its confidence', () => {
-    const doubts = translateLines({ stdout: ['garbage', codex.thread()] }).of('diagnostic.warning');
-    expect(doubts[0]?.confidence).toBeLessThan(1);
+    const diagnostics = translateLines({ stdout: ['garbage', codex.thread()] }).of('diagnostic.warning');
+    expect(diagnostics[0]?.confidence).toBeLessThan(1);
   });
 
   test('a record of a new kind is kept as raw with a warning, never dropped', () => {

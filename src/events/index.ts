@@ -54,7 +54,7 @@ export { createRecordReader } from './engines/record-reader.js';
 export {
   readControlRequest,
   readControlResponse,
-  readToolQuestion,
+  readToolPermissionRequest as readToolQuestion,
   readWithdrawal,
 } from './engines/claude-shape/control.js';
 export { isApproval } from './engines/codex/approval.js';

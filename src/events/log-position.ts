@@ -25,14 +25,14 @@ export function readPosition(protocol: Emitted['protocol'], position: string | n
   if (seq !== undefined && (attempt === undefined) === (protocol === 'fcmp')) {
     return { attempt: Number(attempt ?? 0), seq: Number(seq) };
   }
-  const form = protocol === 'fcmp' ? 'a number such as 17' : 'attempt and number such as 1:17';
+  const format = protocol === 'fcmp' ? 'a number such as 17' : 'attempt and number such as 1:17';
   throw new SluiceError(
     'INVALID_POSITION',
-    `${JSON.stringify(position)} is not a valid position in ${protocol} events. Use ${form}.`,
+    `${JSON.stringify(position)} is not a valid position in ${protocol} events. Use ${format}.`,
   );
 }
 
 /** Compares two positions; negative if the first comes before the second. */
-export function comparePositions(one: LogPosition, other: LogPosition): number {
-  return one.attempt - other.attempt || one.seq - other.seq;
+export function comparePositions(left: LogPosition, right: LogPosition): number {
+  return left.attempt - right.attempt || left.seq - right.seq;
 }

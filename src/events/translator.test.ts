@@ -62,8 +62,8 @@ describe('a translator that is drained before it is ended', () => {
     const bytes = toBytes([codex.thread(), codex.message('hello')]).subarray(0, -1);
     const [drained, ended] = [createTranslator({ engine, ...start }), createTranslator({ engine, ...start })];
     const pushed = drained.push('stdout', bytes);
-    const { events, ...said } = drained.drain();
-    expect(said).toEqual({
+    const { events, ...state } = drained.drain();
+    expect(state).toEqual({
       doneMarker: false,
       endSignal: null,
       runtimeError: null,
@@ -87,10 +87,10 @@ describe('a translator that is drained before it is ended', () => {
   it('accepts no more bytes', () => {
     const translator = createTranslator({ engine: 'codex', ...start });
     translator.drain();
-    const misuse = expect.objectContaining({ code: 'TRANSLATOR_ENDED' });
-    expect(() => translator.push('stdout', toBytes(['x']))).toThrow(misuse);
+    const endedError = expect.objectContaining({ code: 'TRANSLATOR_ENDED' });
+    expect(() => translator.push('stdout', toBytes(['x']))).toThrow(endedError);
     translator.end(end);
-    expect(() => translator.drain()).toThrow(misuse);
+    expect(() => translator.drain()).toThrow(endedError);
   });
 });
 
@@ -237,10 +237,12 @@ describe('the session', () => {
 });
 
 describe('a conversation whose session is named late', () => {
-  const named = codex.thread('t-1');
+  const threadStarted = codex.thread('t-1');
 
   it('starts before its first message, which waits for the session', () => {
-    const { types, fcmp, emitted } = translateLines({ stdout: [codex.message('Hello.'), named, codex.completed()] });
+    const { types, fcmp, emitted } = translateLines({
+      stdout: [codex.message('Hello.'), threadStarted, codex.completed()],
+    });
     expect(types.slice(0, 2)).toEqual(['conversation.started', 'assistant.message.final']);
     expect(fcmp.map(({ correlation }) => correlation.session_id)).toEqual(['t-1', 't-1', 't-1']);
     const rasp = selectRasp(emitted).map(({ event }) => event.type);
@@ -254,7 +256,7 @@ describe('a conversation whose session is named late', () => {
   });
 
   it('holds nothing before the first message', () => {
-    const { types } = translateLines({ stdout: ['no JSON', codex.message('Hello.'), named] });
+    const { types } = translateLines({ stdout: ['no JSON', codex.message('Hello.'), threadStarted] });
     expect(types.slice(0, 4)).toEqual([
       'raw.stdout',
       'diagnostic.warning',
@@ -267,7 +269,7 @@ describe('a conversation whose session is named late', () => {
     ['64 events', Array.from({ length: 65 }, (_, index) => codex.message('Hello.', `item_${index}`))],
     ['64 KiB', [codex.message('x'.repeat(65 * 1024))]],
   ])('waits for no more than %s', (_, messages) => {
-    const { types, of } = translateLines({ stdout: [...messages, named, codex.completed()] });
+    const { types, of } = translateLines({ stdout: [...messages, threadStarted, codex.completed()] });
     expect(types[0]).toBe('assistant.message.final');
     expect(of('conversation.started')).toEqual([{ session_id: 't-1' }]);
   });
@@ -445,9 +447,9 @@ describe('the output of another engine', () => {
 
 describe('engine: auto', () => {
   it('detects the engine from the first record and loses nothing before it', () => {
-    const named = translateLines({ stdout: ['noise', codex.thread(), codex.message('hi')] });
+    const withEngine = translateLines({ stdout: ['noise', codex.thread(), codex.message('hi')] });
     const detected = translateLines({ engine: 'auto', stdout: ['noise', codex.thread(), codex.message('hi')] });
-    expect(detected.emitted).toEqual(named.emitted);
+    expect(detected.emitted).toEqual(withEngine.emitted);
   });
 
   it('reads unknown output as plain text, with a warning', () => {

@@ -34,8 +34,8 @@ export function shorten(message: string): string {
 }
 
 function findStatus(message: string): number | null {
-  const found = HTTP_STATUS.exec(message)?.[1];
-  return found === undefined ? null : Number(found);
+  const match = HTTP_STATUS.exec(message)?.[1];
+  return match === undefined ? null : Number(match);
 }
 
 function chooseCode(

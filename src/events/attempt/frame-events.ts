@@ -174,8 +174,8 @@ class DriftCounter {
 
 /** Counts an occurrence of a name and returns its count, or 0 for a new name over the limit. */
 function count(names: Map<string, number>, name: string): number {
-  const before = names.get(name) ?? 0;
-  if (before === 0 && names.size >= MAX_NAMES) return 0;
-  names.set(name, before + 1);
-  return before + 1;
+  const previous = names.get(name) ?? 0;
+  if (previous === 0 && names.size >= MAX_NAMES) return 0;
+  names.set(name, previous + 1);
+  return previous + 1;
 }

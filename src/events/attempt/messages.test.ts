@@ -6,7 +6,7 @@ import { createTranslator } from '../translator.js';
 
 const MIB = 1024 * 1024;
 const timestamp = '2026-11-15T01:22:40.975Z';
-const piece = 'x'.repeat(MIB / 2);
+const chunk = 'x'.repeat(MIB / 2);
 
 function translate(engine: 'gemini' | 'claude', records: readonly object[]) {
   const translator = createTranslator({ engine, runId: 'r', attempt: 1, clock: () => 0 });
@@ -16,17 +16,17 @@ function translate(engine: 'gemini' | 'claude', records: readonly object[]) {
   return emitted.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event] : []));
 }
 
-const texts = (events: ReturnType<typeof translate>, type: string) =>
+const listTexts = (events: ReturnType<typeof translate>, type: string) =>
   events.flatMap((event) => (event.type === type ? [(event.data as { text: string }).text] : []));
 
 describe('a message with endless pieces', () => {
   it('is split into several with all of its text, if Gemini prints it', () => {
-    const delta = { type: 'message', timestamp, role: 'assistant', content: piece, delta: true };
+    const delta = { type: 'message', timestamp, role: 'assistant', content: chunk, delta: true };
     const events = translate('gemini', [
       { type: 'init', timestamp, session_id: 'g-1', model: 'm' },
       ...Array.from({ length: 60 }, () => delta),
     ]);
-    const finals = texts(events, 'assistant.message.final');
+    const finals = listTexts(events, 'assistant.message.final');
     expect(finals.length).toBeGreaterThan(2);
     expect(Math.max(...finals.map((text) => text.length))).toBeLessThanOrEqual(9 * MIB);
     expect(finals.join('').length).toBe(30 * MIB);
@@ -41,10 +41,10 @@ describe('a message with endless pieces', () => {
       event({ type: 'message_start', message: { id: 'm', role: 'assistant', content: [] } }),
       event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
       ...Array.from({ length: 60 }, () =>
-        event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: piece } }),
+        event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: chunk } }),
       ),
     ]);
-    const finals = texts(events, 'assistant.message.final');
+    const finals = listTexts(events, 'assistant.message.final');
     expect(finals.length).toBeGreaterThan(2);
     expect(finals.join('').length).toBe(30 * MIB);
   });

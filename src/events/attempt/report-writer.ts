@@ -2,7 +2,7 @@ import type {
   EngineErrorReport,
   MessageOptions,
   PermissionAnswer,
-  PermissionQuestion,
+  PermissionRequest,
   ReasoningOptions,
   Report,
   StatusReport,
@@ -162,7 +162,7 @@ export class ReportWriter implements Report {
     this.#writer.write('agent.plan', data, call === undefined ? {} : { tool_call_id: call });
   }
 
-  permissionRequired({ call, title, options }: PermissionQuestion): string {
+  permissionRequired({ call, title, options }: PermissionRequest): string {
     this.#frames.isHandled = true;
     this.#questions += 1;
     const id = `px_${this.#writer.attempt}_${this.#questions}`;

@@ -23,12 +23,12 @@ export class Session {
   /** Reports a status; the session it names starts the conversation. */
   status(status: StatusReport, engineVersion: string | null): void {
     const id = dropInvalidId(status.session_id ?? null);
-    const before = this.#writer.sessionId;
-    if (id !== null && id !== before) this.#writer.sessionId = id;
+    const previousId = this.#writer.sessionId;
+    if (id !== null && id !== previousId) this.#writer.sessionId = id;
     this.#writer.write('lifecycle.run.status', toStatusData(status, id, engineVersion));
     if (id === null) return;
     this.start(id, status.model);
-    if (before !== null && before !== id) this.#warnChanged(before, id);
+    if (previousId !== null && previousId !== id) this.#warnChanged(previousId, id);
   }
 
   /** Reports the session of a record that is not a status. */
@@ -43,8 +43,8 @@ export class Session {
     this.#writer.startConversation(id, model === '' ? null : (model ?? null));
   }
 
-  #warnChanged(before: string, id: string): void {
-    const message = `The session id changed from ${JSON.stringify(before)} to ${JSON.stringify(id)}; the latest one is used.`;
+  #warnChanged(previousId: string, id: string): void {
+    const message = `The session id changed from ${JSON.stringify(previousId)} to ${JSON.stringify(id)}; the latest one is used.`;
     this.#writer.warn('SESSION_ID_CHANGED', message, { subject: id });
   }
 }

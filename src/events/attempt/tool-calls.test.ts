@@ -33,8 +33,8 @@ describe('tool calls', () => {
   });
 
   it('may use an id again after the end', () => {
-    const twice = [codex.command('started', 'a'), codex.command('completed', 'a')];
-    const { emitted, warnings } = translateLines({ stdout: [...twice, ...twice] });
+    const callRecords = [codex.command('started', 'a'), codex.command('completed', 'a')];
+    const { emitted, warnings } = translateLines({ stdout: [...callRecords, ...callRecords] });
     expectOrderly(emitted);
     expect(warnings).not.toContain('TOOL_CALL_START_MISSING');
   });

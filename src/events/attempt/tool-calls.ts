@@ -14,7 +14,7 @@ interface OpenCall {
 /** Limit on open calls stored with their input; beyond it, only the name and parent of the oldest are kept. */
 const MAX_OPEN = 4096;
 /** Limit on older open calls; beyond it, the oldest is reported as unfinished. */
-const MAX_REDUCED = 16_384;
+const MAX_REDUCED_CALLS = 16_384;
 
 const NO_DIFF: readonly FileDiff[] = [];
 const NO_PATHS: readonly string[] = [];
@@ -28,7 +28,7 @@ export class ToolCalls {
   readonly #open = new Map<string, OpenCall>();
   /** Older open calls, without their input, diff and paths. */
   readonly #reduced = new Map<string, OpenCall>();
-  readonly touches = new FileTouches();
+  readonly fileCalls = new FileToolCalls();
   #hasAny = false;
 
   constructor(writer: EventWriter) {
@@ -41,15 +41,15 @@ export class ToolCalls {
 
   start(call: ToolReport): void {
     const known = this.#find(call.id);
-    const opened = merge(known, call);
+    const merged = merge(known, call);
     this.#reduced.delete(call.id);
-    this.#open.set(call.id, opened);
+    this.#open.set(call.id, merged);
     if (this.#open.size > MAX_OPEN) this.#reduceOldest();
-    if (known?.input === undefined) this.#touch(call, opened.name);
+    if (known?.input === undefined) this.#touch(call, merged.name);
     // Some engines repeat a start when they complete its input.
     if (known !== undefined) return;
     this.#hasAny = true;
-    this.#writer.write('tool.call.started', toCallData(call.id, opened), { tool_call_id: call.id });
+    this.#writer.write('tool.call.started', toCallData(call.id, merged), { tool_call_id: call.id });
   }
 
   /** Returns the details of a call for a permission request, merged with earlier reports. */
@@ -87,15 +87,15 @@ export class ToolCalls {
       if (call.startDerived !== true) this.#warnStartMissing(call.id);
     }
     const known = this.#find(call.id);
-    const ended = merge(known, call);
+    const merged = merge(known, call);
     this.#open.delete(call.id);
     this.#reduced.delete(call.id);
-    if (known?.input === undefined) this.#touch(call, ended.name);
-    return ended;
+    if (known?.input === undefined) this.#touch(call, merged.name);
+    return merged;
   }
 
   #touch(call: ToolReport, name: string): void {
-    this.touches.add({ toolCallId: call.id, name, paths: call.paths ?? [], input: call.input });
+    this.fileCalls.add({ toolCallId: call.id, name, paths: call.paths ?? [], input: call.input });
   }
 
   #find(id: string): OpenCall | undefined {
@@ -109,7 +109,7 @@ export class ToolCalls {
     const [id, { name, parent }] = oldest;
     this.#open.delete(id);
     this.#reduced.set(id, { name, parent, input: undefined, diff: NO_DIFF, paths: NO_PATHS });
-    if (this.#reduced.size <= MAX_REDUCED) return;
+    if (this.#reduced.size <= MAX_REDUCED_CALLS) return;
     const [dropped] = this.#reduced;
     if (dropped === undefined) return;
     this.#reduced.delete(dropped[0]);
@@ -140,8 +140,8 @@ function merge(known: OpenCall | undefined, call: ToolReport): OpenCall {
 
 /** Some engines print an empty path; it is ignored. */
 function dropEmptyPaths(paths: readonly string[] | undefined): readonly string[] | null {
-  const usable = (paths ?? NO_PATHS).filter((path) => path !== '');
-  return usable.length === 0 ? null : usable;
+  const nonEmpty = (paths ?? NO_PATHS).filter((path) => path !== '');
+  return nonEmpty.length === 0 ? null : nonEmpty;
 }
 
 interface CallData {
@@ -173,50 +173,51 @@ function addResult(data: EndData, { output, exitCode }: ToolEndReport): void {
 }
 
 /** A tool call that might have changed files. */
-export interface Touch {
+export interface FileToolCall {
   readonly toolCallId: string;
   readonly name: string;
   /** Files that the call names as its target. */
   readonly paths: readonly string[];
   /** Other text in the call that can contain a path, such as a shell command. */
-  readonly mention: string;
+  readonly searchableText: string;
 }
 
 /** Limits on the calls and characters stored until the end, when the changed files are known; older calls are dropped. */
-const MAX_TOUCHES = 2000;
-const MAX_MENTION = 4096;
+const MAX_FILE_CALLS = 2000;
+const MAX_SEARCHABLE_TEXT = 4096;
 
 /** Stores the tool calls that mention files. */
-export class FileTouches {
-  #touches: Touch[] = [];
+export class FileToolCalls {
+  #touches: FileToolCall[] = [];
 
   /** The stored calls, oldest first. */
-  get all(): readonly Touch[] {
+  get all(): readonly FileToolCall[] {
     return this.#touches;
   }
 
   add(call: { toolCallId: string; name: string; paths: readonly string[]; input: unknown }): void {
-    const mention = collectMention(call.input);
-    if (call.paths.length === 0 && mention === '') return;
+    const searchableText = collectStrings(call.input);
+    if (call.paths.length === 0 && searchableText === '') return;
     this.#touches.push({
       toolCallId: call.toolCallId,
       name: call.name,
       paths: call.paths.map(toForwardSlashes),
-      mention,
+      searchableText: searchableText,
     });
-    if (this.#touches.length > 2 * MAX_TOUCHES) this.#touches = this.#touches.slice(-MAX_TOUCHES);
+    if (this.#touches.length > 2 * MAX_FILE_CALLS) this.#touches = this.#touches.slice(-MAX_FILE_CALLS);
   }
 }
 
 /** Joins the strings in an input, one level deep, where tools put their commands and paths. */
-function collectMention(input: unknown): string {
-  if (typeof input === 'string') return toForwardSlashes(truncate(input, MAX_MENTION));
+function collectStrings(input: unknown): string {
+  if (typeof input === 'string') return toForwardSlashes(truncate(input, MAX_SEARCHABLE_TEXT));
   if (typeof input !== 'object' || input === null) return '';
-  let mention = '';
+  let searchableText = '';
   for (const value of Object.values(input)) {
-    if (typeof value === 'string') mention += `${mention === '' ? '' : '\n'}${truncate(value, MAX_MENTION)}`;
+    if (typeof value === 'string')
+      searchableText += `${searchableText === '' ? '' : '\n'}${truncate(value, MAX_SEARCHABLE_TEXT)}`;
   }
-  return toForwardSlashes(truncate(mention, MAX_MENTION));
+  return toForwardSlashes(truncate(searchableText, MAX_SEARCHABLE_TEXT));
 }
 
 function toForwardSlashes(path: string): string {

@@ -16,8 +16,8 @@ export class UsageTotals {
   #turns: Usage | null;
 
   /** Continues from the usage so far. */
-  constructor(before: Usage | null = null) {
-    this.#turns = before;
+  constructor(previous: Usage | null = null) {
+    this.#turns = previous;
   }
 
   add(usage: Usage): void {
@@ -33,12 +33,12 @@ export class UsageTotals {
 }
 
 /** Adds two usages. */
-export function sumUsage(one: Usage, other: Usage): Usage {
-  const added: { -readonly [Key in keyof Usage]: Usage[Key] } = { ...one };
+export function sumUsage(left: Usage, right: Usage): Usage {
+  const sum: { -readonly [Key in keyof Usage]: Usage[Key] } = { ...left };
   for (const key of COUNTS) {
-    const value = other[key];
+    const value = right[key];
     // An infinite sum could not be written as JSON.
-    if (value !== undefined) added[key] = Math.min((one[key] ?? 0) + value, Number.MAX_VALUE);
+    if (value !== undefined) sum[key] = Math.min((left[key] ?? 0) + value, Number.MAX_VALUE);
   }
-  return added;
+  return sum;
 }

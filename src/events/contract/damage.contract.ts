@@ -15,27 +15,27 @@ type Cut = (bytes: Uint8Array) => readonly Uint8Array[];
 export const cutByByte: Cut = (bytes) => Array.from(bytes, (byte) => Uint8Array.of(byte));
 
 export const cutByLine: Cut = (bytes) => {
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   for (let start = 0; start < bytes.length;) {
     const lineFeed = bytes.indexOf(0x0a, start);
     const end = lineFeed < 0 ? bytes.length : lineFeed + 1;
-    pieces.push(bytes.subarray(start, end));
+    chunks.push(bytes.subarray(start, end));
     start = end;
   }
-  return pieces;
+  return chunks;
 };
 
 /** Cuts bytes into chunks with a repeating sequence of sizes. */
 export function arbitraryCut(): fc.Arbitrary<Cut> {
   const sizes = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 8 });
   return sizes.map((lengths) => (bytes: Uint8Array) => {
-    const pieces: Uint8Array[] = [];
-    for (let start = 0, turn = 0; start < bytes.length; turn++) {
-      const end = start + (lengths[turn % lengths.length] ?? 1);
-      pieces.push(bytes.subarray(start, end));
+    const chunks: Uint8Array[] = [];
+    for (let start = 0, step = 0; start < bytes.length; step++) {
+      const end = start + (lengths[step % lengths.length] ?? 1);
+      chunks.push(bytes.subarray(start, end));
       start = end;
     }
-    return pieces;
+    return chunks;
   });
 }
 
@@ -43,9 +43,9 @@ export function arbitraryCut(): fc.Arbitrary<Cut> {
 export function arbitraryDamage(): fc.Arbitrary<readonly Damage[]> {
   const at = fc.double({ min: 0, max: 1, noNaN: true });
   const length = fc.integer({ min: 1, max: 300 });
-  const special = fc.constantFrom(...new TextEncoder().encode('{}[]",:\\\n\r\u0000\u001b'), 0xff, 0xc3, 0x80);
+  const significantByte = fc.constantFrom(...new TextEncoder().encode('{}[]",:\\\n\r\u0000\u001b'), 0xff, 0xc3, 0x80);
   const bytes = fc
-    .array(fc.oneof(special, fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 12 })
+    .array(fc.oneof(significantByte, fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 12 })
     .map((values) => Uint8Array.from(values));
   return fc.array(
     fc.oneof(
@@ -78,27 +78,27 @@ function damagePushes(pushes: readonly RecordedPush[], damage: Damage): readonly
   let position = Math.floor(damage.at * total);
   const damaged: RecordedPush[] = [];
   for (const push of pushes) {
-    const isHit = position >= 0 && position < push.bytes.length;
-    damaged.push(isHit ? { ...push, bytes: damageBytes(push.bytes, position, damage) } : push);
-    if (isHit && damage.kind === 'truncate') break;
+    const containsPosition = position >= 0 && position < push.bytes.length;
+    damaged.push(containsPosition ? { ...push, bytes: damageBytes(push.bytes, position, damage) } : push);
+    if (containsPosition && damage.kind === 'truncate') break;
     position -= push.bytes.length;
   }
   return damaged;
 }
 
 function damageBytes(bytes: Uint8Array, at: number, damage: Exclude<Damage, { kind: 'swap streams' }>): Uint8Array {
-  const before = bytes.subarray(0, at);
+  const head = bytes.subarray(0, at);
   switch (damage.kind) {
     case 'truncate':
-      return before;
+      return head;
     case 'delete':
-      return join(before, bytes.subarray(at + damage.length));
+      return join(head, bytes.subarray(at + damage.length));
     case 'repeat':
       return join(bytes.subarray(0, at + damage.length), bytes.subarray(at));
     case 'replace':
-      return join(before, damage.bytes, bytes.subarray(at + damage.bytes.length));
+      return join(head, damage.bytes, bytes.subarray(at + damage.bytes.length));
     case 'insert':
-      return join(before, damage.bytes, bytes.subarray(at));
+      return join(head, damage.bytes, bytes.subarray(at));
   }
 }
 

@@ -21,9 +21,9 @@ export function selectFcmp(emitted: readonly Emitted[]): readonly FcmpEvent[] {
 /** Asserts that every event is valid against its schema, after a round trip through JSON. */
 export function expectValid(emitted: readonly Emitted[]): void {
   for (const { protocol, event } of emitted) {
-    const onTheWire: unknown = JSON.parse(JSON.stringify(event));
+    const serialized: unknown = JSON.parse(JSON.stringify(event));
     const validate = protocol === 'rasp' ? isRaspEvent : isFcmpEvent;
-    if (!validate(onTheWire)) expect.fail(`${ajv.errorsText(validate.errors)} in ${JSON.stringify(event)}`);
+    if (!validate(serialized)) expect.fail(`${ajv.errorsText(validate.errors)} in ${JSON.stringify(event)}`);
   }
 }
 

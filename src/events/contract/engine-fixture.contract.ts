@@ -65,7 +65,7 @@ export function translateFixture(
     });
     for (const push of attempt.pushes) {
       now = push.atMs;
-      for (const piece of cut(push.bytes)) emitted.push(...translator.push(push.stream, piece));
+      for (const chunk of cut(push.bytes)) emitted.push(...translator.push(push.stream, chunk));
     }
     now = attempt.endMs;
     emitted.push(...translator.end(attempt.end));

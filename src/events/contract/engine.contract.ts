@@ -35,8 +35,8 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
         const { emitted } = translateFixture(fixture, engine);
         expectValid(emitted);
         for (const [number, events] of groupByAttempt(emitted)) {
-          const before = selectFcmp(emitted).filter(({ meta }) => meta.attempt < number).length;
-          expectOrderly(events, before);
+          const previousSeq = selectFcmp(emitted).filter(({ meta }) => meta.attempt < number).length;
+          expectOrderly(events, previousSeq);
         }
       });
 

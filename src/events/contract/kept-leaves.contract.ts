@@ -18,16 +18,16 @@ export interface LostLeaf {
  * field with the same name.
  */
 export function findLostLeaves(fixture: Fixture, engine: Engine, emitted: readonly Emitted[]): readonly LostLeaf[] {
-  const lost: LostLeaf[] = [];
+  const lostLeaves: LostLeaf[] = [];
   for (const attempt of fixture.attempts) {
     const events = selectRasp(emitted).filter(({ attempt_number }) => attempt_number === attempt.number);
     for (const stream of ['stdout', 'stderr'] as const) {
       const compareFrame = (frame: JsonFrame): void => {
-        const near = events.filter(
+        const overlappingEvents = events.filter(
           ({ raw_ref: ref }) => ref?.stream === stream && ref.byte_from <= frame.from && ref.byte_to >= frame.to,
         );
-        const isRaw = near.some(({ event }) => event.category === 'raw');
-        if (!isRaw) lost.push(...compare(frame.value, near));
+        const isRaw = overlappingEvents.some(({ event }) => event.category === 'raw');
+        if (!isRaw) lostLeaves.push(...compare(frame.value, overlappingEvents));
       };
       const framer = createFramer({
         stream,
@@ -39,21 +39,21 @@ export function findLostLeaves(fixture: Fixture, engine: Engine, emitted: readon
       framer.end();
     }
   }
-  return lost;
+  return lostLeaves;
 }
 
 function compare(value: object, events: readonly object[]): LostLeaf[] {
-  const kept = events.flatMap((event) => listLeaves(event, ''));
-  const texts = kept.flatMap((leaf) => (typeof leaf.value === 'string' ? [leaf.value] : []));
-  const isTruncated = texts.some((text) => text.includes('…')) || kept.some(({ path }) => path.includes('…'));
+  const eventLeaves = events.flatMap((event) => listLeaves(event, ''));
+  const strings = eventLeaves.flatMap((leaf) => (typeof leaf.value === 'string' ? [leaf.value] : []));
+  const isTruncated = strings.some((text) => text.includes('…')) || eventLeaves.some(({ path }) => path.includes('…'));
   const records = Array.isArray(value) ? (value as readonly unknown[]) : [value];
   return records.flatMap((record) => {
     const type = nameRecord(record);
     return listLeaves(record, '').flatMap(({ path, value: leaf }) => {
       const isKept =
         typeof leaf === 'string'
-          ? texts.some((text) => text.includes(leaf))
-          : kept.some(
+          ? strings.some((text) => text.includes(leaf))
+          : eventLeaves.some(
               (other) => other.value === leaf && (isDistinctive(leaf) || getLastKey(other.path) === getLastKey(path)),
             );
       return isKept || isTruncated ? [] : [{ path: `${type}: ${path}`, value: leaf }];

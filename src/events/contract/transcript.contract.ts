@@ -14,30 +14,31 @@ export function renderTranscript(emitted: readonly Emitted[]): string {
   const lines: string[] = [];
   let rasp: Fields = {};
   let fcmp: Fields = {};
-  for (const one of emitted) {
-    const { event } = one;
-    const shown = toFields(event);
+  for (const item of emitted) {
+    const { event } = item;
+    const fields = toFields(event);
     const { seq } = event;
-    if (one.protocol === 'rasp') {
-      const { stream, byte_from: from, byte_to: to } = one.event.raw_ref ?? {};
+    if (item.protocol === 'rasp') {
+      const { stream, byte_from: from, byte_to: to } = item.event.raw_ref ?? {};
       const bytes = stream === undefined ? '' : ` ${stream} ${from}–${to}`;
-      lines.push(`#${one.event.seq}${bytes} ${one.event.event.type}`);
-      const isHeadEnough = one.event.raw_ref === null || isShownInHead(one.event.raw_ref, one.event.attempt_number);
-      const category = one.event.event.type.split('.')[0];
-      const expected = { ...pickInherited(rasp), seq, 'event.category': category, 'event.type': one.event.event.type };
-      lines.push(...renderDifference(expected, isHeadEnough ? dropRawRef(shown) : shown, '    '));
-      rasp = shown;
+      lines.push(`#${item.event.seq}${bytes} ${item.event.event.type}`);
+      const isHeadComplete =
+        item.event.raw_ref === null || isShownInHead(item.event.raw_ref, item.event.attempt_number);
+      const category = item.event.event.type.split('.')[0];
+      const expected = { ...pickRepeated(rasp), seq, 'event.category': category, 'event.type': item.event.event.type };
+      lines.push(...renderDifference(expected, isHeadComplete ? dropRawRef(fields) : fields, '    '));
+      rasp = fields;
     } else {
-      lines.push(`    → #${one.event.seq} ${one.event.type}`);
+      lines.push(`    → #${item.event.seq} ${item.event.type}`);
       const expected = {
-        ...pickInherited(fcmp),
+        ...pickRepeated(fcmp),
         seq,
-        type: one.event.type,
+        type: item.event.type,
         ts: rasp['ts'],
         ...pick(rasp, ['data.', 'correlation.', 'raw_ref']),
       };
-      lines.push(...renderDifference(expected, shown, '        '));
-      fcmp = shown;
+      lines.push(...renderDifference(expected, fields, '        '));
+      fcmp = fields;
     }
   }
   return `${lines.join('\n')}\n`;
@@ -55,18 +56,18 @@ function toFields(event: object): Fields {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [path, value] = next;
     const isEnvelope = ['source', 'event', 'data', 'correlation', 'raw_ref', 'meta'].includes(path);
-    const isOpened =
+    const isExpanded =
       typeof value === 'object' && value !== null && (isEnvelope || JSON.stringify(value).length > MAX_VALUE);
     if (path === 'correlation' && JSON.stringify(value) === '{}') continue;
-    if (!isOpened || Object.keys(value).length === 0) fields[path] = value;
+    if (!isExpanded || Object.keys(value).length === 0) fields[path] = value;
     else for (const [key, member] of Object.entries(value).toReversed()) open.push([`${path}.${key}`, member]);
   }
   return fields;
 }
 
 /** Returns the fields that every event of a protocol repeats. */
-function pickInherited(before: Fields): Fields {
-  return pick(before, [
+function pickRepeated(previous: Fields): Fields {
+  return pick(previous, [
     'protocol_version',
     'run_id',
     'attempt_number',
@@ -96,14 +97,14 @@ function dropRawRef(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([path]) => !path.startsWith('raw_ref')));
 }
 
-function renderDifference(expected: Fields, shown: Fields, indent: string): string[] {
+function renderDifference(expected: Fields, fields: Fields, indent: string): string[] {
   const lines: string[] = [];
-  for (const [path, value] of Object.entries(shown)) {
+  for (const [path, value] of Object.entries(fields)) {
     if (!(path in expected) || JSON.stringify(expected[path]) !== JSON.stringify(value))
       lines.push(...renderField(path, value, indent));
   }
   for (const path of Object.keys(expected)) {
-    if (expected[path] !== undefined && !(path in shown)) lines.push(`${indent}no ${path}`);
+    if (expected[path] !== undefined && !(path in fields)) lines.push(`${indent}no ${path}`);
   }
   return lines;
 }

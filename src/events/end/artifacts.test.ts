@@ -6,7 +6,7 @@ function change(id: string, paths: readonly string[]) {
   return { type: 'item.completed', item: { id, type: 'file_change', changes, status: 'completed' } };
 }
 
-function findMadeBy(stdout: readonly object[], diff: { created?: string[]; modified?: string[]; deleted?: string[] }) {
+function listMadeBy(stdout: readonly object[], diff: { created?: string[]; modified?: string[]; deleted?: string[] }) {
   const fsDiff = { created: [], modified: [], deleted: [], ...diff };
   const { rasp, of } = translateLines({ stdout, end: { fsDiff } });
   const translated = [...rasp('artifact.created'), ...rasp('artifact.modified'), ...rasp('artifact.deleted')];
@@ -18,7 +18,7 @@ function findMadeBy(stdout: readonly object[], diff: { created?: string[]; modif
 
 describe('artifacts', () => {
   it('name the file change that created them', () => {
-    const { makers, fcmp } = findMadeBy([change('c1', ['/workspace/out/a.md'])], { created: ['out/a.md'] });
+    const { makers, fcmp } = listMadeBy([change('c1', ['/workspace/out/a.md'])], { created: ['out/a.md'] });
     expect(makers).toEqual([['out/a.md', 'c1']]);
     expect(fcmp).toEqual([{ path: 'out/a.md', made_by: { tool_call_id: 'c1', name: 'file_change' } }]);
   });
@@ -28,17 +28,17 @@ describe('artifacts', () => {
       codex.command('completed', 'c1', "printf x > 'out/a.md'"),
       codex.command('completed', 'c2', 'cat out/a.md'),
     ];
-    expect(findMadeBy(stdout, { created: ['out/a.md'] }).makers).toEqual([['out/a.md', 'c1']]);
+    expect(listMadeBy(stdout, { created: ['out/a.md'] }).makers).toEqual([['out/a.md', 'c1']]);
   });
 
   it('prefer the call that names the file as its target', () => {
     const stdout = [codex.command('completed', 'c1', 'ls out/a.md'), change('c2', ['out/a.md'])];
-    expect(findMadeBy(stdout, { created: ['out/a.md'] }).makers).toEqual([['out/a.md', 'c2']]);
+    expect(listMadeBy(stdout, { created: ['out/a.md'] }).makers).toEqual([['out/a.md', 'c2']]);
   });
 
   it('name the first call for a new file and the last for a changed one', () => {
     const stdout = [change('c1', ['a', 'b']), change('c2', ['a', 'b'])];
-    expect(findMadeBy(stdout, { created: ['a'], modified: ['b'] }).makers).toEqual([
+    expect(listMadeBy(stdout, { created: ['a'], modified: ['b'] }).makers).toEqual([
       ['a', 'c1'],
       ['b', 'c2'],
     ]);
@@ -46,11 +46,11 @@ describe('artifacts', () => {
 
   it('have no tool call if no call mentions them', () => {
     const stdout = [codex.command('completed', 'c1', 'touch data.md a.mdx')];
-    expect(findMadeBy(stdout, { created: ['a.md'] }).makers).toEqual([['a.md', null]]);
+    expect(listMadeBy(stdout, { created: ['a.md'] }).makers).toEqual([['a.md', null]]);
   });
 
   it('include changed and deleted files', () => {
-    const { makers, fcmp } = findMadeBy([], { modified: ['m'], deleted: ['d'] });
+    const { makers, fcmp } = listMadeBy([], { modified: ['m'], deleted: ['d'] });
     expect(makers).toEqual([
       ['m', null],
       ['d', null],
@@ -63,6 +63,6 @@ describe('artifacts', () => {
 
   it('leave out the files of Sluice', () => {
     const created = ['.audit/stdout.1.log', 'sub/.audit/x', './ok.md', 'audit/kept'];
-    expect(findMadeBy([], { created }).makers.map(([path]) => path)).toEqual(['ok.md', 'audit/kept']);
+    expect(listMadeBy([], { created }).makers.map(([path]) => path)).toEqual(['ok.md', 'audit/kept']);
   });
 });

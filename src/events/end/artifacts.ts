@@ -1,4 +1,4 @@
-import type { FileTouches, Touch } from '../attempt/tool-calls.js';
+import type { FileToolCalls, FileToolCall } from '../attempt/tool-calls.js';
 import type { EventWriter } from '../mapping/event-writer.js';
 import { name, object } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
@@ -14,12 +14,12 @@ export type FsDiff = FromSchema<typeof fsDiffSchema>;
 const CHANGES = ['created', 'modified', 'deleted'] as const;
 
 /** Reports which files the attempt changed, and which tool call did it. Sluice's own files are not artifacts. */
-export function writeArtifacts(writer: EventWriter, touches: FileTouches, fsDiff: FsDiff): void {
+export function writeArtifacts(writer: EventWriter, fileCalls: FileToolCalls, fsDiff: FsDiff): void {
   const changes = CHANGES.flatMap((change) => fsDiff[change].map((path) => ({ change, path: normalizePath(path) })));
   const artifacts = changes.filter(({ path }) => path !== '' && !path.split('/').includes('.audit'));
-  const findMaker = findMakers(touches.all, new Set(artifacts.map(({ path }) => path)));
+  const findCall = createCallFinder(fileCalls.all, new Set(artifacts.map(({ path }) => path)));
   for (const { change, path } of artifacts) {
-    const madeBy = findMaker(path, change);
+    const madeBy = findCall(path, change);
     const subject = madeBy === null ? {} : { tool_call_id: madeBy.tool_call_id };
     writer.write(`artifact.${change}`, { path, made_by: madeBy }, subject);
   }
@@ -53,44 +53,44 @@ const WORDS = /[\w.-]+/gu;
  * used; later calls might only read it. There can be thousands of calls and files, so an index is used instead of
  * comparing all pairs.
  */
-export function findMakers(
-  touches: readonly Touch[],
+export function createCallFinder(
+  fileCalls: readonly FileToolCall[],
   paths: ReadonlySet<string>,
 ): (path: string, change: keyof FsDiff) => MadeBy | null {
-  const targetCalls = findTargetCalls(touches, paths);
+  const targetCalls = findTargetCalls(fileCalls, paths);
   // Created lazily: most files are the target of a call, and indexing takes longer than everything else at the end.
-  let callsByWord: ReadonlyMap<string, Touch[]> | undefined;
+  let callsByWord: ReadonlyMap<string, FileToolCall[]> | undefined;
   let searches = MAX_SEARCHES;
 
-  function findMentioningCall(path: string): Touch | undefined {
-    callsByWord ??= indexCallsByWord(touches, paths);
-    for (const touch of findRarest(path, callsByWord) ?? touches) {
+  function findMentioningCall(path: string): FileToolCall | undefined {
+    callsByWord ??= indexCallsByWord(fileCalls, paths);
+    for (const call of findCallsByRarestWord(path, callsByWord) ?? fileCalls) {
       searches -= 1;
       if (searches < 0) return undefined;
-      if (mentions(touch.mention, path)) return touch;
+      if (containsPath(call.searchableText, path)) return call;
     }
     return undefined;
   }
 
   return (path, change) => {
     const calls = targetCalls.get(path);
-    const maker = (change === 'created' ? calls?.first : calls?.last) ?? findMentioningCall(path);
-    return maker === undefined ? null : { tool_call_id: maker.toolCallId, name: maker.name };
+    const call = (change === 'created' ? calls?.first : calls?.last) ?? findMentioningCall(path);
+    return call === undefined ? null : { tool_call_id: call.toolCallId, name: call.name };
   };
 }
 
 /** Finds the first and the last call that name a file as their target, by full path or by path suffix. */
 function findTargetCalls(
-  touches: readonly Touch[],
+  fileCalls: readonly FileToolCall[],
   paths: ReadonlySet<string>,
-): ReadonlyMap<string, { readonly first: Touch; readonly last: Touch }> {
-  const calls = new Map<string, { readonly first: Touch; readonly last: Touch }>();
-  for (const touch of touches) {
-    for (const target of touch.paths) {
+): ReadonlyMap<string, { readonly first: FileToolCall; readonly last: FileToolCall }> {
+  const calls = new Map<string, { readonly first: FileToolCall; readonly last: FileToolCall }>();
+  for (const call of fileCalls) {
+    for (const target of call.paths) {
       if (target.length > MAX_TARGET_PATH) continue;
       for (let start = 0, slash = 0; slash >= 0; start = slash + 1) {
         const path = target.slice(start);
-        if (paths.has(path)) calls.set(path, { first: calls.get(path)?.first ?? touch, last: touch });
+        if (paths.has(path)) calls.set(path, { first: calls.get(path)?.first ?? call, last: call });
         slash = target.indexOf('/', start);
       }
     }
@@ -99,10 +99,13 @@ function findTargetCalls(
 }
 
 /** Maps each word in the paths to the calls that contain it. */
-function indexCallsByWord(touches: readonly Touch[], paths: ReadonlySet<string>): ReadonlyMap<string, Touch[]> {
-  const callsByWord = new Map<string, Touch[]>();
+function indexCallsByWord(
+  fileCalls: readonly FileToolCall[],
+  paths: ReadonlySet<string>,
+): ReadonlyMap<string, FileToolCall[]> {
+  const callsByWord = new Map<string, FileToolCall[]>();
   for (const path of paths) for (const word of splitWords(path)) callsByWord.set(word, []);
-  for (const touch of touches) for (const word of splitWords(touch.mention)) callsByWord.get(word)?.push(touch);
+  for (const call of fileCalls) for (const word of splitWords(call.searchableText)) callsByWord.get(word)?.push(call);
   return callsByWord;
 }
 
@@ -110,13 +113,16 @@ function indexCallsByWord(touches: readonly Touch[], paths: ReadonlySet<string>)
  * Returns the calls that contain the rarest word of a path, since every mention of the path must contain it; undefined
  * if the path has no words.
  */
-function findRarest(path: string, callsByWord: ReadonlyMap<string, Touch[]>): readonly Touch[] | undefined {
-  let fewest: readonly Touch[] | undefined;
+function findCallsByRarestWord(
+  path: string,
+  callsByWord: ReadonlyMap<string, FileToolCall[]>,
+): readonly FileToolCall[] | undefined {
+  let rarest: readonly FileToolCall[] | undefined;
   for (const word of splitWords(path)) {
     const calls = callsByWord.get(word) ?? [];
-    if (fewest === undefined || calls.length < fewest.length) fewest = calls;
+    if (rarest === undefined || calls.length < rarest.length) rarest = calls;
   }
-  return fewest;
+  return rarest;
 }
 
 function splitWords(text: string): ReadonlySet<string> {
@@ -124,7 +130,7 @@ function splitWords(text: string): ReadonlySet<string> {
 }
 
 /** Whether the string contains the path as a complete name: `a.md` is in `/w/a.md`, but not in `data.md`. */
-function mentions(text: string, path: string): boolean {
+function containsPath(text: string, path: string): boolean {
   for (let at = text.indexOf(path); at >= 0; at = text.indexOf(path, at + 1)) {
     if (!NAME_PART.test(text.charAt(at - 1)) && !NAME_PART.test(text.charAt(at + path.length))) return true;
   }

@@ -38,7 +38,7 @@ interface EndContext {
 const SILENCE_MS = 30_000;
 
 /** Verdicts on attempts that Sluice itself ended or never started, where missing output is expected. */
-const STOPPED: ReadonlySet<Verdict> = new Set([
+const STOP_VERDICTS: ReadonlySet<Verdict> = new Set([
   'canceled',
   'timed_out',
   'limit',
@@ -67,7 +67,7 @@ export function endAttempt(report: ReportWriter, writer: EventWriter, context: E
     verdict: end.verdict ?? null,
     reason: end.reason ?? null,
   };
-  if (end.fsDiff !== undefined) writeArtifacts(writer, report.tools.touches, end.fsDiff);
+  if (end.fsDiff !== undefined) writeArtifacts(writer, report.tools.fileCalls, end.fsDiff);
   for (const { code, message } of end.warnings ?? []) writer.warn(code, message);
   for (const code of listWarnings(report, context)) writer.warn(code);
   const judgement = judge(mode, evidence);
@@ -101,7 +101,7 @@ export function startWithoutSession(report: ReportWriter, writer: EventWriter, e
 
 function listWarnings(report: ReportWriter, { engine, end, bytes, silenceMs }: EndContext): DiagnosticCode[] {
   const codes: DiagnosticCode[] = [];
-  const isStopped = end.verdict !== undefined && STOPPED.has(end.verdict);
+  const isStopped = end.verdict !== undefined && STOP_VERDICTS.has(end.verdict);
   const { endSignal, runtimeError } = report.outcome;
   const hasEnded = endSignal !== null || runtimeError !== null;
   if (bytes === 0 && !isStopped) codes.push('NO_OUTPUT');

@@ -4,7 +4,7 @@ import { DONE, codex, translateLines } from '../contract/translate-lines.contrac
 import { judge } from './completion.js';
 import type { Evidence } from './completion.js';
 
-const NOTHING: Evidence = {
+const NO_EVIDENCE: Evidence = {
   doneMarker: false,
   endSignal: null,
   runtimeError: null,
@@ -75,7 +75,7 @@ describe('the order of precedence in interactive mode', () => {
       'TERMINAL_SIGNAL_WITHOUT_DONE_MARKER',
     ],
   ] as const)('%s', (_, evidence, state, reason) => {
-    expect(judge('interactive', { ...NOTHING, ...evidence })).toMatchObject({ state, reason });
+    expect(judge('interactive', { ...NO_EVIDENCE, ...evidence })).toMatchObject({ state, reason });
   });
 });
 
@@ -95,7 +95,7 @@ describe('the verdict in auto mode', () => {
     ['never started', { verdict: 'not_started' }, 'interrupted', 'PROCESS_NOT_STARTED'],
     ['no session to resume', { verdict: 'session_lost' }, 'interrupted', 'SESSION_LOST'],
   ] as const)('%s', (_, evidence, state, reason) => {
-    expect(judge('auto', { ...NOTHING, ...evidence })).toMatchObject({ state, reason });
+    expect(judge('auto', { ...NO_EVIDENCE, ...evidence })).toMatchObject({ state, reason });
   });
 });
 
@@ -108,12 +108,12 @@ describe('evidence against the outcome', () => {
     ['cancel and marker', { verdict: 'canceled', doneMarker: true }],
     ['marker and an output that failed', { doneMarker: true, verdict: 'not_validated' }],
   ] as const)('%s: a conflict', (_, evidence) => {
-    expect(judge('interactive', { ...NOTHING, ...evidence }).conflict).not.toBeNull();
+    expect(judge('interactive', { ...NO_EVIDENCE, ...evidence }).conflict).not.toBeNull();
   });
 
   it('reports no conflict if all evidence agrees', () => {
-    expect(judge('interactive', { ...NOTHING, doneMarker: true, ...END, exitCode: 0 }).conflict).toBeNull();
-    expect(judge('interactive', { ...NOTHING, exitCode: 1, signal: null }).conflict).toBeNull();
+    expect(judge('interactive', { ...NO_EVIDENCE, doneMarker: true, ...END, exitCode: 0 }).conflict).toBeNull();
+    expect(judge('interactive', { ...NO_EVIDENCE, exitCode: 1, signal: null }).conflict).toBeNull();
   });
 });
 
@@ -221,12 +221,12 @@ describe('the end of an attempt', () => {
   });
 
   it('causes a warning if the process keeps running without output after its end signal', () => {
-    const lives = (ms: number) => {
+    const translateSilence = (ms: number) => {
       const times = [0, ms];
       return translateLines({ stdout: [codex.completed()], clock: () => times.shift() ?? ms }).warnings;
     };
-    expect(lives(31_000)).toContain('SILENCE_AFTER_END');
-    expect(lives(29_000)).not.toContain('SILENCE_AFTER_END');
+    expect(translateSilence(31_000)).toContain('SILENCE_AFTER_END');
+    expect(translateSilence(29_000)).not.toContain('SILENCE_AFTER_END');
   });
 
   it('causes a warning if a tool call never ended', () => {

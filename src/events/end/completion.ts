@@ -38,9 +38,9 @@ export type Judgement = {
 export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgement {
   const stopped = judgeStop(evidence);
   if (stopped !== null) return stopped;
-  if (evidence.verdict === 'retry') return RETRIED;
-  if (evidence.verdict === 'held') return HELD;
-  if (evidence.verdict === 'worker_lost') return LOST;
+  if (evidence.verdict === 'retry') return RETRY_JUDGEMENT;
+  if (evidence.verdict === 'held') return HELD_JUDGEMENT;
+  if (evidence.verdict === 'worker_lost') return WORKER_LOST_JUDGEMENT;
   if (mode === 'auto') return judgeOutput(evidence);
   if (evidence.doneMarker && evidence.verdict === 'not_validated') return judgeNotValidated(evidence);
   if (evidence.doneMarker) return createCompleted(chooseMarkerReason(evidence.verdict), 0.96, evidence);
@@ -52,7 +52,7 @@ export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgeme
       conflict: findFailure(evidence)?.message ?? null,
     };
   }
-  return findInterruption(evidence) ?? judgeVerdict(evidence) ?? UNKNOWN;
+  return findInterruption(evidence) ?? judgeVerdict(evidence) ?? UNKNOWN_JUDGEMENT;
 }
 
 /** Judges by the verdict alone, for agents without an end signal. */
@@ -61,7 +61,7 @@ function judgeVerdict(evidence: Evidence): Judgement | null {
   return evidence.verdict === 'comment' ? createCompleted('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence) : null;
 }
 
-const UNKNOWN: Judgement = {
+const UNKNOWN_JUDGEMENT: Judgement = {
   state: 'unknown',
   reason: 'INSUFFICIENT_EVIDENCE',
   confidence: 0.3,
@@ -69,23 +69,28 @@ const UNKNOWN: Judgement = {
 };
 
 /** Not the end of the run: the next attempt gets the reasons. */
-const RETRIED: Judgement = { state: 'unknown', reason: 'OUTPUT_RETRIED', confidence: 1, conflict: null };
+const RETRY_JUDGEMENT: Judgement = { state: 'unknown', reason: 'OUTPUT_RETRIED', confidence: 1, conflict: null };
 
 /** Not the end of the run: the answer to the permission request resumes it. */
-const HELD: Judgement = { state: 'awaiting_user_input', reason: 'PERMISSION_PENDING', confidence: 1, conflict: null };
+const HELD_JUDGEMENT: Judgement = {
+  state: 'awaiting_user_input',
+  reason: 'PERMISSION_PENDING',
+  confidence: 1,
+  conflict: null,
+};
 
 /** Not the end of the run: its session is resumed. */
-const LOST: Judgement = { state: 'unknown', reason: 'WORKER_LOST', confidence: 1, conflict: null };
+const WORKER_LOST_JUDGEMENT: Judgement = { state: 'unknown', reason: 'WORKER_LOST', confidence: 1, conflict: null };
 
 function judgeStop({ verdict, doneMarker, reason }: Evidence): Judgement | null {
-  const stop = verdict === null ? undefined : STOPS[verdict];
+  const stop = verdict === null ? undefined : STOP_FAILURES[verdict];
   if (stop === undefined) return null;
   const failure = reason === null ? stop : { ...stop, message: reason };
   const conflict = doneMarker ? 'The done marker was found.' : null;
   return { state: 'interrupted', reason: failure.code, confidence: 1, failure, conflict };
 }
 
-const STOPS: Partial<Record<Verdict, Failure>> = {
+const STOP_FAILURES: Partial<Record<Verdict, Failure>> = {
   canceled: { category: 'canceled', code: 'RUN_CANCELED', message: 'The run was canceled.' },
   timed_out: { category: 'timeout', code: 'RUN_TIMED_OUT', message: FAILURE_CODES.RUN_TIMED_OUT },
   limit: { category: 'limit', code: 'RUN_LIMIT_EXCEEDED', message: 'The run exceeded one of its limits.' },
@@ -105,7 +110,7 @@ function judgeOutput(evidence: Evidence): Judgement {
     return findInterruption(evidence) ?? createCompleted('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence);
   if (verdict === 'no_contract') {
     const isClean = evidence.exitCode === 0 || evidence.endSignal !== null;
-    return findInterruption(evidence) ?? (isClean ? createCompleted('CLEAN_END', 0.92, evidence) : UNKNOWN);
+    return findInterruption(evidence) ?? (isClean ? createCompleted('CLEAN_END', 0.92, evidence) : UNKNOWN_JUDGEMENT);
   }
   return judgeNotValidated(evidence);
 }

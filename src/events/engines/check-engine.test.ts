@@ -31,10 +31,10 @@ describe('checkEngine', () => {
   });
 
   it('reports a reader that depends on how the bytes are split, as clocks and counters do', () => {
-    let made = 0;
+    let readerCount = 0;
     const createReader: Engine['createReader'] = (report) => {
-      made += 1;
-      return { ...PARROT.createReader(report), text: ({ text }) => report.message(`${made} ${text}`) };
+      readerCount += 1;
+      return { ...PARROT.createReader(report), text: ({ text }) => report.message(`${readerCount} ${text}`) };
     };
     const problems = checkEngine({ ...PARROT, createReader }, [{ stdout: 'a\n' }]);
     expect(problems).toContain('Recording 0: The events are different if the bytes arrive in chunks of size 1.');

@@ -49,12 +49,12 @@ function* checkRecording(engine: Engine, recording: EngineRecording): Generator<
     ({ protocol, event }) =>
       protocol === 'rasp' && event.raw_ref !== null && !/^(?:raw|diagnostic(?!\.engine))\./u.test(event.event.type),
   );
-  const thrown = complete.emitted.flatMap(({ protocol, event }) =>
+  const exceptions = complete.emitted.flatMap(({ protocol, event }) =>
     protocol === 'fcmp' && event.type === 'diagnostic.warning' && event.data.message.startsWith(READER_THREW)
       ? [event.data.message]
       : [],
   );
-  yield* new Set(thrown);
+  yield* new Set(exceptions);
   if (!isRecognized) yield 'Nothing was recognized; every frame is raw.';
   const isSmall = bytes.stdout.length + bytes.stderr.length <= MAX_BYTES;
   for (const size of isSmall ? [1, 7, 4096] : [4096]) {
@@ -90,9 +90,9 @@ function translate(engine: Engine, streams: Streams, exitCode: number | null, si
 function* listCoverageProblems({ stdout, stderr }: Coverage): Generator<string> {
   for (const [name, { unclaimed, doubled }] of Object.entries({ stdout, stderr })) {
     const [gap] = unclaimed;
-    const [twice] = doubled;
+    const [doubledRange] = doubled;
     if (gap !== undefined) yield `Bytes ${gap.join('–')} of ${name} are not in any frame.`;
-    if (twice !== undefined) yield `Bytes ${twice.join('–')} of ${name} are in more than one frame.`;
+    if (doubledRange !== undefined) yield `Bytes ${doubledRange.join('–')} of ${name} are in more than one frame.`;
   }
 }
 
@@ -101,10 +101,10 @@ function damage(bytes: Uint8Array, seed: number): Uint8Array {
   const length = bytes.length;
   const from = Math.floor((((seed * 2_654_435_761) % 4_294_967_296) / 4_294_967_296) * length);
   const to = Math.min(length, from + 1 + ((seed * 31) % 64));
-  const [before, piece, after] = [bytes.subarray(0, from), bytes.subarray(from, to), bytes.subarray(to)];
-  if (seed % 3 === 0) return join([before, after]);
-  if (seed % 3 === 1) return join([before, piece, piece, after]);
-  return join([before, piece.map((byte) => (byte * 7 + seed) % 256), after]);
+  const [head, section, tail] = [bytes.subarray(0, from), bytes.subarray(from, to), bytes.subarray(to)];
+  if (seed % 3 === 0) return join([head, tail]);
+  if (seed % 3 === 1) return join([head, section, section, tail]);
+  return join([head, section.map((byte) => (byte * 7 + seed) % 256), tail]);
 }
 
 function join(parts: readonly Uint8Array[]): Uint8Array {

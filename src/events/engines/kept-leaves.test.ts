@@ -4,7 +4,7 @@ import { findLostLeaves } from '../contract/kept-leaves.contract.js';
 import { ENGINES } from './index.js';
 
 /** Fields that are omitted on purpose, and why. */
-const LEFT_OUT: readonly { readonly why: string; readonly paths: RegExp }[] = [
+const OMITTED_FIELDS: readonly { readonly why: string; readonly paths: RegExp }[] = [
   {
     why: 'the type of the event says the same',
     paths: /(?:: |\.)(?:type|subtype|role|status|delta|is_error|success)$/u,
@@ -44,10 +44,12 @@ describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen', 'copilot'] as co
   const fixtures = readFixtures(new URL(`./${engine}/fixtures/`, import.meta.url));
 
   it('lose no values except those that are left out on purpose', () => {
-    const lost = fixtures.flatMap((fixture) =>
+    const lostLeaves = fixtures.flatMap((fixture) =>
       findLostLeaves(fixture, ENGINES[engine], translateFixture(fixture, engine).emitted),
     );
-    const paths = lost.map(({ path }) => path).filter((path) => !LEFT_OUT.some(({ paths: known }) => known.test(path)));
+    const paths = lostLeaves
+      .map(({ path }) => path)
+      .filter((path) => !OMITTED_FIELDS.some(({ paths: known }) => known.test(path)));
     expect([...new Set(paths)].toSorted()).toEqual([]);
   });
 

@@ -66,7 +66,7 @@ export interface PermissionOption {
 }
 
 /** A tool call waiting to be allowed or denied. */
-export interface PermissionQuestion {
+export interface PermissionRequest {
   readonly call: ToolReport;
   /** The agent's title for the call; shown if it has no input. */
   readonly title?: string;
@@ -123,7 +123,7 @@ export interface Report {
    * Reports a permission request and returns its interaction id. The call is reported as started, unless it already
    * was.
    */
-  permissionRequired(question: PermissionQuestion): string;
+  permissionRequired(request: PermissionRequest): string;
   /** Reports the answer that was sent to the agent. */
   permissionReplied(interactionId: string, answer: PermissionAnswer): void;
 

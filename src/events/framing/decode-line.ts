@@ -51,7 +51,7 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 /** A line, or the rest of a line, as plain text that can be mapped to its bytes. */
-export class LinePiece {
+export class LineFragment {
   readonly #line: Line;
   readonly #stripped: PlainText;
   #cursorPair: Cursors | null = null;
@@ -95,17 +95,17 @@ export class LinePiece {
   }
 
   /** Returns the rest of the line from a position on. */
-  rest(position: number): LinePiece {
+  rest(position: number): LineFragment {
     if (position <= 0) return this;
     const from = this.#byteAt(position);
     const bytes = this.#line.bytes?.subarray(from - this.#line.from) ?? null;
     const text = this.#line.text.slice(this.#originalAt(position));
-    return new LinePiece({ ...this.#line, text, from, bytes }, this.holds);
+    return new LineFragment({ ...this.#line, text, from, bytes }, this.holds);
   }
 
   /** Returns a copy with a different number of holds. */
-  withHolds(holds: number): LinePiece {
-    return new LinePiece(this.#line, holds);
+  withHolds(holds: number): LineFragment {
+    return new LineFragment(this.#line, holds);
   }
 
   #originalAt(position: number): number {
@@ -166,11 +166,11 @@ function createCountingCursor(text: string, bytes: Uint8Array): ByteCursor {
   let index = 0;
   let byte = 0;
   /** The number of ASCII characters found in the text but not yet in the bytes. */
-  let ahead = 0;
+  let pendingAscii = 0;
   return {
     byteAt(position) {
-      for (; index < position; index++) if (text.charCodeAt(index) < 0x80) ahead++;
-      for (; ahead > 0 && byte < bytes.length; byte++) if ((bytes[byte] ?? 0) < 0x80) ahead--;
+      for (; index < position; index++) if (text.charCodeAt(index) < 0x80) pendingAscii++;
+      for (; pendingAscii > 0 && byte < bytes.length; byte++) if ((bytes[byte] ?? 0) < 0x80) pendingAscii--;
       const isAfterAscii = position > 0 && text.charCodeAt(position - 1) < 0x80;
       if (isAfterAscii) return byte;
       while (byte < bytes.length && (bytes[byte] ?? 0) >= 0x80) byte++;

@@ -10,18 +10,18 @@ function readFrames(
   options: { size?: number; framing?: 'json' | 'text'; maxLineBytes?: number } = {},
 ) {
   const bytes = typeof input === 'string' ? encoder.encode(input) : input;
-  const found: Frame[] = [];
+  const frames: Frame[] = [];
   const framer = createFramer({
     stream: 'stdout',
     framing: options.framing ?? 'json',
     recognizes: (value) => 'type' in value,
-    onFrame: (frame) => found.push(frame),
+    onFrame: (frame) => frames.push(frame),
     ...(options.maxLineBytes === undefined ? {} : { maxLineBytes: options.maxLineBytes }),
   });
   const size = options.size ?? Math.max(1, bytes.length);
   for (let start = 0; start < bytes.length; start += size) framer.push(bytes.subarray(start, start + size));
   framer.end();
-  return found;
+  return frames;
 }
 
 /** Returns the content of the frames without their positions. */
@@ -168,18 +168,18 @@ describe('text', () => {
   });
 
   it('is one frame if a long line is damaged, but not the values around it', () => {
-    const long = encoder.encode(`{"type":"b"} ${'x'.repeat(1 << 20)}?\n`);
-    long[long.indexOf(0x3f)] = 0xff;
+    const longLine = encoder.encode(`{"type":"b"} ${'x'.repeat(1 << 20)}?\n`);
+    longLine[longLine.indexOf(0x3f)] = 0xff;
     const bytes = encoder.encode('{"type":\n');
-    const whole = new Uint8Array(bytes.length + long.length + 13);
+    const whole = new Uint8Array(bytes.length + longLine.length + 13);
     whole.set(bytes);
-    whole.set(long, bytes.length);
-    whole.set(encoder.encode('{"type":"c"}\n'), bytes.length + long.length);
+    whole.set(longLine, bytes.length);
+    whole.set(encoder.encode('{"type":"c"}\n'), bytes.length + longLine.length);
     for (const size of [whole.length, 100_000]) {
       expect(readFrames(whole, { size }).map(({ kind, from, to, encoding }) => [kind, from, to, encoding])).toEqual([
         ['text', 0, 9, 'utf-8'],
-        ['text', 9, 9 + long.length, 'binary'],
-        ['json', 9 + long.length, whole.length, 'utf-8'],
+        ['text', 9, 9 + longLine.length, 'binary'],
+        ['json', 9 + longLine.length, whole.length, 'utf-8'],
       ]);
     }
   });
@@ -279,13 +279,13 @@ describe('every stream', () => {
   it('is covered by its frames without a gap, in order', () => {
     fc.assert(
       fc.property(streams, fc.constantFrom('json' as const, 'text' as const), (bytes, framing) => {
-        let reached = 0;
+        let position = 0;
         for (const frame of readFrames(bytes, { framing })) {
-          expect(frame.from).toBe(reached);
+          expect(frame.from).toBe(position);
           expect(frame.to).toBeGreaterThan(frame.from);
-          reached = frame.to;
+          position = frame.to;
         }
-        expect(reached).toBe(bytes.length);
+        expect(position).toBe(bytes.length);
       }),
       { numRuns: 500 },
     );
@@ -313,10 +313,10 @@ describe('every stream', () => {
       fc.property(fc.nat(whole.length - 1), fc.nat(255), (at, byte) => {
         const damaged = whole.slice();
         damaged[at] = byte;
-        const kept = new Set(readFrames(damaged).map(({ text }) => text));
+        const frameTexts = new Set(readFrames(damaged).map(({ text }) => text));
         // A damaged line end also affects the next line.
-        const untouched = readFrames(whole).filter(({ from, to }) => at < from - 1 || at >= to);
-        expect(untouched.filter(({ text }) => !kept.has(text))).toEqual([]);
+        const undamaged = readFrames(whole).filter(({ from, to }) => at < from - 1 || at >= to);
+        expect(undamaged.filter(({ text }) => !frameTexts.has(text))).toEqual([]);
       }),
       { numRuns: 500 },
     );

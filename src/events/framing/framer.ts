@@ -1,7 +1,7 @@
 import type { CapturedStream } from '../protocol/event-parts.js';
 import type { Frame } from './frame.js';
 import { isTooDeep, isBlank, segmentLine, readJson } from './segment-line.js';
-import { LinePiece } from './decode-line.js';
+import { LineFragment } from './decode-line.js';
 import type { Line } from './decode-line.js';
 import { createLineSplitter, MAX_LINE_BYTES } from './line-splitter.js';
 import type { JsonScanner } from './json-scanner.js';
@@ -55,7 +55,7 @@ export function createFramer(options: FramerOptions): Framer {
       return;
     }
     if (open === null && emitWholeLine(line)) return;
-    readPieces([new LinePiece(line, 0)]);
+    readFragments([new LineFragment(line, 0)]);
   }
 
   /** Emits a line that is a JSON object: the most common case, and the fastest. */
@@ -76,7 +76,7 @@ export function createFramer(options: FramerOptions): Framer {
 
   function emitLineAsText(line: Line): void {
     const { from, to } = line;
-    const plain = new LinePiece(line, 0).plain;
+    const plain = new LineFragment(line, 0).plain;
     const encoding = line.isUtf8 ? ('utf-8' as const) : ('binary' as const);
     if (stream === 'pty' && SCRIPT_LINE.test(plain)) {
       return onFrame({ kind: 'script', stream, from, to, encoding, text: plain });
@@ -85,38 +85,38 @@ export function createFramer(options: FramerOptions): Framer {
   }
 
   /** Reads fragments in order; the fragments of a value that turned out to be invalid are read again. */
-  function readPieces(pieces: readonly LinePiece[]): void {
-    const stack = pieces.toReversed();
-    for (let piece = stack.pop(); piece !== undefined; piece = stack.pop()) {
+  function readFragments(fragments: readonly LineFragment[]): void {
+    const stack = fragments.toReversed();
+    for (let fragment = stack.pop(); fragment !== undefined; fragment = stack.pop()) {
       if (open === null) {
-        readPiece(piece);
+        readFragment(fragment);
         continue;
       }
-      const step = open.add(piece);
+      const step = open.add(fragment);
       if (step === 'open') continue;
-      const { pieces: held, from } = open;
+      const { fragments: heldFragments, from } = open;
       open = null;
       if (step === 'broken') {
-        stack.push(piece);
-        for (const again of markAbandoned(held).toReversed()) stack.push(again);
+        stack.push(fragment);
+        for (const heldFragment of markAbandoned(heldFragments).toReversed()) stack.push(heldFragment);
         continue;
       }
-      const end = isBlank(piece.plain, step.end) ? piece.plain.length : step.end;
-      const encoding = piece.isUtf8 && held.every((line) => line.isUtf8) ? 'utf-8' : 'binary';
-      const { to } = piece.span(stream, 0, end);
+      const end = isBlank(fragment.plain, step.end) ? fragment.plain.length : step.end;
+      const encoding = fragment.isUtf8 && heldFragments.every((line) => line.isUtf8) ? 'utf-8' : 'binary';
+      const { to } = fragment.span(stream, 0, end);
       onFrame({ kind: 'json', stream, from, to, encoding, value: step.value, text: step.text });
-      if (end < piece.plain.length) stack.push(piece.rest(end));
+      if (end < fragment.plain.length) stack.push(fragment.rest(end));
     }
   }
 
-  function readPiece(piece: LinePiece): void {
-    const { plain } = piece;
-    if (isBlank(plain)) return onFrame({ kind: 'blank', ...piece.span(stream, 0, plain.length), text: '' });
+  function readFragment(fragment: LineFragment): void {
+    const { plain } = fragment;
+    if (isBlank(plain)) return onFrame({ kind: 'blank', ...fragment.span(stream, 0, plain.length), text: '' });
     if (SCRIPT_LINE.test(plain))
-      return onFrame({ kind: 'script', ...piece.span(stream, 0, plain.length), text: plain });
-    const line = segmentLine(plain, recognizes, piece.holds < MAX_HOLDS);
+      return onFrame({ kind: 'script', ...fragment.span(stream, 0, plain.length), text: plain });
+    const line = segmentLine(plain, recognizes, fragment.holds < MAX_HOLDS);
     for (const segment of line.segments) {
-      const span = piece.span(stream, segment.start, segment.end);
+      const span = fragment.span(stream, segment.start, segment.end);
       if (segment.kind === 'json') onFrame({ kind: 'json', ...span, value: segment.value, text: segment.text });
       else {
         const text = plain.slice(segment.start, segment.end);
@@ -125,16 +125,16 @@ export function createFramer(options: FramerOptions): Framer {
     }
     if (line.open !== null) {
       const { start, valueStart, scanner } = line.open;
-      open = new MultiLineValue(piece.rest(start), valueStart - start, scanner);
+      open = new MultiLineValue(fragment.rest(start), valueStart - start, scanner);
     }
   }
 
   /** Abandons a value that never ended: reads its fragments again, one by one. */
   function abandonOpen(): void {
     while (open !== null) {
-      const { pieces } = open;
+      const { fragments: fragments } = open;
       open = null;
-      readPieces(markAbandoned(pieces));
+      readFragments(markAbandoned(fragments));
     }
   }
 
@@ -158,8 +158,8 @@ function isIndivisible({ tooLong, isUtf8, bytes }: Line): boolean {
 }
 
 /** Marks the fragments of an abandoned value: the first cannot start a value again, the others can. */
-function markAbandoned(pieces: readonly LinePiece[]): readonly LinePiece[] {
-  return pieces.map((piece, index) => piece.withHolds(index === 0 ? MAX_HOLDS : piece.holds + 1));
+function markAbandoned(fragments: readonly LineFragment[]): readonly LineFragment[] {
+  return fragments.map((fragment, index) => fragment.withHolds(index === 0 ? MAX_HOLDS : fragment.holds + 1));
 }
 
 /**
@@ -170,14 +170,14 @@ const MAX_STRING_LINES = 10_000;
 
 /** A JSON value that spans multiple lines. */
 class MultiLineValue {
-  readonly #pieces: LinePiece[] = [];
+  readonly #pieces: LineFragment[] = [];
   readonly #valueStart: number;
   readonly #scanner: JsonScanner;
   #bytes: number;
   #stringLines = 0;
 
   /** The value starts at a position in the first fragment, which `scanner` has already read. */
-  constructor(first: LinePiece, valueStart: number, scanner: JsonScanner) {
+  constructor(first: LineFragment, valueStart: number, scanner: JsonScanner) {
     this.#pieces.push(first);
     this.#valueStart = valueStart;
     this.#bytes = first.bytes;
@@ -185,7 +185,7 @@ class MultiLineValue {
   }
 
   /** The fragments read so far; the value starts in the first. */
-  get pieces(): readonly LinePiece[] {
+  get fragments(): readonly LineFragment[] {
     return this.#pieces;
   }
 
@@ -197,19 +197,19 @@ class MultiLineValue {
    * Continues reading. `open`: more is needed. `broken`: this is not a value, and the fragment was not consumed.
    * Otherwise returns the value, its source, and the position after it in the fragment.
    */
-  add(piece: LinePiece): 'open' | 'broken' | { value: object; text: string; end: number } {
-    this.#bytes += piece.bytes;
+  add(fragment: LineFragment): 'open' | 'broken' | { value: object; text: string; end: number } {
+    this.#bytes += fragment.bytes;
     this.#stringLines = this.#scanner.inString ? this.#stringLines + 1 : 0;
     if (this.#bytes > MAX_LINE_BYTES || this.#stringLines > MAX_STRING_LINES) return 'broken';
     if (this.#scanner.scan('\n', 0).kind === 'broken') return 'broken';
-    const scan = this.#scanner.scan(piece.plain, 0);
+    const scan = this.#scanner.scan(fragment.plain, 0);
     if (scan.kind === 'broken') return 'broken';
     if (scan.kind === 'open') {
-      this.#pieces.push(piece);
+      this.#pieces.push(fragment);
       return 'open';
     }
     const lines = this.#pieces.map((line) => line.plain);
-    lines.push(piece.plain.slice(0, scan.end));
+    lines.push(fragment.plain.slice(0, scan.end));
     const text = lines.join('\n').slice(this.#valueStart);
     const value = readJson(text);
     return value === null ? 'broken' : { value, text, end: scan.end };

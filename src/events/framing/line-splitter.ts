@@ -28,7 +28,7 @@ export function createLineSplitter(
   /**
    * Set after a fragment of an overlong line was emitted: the rest, up to its line feed, is not a complete line either.
    */
-  let insideTooLong = false;
+  let isInsideLongLine = false;
   let wasAscii = true;
 
   /** Emits complete lines: a block of them, or a single longer one. */
@@ -59,7 +59,7 @@ export function createLineSplitter(
   function emitPending(lineFeedBytes: number): void {
     const from = offset;
     offset += pending.length + lineFeedBytes;
-    onLine({ ...pending.take(), from, to: offset, tooLong: insideTooLong });
+    onLine({ ...pending.take(), from, to: offset, tooLong: isInsideLongLine });
   }
 
   /** Stores bytes of a line whose end has not arrived yet. */
@@ -68,7 +68,7 @@ export function createLineSplitter(
     while (pending.length + rest.length > maxLineBytes) {
       const head = maxLineBytes - pending.length;
       pending.append(rest.subarray(0, head));
-      insideTooLong = true;
+      isInsideLongLine = true;
       emitPending(0);
       rest = rest.subarray(head);
     }
@@ -78,22 +78,22 @@ export function createLineSplitter(
   function endLine(bytes: Uint8Array): void {
     store(bytes);
     emitPending(1);
-    insideTooLong = false;
+    isInsideLongLine = false;
   }
 
   return {
     push(bytes) {
       let position = 0;
-      if (pending.length > 0 || insideTooLong) {
+      if (pending.length > 0 || isInsideLongLine) {
         const lineFeed = bytes.indexOf(LINE_FEED);
         if (lineFeed < 0) return store(bytes);
         endLine(bytes.subarray(0, lineFeed));
         position = lineFeed + 1;
       }
       while (position < bytes.length) {
-        const reach = position + Math.min(BLOCK_BYTES, maxLineBytes);
-        let lineFeed = bytes.lastIndexOf(LINE_FEED, Math.min(reach, bytes.length) - 1);
-        if (lineFeed < position) lineFeed = reach < bytes.length ? bytes.indexOf(LINE_FEED, reach) : -1;
+        const blockEnd = position + Math.min(BLOCK_BYTES, maxLineBytes);
+        let lineFeed = bytes.lastIndexOf(LINE_FEED, Math.min(blockEnd, bytes.length) - 1);
+        if (lineFeed < position) lineFeed = blockEnd < bytes.length ? bytes.indexOf(LINE_FEED, blockEnd) : -1;
         if (lineFeed < 0) return store(bytes.subarray(position));
         if (lineFeed - position > maxLineBytes) endLine(bytes.subarray(position, lineFeed));
         else emitLines(bytes.subarray(position, lineFeed + 1));
@@ -173,8 +173,8 @@ class PendingBytes {
   /** Copies the bytes, because the caller can reuse its buffer. */
   append(bytes: Uint8Array): void {
     const last = this.#blocks.at(-1);
-    const room = last === undefined ? 0 : last.length - this.#lastUsed;
-    const head = Math.min(room, bytes.length);
+    const space = last === undefined ? 0 : last.length - this.#lastUsed;
+    const head = Math.min(space, bytes.length);
     if (last !== undefined && head > 0) {
       last.set(bytes.subarray(0, head), this.#lastUsed);
       this.#lastUsed += head;

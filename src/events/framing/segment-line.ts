@@ -45,7 +45,7 @@ export function segmentLine(text: string, recognizes: (value: object) => boolean
 
   while (covered < text.length) {
     const start = skip(LOG_PREFIX, text, skip(BLANK, text, covered));
-    let found: Found | null = null;
+    let found: FoundValue | null = null;
     if ((text[start] === '{' || text[start] === '[') && budget.failures > 0) {
       const scanner = new JsonScanner();
       const scan = scanner.scan(text, start);
@@ -78,13 +78,13 @@ export function segmentLine(text: string, recognizes: (value: object) => boolean
   return { segments, open: null };
 }
 
-interface Found {
+interface FoundValue {
   readonly start: number;
   readonly end: number;
   readonly value: object;
 }
 
-function readValue(text: string, start: number, end: number): Found | null {
+function readValue(text: string, start: number, end: number): FoundValue | null {
   const source = text.slice(start, end);
   const value = readJson(source);
   return value === null || isTooDeep(value, source) ? null : { start, end, value };
@@ -95,7 +95,7 @@ function findEmbedded(
   from: number,
   recognizes: (value: object) => boolean,
   budget: { failures: number },
-): Found | null {
+): FoundValue | null {
   let start = text.indexOf('{"', from);
   for (; start >= 0 && budget.failures > 0; budget.failures--) {
     const scan = new JsonScanner().scan(text, start);
@@ -112,7 +112,7 @@ function skip(pattern: RegExp, text: string, start: number): number {
 }
 
 /** A value of at least this many characters can be deeper than {@link MAX_DEPTH}. */
-const DEEP_LENGTH = 2 * MAX_DEPTH;
+const MIN_DEEP_LENGTH = 2 * MAX_DEPTH;
 
 /**
  * Parses a JSON object or array; null for anything else. Control characters inside strings (literal newlines, NUL), which the standard forbids but agents print, are accepted as if they were escaped.
@@ -126,15 +126,15 @@ export function readJson(text: string): object | null {
 
 /** Whether a value is nested too deeply. Only long values are checked. */
 export function isTooDeep(value: object, text: string): boolean {
-  return text.length > DEEP_LENGTH && exceeds(value, MAX_DEPTH);
+  return text.length > MIN_DEEP_LENGTH && isDeeperThan(value, MAX_DEPTH);
 }
 
-function exceeds(value: unknown, levels: number): boolean {
+function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((item) => exceeds(item, levels - 1));
+  if (Array.isArray(value)) return value.some((item) => isDeeperThan(item, levels - 1));
   for (const key in value) {
-    if (exceeds((value as Record<string, unknown>)[key], levels - 1)) return true;
+    if (isDeeperThan((value as Record<string, unknown>)[key], levels - 1)) return true;
   }
   return false;
 }

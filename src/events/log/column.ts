@@ -103,10 +103,10 @@ function toInteger(value: number): number | undefined {
 }
 
 /** The latest time that a `Date` can represent, in milliseconds. */
-const LAST_TIME = 8.64e15;
+const MAX_TIME = 8.64e15;
 
 function toTime(ms: number): string | undefined {
-  return Number.isInteger(ms) && Math.abs(ms) <= LAST_TIME ? new Date(ms).toISOString() : undefined;
+  return Number.isInteger(ms) && Math.abs(ms) <= MAX_TIME ? new Date(ms).toISOString() : undefined;
 }
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u;

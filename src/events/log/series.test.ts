@@ -76,14 +76,18 @@ describe('the lines of a log', () => {
       b: fc.oneof(leaf, fc.array(leaf, { maxLength: 2 }), fc.dictionary(fc.string({ maxLength: 3 }), leaf)),
     });
     fc.assert(
-      fc.property(fc.array(event, { maxLength: 4, minLength: 1 }), fc.integer({ min: 0, max: 150 }), (few, more) => {
-        const events: object[] = Array.from({ length: more }, (_, index) => ({
-          ...few[index % few.length],
-          seq: index,
-        }));
-        events.push(...few);
-        expect(decode(encodeLines(events))).toEqual(events.map(asJson));
-      }),
+      fc.property(
+        fc.array(event, { maxLength: 4, minLength: 1 }),
+        fc.integer({ min: 0, max: 150 }),
+        (someEvents, extraCount) => {
+          const events: object[] = Array.from({ length: extraCount }, (_, index) => ({
+            ...someEvents[index % someEvents.length],
+            seq: index,
+          }));
+          events.push(...someEvents);
+          expect(decode(encodeLines(events))).toEqual(events.map(asJson));
+        },
+      ),
     );
   });
 
@@ -92,9 +96,9 @@ describe('the lines of a log', () => {
     const bytes = new TextEncoder().encode('{}\n'.repeat(2000));
     const events = [...translator.push('stdout', bytes)];
     for (const protocol of ['rasp', 'fcmp']) {
-      const own = events.filter((emitted) => emitted.protocol === protocol).map(({ event }) => event);
-      expect(encodeLines(own).length).toBeLessThan(6 * bytes.length);
-      expect(decode(encodeLines(own))).toEqual(own.map(asJson));
+      const protocolEvents = events.filter((emitted) => emitted.protocol === protocol).map(({ event }) => event);
+      expect(encodeLines(protocolEvents).length).toBeLessThan(6 * bytes.length);
+      expect(decode(encodeLines(protocolEvents))).toEqual(protocolEvents.map(asJson));
     }
   });
 });

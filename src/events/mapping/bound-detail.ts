@@ -20,22 +20,22 @@ function fit(value: unknown, budget: number): unknown {
   if (typeof value === 'string') return fitText(value, budget);
   if (typeof value !== 'object' || value === null) return value;
   // Space for the brackets, and for the member that counts the omitted ones.
-  let left = budget - 24;
+  let remaining = budget - 24;
   const members: [string, unknown][] = Object.entries(value);
-  const kept: [string, unknown][] = [];
+  const entries: [string, unknown][] = [];
   for (const [key, member] of members) {
     const overhead = Array.isArray(value) ? 1 : measure(JSON.stringify(key)) + 2;
-    const room = left - overhead;
-    if (room < 16) break;
-    const size = measureJson(member, room);
-    const fitted: unknown = size <= room ? member : fit(member, room);
-    kept.push([key, fitted]);
-    left -= overhead + (size <= room ? size : measure(JSON.stringify(fitted)));
+    const space = remaining - overhead;
+    if (space < 16) break;
+    const size = measureJson(member, space);
+    const fitted: unknown = size <= space ? member : fit(member, space);
+    entries.push([key, fitted]);
+    remaining -= overhead + (size <= space ? size : measure(JSON.stringify(fitted)));
   }
-  const missing = members.length - kept.length;
+  const omittedCount = members.length - entries.length;
   if (Array.isArray(value))
-    return [...kept.map(([, member]) => member), ...(missing === 0 ? [] : [`${ELLIPSIS} ${missing}`])];
-  return Object.fromEntries(missing === 0 ? kept : [...kept, [ELLIPSIS, missing]]);
+    return [...entries.map(([, member]) => member), ...(omittedCount === 0 ? [] : [`${ELLIPSIS} ${omittedCount}`])];
+  return Object.fromEntries(omittedCount === 0 ? entries : [...entries, [ELLIPSIS, omittedCount]]);
 }
 
 /** Returns as much of a string as fits after JSON escaping. */

@@ -37,17 +37,17 @@ const REQUIRES_START: ReadonlySet<FcmpType> = new Set([
 const NEEDS_ANSWER: ReadonlySet<FcmpType> = new Set(['user.input.required', 'permission.required']);
 
 /** Whether an event can be the last of a step, which is published with the step's usage. */
-function endsStep(type: FcmpType, data: FcmpEvent['data']): boolean {
+function canEndStep(type: FcmpType, data: FcmpEvent['data']): boolean {
   if (type === 'assistant.message.final') return true;
   return type === 'assistant.tool_call' && 'status' in data && data.status !== 'started';
 }
 
 /** Whether an event can have a detail. */
-function hasDetail({ event }: RaspEvent): boolean {
-  return event.category === 'agent' || event.category === 'tool' || DETAILED.has(event.type);
+function canHaveDetail({ event }: RaspEvent): boolean {
+  return event.category === 'agent' || event.category === 'tool' || TYPES_WITH_DETAIL.has(event.type);
 }
 
-const DETAILED: ReadonlySet<RaspType> = new Set(['lifecycle.run.status', 'diagnostic.engine.error']);
+const TYPES_WITH_DETAIL: ReadonlySet<RaspType> = new Set(['lifecycle.run.status', 'diagnostic.engine.error']);
 
 /** An FCMP event without a number and session. */
 interface HeldEvent {
@@ -195,8 +195,8 @@ export class EventWriter {
 
   /** Publishes that the conversation has started, then the events that waited for it. */
   startConversation(sessionId: string | null, model: string | null): void {
-    const named = model === null ? undefined : { model };
-    const data: FcmpData<'conversation.started'> = { session_id: sessionId, ...named };
+    const modelFields = model === null ? undefined : { model };
+    const data: FcmpData<'conversation.started'> = { session_id: sessionId, ...modelFields };
     this.#pushFcmp('conversation.started', data, this.#sessionOnly);
     this.#release();
   }
@@ -224,9 +224,9 @@ export class EventWriter {
   addDetail(rest: Readonly<Record<string, unknown>>): void {
     // Starts at the mark: a chunk can have a hundred thousand frames.
     for (let index = this.#marked; index < this.#out.length; index += 1) {
-      const one = this.#out[index];
-      if (one?.protocol !== 'rasp' || !hasDetail(one.event)) continue;
-      const { event } = one;
+      const written = this.#out[index];
+      if (written?.protocol !== 'rasp' || !canHaveDetail(written.event)) continue;
+      const { event } = written;
       const known = 'detail' in event.data && isRecord(event.data.detail) ? event.data.detail : {};
       const data = { ...event.data, detail: boundDetail({ ...known, ...rest }) };
       this.#out[index] = { protocol: 'rasp', event: { ...event, data } as unknown as RaspEvent };
@@ -279,7 +279,7 @@ export class EventWriter {
   ): void {
     this.publishWaiting();
     const event = { type, data, correlation, meta, rawRef };
-    if (this.#usageEndsStep && endsStep(type, data)) this.#waiting = event;
+    if (this.#usageEndsStep && canEndStep(type, data)) this.#waiting = event;
     else this.#pushEvent(event);
   }
 
@@ -316,7 +316,7 @@ export class EventWriter {
 }
 
 /** The latest time with a four-digit year. */
-const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
  * Formats a time for events. A clock can return any number; values out of range are clamped to the nearest valid time.
@@ -325,5 +325,5 @@ const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
  * toTimestamp(0) // '1970-01-01T00:00:00.000Z'
  */
 export function toTimestamp(ms: number): string {
-  return new Date(Number.isFinite(ms) ? Math.min(Math.max(0, ms), LAST_MS) : 0).toISOString();
+  return new Date(Number.isFinite(ms) ? Math.min(Math.max(0, ms), MAX_TIME_MS) : 0).toISOString();
 }

@@ -15,28 +15,28 @@ test.each([
   ['ACP', toAcp, 140_000],
 ])(
   '%s closes any number of items that a hostile attempt leaves open',
-  (_, project, many) => {
-    const started = Array.from({ length: many }, (_none, index): EventContent => ({
+  (_, project, COUNT) => {
+    const started = Array.from({ length: COUNT }, (_none, index): EventContent => ({
       type: 'assistant.tool_call',
       data: { tool_call_id: `c${index}`, name: 'bash', status: 'started' },
     }));
-    expect(project(createConversation([...started, completed])).length).toBeGreaterThan(2 * many);
+    expect(project(createConversation([...started, completed])).length).toBeGreaterThan(2 * COUNT);
   },
   30_000,
 );
 
 test('AG-UI closes any number of items that a hostile sub-agent leaves open', { timeout: 30_000 }, () => {
-  const many = 70_000;
+  const COUNT = 70_000;
   const task = { tool_call_id: 'task', name: 'agent' };
-  const inner = Array.from({ length: many }, (_none, index): EventContent => ({
+  const inner = Array.from({ length: COUNT }, (_none, index): EventContent => ({
     type: 'assistant.tool_call',
     data: { tool_call_id: `c${index}`, name: 'bash', status: 'started', parent_tool_call_id: 'task' },
   }));
-  const said: readonly EventContent[] = [
+  const conversation: readonly EventContent[] = [
     { type: 'assistant.tool_call', data: { ...task, status: 'started' } },
     ...inner,
     { type: 'assistant.tool_call', data: { ...task, status: 'completed' } },
     completed,
   ];
-  expect(toAgUi(createConversation(said)).length).toBeGreaterThan(2 * many);
+  expect(toAgUi(createConversation(conversation)).length).toBeGreaterThan(2 * COUNT);
 });

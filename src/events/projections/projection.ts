@@ -38,8 +38,8 @@ interface Remainder {
 export function createStreamedTexts(): StreamedTexts {
   const open = new Map<string, string>();
   return {
-    append(id, piece) {
-      open.set(id, (open.get(id) ?? '') + piece);
+    append(id, chunk) {
+      open.set(id, (open.get(id) ?? '') + chunk);
     },
     finish(id, complete) {
       const streamed = open.get(id) ?? '';
@@ -55,7 +55,7 @@ export function createStreamedTexts(): StreamedTexts {
 }
 
 interface StreamedTexts {
-  append(id: string, piece: string): void;
+  append(id: string, chunk: string): void;
   finish(id: string, complete: string): Remainder;
   clear(): void;
 }

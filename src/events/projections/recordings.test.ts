@@ -34,10 +34,10 @@ function listAgUiTexts(events: readonly AgUiEvent[]): string[] {
   const finished: string[] = [];
   for (const event of events) {
     if (event.type === 'TEXT_MESSAGE_START' && event.role === 'assistant') texts.set(event.messageId, '');
-    const before = 'messageId' in event ? texts.get(event.messageId) : undefined;
-    if (before === undefined) continue;
-    if (event.type === 'TEXT_MESSAGE_CONTENT') texts.set(event.messageId, before + event.delta);
-    if (event.type === 'TEXT_MESSAGE_END') finished.push(before);
+    const text = 'messageId' in event ? texts.get(event.messageId) : undefined;
+    if (text === undefined) continue;
+    if (event.type === 'TEXT_MESSAGE_CONTENT') texts.set(event.messageId, text + event.delta);
+    if (event.type === 'TEXT_MESSAGE_END') finished.push(text);
   }
   return finished;
 }

@@ -27,11 +27,11 @@ test('surrounding white space does not count as a difference, other words do', (
 
 test('pieces and rest make up the complete text, however it is split', () => {
   fc.assert(
-    fc.property(fc.array(fc.string()), fc.string(), (pieces, last) => {
+    fc.property(fc.array(fc.string()), fc.string(), (chunks, last) => {
       const texts = createStreamedTexts();
-      for (const piece of pieces) texts.append('m', piece);
-      const whole = pieces.join('') + last;
-      expect(pieces.join('') + texts.finish('m', whole).rest).toBe(whole);
+      for (const chunk of chunks) texts.append('m', chunk);
+      const whole = chunks.join('') + last;
+      expect(chunks.join('') + texts.finish('m', whole).rest).toBe(whole);
     }),
   );
 });

@@ -11,7 +11,7 @@ export class ErrorDump {
   readonly #isOpen: Record<CapturedStream, boolean> = { stdout: false, stderr: false, pty: false, stdin: false };
 
   /** Starts a dump after the first line of an error. */
-  begin(stream: CapturedStream): void {
+  start(stream: CapturedStream): void {
     this.#isOpen[stream] = true;
   }
 

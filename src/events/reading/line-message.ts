@@ -44,12 +44,12 @@ export class LineMessage {
     if (this.#first !== null && frame.to - this.#first.from > MAX_MESSAGE_LENGTH) this.close();
     this.#first ??= frame;
     this.#last = frame;
-    const piece = `${this.#gap}${text}`;
-    this.#text += piece;
+    const chunk = `${this.#gap}${text}`;
+    this.#text += chunk;
     this.#gap = '\n';
     this.#report.spanning(frame, frame);
     this.#report.confidence(confidence);
-    this.#report.messageDelta(piece, { key: this.#key });
+    this.#report.messageDelta(chunk, { key: this.#key });
   }
 
   /** Adds a blank line. */

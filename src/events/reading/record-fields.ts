@@ -71,12 +71,12 @@ export function isRecord(value: unknown): value is object {
 export function omitMissing<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]?: Exclude<Fields[Key], null | undefined> } {
-  const kept: { [Key in keyof Fields]?: Exclude<Fields[Key], null | undefined> } = {};
+  const present: { [Key in keyof Fields]?: Exclude<Fields[Key], null | undefined> } = {};
   for (const key in fields) {
     const value = fields[key];
-    if (value !== null && value !== undefined) kept[key] = value as Exclude<Fields[typeof key], null | undefined>;
+    if (value !== null && value !== undefined) present[key] = value as Exclude<Fields[typeof key], null | undefined>;
   }
-  return kept;
+  return present;
 }
 
 /**
@@ -95,6 +95,6 @@ export function createFieldTable(
   table: Readonly<Record<string, readonly string[]>>,
 ): FieldTable {
   const fields: Record<string, ReadonlySet<string>> = Object.create(null) as Record<string, ReadonlySet<string>>;
-  for (const [type, own] of Object.entries(table)) fields[type] = new Set([...common, ...own]);
+  for (const [type, specific] of Object.entries(table)) fields[type] = new Set([...common, ...specific]);
   return fields;
 }

@@ -45,7 +45,7 @@ export class TextAnswer {
   }
 
   /** Called when a frame shows that the CLI prints records: the held frames are damage. */
-  ruleOut(current: Frame): void {
+  reject(current: Frame): void {
     if (!this.#isPossible) return;
     this.#isPossible = false;
     if (this.#held.length === 0) return;
@@ -91,9 +91,9 @@ export class TextAnswer {
   }
 
   #take(): readonly (TextFrame | JsonFrame | BlankFrame)[] {
-    const held = this.#held;
+    const lines = this.#held;
     this.#held = [];
     this.#heldBytes = 0;
-    return held;
+    return lines;
   }
 }

@@ -21,9 +21,9 @@ describe('an alignment', () => {
       fc.property(words, words, (main, other) => {
         const partners = align(main, other);
         const paired = partners.filter((partner) => partner >= 0);
-        expect(paired).toEqual([...new Set(paired)].toSorted((one, two) => one - two));
+        expect(paired).toEqual([...new Set(paired)].toSorted((left, right) => left - right));
         const pairs = partners.map((partner, index) => [main[partner], partner < 0 ? undefined : other[index]]);
-        expect(pairs.every(([one, two]) => one === two)).toBe(true);
+        expect(pairs.every(([left, right]) => left === right)).toBe(true);
       }),
     );
   });
@@ -31,8 +31,8 @@ describe('an alignment', () => {
   it('pairs all remaining elements if some were only removed', () => {
     const words = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 20 });
     fc.assert(
-      fc.property(words, fc.func(fc.boolean()), (main, keeps) => {
-        const other = main.filter((_, index) => keeps(index));
+      fc.property(words, fc.func(fc.boolean()), (main, isKept) => {
+        const other = main.filter((_, index) => isKept(index));
         expect(align(main, other)).not.toContain(-1);
       }),
     );

@@ -39,7 +39,7 @@ export class MainLines {
   }
 
   /** Counts the records with each key that are not in `paired`, which has positions in the window. */
-  countOthers(paired: ReadonlySet<number>): Map<string, number> {
+  countUnpaired(paired: ReadonlySet<number>): Map<string, number> {
     const counts = new Map<string, number>();
     for (const [index, key] of this.#records.entries()) {
       if (!paired.has(index)) counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -59,9 +59,9 @@ export class MainLines {
   }
 
   /** Drops records that the terminal has passed. Records not in `paired` were skipped and can still be repeated. */
-  drop(count: number, paired: ReadonlySet<number> = NONE): void {
+  drop(count: number, paired: ReadonlySet<number> = NO_POSITIONS): void {
     for (const [index, key] of this.#records.slice(0, count).entries()) {
-      takeOne(this.#counts, key);
+      decrement(this.#counts, key);
       if (!paired.has(index) && this.#skipped.size < MAX_RECORDS)
         this.#skipped.set(key, (this.#skipped.get(key) ?? 0) + 1);
     }
@@ -70,12 +70,12 @@ export class MainLines {
 
   /** Whether the terminal repeats a record that it had skipped; true once for each. */
   takeSkipped(key: string): boolean {
-    return takeOne(this.#skipped, key);
+    return decrement(this.#skipped, key);
   }
 
   /** Whether the terminal repeats this line; true once for each time the streams printed it. */
   takeText(key: string): boolean {
-    return takeOne(this.#texts, key);
+    return decrement(this.#texts, key);
   }
 
   /** Drops the older half of the records. */
@@ -86,10 +86,10 @@ export class MainLines {
   }
 }
 
-const NONE: ReadonlySet<number> = new Set();
+const NO_POSITIONS: ReadonlySet<number> = new Set();
 
 /** Decrements the count of a key; true if it was above zero. */
-export function takeOne(counts: Map<string, number>, key: string): boolean {
+export function decrement(counts: Map<string, number>, key: string): boolean {
   const count = counts.get(key) ?? 0;
   if (count > 1) counts.set(key, count - 1);
   else counts.delete(key);
@@ -103,12 +103,12 @@ export function takeOne(counts: Map<string, number>, key: string): boolean {
  */
 export function hashText(text: string): string {
   const plain = text.trim();
-  let one = 0x811c9dc5;
-  let two = 0x9e3779b9;
+  let firstHash = 0x811c9dc5;
+  let secondHash = 0x9e3779b9;
   for (let index = 0; index < plain.length; index++) {
     const unit = plain.charCodeAt(index);
-    one = Math.imul(one ^ unit, 0x01000193);
-    two = Math.imul(two + unit, 0x85ebca6b) ^ (two >>> 13);
+    firstHash = Math.imul(firstHash ^ unit, 0x01000193);
+    secondHash = Math.imul(secondHash + unit, 0x85ebca6b) ^ (secondHash >>> 13);
   }
-  return `${plain.length}:${one >>> 0}:${two >>> 0}`;
+  return `${plain.length}:${firstHash >>> 0}:${secondHash >>> 0}`;
 }

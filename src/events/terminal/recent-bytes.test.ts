@@ -24,9 +24,9 @@ describe('recent bytes', () => {
       const recent = new RecentBytes();
       for (let at = 0; at < whole.length; at += size) recent.add(whole.subarray(at, at + size));
       expect(recent.isTruncated).toBe(true);
-      const kept = recent.take();
-      expect(kept.length).toBe(4 * MIB - 16);
-      expect(Buffer.compare(kept, whole.subarray(whole.length - kept.length))).toBe(0);
+      const stored = recent.take();
+      expect(stored.length).toBe(4 * MIB - 16);
+      expect(Buffer.compare(stored, whole.subarray(whole.length - stored.length))).toBe(0);
     }
   });
 });

@@ -1,6 +1,6 @@
 /** Limit on stored bytes: a terminal that starts late is compared with this much recent stream output. */
 const CAPACITY = 4 * 1024 * 1024;
-const FIRST_SIZE = 64 * 1024;
+const INITIAL_SIZE = 64 * 1024;
 const LINE_FEED = 0x0a;
 
 /** The last bytes of a stream, in a ring buffer: memory is bounded, and the content does not depend on chunking. */
@@ -15,11 +15,11 @@ export class RecentBytes {
 
   add(bytes: Uint8Array): void {
     this.#grow(this.#written + bytes.length);
-    const kept = bytes.subarray(Math.max(0, bytes.length - CAPACITY));
-    const start = (this.#written + bytes.length - kept.length) % this.#ring.length;
-    const head = Math.min(kept.length, this.#ring.length - start);
-    this.#ring.set(kept.subarray(0, head), start);
-    this.#ring.set(kept.subarray(head), 0);
+    const recent = bytes.subarray(Math.max(0, bytes.length - CAPACITY));
+    const start = (this.#written + bytes.length - recent.length) % this.#ring.length;
+    const head = Math.min(recent.length, this.#ring.length - start);
+    this.#ring.set(recent.subarray(0, head), start);
+    this.#ring.set(recent.subarray(head), 0);
     this.#written += bytes.length;
   }
 
@@ -45,10 +45,10 @@ export class RecentBytes {
   /** Doubles the buffer up to its limit, so a short run does not use as much memory as a long one. */
   #grow(needed: number): void {
     if (this.#ring.length === CAPACITY || needed <= this.#ring.length) return;
-    let size = Math.max(FIRST_SIZE, this.#ring.length);
+    let size = Math.max(INITIAL_SIZE, this.#ring.length);
     while (size < needed && size < CAPACITY) size *= 2;
-    const larger = new Uint8Array(size);
-    larger.set(this.#ring.subarray(0, this.#written));
-    this.#ring = larger;
+    const grown = new Uint8Array(size);
+    grown.set(this.#ring.subarray(0, this.#written));
+    this.#ring = grown;
   }
 }

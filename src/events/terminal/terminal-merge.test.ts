@@ -84,8 +84,8 @@ describe('a terminal that shows more than stdout', () => {
   });
 
   it('keeps the outcome: a late restore does not change it', () => {
-    const lost = omit(SCENARIO, 1, 5);
-    const { fcmp } = translateLines({ stdout: lost, pty: showInTerminal(SCENARIO) });
+    const incomplete = omit(SCENARIO, 1, 5);
+    const { fcmp } = translateLines({ stdout: incomplete, pty: showInTerminal(SCENARIO) });
     expect(fcmp.at(-1)).toMatchObject({
       type: 'user.input.required',
       data: { prompt: 'two', usage: { input_tokens: 50, output_tokens: 5 } },
@@ -103,10 +103,10 @@ describe('a terminal that shows more than stdout', () => {
   });
 
   it('is read alone if stdout is empty', () => {
-    const alone = translateLines({ pty: showInTerminal(SCENARIO) });
-    expect(alone.of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
-    expect(alone.of('conversation.started')).toEqual([{ session_id: 'thread-1' }]);
-    expect(alone.types.at(-1)).toBe('user.input.required');
+    const terminalOnlyResult = translateLines({ pty: showInTerminal(SCENARIO) });
+    expect(terminalOnlyResult.of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
+    expect(terminalOnlyResult.of('conversation.started')).toEqual([{ session_id: 'thread-1' }]);
+    expect(terminalOnlyResult.types.at(-1)).toBe('user.input.required');
   });
 
   it('causes no mismatch warning if it is the only stream', () => {
@@ -126,12 +126,12 @@ describe('a terminal that shows more than stdout', () => {
   it('is read alone with its lines of text: errors are reported, and count', () => {
     const retry = 'Attempt 1 failed with status 429. Retrying with backoff...';
     const fatal = 'An unexpected critical error occurred: [object Object]';
-    const alone = translateLines({ engine: 'gemini', pty: [retry, fatal], end: { exitCode: null } });
-    expect(alone.rasp('diagnostic.engine.error')).toMatchObject([{ retrying: true }, { retrying: false }]);
-    expect(alone.of('conversation.failed')).toMatchObject([{ error: { code: 'ENGINE_RUNTIME_ERROR' } }]);
-    expectCovered(alone.translator.coverage());
-    const beside = translateLines({ engine: 'gemini', stdout: ['Hello.'], pty: [fatal] });
-    expect(beside.rasp('diagnostic.engine.error')).toEqual([]);
+    const terminalOnlyResult = translateLines({ engine: 'gemini', pty: [retry, fatal], end: { exitCode: null } });
+    expect(terminalOnlyResult.rasp('diagnostic.engine.error')).toMatchObject([{ retrying: true }, { retrying: false }]);
+    expect(terminalOnlyResult.of('conversation.failed')).toMatchObject([{ error: { code: 'ENGINE_RUNTIME_ERROR' } }]);
+    expectCovered(terminalOnlyResult.translator.coverage());
+    const withStdout = translateLines({ engine: 'gemini', stdout: ['Hello.'], pty: [fatal] });
+    expect(withStdout.rasp('diagnostic.engine.error')).toEqual([]);
   });
 
   it.each(['codex', 'opencode', 'claude', 'qwen'] as const)('is noise if %s prints no record', (engine) => {
@@ -162,8 +162,11 @@ describe('a terminal that shows more than stdout', () => {
 
 describe('a terminal of another session', () => {
   it('is set aside as raw.pty, with a warning', () => {
-    const other = [codex.thread('other'), ...SCENARIO.slice(1)];
-    const { rasp, warnings, fcmp, translator } = translateLines({ stdout: SCENARIO, pty: showInTerminal(other) });
+    const otherSession = [codex.thread('other'), ...SCENARIO.slice(1)];
+    const { rasp, warnings, fcmp, translator } = translateLines({
+      stdout: SCENARIO,
+      pty: showInTerminal(otherSession),
+    });
     expect(rasp('raw.pty')).toHaveLength(SCENARIO.length + 2);
     expect(warnings).toEqual(['PTY_STREAM_MISMATCH']);
     expect(fcmp.filter(({ type }) => type !== 'diagnostic.warning')).toEqual(
@@ -181,7 +184,7 @@ describe('a terminal of another session', () => {
 });
 
 describe('long recordings', () => {
-  const long = [
+  const longScenario = [
     codex.thread(),
     ...Array.from({ length: 5000 }, (_, index) => codex.message(`message ${index}`)),
     codex.completed(),
@@ -190,7 +193,7 @@ describe('long recordings', () => {
   it('are merged in a bounded window if the streams are interleaved', () => {
     const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
     const emitted = [];
-    for (const [index, record] of long.entries()) {
+    for (const [index, record] of longScenario.entries()) {
       if (index % 1000 !== 7) emitted.push(...translator.push('stdout', toBytes([record])));
       emitted.push(...translator.push('pty', toBytes([`${JSON.stringify(record)}\r`])));
     }
@@ -204,7 +207,10 @@ describe('long recordings', () => {
   });
 
   it('are merged if the terminal comes after stdout', () => {
-    const { of, warnings, translator } = translateLines({ stdout: omit(long, 4000), pty: showInTerminal(long) });
+    const { of, warnings, translator } = translateLines({
+      stdout: omit(longScenario, 4000),
+      pty: showInTerminal(longScenario),
+    });
     expect(of('assistant.message.final')).toHaveLength(5000);
     expect(warnings).toEqual(['PTY_STREAM_MISMATCH']);
     expectCovered(translator.coverage());
@@ -226,12 +232,12 @@ describe('long recordings', () => {
 describe('any two streams of the same scenario', () => {
   it('produce ordered events with all messages of both, the same for every split', () => {
     const records = fc.array(fc.constantFrom(...SCENARIO, codex.message('x'), codex.message('y')), { maxLength: 12 });
-    const drops = fc.array(fc.nat(11), { maxLength: 5 });
+    const arbitraryDrops = fc.array(fc.nat(11), { maxLength: 5 });
     fc.assert(
       fc.property(
         records,
-        drops,
-        drops,
+        arbitraryDrops,
+        arbitraryDrops,
         fc.integer({ min: 1, max: 60 }),
         (scenario, lostByStdout, lostByTerminal, size) => {
           const stdout = toBytes(omit(scenario, ...lostByStdout));

@@ -5,7 +5,7 @@ import { EventWriter } from '../mapping/event-writer.js';
 import { readJson } from '../framing/segment-line.js';
 import type { Report } from '../engines/report.js';
 import { align } from './align.js';
-import { MainLines, takeOne, hashText } from './main-lines.js';
+import { MainLines, decrement, hashText } from './main-lines.js';
 
 /** Limits on the terminal's waiting frames and their bytes; beyond them, the oldest are reported. */
 const MAX_WAITING = 2048;
@@ -81,41 +81,41 @@ export class TerminalMerge {
 
   #settle(isFinal: boolean): void {
     this.#mayBeLost = false;
-    const before = this.#attempt.report.outcome;
+    const previousOutcome = this.#attempt.report.outcome;
     const records = this.#waiting.filter(({ kind }) => kind === 'json');
-    const { partners, others } = this.#pair(records);
+    const { partners, unpaired: unpaired } = this.#pair(records);
     const lastPaired = partners.findLastIndex((partner) => partner >= 0);
-    const settled = this.#countSettled(isFinal, records[lastPaired]);
+    const settledCount = this.#countSettled(isFinal, records[lastPaired]);
     let record = 0;
     const repeated: string[] = [];
-    for (const waiting of this.#waiting.slice(0, settled)) {
+    for (const waiting of this.#waiting.slice(0, settledCount)) {
       const isPaired = waiting.kind === 'json' && (partners[record++] ?? -1) >= 0;
       this.#waitingBytes -= waiting.bytes;
       this.#hasPartner ||= isPaired;
       if (isPaired) continue;
-      if (waiting.kind === 'json' && takeOne(others, waiting.key)) repeated.push(waiting.key);
+      if (waiting.kind === 'json' && decrement(unpaired, waiting.key)) repeated.push(waiting.key);
       else if (!this.#isSkipped(waiting)) this.#emit(waiting);
     }
-    this.#waiting = this.#waiting.slice(settled);
+    this.#waiting = this.#waiting.slice(settledCount);
     this.main.drop((partners[lastPaired] ?? -1) + 1, new Set(partners));
     for (const key of repeated) this.main.takeSkipped(key);
     // Without other streams, the terminal's records are in order, and their outcome is the attempt's outcome.
     if (this.main.isEmpty) return;
     // Restored records are reported late, so their outcome must not replace the outcome of later records.
     const isComplete = isFinal && this.#tally.hasRestored && !this.main.hasRecords;
-    this.#attempt.report.outcome = isComplete ? this.#shadow.report.outcome : before;
+    this.#attempt.report.outcome = isComplete ? this.#shadow.report.outcome : previousOutcome;
   }
 
   /** Pairs these records with the streams' records (-1: no partner) and counts the streams' unpaired records by key. */
   #pair(records: readonly WaitingFrame[]): {
     readonly partners: readonly number[];
-    readonly others: Map<string, number>;
+    readonly unpaired: Map<string, number>;
   } {
     // Equal lines of another session are not repeats.
-    if (!this.#isSameSession()) return { partners: [], others: new Map() };
+    if (!this.#isSameSession()) return { partners: [], unpaired: new Map() };
     const keys = records.map(({ key }) => key);
     const partners = align(this.main.getWindow(), keys);
-    return { partners, others: this.main.countOthers(new Set(partners)) };
+    return { partners, unpaired: this.main.countUnpaired(new Set(partners)) };
   }
 
   /** Whether the streams printed this record before others that the terminal has already repeated. */

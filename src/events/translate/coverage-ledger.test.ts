@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { CoverageLedger } from './coverage-ledger.js';
 
 function reportCoverage(bytes: number, claims: readonly (readonly [number, number])[]) {
-  const account = new CoverageLedger();
-  account.receive(bytes);
-  for (const [from, to] of claims) account.claim(from, to);
-  return account.report();
+  const ledger = new CoverageLedger();
+  ledger.receive(bytes);
+  for (const [from, to] of claims) ledger.claim(from, to);
+  return ledger.report();
 }
 
 describe('the coverage of a stream', () => {
@@ -81,8 +81,8 @@ describe('the coverage of a stream', () => {
         expect(unclaimed.reduce((sum, [from, to]) => sum + to - from, 0)).toBe(
           counts.filter((count) => count === 0).length,
         );
-        const twice = counts.reduce((sum, count) => sum + Math.max(0, count - 1), 0);
-        expect(doubled.reduce((sum, [from, to]) => sum + to - from, 0)).toBe(twice);
+        const doubledBytes = counts.reduce((sum, count) => sum + Math.max(0, count - 1), 0);
+        expect(doubled.reduce((sum, [from, to]) => sum + to - from, 0)).toBe(doubledBytes);
       }),
     );
   });

@@ -24,14 +24,14 @@ export class CoverageLedger {
 
   report(): StreamCoverage {
     const unclaimed: ByteRange[] = [];
-    let reached = 0;
+    let covered = 0;
     let claimed = 0;
     for (const [from, to] of this.#claimed) {
-      if (from > reached) unclaimed.push([reached, from]);
+      if (from > covered) unclaimed.push([covered, from]);
       claimed += to - from;
-      reached = to;
+      covered = to;
     }
-    if (reached < this.#bytes) unclaimed.push([reached, this.#bytes]);
+    if (covered < this.#bytes) unclaimed.push([covered, this.#bytes]);
     return { bytes: this.#bytes, claimed, unclaimed, doubled: [...this.#doubled] };
   }
 
@@ -50,6 +50,6 @@ export class CoverageLedger {
       }
     }
     merged.push([start, end]);
-    this.#claimed = merged.toSorted((one, other) => one[0] - other[0]);
+    this.#claimed = merged.toSorted((left, right) => left[0] - right[0]);
   }
 }

@@ -50,8 +50,8 @@ export class DetectingTranslator {
   }
 
   peek(): Omit<Drained, 'events'> {
-    const nothing = { doneMarker: false, endSignal: null, runtimeError: null, sessionId: null, usage: null };
-    return this.#translator?.peek() ?? nothing;
+    const emptyState = { doneMarker: false, endSignal: null, runtimeError: null, sessionId: null, usage: null };
+    return this.#translator?.peek() ?? emptyState;
   }
 
   end(end: AttemptEnd, atMs: number): Emitted[] {
@@ -81,7 +81,7 @@ export class DetectingTranslator {
     const translator = new StreamTranslator(engine ?? this.#fallback, this.#engines, start);
     const emitted: Emitted[] = [];
     for (const { stream, bytes, atMs } of this.#held) {
-      for (const one of translator.push(stream, bytes, atMs)) emitted.push(one);
+      for (const item of translator.push(stream, bytes, atMs)) emitted.push(item);
     }
     this.#held = [];
     this.#translator = translator;
@@ -95,7 +95,7 @@ export class DetectingTranslator {
 }
 
 /** A single frame with at least this confidence is sufficient. */
-const SURE = 0.9;
+const SURE_CONFIDENCE = 0.9;
 /** Below this confidence, no engine is detected. */
 const MIN_SCORE = 0.3;
 /** Limits on the examined bytes and frames; beyond them, the best match is used. */
@@ -125,7 +125,7 @@ class EngineDetector {
 
   /** Whether more bytes would not change the result. */
   get isSettled(): boolean {
-    return this.#bestScore >= SURE || this.#bytes > MAX_BYTES || this.#frames > MAX_FRAMES;
+    return this.#bestScore >= SURE_CONFIDENCE || this.#bytes > MAX_BYTES || this.#frames > MAX_FRAMES;
   }
 
   /** The best match so far, or null. */

@@ -210,7 +210,7 @@ export class StreamTranslator {
 }
 
 /** With at least this confidence, a value counts as another agent's output. */
-const SURE = 0.9;
+const SURE_CONFIDENCE = 0.9;
 
 /** The number of values to examine. */
 const MAX_VALUES = 200;
@@ -240,6 +240,6 @@ class EngineMismatch {
       return;
     }
     this.#remaining -= 1;
-    this.#other ??= this.#engines.find((engine) => engine.detect(value) >= SURE) ?? null;
+    this.#other ??= this.#engines.find((engine) => engine.detect(value) >= SURE_CONFIDENCE) ?? null;
   }
 }

@@ -11,7 +11,7 @@ type Line = readonly ['>' | '<', object | string];
 const encoder = new TextEncoder();
 
 /** Translates a conversation: `>` marks messages to the agent, `<` messages from it. */
-function converse(lines: readonly Line[], options: { readonly sessionId?: string } = {}) {
+function translateConversation(lines: readonly Line[], options: { readonly sessionId?: string } = {}) {
   const translator = createTranslator({
     engine: 'acp',
     runId: 'r',
@@ -42,33 +42,33 @@ const START: readonly Line[] = [
 
 const END: Line = ['<', { id: 2, result: { stopReason: 'end_turn' } }];
 
-const update = (fields: object): Line => [
+const sendUpdate = (fields: object): Line => [
   '<',
   { method: 'session/update', params: { sessionId: 's1', update: fields } },
 ];
-const say = (text: string, fields: object = {}): Line =>
-  update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, ...fields });
+const sendMessage = (text: string, fields: object = {}): Line =>
+  sendUpdate({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, ...fields });
 
 const OPTIONS = [
   { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
   { optionId: 'no', name: 'Deny', kind: 'reject_once' },
 ];
-const ask = (
+const requestPermission = (
   id: number | string,
   toolCall: object = { toolCallId: 'c1', title: 'Write a.txt', kind: 'edit' },
 ): Line => ['<', { id, method: 'session/request_permission', params: { sessionId: 's1', toolCall, options: OPTIONS } }];
-const answer = (id: number | string, optionId: string, meta: object = {}): Line => [
+const sendAnswer = (id: number | string, optionId: string, meta: object = {}): Line => [
   '>',
   { id, result: { outcome: { outcome: 'selected', optionId }, _meta: { sluice: meta } } },
 ];
 
 describe('a turn', () => {
   it('joins the chunks of a message until another one or the end of the turn', () => {
-    const { of } = converse([
+    const { of } = translateConversation([
       ...START,
-      say('Do', { messageId: 'a' }),
-      say('ne.', { messageId: 'a' }),
-      say('Next', { messageId: 'b' }),
+      sendMessage('Do', { messageId: 'a' }),
+      sendMessage('ne.', { messageId: 'a' }),
+      sendMessage('Next', { messageId: 'b' }),
       END,
     ]);
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['Done.', 'Next']);
@@ -76,7 +76,11 @@ describe('a turn', () => {
   });
 
   it('has failed if the agent stops for another reason', () => {
-    const { of } = converse([...START, say('I will not.'), ['<', { id: 2, result: { stopReason: 'refusal' } }]]);
+    const { of } = translateConversation([
+      ...START,
+      sendMessage('I will not.'),
+      ['<', { id: 2, result: { stopReason: 'refusal' } }],
+    ]);
     expect(of('conversation.failed')).toMatchObject([
       { error: { code: 'ENGINE_RUNTIME_ERROR', message: 'The agent refused to continue (refusal).' } },
     ]);
@@ -84,7 +88,7 @@ describe('a turn', () => {
 
   it('has failed if the agent responds with an error, whose reason is kept', () => {
     const error = { code: -32_000, message: 'Authentication required', data: { details: 'no key' } };
-    const { of } = converse([...START, ['<', { id: 2, error }]]);
+    const { of } = translateConversation([...START, ['<', { id: 2, error }]]);
     expect(of('diagnostic.warning')[0]).toMatchObject({ code: 'ENGINE_AUTH_HINT' });
     expect(of('conversation.failed')).toMatchObject([
       { error: { message: 'The agent refused session/prompt: Authentication required: no key' } },
@@ -92,15 +96,15 @@ describe('a turn', () => {
   });
 
   it('has not failed because of credentials if only an earlier request was refused', () => {
-    const refused: readonly Line[] = [
+    const rejectedPrompt: readonly Line[] = [
       ['>', { id: 9, method: 'authenticate', params: { methodId: 'key' } }],
       ['<', { id: 9, error: { code: -32_000, message: 'Already logged in' } }],
     ];
-    const { of, warnings } = converse([
+    const { of, warnings } = translateConversation([
       ...START.slice(0, 2),
-      ...refused,
+      ...rejectedPrompt,
       ...START.slice(2),
-      say('I will not.'),
+      sendMessage('I will not.'),
       ['<', { id: 2, result: { stopReason: 'refusal' } }],
     ]);
     expect(warnings).toContain('ENGINE_AUTH_HINT');
@@ -109,10 +113,10 @@ describe('a turn', () => {
 
   it('has the usage of its steps if the agent reports it, without the usage of the turn', () => {
     const usage = { inputTokens: 5, outputTokens: 1 };
-    const { of } = converse([
+    const { of } = translateConversation([
       ...START,
-      say('', { _meta: { usage } }),
-      say('ok', { _meta: { usage } }),
+      sendMessage('', { _meta: { usage } }),
+      sendMessage('ok', { _meta: { usage } }),
       ['<', { id: 2, result: { stopReason: 'end_turn', usage: { inputTokens: 10, outputTokens: 2 } } }],
     ]);
     expect(of('conversation.completed')).toMatchObject([{ usage: { input_tokens: 10, output_tokens: 2 } }]);
@@ -120,8 +124,8 @@ describe('a turn', () => {
 
   it('adds the cost that the session reports', () => {
     const cost = (amount: number) =>
-      update({ sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount, currency: 'USD' } });
-    const { of } = converse([
+      sendUpdate({ sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount, currency: 'USD' } });
+    const { of } = translateConversation([
       ...START,
       cost(0.25),
       cost(0.5),
@@ -131,22 +135,22 @@ describe('a turn', () => {
   });
 
   it('shows the plan', () => {
-    const { of } = converse([
+    const { of } = translateConversation([
       ...START,
-      update({ sessionUpdate: 'plan', entries: [{ content: 'Look', status: 'in_progress', priority: 'high' }] }),
+      sendUpdate({ sessionUpdate: 'plan', entries: [{ content: 'Look', status: 'in_progress', priority: 'high' }] }),
       END,
     ]);
     expect(of('assistant.plan')).toEqual([{ entries: [{ content: 'Look', status: 'in_progress', priority: 'high' }] }]);
   });
 
   it('that is resumed does not report the history again', () => {
-    const { of, fcmp } = converse(
+    const { of, fcmp } = translateConversation(
       [
         ['>', { id: 1, method: 'session/load', params: { sessionId: 's1', cwd: '/w', mcpServers: [] } }],
-        say('Old answer.'),
+        sendMessage('Old answer.'),
         ['<', { id: 1, result: null }],
         ['>', { id: 2, method: 'session/prompt', params: { sessionId: 's1', prompt: [] } }],
-        say('New answer.'),
+        sendMessage('New answer.'),
         END,
       ],
       { sessionId: 's1' },
@@ -165,7 +169,12 @@ describe('a permission request', () => {
       content: [{ type: 'diff', path: 'a.txt', oldText: null, newText: 'x' }],
       locations: [{ path: 'a.txt' }],
     };
-    const { of } = converse([...START, ask(7, call), answer(7, 'yes', { by: 'rule', why: 'docs are free' }), END]);
+    const { of } = translateConversation([
+      ...START,
+      requestPermission(7, call),
+      sendAnswer(7, 'yes', { by: 'rule', why: 'docs are free' }),
+      END,
+    ]);
     expect(of('permission.required')).toEqual([
       {
         interaction_id: 'px_1_1',
@@ -186,7 +195,12 @@ describe('a permission request', () => {
   });
 
   it('that was denied ends its call, if the agent does not', () => {
-    const { of } = converse([...START, ask(0), answer(0, 'no', { by: 'person', who: 'ann', why: 'not now' }), END]);
+    const { of } = translateConversation([
+      ...START,
+      requestPermission(0),
+      sendAnswer(0, 'no', { by: 'person', who: 'ann', why: 'not now' }),
+      END,
+    ]);
     expect(of('assistant.tool_call').map(({ status, error }) => [status, error])).toEqual([
       ['started', undefined],
       ['failed', 'Permission denied: not now'],
@@ -194,16 +208,21 @@ describe('a permission request', () => {
   });
 
   it('is denied by an answer without an option', () => {
-    const { of } = converse([...START, ask(0), ['>', { id: 0, result: { outcome: { outcome: 'cancelled' } } }], END]);
+    const { of } = translateConversation([
+      ...START,
+      requestPermission(0),
+      ['>', { id: 0, result: { outcome: { outcome: 'cancelled' } } }],
+      END,
+    ]);
     expect(of('permission.replied')).toMatchObject([{ decision: 'deny', option_id: 'cancelled' }]);
   });
 
   it('causes a warning if its id is already in use', () => {
-    const { of, warnings } = converse([
+    const { of, warnings } = translateConversation([
       ...START,
-      ask('x'),
-      ask('x', { toolCallId: 'c2', title: 't' }),
-      answer('x', 'no'),
+      requestPermission('x'),
+      requestPermission('x', { toolCallId: 'c2', title: 't' }),
+      sendAnswer('x', 'no'),
       END,
     ]);
     expect(of('permission.required').map(({ interaction_id: id }) => id)).toEqual(['px_1_1', 'px_1_2']);
@@ -211,7 +230,7 @@ describe('a permission request', () => {
   });
 
   it('without a tool call is kept as raw', () => {
-    const { of, warnings } = converse([
+    const { of, warnings } = translateConversation([
       ...START,
       ['<', { id: 0, method: 'session/request_permission', params: {} }],
       END,
@@ -231,12 +250,12 @@ describe('a tool call', () => {
       status: 'pending',
       rawInput: {},
     };
-    const { of } = converse([
+    const { of } = translateConversation([
       ...START,
-      update(call),
-      update({ ...call, rawInput: { path: 'a' } }),
-      update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed', rawOutput: 'ok' }),
-      update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' }),
+      sendUpdate(call),
+      sendUpdate({ ...call, rawInput: { path: 'a' } }),
+      sendUpdate({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed', rawOutput: 'ok' }),
+      sendUpdate({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' }),
       END,
     ]);
     expect(of('assistant.tool_call')).toEqual([
@@ -246,11 +265,11 @@ describe('a tool call', () => {
   });
 
   it('ends under its name, without a second start, even after thousands of later calls', () => {
-    const open = (id: number): Line => update({ sessionUpdate: 'tool_call', toolCallId: `c${id}`, kind: 'read' });
-    const { of, warnings } = converse([
+    const open = (id: number): Line => sendUpdate({ sessionUpdate: 'tool_call', toolCallId: `c${id}`, kind: 'read' });
+    const { of, warnings } = translateConversation([
       ...START,
       ...Array.from({ length: 4097 }, (_, id) => open(id)),
-      update({ sessionUpdate: 'tool_call_update', toolCallId: 'c0', status: 'completed' }),
+      sendUpdate({ sessionUpdate: 'tool_call_update', toolCallId: 'c0', status: 'completed' }),
       END,
     ]);
     expect(of('assistant.tool_call').filter(({ tool_call_id: id }) => id === 'c0')).toEqual([
@@ -263,9 +282,9 @@ describe('a tool call', () => {
 
   it('that failed has the reason', () => {
     const content = [{ type: 'content', content: { type: 'text', text: 'no such file' } }];
-    const { of } = converse([
+    const { of } = translateConversation([
       ...START,
-      update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', kind: 'read', status: 'failed', content }),
+      sendUpdate({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', kind: 'read', status: 'failed', content }),
       END,
     ]);
     expect(of('assistant.tool_call')).toMatchObject([
@@ -276,9 +295,9 @@ describe('a tool call', () => {
 
   it('keeps images unchanged', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
-    const { of } = converse([
+    const { of } = translateConversation([
       ...START,
-      update({
+      sendUpdate({
         sessionUpdate: 'tool_call_update',
         toolCallId: 'c1',
         kind: 'read',
@@ -293,20 +312,26 @@ describe('a tool call', () => {
 
 describe('an agent that violates the protocol', () => {
   it('has its second response to a request reported as raw', () => {
-    const { of, warnings } = converse([...START, say('ok'), END, END]);
+    const { of, warnings } = translateConversation([...START, sendMessage('ok'), END, END]);
     expect(of('conversation.completed')).toHaveLength(1);
     expect(warnings).toEqual(['MALFORMED_RECORD']);
   });
 
   it('has output that is not a message reported as raw', () => {
-    const { of, warnings } = converse([...START, ['<', 'Loading…'], ['<', '{"hello":1}'], say('ok'), END]);
+    const { of, warnings } = translateConversation([
+      ...START,
+      ['<', 'Loading…'],
+      ['<', '{"hello":1}'],
+      sendMessage('ok'),
+      END,
+    ]);
     expect(of('raw.stdout')).toHaveLength(2);
     expect(warnings).toEqual(['UNPARSED_CONTENT_FELL_BACK_TO_RAW', 'UNKNOWN_EVENT_TYPE']);
   });
 });
 
 it('a conversation is read from stdout alone by the shape of the responses', () => {
-  const { of } = converse([...START.filter(([direction]) => direction === '<'), say('ok'), END]);
+  const { of } = translateConversation([...START.filter(([direction]) => direction === '<'), sendMessage('ok'), END]);
   expect(of('conversation.started')).toMatchObject([{ session_id: 's1' }]);
   expect(of('assistant.message.final')).toMatchObject([{ text: 'ok' }]);
 });

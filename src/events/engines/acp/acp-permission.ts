@@ -1,5 +1,5 @@
 import { getArray, getField, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
-import type { PermissionAnswer, PermissionOption, PermissionQuestion } from '../report.js';
+import type { PermissionAnswer, PermissionOption, PermissionRequest } from '../report.js';
 import { readCall } from './acp-tool-call.js';
 import type { RpcMessage } from '../json-rpc.js';
 import { getResultFields } from '../json-rpc.js';
@@ -13,7 +13,7 @@ const MAX_OPTIONS = 32;
 const KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
 
 /** Reads a `session/request_permission`; null if it does not name its tool call. */
-export function readPermissionRequest(params: object): PermissionQuestion | null {
+export function readPermissionRequest(params: object): PermissionRequest | null {
   const call = getObject(params, 'toolCall');
   const id = call === null ? null : getName(call, 'toolCallId');
   if (call === null || id === null) return null;

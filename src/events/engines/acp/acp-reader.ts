@@ -218,10 +218,10 @@ class AcpReader implements Reader {
     const detail = getField(error, 'data');
     const reason = readErrorReason(detail);
     const text = reason === null || message.includes(reason) ? message : `${message}: ${reason}`;
-    const isAuth = getField(error, 'code') === AUTH_REQUIRED;
+    const isAuthError = getField(error, 'code') === AUTH_REQUIRED;
     this.#report.engineError({
       message: `The agent refused ${method}: ${text}`,
-      ...(isAuth ? { code: 'ENGINE_AUTH_HINT' as const } : undefined),
+      ...(isAuthError ? { code: 'ENGINE_AUTH_HINT' as const } : undefined),
       detail: { code: getField(error, 'code'), data: detail },
     });
     if (!OPTIONAL_METHODS.has(method)) this.#report.runtimeError(`The agent refused ${method}: ${text}`);

@@ -33,12 +33,12 @@ export function readCall(id: string, call: object): ToolReport {
  */
 function readName(id: string, call: object): string | null {
   const meta = getObject(call, '_meta');
-  const claude = meta === null ? null : getObject(meta, 'claudeCode');
-  const named =
+  const claudeMeta = meta === null ? null : getObject(meta, 'claudeCode');
+  const toolName =
     getName(call, 'name') ??
     (meta === null ? null : getName(meta, 'toolName')) ??
-    (claude === null ? null : getName(claude, 'toolName'));
-  if (named !== null) return named;
+    (claudeMeta === null ? null : getName(claudeMeta, 'toolName'));
+  if (toolName !== null) return toolName;
   const [, nameInId] = GEMINI_ID.exec(id) ?? [];
   if (nameInId !== undefined) return nameInId;
   const kind = getName(call, 'kind');
@@ -79,9 +79,9 @@ export function readOutput(call: object): unknown {
   if (output !== null && output !== undefined) return output;
   const blocks = getArray(call, 'content').filter((block) => isRecord(block) && getField(block, 'type') === 'content');
   const contents = blocks.map((block) => (isRecord(block) ? getObject(block, 'content') : null));
-  const texts = contents.map((content) => (content === null ? null : getString(content, 'text')));
+  const strings = contents.map((content) => (content === null ? null : getString(content, 'text')));
   if (blocks.length === 0) return undefined;
-  return texts.every((text) => text !== null) ? texts.join('') : contents;
+  return strings.every((text) => text !== null) ? strings.join('') : contents;
 }
 
 /** Reads the exit code of a command, if the agent reports it: Codex in `_meta`, OpenCode in its output. */

@@ -104,9 +104,9 @@ export class AcpUpdates {
   completeUsage(turn: Usage | null): Usage | null {
     const cost = this.#cost === null ? null : Math.max(0, this.#cost - this.#chargedCost);
     if (this.#cost !== null) this.#chargedCost = this.#cost;
-    const counted = this.#hasStepUsage ? null : turn;
-    if (cost === null || cost === 0) return counted;
-    return { ...(counted ?? { scope: 'turn', input_tokens: 0, output_tokens: 0 }), cost };
+    const turnUsage = this.#hasStepUsage ? null : turn;
+    if (cost === null || cost === 0) return turnUsage;
+    return { ...(turnUsage ?? { scope: 'turn', input_tokens: 0, output_tokens: 0 }), cost };
   }
 
   #readText(kind: OpenText['kind'], update: object, frame: JsonFrame): void {
@@ -123,7 +123,7 @@ export class AcpUpdates {
     if (text === null) return report.status({ status: `${kind} block`, detail: content });
     if (text === '') return usage === null ? report.status({ status: `empty ${kind} chunk` }) : undefined;
     const key = getName(update, 'messageId');
-    if (this.#openText !== null && !continues(this.#openText, kind, key)) this.close(frame);
+    if (this.#openText !== null && !isContinuation(this.#openText, kind, key)) this.close(frame);
     this.#openText ??= { kind, key, id: this.#nextId(kind, key), first: frame, last: frame, text: '' };
     const open = this.#openText;
     open.last = frame;
@@ -151,9 +151,9 @@ export class AcpUpdates {
     const call = readCall(id, update);
     const status = getName(update, 'status');
     if (status === 'completed' || status === 'failed') {
-      const isKnown = this.#open.has(id);
+      const isOpen = this.#open.has(id);
       this.#end(id);
-      const ended = { ...call, output: readOutput(update), exitCode: readExitCode(update), startDerived: !isKnown };
+      const ended = { ...call, output: readOutput(update), exitCode: readExitCode(update), startDerived: !isOpen };
       if (status === 'completed') report.toolCompleted(ended);
       else report.toolFailed({ ...ended, error: readFailure(update) });
       return;
@@ -185,6 +185,6 @@ function addBounded(calls: Set<string>, id: string): void {
 /**
  * Whether a chunk continues the open message or thought: chunks belong together until the agent names another message.
  */
-function continues(open: OpenText, kind: OpenText['kind'], key: string | null): boolean {
+function isContinuation(open: OpenText, kind: OpenText['kind'], key: string | null): boolean {
   return open.kind === kind && (key === null || open.key === null || key === open.key);
 }

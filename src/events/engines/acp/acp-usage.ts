@@ -9,18 +9,18 @@ export function readUsage(usage: object | null, scope: Usage['scope']): Usage | 
   const input = usage === null ? null : getCount(usage, 'inputTokens');
   const output = usage === null ? null : getCount(usage, 'outputTokens');
   if (usage === null || input === null || output === null) return null;
-  const cached = getCount(usage, 'cachedReadTokens');
-  const written = getCount(usage, 'cachedWriteTokens');
-  const thought = getCount(usage, 'thoughtTokens');
+  const cacheRead = getCount(usage, 'cachedReadTokens');
+  const cacheWrite = getCount(usage, 'cachedWriteTokens');
+  const reasoning = getCount(usage, 'thoughtTokens');
   const total = getCount(usage, 'totalTokens');
   const cost = getNumber(usage, 'cost');
   return {
     scope,
     input_tokens: input,
     output_tokens: output,
-    ...(cached === null ? undefined : { cached_input_tokens: cached }),
-    ...(written === null ? undefined : { cache_write_tokens: written }),
-    ...(thought === null ? undefined : { reasoning_tokens: thought }),
+    ...(cacheRead === null ? undefined : { cached_input_tokens: cacheRead }),
+    ...(cacheWrite === null ? undefined : { cache_write_tokens: cacheWrite }),
+    ...(reasoning === null ? undefined : { reasoning_tokens: reasoning }),
     ...(total === null ? undefined : { total_tokens: total }),
     ...(cost === null || cost < 0 ? undefined : { cost }),
   };

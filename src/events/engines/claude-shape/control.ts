@@ -1,6 +1,6 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
 import { getArray, getField, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
-import type { PermissionAnswer, PermissionOption, PermissionQuestion, Report } from '../report.js';
+import type { PermissionAnswer, PermissionOption, PermissionRequest, Report } from '../report.js';
 
 /*
  * The control records of `--input-format stream-json`: requests and responses from both sides, interleaved with the conversation's records.
@@ -61,7 +61,7 @@ const OPTIONS: readonly PermissionOption[] = [
 ];
 
 /** Reads a `can_use_tool` request; null if it does not name the tool. */
-export function readToolQuestion({ id, subtype, request }: ControlRequest): PermissionQuestion | null {
+export function readToolPermissionRequest({ id, subtype, request }: ControlRequest): PermissionRequest | null {
   const name = getName(request, 'tool_name');
   if (subtype !== 'can_use_tool' || name === null) return null;
   const input = getObject(request, 'input') ?? {};
@@ -130,7 +130,7 @@ export class ControlRecords {
   readPrinted(record: object): boolean {
     const report = this.#report;
     const request = readControlRequest(record);
-    const question = request === null ? null : readToolQuestion(request);
+    const question = request === null ? null : readToolPermissionRequest(request);
     if (request !== null && question !== null) {
       report.keepRest(request.request, USED_FIELDS, 'request');
       // The request's other fields become this event's detail.
@@ -148,10 +148,10 @@ export class ControlRecords {
       report.status({ status: `control_request ${request.subtype}`, detail: request.request });
       return true;
     }
-    const withdrawn = readWithdrawal(record);
-    const interaction = withdrawn === null ? undefined : this.#interactions.get(withdrawn);
-    if (withdrawn === null || interaction === undefined) return false;
-    this.#interactions.delete(withdrawn);
+    const withdrawnId = readWithdrawal(record);
+    const interaction = withdrawnId === null ? undefined : this.#interactions.get(withdrawnId);
+    if (withdrawnId === null || interaction === undefined) return false;
+    this.#interactions.delete(withdrawnId);
     const why = 'The agent withdrew its permission request.';
     report.permissionReplied(interaction, { decision: 'deny', optionId: 'deny', by: 'rule', why });
     return true;

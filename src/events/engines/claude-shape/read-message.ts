@@ -23,7 +23,7 @@ export function readAssistant(record: object, conversation: Conversation): void 
   if (getBoolean(record, 'isReplay') === true) return report.status({ status: 'assistant', reason: 'replay' });
   if (parent === null) conversation.continueTurn();
   const id = getName(message, 'id');
-  const isNew = conversation.getSpeaker(parent).noteMessage(id);
+  const isNew = conversation.getSpeaker(parent).setMessage(id);
   const usage = readMessageUsage(message, isNew, conversation);
   report.keepRest(message, USED_MESSAGE_FIELDS, 'message');
   report.step({ model: getName(message, 'model'), usage });
@@ -135,8 +135,8 @@ function readCallEnd(
   conversation.endCall(id);
   const output = getField(block, 'content');
   const error = findFailure(block, output);
-  const changed = diff.length === 0 ? undefined : { diff };
-  if (error === null) report.toolCompleted({ id, output, parent, ...changed });
+  const diffFields = diff.length === 0 ? undefined : { diff };
+  if (error === null) report.toolCompleted({ id, output, parent, ...diffFields });
   else report.toolFailed({ id, output, parent, error });
 }
 
@@ -190,8 +190,8 @@ function findFailure(block: object, output: unknown): string | null {
 function joinText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
-  const texts = content.filter(isRecord).map((block) => getString(block, 'text'));
-  return texts.filter((text) => text !== null).join('\n');
+  const strings = content.filter(isRecord).map((block) => getString(block, 'text'));
+  return strings.filter((text) => text !== null).join('\n');
 }
 
 /** Reads the blocks of a message; a bare string counts as one block. */

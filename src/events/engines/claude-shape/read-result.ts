@@ -132,15 +132,15 @@ export function readUsage(
   const input = getCount(usage, 'input_tokens');
   const output = getCount(usage, 'output_tokens');
   if (input === null && output === null) return null;
-  const cached = getCount(usage, 'cache_read_input_tokens');
-  const written = getCount(usage, 'cache_creation_input_tokens');
+  const cacheRead = getCount(usage, 'cache_read_input_tokens');
+  const cacheWrite = getCount(usage, 'cache_creation_input_tokens');
   return {
     scope,
-    input_tokens: (input ?? 0) + (inputIncludesCache ? 0 : (cached ?? 0) + (written ?? 0)),
+    input_tokens: (input ?? 0) + (inputIncludesCache ? 0 : (cacheRead ?? 0) + (cacheWrite ?? 0)),
     output_tokens: output ?? 0,
     ...omitMissing({
-      cached_input_tokens: cached,
-      cache_write_tokens: written,
+      cached_input_tokens: cacheRead,
+      cache_write_tokens: cacheWrite,
       reasoning_tokens: getCount(getObject(usage, 'output_tokens_details') ?? {}, 'thinking_tokens'),
       total_tokens: getCount(usage, 'total_tokens'),
       cost: cost === undefined || cost === null || cost < 0 ? null : cost,

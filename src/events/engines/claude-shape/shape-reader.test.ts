@@ -8,7 +8,7 @@ import {
   init,
   messageStart,
   messageStop,
-  pieces,
+  streamBlock,
   result,
   streamEvent,
   system,
@@ -46,7 +46,7 @@ describe('messages', () => {
     const translated = read(
       init(),
       messageStart(),
-      ...pieces(text('Hello'), ['Hel', 'lo']),
+      ...streamBlock(text('Hello'), ['Hel', 'lo']),
       assistant([text('Hello')]),
       blockStop(),
       messageStop(),
@@ -61,7 +61,7 @@ describe('messages', () => {
     const translated = read(
       init(),
       messageStart(),
-      ...pieces(text('Hello'), ['Hello']),
+      ...streamBlock(text('Hello'), ['Hello']),
       blockStop(),
       messageStop(),
       assistant([text('Hello')]),
@@ -74,9 +74,9 @@ describe('messages', () => {
     const translated = read(
       init(),
       messageStart('a'),
-      ...pieces(text('One'), ['On', 'e']),
+      ...streamBlock(text('One'), ['On', 'e']),
       messageStart('b'),
-      ...pieces(text('Two'), ['Two']),
+      ...streamBlock(text('Two'), ['Two']),
     );
     expect(finals(translated)).toEqual(['One', 'Two']);
   });
@@ -93,14 +93,16 @@ describe('messages', () => {
         const records = messages.flatMap((blocks, index) => [
           messageStart(`msg_${index}`),
           ...blocks.flatMap(({ words, isThought, cut, order }) => {
-            const one = isThought ? thinking(words) : text(words);
-            const whole = assistant([one], { id: `msg_${index}` });
-            const start = pieces(
-              one,
+            const block = isThought ? thinking(words) : text(words);
+            const fullBlock = assistant([block], { id: `msg_${index}` });
+            const start = streamBlock(
+              block,
               [words.slice(0, cut), words.slice(cut)].filter((piece) => piece !== ''),
             );
-            if (order === 'no pieces') return [whole];
-            return order === 'whole before stop' ? [...start, whole, blockStop()] : [...start, blockStop(), whole];
+            if (order === 'no pieces') return [fullBlock];
+            return order === 'whole before stop'
+              ? [...start, fullBlock, blockStop()]
+              : [...start, blockStop(), fullBlock];
           }),
           messageStop(),
         ]);
@@ -170,7 +172,7 @@ describe('thoughts', () => {
     const translated = read(
       init(),
       messageStart(),
-      ...pieces(thinking('Hm. So.'), ['Hm.', ' So.']),
+      ...streamBlock(thinking('Hm. So.'), ['Hm.', ' So.']),
       assistant([thinking('Hm. So.')]),
     );
     expect(translated.of('assistant.reasoning')).toEqual([
@@ -314,7 +316,7 @@ describe('sub-agents', () => {
   it('are closed when the turn ends', () => {
     const translated = read(
       init(),
-      ...pieces(text('Inner'), ['Inner'], { parent: 'task' }),
+      ...streamBlock(text('Inner'), ['Inner'], { parent: 'task' }),
       result({ result: 'Outer.' }),
     );
     expect(finals(translated)).toEqual(['Inner', 'Outer.']);
@@ -327,8 +329,8 @@ describe('sub-agents', () => {
       init(),
       messageStart('a', one),
       messageStart('b', two),
-      ...pieces(text('First'), ['Fi'], one),
-      ...pieces(text('Second'), ['Sec'], two),
+      ...streamBlock(text('First'), ['Fi'], one),
+      ...streamBlock(text('Second'), ['Sec'], two),
       streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'rst' } }, one),
       streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'ond' } }, two),
       assistant([text('Second')], { ...two, id: 'b' }),
@@ -476,12 +478,17 @@ describe('the end', () => {
   });
 
   it('completes a message of which only the beginning arrived', () => {
-    const translated = read(init(), messageStart(), ...pieces(text('Hello'), ['Hel']), result({ result: 'Hello' }));
+    const translated = read(
+      init(),
+      messageStart(),
+      ...streamBlock(text('Hello'), ['Hel']),
+      result({ result: 'Hello' }),
+    );
     expect(finals(translated)).toEqual(['Hello']);
   });
 
   it('leaves no message open', () => {
-    const translated = read(init(), messageStart(), ...pieces(text('Hello'), ['Hel']), result({ is_error: true }));
+    const translated = read(init(), messageStart(), ...streamBlock(text('Hello'), ['Hel']), result({ is_error: true }));
     expect(finals(translated)).toEqual(['Hel']);
   });
 });
@@ -499,8 +506,8 @@ describe('a document', () => {
   });
 
   it('is reported as raw once, however much of it is unknown', () => {
-    const strangers = Array.from({ length: 50 }, (_, index) => ({ type: `new_${index}`, session_id: 's-1' }));
-    const translated = read(JSON.stringify([init(), ...strangers, 7, result({ result: 'Hi' })]));
+    const unknownRecords = Array.from({ length: 50 }, (_, index) => ({ type: `new_${index}`, session_id: 's-1' }));
+    const translated = read(JSON.stringify([init(), ...unknownRecords, 7, result({ result: 'Hi' })]));
     expect(translated.of('raw.stdout')).toHaveLength(1);
     expect(finals(translated)).toEqual(['Hi']);
     expect(translated.fcmp.find(({ type }) => type === 'assistant.message.final')?.meta.confidence).toBeUndefined();

@@ -23,7 +23,7 @@ import { readStreamEvent } from './read-stream-event.js';
 const TEXT_CONFIDENCE = 0.4;
 
 /** A field of every record: text that contains it is an incomplete record. */
-const TORN_RECORD = /"(?:session_id|uuid)"\s*:/u;
+const INCOMPLETE_RECORD = /"(?:session_id|uuid)"\s*:/u;
 
 /** Reads the output of Claude Code and similar CLIs: one record per line, a single document, or plain text. */
 export function createShapeReader(dialect: Dialect, report: Report): Reader {
@@ -34,10 +34,10 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
   let hasText = false;
 
   /** Handles the first record. With `json` the output is one document: a single result, or all records in an array. */
-  function noteFirstRecord(frame: JsonFrame, isDocument: boolean): void {
+  function startRecords(frame: JsonFrame, isDocument: boolean): void {
     if (hasRecords) return;
     hasRecords = true;
-    answer.ruleOut(frame);
+    answer.reject(frame);
     if (isDocument) report.parser(dialect.documentParser);
   }
 
@@ -60,22 +60,22 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
       const error = hasText && answer.isPossible ? null : dialect.readErrorDocument(value);
       if (error !== null) return reportFatalError(error, conversation);
       if (Array.isArray(value) && value.some((one) => isKnownRecord(dialect, one, hasRecords))) {
-        noteFirstRecord(frame, true);
+        startRecords(frame, true);
         for (const record of value) {
           if (isRecord(record)) readRecord(record);
           else report.unparsed('MALFORMED_RECORD', 'The array contains something other than records.');
         }
       } else if (isKnownRecord(dialect, value, hasRecords)) {
-        noteFirstRecord(frame, getString(value, 'type') === 'result');
+        startRecords(frame, getString(value, 'type') === 'result');
         if (frame.stream !== 'stdout' || !control.readPrinted(value)) readRecord(value);
       } else if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
       else report.unknownType(getString(value, 'type') ?? 'record without a type');
     },
     text(frame) {
       if (frame.stream === 'stdin') return report.unparsed();
-      if (frame.stream === 'stderr' || (frame.stream === 'pty' && !TORN_RECORD.test(frame.text)))
+      if (frame.stream === 'stderr' || (frame.stream === 'pty' && !INCOMPLETE_RECORD.test(frame.text)))
         return readLog(frame, conversation);
-      if (frame.problem !== null || TORN_RECORD.test(frame.text)) answer.ruleOut(frame);
+      if (frame.problem !== null || INCOMPLETE_RECORD.test(frame.text)) answer.reject(frame);
       if (frame.stream !== 'stdout' || !answer.isPossible) return report.unparsed();
       // In text mode, the CLI prints an error in place of its answer.
       const error = hasText ? null : dialect.readLogError(frame.text);
@@ -274,8 +274,8 @@ export function readShapeSession(value: object): string | null {
 
 function readRecordSession(record: object): string | null {
   const type = getString(record, 'type');
-  const isOther = type === null || (type === 'system' && getString(record, 'subtype') !== 'init');
-  return isOther || getName(record, 'parent_tool_use_id') !== null ? null : getName(record, 'session_id');
+  const isForeign = type === null || (type === 'system' && getString(record, 'subtype') !== 'init');
+  return isForeign || getName(record, 'parent_tool_use_id') !== null ? null : getName(record, 'session_id');
 }
 
 function hasSession(record: object): boolean {

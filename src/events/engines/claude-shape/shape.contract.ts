@@ -64,7 +64,7 @@ export function result(fields: object = {}, session = 's-1'): object {
 }
 
 /** Creates the stream events of one block, without its end. */
-export function pieces(block: Block, cut: readonly string[], options: Envelope = {}): readonly object[] {
+export function streamBlock(block: Block, cut: readonly string[], options: Envelope = {}): readonly object[] {
   const isText = block['type'] === 'text';
   const start = { type: 'content_block_start', index: 0, content_block: isText ? text('') : thinking('') };
   const deltas = cut.map((piece) => ({
@@ -87,7 +87,7 @@ export const messageStop = (options: Envelope = {}): object => streamEvent({ typ
 export function describeShapeRecordings(engine: EngineName, fixtures: URL): void {
   describe(`the recordings of ${engine}`, () => {
     const recordings = readFixtures(fixtures).map((fixture) => [fixture.name, fixture] as const);
-    const printed = recordings.filter(
+    const recordedOutputs = recordings.filter(
       ([name, { attempts }]) =>
         !name.endsWith('.text') && attempts.every(({ pushes }) => pushes.some(({ stream }) => stream === 'stdout')),
     );
@@ -97,14 +97,16 @@ export function describeShapeRecordings(engine: EngineName, fixtures: URL): void
       expect(translators.map((translator) => translator.drift())).toEqual(translators.map(() => null));
     });
 
-    it.each(printed)('are distinguished from those of other programs: %s', (_, fixture) => {
+    it.each(recordedOutputs)('are distinguished from those of other programs: %s', (_, fixture) => {
       const engines = selectRasp(translateFixture(fixture, 'auto').emitted).map(({ source }) => source.engine);
       expect(new Set(engines)).toEqual(new Set([engine]));
     });
 
-    const onTerminal = printed.filter(([, { attempts }]) => attempts.every(({ terminal }) => terminal.length > 0));
-    const streamed = onTerminal.filter(([name]) => name.includes('.stream-json'));
-    it.each(streamed)('are read from a terminal: %s', (_, fixture) => {
+    const withTerminal = recordedOutputs.filter(([, { attempts }]) =>
+      attempts.every(({ terminal }) => terminal.length > 0),
+    );
+    const streamRecordings = withTerminal.filter(([name]) => name.includes('.stream-json'));
+    it.each(streamRecordings)('are read from a terminal: %s', (_, fixture) => {
       for (const { terminal } of fixture.attempts) {
         const translated = translateLines({ engine, pty: [new TextDecoder().decode(terminal)] });
         expect(translated.rasp('lifecycle.run.status')[0]).toMatchObject({ status: 'init' });

@@ -49,7 +49,7 @@ export class Speaker {
    * Sets the current message. Returns true for its first record: fields that later records repeat are read only from
    * the first.
    */
-  noteMessage(messageId: string | null): boolean {
+  setMessage(messageId: string | null): boolean {
     const isFirst = messageId === null || messageId !== this.#lastMessageId;
     this.#lastMessageId = messageId;
     return isFirst;
@@ -58,7 +58,7 @@ export class Speaker {
   /** Starts a new message. */
   startMessage(id: string | null): void {
     this.endBlock();
-    this.#reported.forgetUnconfirmed();
+    this.#reported.dropUnconfirmed();
     this.#reported.enterMessage(id);
   }
 
@@ -154,7 +154,7 @@ class ReportedTexts {
   }
 
   /** Drops the texts that were not printed again. */
-  forgetUnconfirmed(): void {
+  dropUnconfirmed(): void {
     this.#unconfirmed = [];
   }
 }

@@ -7,7 +7,7 @@ import {
   assistant,
   init,
   messageStart,
-  pieces,
+  streamBlock,
   result,
   system,
   text,
@@ -95,10 +95,10 @@ describe('a retry of claude', () => {
     const translated = read(
       init(),
       messageStart('a'),
-      ...pieces(text('Hello'), ['Hel']),
+      ...streamBlock(text('Hello'), ['Hel']),
       system('api_retry', { attempt: 1 }),
       messageStart('b'),
-      ...pieces(text('Hello there'), ['Hello', ' there']),
+      ...streamBlock(text('Hello there'), ['Hello', ' there']),
       assistant([text('Hello there')], { id: 'b' }),
       result({ result: 'Hello there' }),
     );
@@ -117,37 +117,41 @@ describe('a retry of claude', () => {
   });
 
   it('is not a rate limit event with the status allowed', () => {
-    const allowed = { type: 'rate_limit_event', session_id: 's-1', rate_limit_info: { status: 'allowed' } };
-    expect(read(init(), allowed, result()).warnings).toEqual([]);
+    const rateLimitEvent = { type: 'rate_limit_event', session_id: 's-1', rate_limit_info: { status: 'allowed' } };
+    expect(read(init(), rateLimitEvent, result()).warnings).toEqual([]);
   });
 });
 
 describe('an error that claude prints as a message', () => {
-  const spoken = {
+  const errorMessage = {
     ...assistant([text('API Error: 400 Bad request.')]),
     error: 'invalid_request',
     is_api_error_message: true,
     api_error_status: 400,
   };
-  const synthetic = {
-    ...spoken,
+  const syntheticMessage = {
+    ...errorMessage,
     message: { id: 'x', model: '<synthetic>', content: [text('API Error: 400 Bad request.')] },
   };
 
   it('is an engine error, reported once', () => {
-    const translated = read(init(), synthetic, result({ is_error: true, result: 'API Error: 400 Bad request.' }));
+    const translated = read(
+      init(),
+      syntheticMessage,
+      result({ is_error: true, result: 'API Error: 400 Bad request.' }),
+    );
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 400, retrying: false }]);
     expect(translated.types).not.toContain('assistant.message.final');
     expect(translated.of('conversation.failed')[0]?.error.message).toBe('API Error: 400 Bad request.');
   });
 
   it('is a failure, even if the result calls it a success', () => {
-    const translated = read(init(), synthetic, result({ result: 'API Error: 400 Bad request.' }));
+    const translated = read(init(), syntheticMessage, result({ result: 'API Error: 400 Bad request.' }));
     expect(translated.types.at(-1)).toBe('conversation.failed');
   });
 
   it('is a message, if a model printed it', () => {
-    const translated = read(init(), spoken);
+    const translated = read(init(), errorMessage);
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'API Error: 400 Bad request.' }]);
   });
 

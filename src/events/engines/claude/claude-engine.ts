@@ -135,22 +135,22 @@ function readTotalUsage(result: object, report: Report): Usage | null {
   const counts = models.map(([, model]) => model).filter(isRecord);
   const sum = (key: string): number => counts.reduce((total, model) => total + (getCount(model, key) ?? 0), 0);
   const cached = sum('cacheReadInputTokens');
-  const written = sum('cacheCreationInputTokens');
+  const cacheWrite = sum('cacheCreationInputTokens');
   return {
     scope: 'total',
-    input_tokens: sum('inputTokens') + cached + written,
+    input_tokens: sum('inputTokens') + cached + cacheWrite,
     output_tokens: sum('outputTokens'),
     cached_input_tokens: cached,
-    cache_write_tokens: written,
+    cache_write_tokens: cacheWrite,
     reasoning_tokens: sum('thinkingTokens'),
     ...omitMissing({
       cost: cost === null || cost < 0 ? null : cost,
-      model: getOnlyName(models),
+      model: getSingleName(models),
     }),
   };
 }
 
 /** Returns the model name, or null if there are multiple models or the name is missing. */
-function getOnlyName([first, ...others]: readonly [string, unknown][]): string | null {
+function getSingleName([first, ...others]: readonly [string, unknown][]): string | null {
   return first === undefined || others.length > 0 || first[0] === '' ? null : first[0];
 }

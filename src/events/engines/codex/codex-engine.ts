@@ -42,31 +42,31 @@ function detect(value: object): number {
 const TEXT_CONFIDENCE = 0.6;
 
 /** A fragment of an incomplete record: never a plain text answer. */
-const TORN = /"type":"(?:thread|turn|item)\./u;
+const INCOMPLETE_RECORD = /"type":"(?:thread|turn|item)\./u;
 
 /** Reads the output of `codex exec`, as records (`--json`) or as plain text. */
 function createCodexReader(report: Report): Reader {
   const log = new CodexLog(report);
   const answer = new TextAnswer(report, () => (log.hasHeader ? TEXT_CONFIDENCE : null));
   const server = new AppServerReader(report);
-  let isServer = false;
+  let isAppServer = false;
 
   return {
     json(frame) {
       // A recording without input is recognized by the server's messages.
-      if (!isServer && (frame.stream === 'stdin' || detectAppServer(frame.value) >= 0.5)) {
-        isServer = true;
+      if (!isAppServer && (frame.stream === 'stdin' || detectAppServer(frame.value) >= 0.5)) {
+        isAppServer = true;
         report.parser('codex_app_server');
       }
-      if (isServer && frame.stream !== 'stderr') {
-        answer.ruleOut(frame);
+      if (isAppServer && frame.stream !== 'stderr') {
+        answer.reject(frame);
         return server.read(frame)
           ? undefined
           : report.unknownType(getString(frame.value, 'type') ?? 'value that is not a message');
       }
       const type = getString(frame.value, 'type');
       const isRecord = type !== null && RECORD_FIELDS[type] !== undefined;
-      if (isRecord) answer.ruleOut(frame);
+      if (isRecord) answer.reject(frame);
       else if (frame.stream === 'stdout' && answer.isPossible && type === null) return answer.hold(frame);
       // In text mode, the log repeats the output of the agent and its tools.
       else if (frame.stream === 'stderr' && log.hasHeader) return report.noise();
@@ -75,7 +75,7 @@ function createCodexReader(report: Report): Reader {
     text(frame) {
       if (frame.stream === 'stdin') return report.unparsed();
       if (frame.stream !== 'stdout' && frame.problem === null) return log.read(frame);
-      if (frame.encoding === 'binary' || TORN.test(frame.text)) answer.ruleOut(frame);
+      if (frame.encoding === 'binary' || INCOMPLETE_RECORD.test(frame.text)) answer.reject(frame);
       if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
       else report.unparsed();
     },

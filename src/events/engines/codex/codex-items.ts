@@ -95,7 +95,7 @@ function findFailure(item: object): string | null {
   const error = getString(getObject(item, 'error') ?? {}, 'message');
   if (error !== null) return error;
   const result = getObject(item, 'result');
-  const text = result === null || status !== 'failed' ? '' : joinTexts(getArray(result, 'content'));
+  const text = result === null || status !== 'failed' ? '' : joinTextContent(getArray(result, 'content'));
   if (text !== '') return text;
   if (status !== 'failed' && status !== 'declined') return null;
   const exitCode = getInteger(item, 'exit_code');
@@ -103,9 +103,9 @@ function findFailure(item: object): string | null {
 }
 
 /** Joins the text content of a failed MCP call. */
-function joinTexts(content: readonly unknown[]): string {
-  const texts = content.filter(isRecord).map((part) => getString(part, 'text'));
-  return shorten(texts.filter((text) => text !== null).join('\n'));
+function joinTextContent(content: readonly unknown[]): string {
+  const strings = content.filter(isRecord).map((part) => getString(part, 'text'));
+  return shorten(strings.filter((text) => text !== null).join('\n'));
 }
 
 /*

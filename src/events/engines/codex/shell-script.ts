@@ -13,11 +13,11 @@ const ESCAPED: ReadonlySet<string> = new Set(['"', '\\', '$', '`']);
  */
 export function readShellScript(line: string): string {
   const shell = SHELL.exec(line)?.[0];
-  return shell === undefined ? line : (readOneWord(line.slice(shell.length)) ?? line);
+  return shell === undefined ? line : (unquoteWord(line.slice(shell.length)) ?? line);
 }
 
 /** Returns a word without its quotes; null if there is more than one word, or a quote is left unclosed. */
-function readOneWord(source: string): string | null {
+function unquoteWord(source: string): string | null {
   let word = '';
   let quote = '';
   for (let at = 0; at < source.length; at += 1) {

@@ -15,8 +15,8 @@ function result(exitCode = 0): object {
   return { type: 'result', timestamp: '2026-11-15T01:14:16.926Z', sessionId: SESSION, exitCode, usage: {} };
 }
 
-function translate(stdout: readonly (object | string)[], more: Partial<Scenario> = {}) {
-  return translateLines({ engine: 'copilot', stdout, ...more });
+function translate(stdout: readonly (object | string)[], options: Partial<Scenario> = {}) {
+  return translateLines({ engine: 'copilot', stdout, ...options });
 }
 
 describe('copilot', () => {

@@ -59,14 +59,14 @@ function createCopilotReader(report: Report): Reader {
 
   return {
     json(frame) {
-      if (detect(frame.value) > 0) answer.ruleOut(frame);
+      if (detect(frame.value) > 0) answer.reject(frame);
       else if (frame.stream === 'stdout' && answer.isPossible && getField(frame.value, 'type') === undefined)
         return answer.hold(frame);
       readRecord(frame.value, report);
     },
     text(frame) {
       if (frame.stream !== 'stdout' && frame.problem === null) return readLog(frame);
-      if (frame.encoding === 'binary' || frame.problem !== null) answer.ruleOut(frame);
+      if (frame.encoding === 'binary' || frame.problem !== null) answer.reject(frame);
       if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
       else report.unparsed();
     },

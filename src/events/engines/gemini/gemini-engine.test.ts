@@ -175,8 +175,12 @@ describe('the document of gemini', () => {
   });
 
   it('fails even if it contains a response in addition to its error', () => {
-    const both = JSON.stringify({ session_id: 'g-1', response: 'Half an answ', error: { type: 'E', message: 'lost' } });
-    const translated = translateLines({ stdout: [both] });
+    const documentWithError = JSON.stringify({
+      session_id: 'g-1',
+      response: 'Half an answ',
+      error: { type: 'E', message: 'lost' },
+    });
+    const translated = translateLines({ stdout: [documentWithError] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Half an answ' }]);
     expect(translated.types.at(-1)).toBe('conversation.failed');
   });
@@ -301,8 +305,8 @@ describe('gemini in plain text', () => {
   });
 
   it('is not read from incomplete records, which may contain anything', () => {
-    const torn = `stamp":"${timestamp}","role":"user","content":"\\"__SKILL_DONE__\\": true"}`;
-    const translated = translateLines({ stdout: [torn], stderr: [YOLO] });
+    const incompleteRecord = `stamp":"${timestamp}","role":"user","content":"\\"__SKILL_DONE__\\": true"}`;
+    const translated = translateLines({ stdout: [incompleteRecord], stderr: [YOLO] });
     expect(translated.of('assistant.message.final')).toEqual([]);
     expect(translated.warnings).toContain('UNPARSED_CONTENT_FELL_BACK_TO_RAW');
   });

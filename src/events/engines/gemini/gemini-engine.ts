@@ -22,7 +22,7 @@ export const geminiEngine: Engine = {
 };
 
 /** Checks that identify a record as Gemini's: other CLIs also print records with a type and a timestamp. */
-const TESTS: readonly ((record: object) => number)[] = [
+const RECORD_CHECKS: readonly ((record: object) => number)[] = [
   (record) => (isOfType(record, 'init', 'session_id') && getName(record, 'model') !== null ? 1 : 0),
   (record) => (isOfType(record, 'tool_use', 'tool_id') || isOfType(record, 'tool_result', 'tool_id') ? 1 : 0),
   (record) => (isOfType(record, 'message', 'role') || isOfType(record, 'error', 'severity') ? 0.7 : 0),
@@ -34,7 +34,7 @@ function isOfType(record: object, type: string, key: string): boolean {
 }
 
 function detect(value: object): number {
-  if (isStreamRecord(value)) return TESTS.reduce((score, test) => Math.max(score, test(value)), 0);
+  if (isStreamRecord(value)) return RECORD_CHECKS.reduce((score, test) => Math.max(score, test(value)), 0);
   if (!isDocument(value)) return 0;
   // The log quotes API errors, which look like a document without a session.
   if (getName(value, 'session_id') === null) return getObject(value, 'stats') === null ? 0 : 0.7;
@@ -52,7 +52,8 @@ const TEXT_CONFIDENCE = 0.6;
 const GUESS_CONFIDENCE = 0.4;
 
 /** A fragment of an incomplete record or document: never a plain text answer. */
-const TORN = /"(?:timestamp|role|session_id|tool_id|tool_name|severity)":"|^ {2}"(?:session_id|response|stats)": /u;
+const INCOMPLETE_RECORD =
+  /"(?:timestamp|role|session_id|tool_id|tool_name|severity)":"|^ {2}"(?:session_id|response|stats)": /u;
 
 /** Reads Gemini's output in any of its formats; the format is detected. */
 function createGeminiReader(report: Report): Reader {
@@ -66,7 +67,7 @@ function createGeminiReader(report: Report): Reader {
   let hasDrifted = false;
 
   function setParser(name: ParserName, frame: JsonFrame): void {
-    answer.ruleOut(frame);
+    answer.reject(frame);
     log.endDump(frame.stream);
     if (name === parser) return;
     parser = name;
@@ -100,7 +101,7 @@ function createGeminiReader(report: Report): Reader {
     text(frame) {
       if (log.read(frame)) return;
       if (frame.stream !== 'stdout' && frame.problem === null) return report.noise();
-      if (isTorn(frame)) answer.ruleOut(frame);
+      if (isIncompleteRecord(frame)) answer.reject(frame);
       if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
       else report.unparsed();
     },
@@ -116,6 +117,6 @@ function isNamedDocument(value: object): boolean {
   return isDocument(value) && getString(value, 'session_id') !== null;
 }
 
-function isTorn({ text, encoding }: TextFrame): boolean {
-  return encoding === 'binary' || TORN.test(text);
+function isIncompleteRecord({ text, encoding }: TextFrame): boolean {
+  return encoding === 'binary' || INCOMPLETE_RECORD.test(text);
 }

@@ -77,7 +77,7 @@ export class GeminiLog {
     } else if (TOOL_ERROR.test(text) || (stream === 'stderr' && RATE_LIMIT.test(text))) {
       this.#report.engineError({ message: text, severity: 'warning' });
     } else return false;
-    this.#dump.begin(stream);
+    this.#dump.start(stream);
     return true;
   }
 }

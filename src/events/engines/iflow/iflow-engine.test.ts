@@ -9,10 +9,10 @@ describeEngineContract('iflow', new URL('./fixtures/', import.meta.url));
 
 const translateLines = (scenario: Scenario) => translate({ engine: 'iflow', ...scenario });
 
-const info = (session = 'session-1', more: object = {}) => [
+const info = (session = 'session-1', fields: object = {}) => [
   '<Execution Info>',
   JSON.stringify(
-    { 'session-id': session, assistantRounds: 2, tokenUsage: { input: 10, output: 2, total: 12 }, ...more },
+    { 'session-id': session, assistantRounds: 2, tokenUsage: { input: 10, output: 2, total: 12 }, ...fields },
     null,
     2,
   ),

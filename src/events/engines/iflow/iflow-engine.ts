@@ -27,7 +27,7 @@ const REGEX_CONFIDENCE = 0.7;
 const TAG = /<(\/?)Execution Info>/gu;
 
 /** Control characters that never occur in text; a line with one is damaged. */
-const CONTROLS = new RegExp(String.raw`[\u0000-\u0008\u000e-\u001a\u001c-\u001f]`, 'u');
+const CONTROL_CHARACTERS = new RegExp(String.raw`[\u0000-\u0008\u000e-\u001a\u001c-\u001f]`, 'u');
 
 /**
  * Reads the output of iFlow in three steps: recognizable lines, JSON blocks, and the rest as the agent's message. Each step has
@@ -46,7 +46,7 @@ function createIflowReader(report: Report): Reader {
   let hasDrifted = false;
   let hasWarned = false;
   const message = new IflowText(report, () => hasBlock);
-  const suspected = new SuspectedError(report);
+  const suspectedError = new SuspectedError(report);
 
   function openBlock(frame: TextFrame): void {
     const { stream } = frame;
@@ -71,7 +71,7 @@ function createIflowReader(report: Report): Reader {
   }
 
   /** Reads a line without tags, or the text before, between or after the tags of a line. */
-  function readPiece(frame: TextFrame, text: string): void {
+  function readText(frame: TextFrame, text: string): void {
     const { stream } = frame;
     const block = blocks[stream];
     if (block !== null) {
@@ -83,7 +83,7 @@ function createIflowReader(report: Report): Reader {
     }
     if (dump.continues(stream, text)) return report.noise();
     const meaning = readIflowLine(text, stream);
-    if (stream === 'stdout' && meaning === null && suspected.add(frame, text)) return;
+    if (stream === 'stdout' && meaning === null && suspectedError.add(frame, text)) return;
     if (stream === 'stdout') releaseSuspected(frame);
     if (meaning !== null && !(hasSession && 'sessionId' in meaning)) return reportLine(frame, text, meaning);
     message.add(frame, text);
@@ -96,9 +96,9 @@ function createIflowReader(report: Report): Reader {
    * Treats the held lines, which looked like an error, as part of the answer, because the agent continued after them.
    */
   function releaseSuspected(current: TextFrame): void {
-    const held = suspected.take();
-    if (held.length === 0) return;
-    for (const { frame, text } of held) message.add(frame, text);
+    const lines = suspectedError.take();
+    if (lines.length === 0) return;
+    for (const { frame, text } of lines) message.add(frame, text);
     report.about(current);
   }
 
@@ -122,30 +122,31 @@ function createIflowReader(report: Report): Reader {
         report.engineError({ message: text, severity: meaning.severity });
         break;
     }
-    dump.begin(frame.stream);
+    dump.start(frame.stream);
   }
 
   return {
     // Never called: text framing produces no JSON frames.
     json: () => report.unparsed(),
     text(frame) {
-      if (frame.problem !== null || frame.encoding === 'binary' || CONTROLS.test(frame.text)) return report.unparsed();
+      if (frame.problem !== null || frame.encoding === 'binary' || CONTROL_CHARACTERS.test(frame.text))
+        return report.unparsed();
       let at = 0;
       for (const tag of frame.text.matchAll(TAG)) {
         report.hold();
-        const before = frame.text.slice(at, tag.index);
-        if (before.trim() !== '') readPiece(frame, before);
+        const textBefore = frame.text.slice(at, tag.index);
+        if (textBefore.trim() !== '') readText(frame, textBefore);
         at = tag.index + tag[0].length;
         if (tag[1] === '/') closeBlock(frame);
         else openBlock(frame);
       }
       const rest = frame.text.slice(at);
-      if (at === 0 || rest.trim() !== '') readPiece(frame, rest);
+      if (at === 0 || rest.trim() !== '') readText(frame, rest);
     },
     end({ exitCode }) {
       const hasFailed = exitCode !== null && exitCode !== 0;
-      if (hasFailed) suspected.report(REGEX_CONFIDENCE);
-      for (const { frame, text } of suspected.take()) message.add(frame, text);
+      if (hasFailed) suspectedError.report(REGEX_CONFIDENCE);
+      for (const { frame, text } of suspectedError.take()) message.add(frame, text);
       message.end();
       for (const block of Object.values(blocks)) block?.abandon(report);
     },
@@ -180,22 +181,22 @@ class SuspectedError {
   }
 
   take(): readonly { readonly frame: TextFrame; readonly text: string }[] {
-    const held = this.#held;
+    const lines = this.#held;
     this.#held = [];
     this.#heldBytes = 0;
-    return held;
+    return lines;
   }
 
   /** Reports the held lines as an error, because the process has failed. */
   report(confidence: number): void {
-    const held = this.take();
-    const [first] = held;
-    const last = held.findLast(({ text }) => text.trim() !== '');
+    const lines = this.take();
+    const [first] = lines;
+    const last = lines.findLast(({ text }) => text.trim() !== '');
     if (first === undefined || last === undefined) return;
     this.#report.spanning(first.frame, last.frame);
     this.#report.confidence(confidence);
     this.#report.engineError({
-      message: held
+      message: lines
         .map(({ text }) => text)
         .join('\n')
         .trimEnd(),

@@ -106,10 +106,10 @@ export class IflowText {
   }
 
   #takeHeld(): readonly TextFrame[] {
-    const held = this.#held;
+    const lines = this.#held;
     this.#held = [];
     this.#heldBytes = 0;
-    return held;
+    return lines;
   }
 }
 

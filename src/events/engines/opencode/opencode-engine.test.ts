@@ -119,8 +119,8 @@ describe('the tool calls of opencode', () => {
       ],
     });
     expect(translated.of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);
-    const [began, ended] = translated.fcmp.filter(({ type }) => type === 'assistant.tool_call');
-    expect(began?.raw_ref).toEqual(ended?.raw_ref);
+    const [started, ended] = translated.fcmp.filter(({ type }) => type === 'assistant.tool_call');
+    expect(started?.raw_ref).toEqual(ended?.raw_ref);
     expect(translated.warnings).toEqual([]);
   });
 

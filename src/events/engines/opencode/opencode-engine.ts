@@ -51,7 +51,7 @@ const TEXT_HEADER = /^> \S+ · \S/u;
 const TEXT_ERROR = /^Error: /u;
 
 /** A fragment of an incomplete record: never a plain text answer. */
-const TORN = /"(?:sessionID|messageID|callID)":"|"timestamp":\d{13}/u;
+const INCOMPLETE_RECORD = /"(?:sessionID|messageID|callID)":"|"timestamp":\d{13}/u;
 
 /** Reads the output of `opencode run`, as records or as plain text. */
 function createOpencodeReader(report: Report): Reader {
@@ -62,7 +62,7 @@ function createOpencodeReader(report: Report): Reader {
     json(frame) {
       const { value } = frame;
       if (isRecordLike(value)) {
-        answer.ruleOut(frame);
+        answer.reject(frame);
         return readRecord(value, report);
       }
       if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
@@ -73,7 +73,7 @@ function createOpencodeReader(report: Report): Reader {
         hasHeader ||= TEXT_HEADER.test(frame.text);
         return TEXT_ERROR.test(frame.text) ? readTextError(frame, report) : report.noise();
       }
-      if (isTorn(frame)) answer.ruleOut(frame);
+      if (isTorn(frame)) answer.reject(frame);
       if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
       else report.unparsed();
     },
@@ -87,7 +87,7 @@ function isRecordLike(value: object): boolean {
 }
 
 function isTorn({ text, encoding }: TextFrame): boolean {
-  return encoding === 'binary' || TORN.test(text);
+  return encoding === 'binary' || INCOMPLETE_RECORD.test(text);
 }
 
 function readRecord(record: object, report: Report): void {

@@ -97,9 +97,9 @@ export function readTool(part: object, report: Report): void {
 
 /** Reads the patch of a file that OpenCode wrote; the file is named in another field. */
 function readDiff(metadata: object, path: string | null): readonly FileDiff[] {
-  const changed = getObject(metadata, 'filediff') ?? {};
-  const patch = getName(metadata, 'diff') ?? getName(changed, 'patch');
-  const file = getName(changed, 'file') ?? path;
+  const fileDiff = getObject(metadata, 'filediff') ?? {};
+  const patch = getName(metadata, 'diff') ?? getName(fileDiff, 'patch');
+  const file = getName(fileDiff, 'file') ?? path;
   if (file === null || patch === null || patch.length > MAX_PATCH) return [];
   return [{ path: file, patch }];
 }
@@ -115,15 +115,15 @@ function readTokens(part: object, report: Report): Usage | null {
   report.checkFields(tokens, TOKEN_FIELDS, 'step_finish.part.tokens');
   const cache = getObject(tokens, 'cache') ?? {};
   const cached = getCount(cache, 'read') ?? 0;
-  const written = getCount(cache, 'write') ?? 0;
+  const cacheWrite = getCount(cache, 'write') ?? 0;
   const total = getCount(tokens, 'total');
   const cost = getNumber(part, 'cost');
   return {
     scope: 'turn',
-    input_tokens: (getCount(tokens, 'input') ?? 0) + cached + written,
+    input_tokens: (getCount(tokens, 'input') ?? 0) + cached + cacheWrite,
     output_tokens: getCount(tokens, 'output') ?? 0,
     cached_input_tokens: cached,
-    cache_write_tokens: written,
+    cache_write_tokens: cacheWrite,
     reasoning_tokens: getCount(tokens, 'reasoning') ?? 0,
     ...(total === null ? undefined : { total_tokens: total }),
     ...(cost === null || cost < 0 ? undefined : { cost }),

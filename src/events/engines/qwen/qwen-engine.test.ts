@@ -9,7 +9,7 @@ import {
   init,
   messageStart,
   messageStop,
-  pieces,
+  streamBlock,
   result,
   streamEvent,
   system,
@@ -57,13 +57,13 @@ describe('every record of qwen', () => {
 
 describe('a failed request of qwen', () => {
   const error = '[API Error: 429 Rate limit reached]';
-  const free = { input_tokens: 0, output_tokens: 0 };
-  const spoken = { ...assistant([]), message: { id: 'a', model: 'm', content: [text(error)], usage: free } };
+  const noTokens = { input_tokens: 0, output_tokens: 0 };
+  const errorMessage = { ...assistant([]), message: { id: 'a', model: 'm', content: [text(error)], usage: noTokens } };
 
   it('is a failure, although qwen 0.15 reports success and exits with 0', () => {
     const translated = read(
       init(),
-      spoken,
+      errorMessage,
       result({ result: error, usage: { input_tokens: 1200, output_tokens: 42 } }),
     );
     expect(translated.of('conversation.failed')[0]?.error).toMatchObject({
@@ -75,12 +75,12 @@ describe('a failed request of qwen', () => {
   });
 
   it('is a failure, when only the result reports it', () => {
-    expect(read(result({ result: error, usage: free })).types.at(-1)).toBe('conversation.failed');
+    expect(read(result({ result: error, usage: noTokens })).types.at(-1)).toBe('conversation.failed');
   });
 
   it('is reported once, if 0.24 repeats it in message and result', () => {
     const failed = result({ subtype: 'error_during_execution', is_error: true, error: { message: error } });
-    const translated = read(init(), spoken, failed);
+    const translated = read(init(), errorMessage, failed);
     expect(translated.rasp('diagnostic.engine.error')).toHaveLength(1);
     expect(translated.of('conversation.failed')[0]?.error.message).toBe(error);
   });
@@ -89,9 +89,9 @@ describe('a failed request of qwen', () => {
     const translated = read(
       init(),
       messageStart('a'),
-      ...pieces(text(error), [error]),
+      ...streamBlock(text(error), [error]),
       blockStop(),
-      spoken,
+      errorMessage,
       messageStop(),
     );
     expect(finals(translated)).toEqual([error]);
@@ -99,15 +99,22 @@ describe('a failed request of qwen', () => {
   });
 
   it('is read as the agent’s message if tokens were used', () => {
-    const quoted = { ...spoken, message: { ...spoken.message, usage: { input_tokens: 9, output_tokens: 9 } } };
-    const translated = read(init(), quoted, result({ result: error, usage: { input_tokens: 9, output_tokens: 9 } }));
+    const messageWithTokens = {
+      ...errorMessage,
+      message: { ...errorMessage.message, usage: { input_tokens: 9, output_tokens: 9 } },
+    };
+    const translated = read(
+      init(),
+      messageWithTokens,
+      result({ result: error, usage: { input_tokens: 9, output_tokens: 9 } }),
+    );
     expect(finals(translated)).toEqual([error]);
     expect(translated.types).not.toContain('conversation.failed');
   });
 
   it('is repeated as a document on stderr', () => {
     const document = { error: { type: 'AlreadyReportedError', message: error, code: 1 } };
-    const stdout = [JSON.stringify([init(), spoken, result({ is_error: true, error: { message: error } })])];
+    const stdout = [JSON.stringify([init(), errorMessage, result({ is_error: true, error: { message: error } })])];
     const translated = translateLines({
       engine: 'qwen',
       stdout,
@@ -171,9 +178,16 @@ describe('a retry of qwen', () => {
   it.each([
     [false, 'new'],
     [true, 'oldnew'],
-  ])('keeps the streamed text only if it is marked with preserveText: %j', (keeps, expected) => {
-    const more = streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'new' } });
-    const translated = read(init(), messageStart(), ...pieces(text(''), ['old']), retry(keeps), more, messageStop());
+  ])('keeps the streamed text only if it is marked with preserveText: %j', (preserveText, expected) => {
+    const delta = streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'new' } });
+    const translated = read(
+      init(),
+      messageStart(),
+      ...streamBlock(text(''), ['old']),
+      retry(preserveText),
+      delta,
+      messageStop(),
+    );
     expect(finals(translated)).toEqual([expected]);
   });
 });

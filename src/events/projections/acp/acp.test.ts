@@ -27,18 +27,18 @@ function projectUpdates(...attempts: readonly (readonly EventContent[])[]): AcpU
 
 /** A call is updated only between its announcement and its end, and always ends; no chunk is empty. */
 function listBrokenRules(translated: readonly AcpUpdate[]): string[] {
-  const broken: string[] = [];
+  const violations: string[] = [];
   const open = new Set<string>();
   for (const update of translated) {
     if (update.sessionUpdate === 'tool_call') {
-      if (open.has(update.toolCallId)) broken.push(`${update.toolCallId} is announced twice`);
+      if (open.has(update.toolCallId)) violations.push(`${update.toolCallId} is announced twice`);
       open.add(update.toolCallId);
     } else if (update.sessionUpdate === 'tool_call_update') {
-      if (!open.delete(update.toolCallId)) broken.push(`${update.toolCallId} is updated while not open`);
-    } else if ('content' in update && update.content.text === '') broken.push('an empty chunk');
+      if (!open.delete(update.toolCallId)) violations.push(`${update.toolCallId} is updated while not open`);
+    } else if ('content' in update && update.content.text === '') violations.push('an empty chunk');
   }
-  for (const toolCallId of open) broken.push(`${toolCallId} is never closed`);
-  return broken;
+  for (const toolCallId of open) violations.push(`${toolCallId} is never closed`);
+  return violations;
 }
 
 describe('toAcp', () => {

@@ -105,15 +105,15 @@ export class TextParts {
   reasoning(data: FcmpData<'assistant.reasoning'>, at: EventPosition): AgUiEvent[] {
     const out: AgUiEvent[] = [];
     const { timestamp } = at;
-    const isPiece = data.partial === true;
-    if (isPiece && data.text === '') return out;
+    const isChunk = data.partial === true;
+    if (isChunk && data.text === '') return out;
     const messageId = toReasoningId(data, at);
     const key = toReasoningKey(messageId);
     const by = this.#openReasoning(messageId, data.parent_tool_call_id, at, out);
-    if (isPiece) this.#texts.append(key, data.text);
-    const delta = isPiece ? data.text : this.#texts.finish(key, data.text).rest;
+    if (isChunk) this.#texts.append(key, data.text);
+    const delta = isChunk ? data.text : this.#texts.finish(key, data.text).rest;
     if (delta !== '') out.push({ type: 'REASONING_MESSAGE_CONTENT', timestamp, messageId, delta, ...by });
-    if (!isPiece) out.push(...this.#open.close(key, timestamp));
+    if (!isChunk) out.push(...this.#open.close(key, timestamp));
     return out;
   }
 

@@ -172,7 +172,7 @@ function createFinished(outcome: AgUiOutcome, usage: Usage | undefined): (run: O
 function toUsageList(usage: Usage | undefined): { readonly usage?: readonly AgUiUsage[] } {
   if (usage === undefined) return {};
   const { model, reasoning_tokens, cached_input_tokens, cache_write_tokens } = usage;
-  const counted: AgUiUsage = {
+  const tokens: AgUiUsage = {
     inputTokens: usage.input_tokens,
     outputTokens: usage.output_tokens,
     totalTokens: usage.input_tokens + usage.output_tokens,
@@ -181,5 +181,5 @@ function toUsageList(usage: Usage | undefined): { readonly usage?: readonly AgUi
     ...(cached_input_tokens === undefined ? {} : { cachedInputTokens: cached_input_tokens }),
     ...(cache_write_tokens === undefined ? {} : { cacheWriteInputTokens: cache_write_tokens }),
   };
-  return { usage: [counted] };
+  return { usage: [tokens] };
 }
