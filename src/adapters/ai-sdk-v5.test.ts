@@ -39,7 +39,7 @@ describe('the adapters with version 5 of the AI SDK', () => {
     expect(await object).toEqual({ drug: 'ibuprofen', dosage_mg: 125 });
   });
 
-  it('repair the text of an answer', async () => {
+  it('repair an answer', async () => {
     const { object } = await generateObject({
       model,
       schema: Dose,

@@ -115,7 +115,7 @@ describe('jsonMiddleware', () => {
     expect((await collect(textStream)).join('')).toBe('{"drug":"ibuprofen');
   });
 
-  it('passes on a refusal unchanged', async () => {
+  it('passes a refusal through unchanged', async () => {
     const refusal = 'I cannot give medical advice. Ask {your doctor}.';
     const { textStream, output } = streamText({
       model: createStreamingModel(createTextParts(cut(refusal))),
@@ -126,13 +126,13 @@ describe('jsonMiddleware', () => {
     await expect(output).rejects.toThrow(NoObjectGeneratedError);
   });
 
-  it('passes on every part of a call unchanged if it does not request JSON', async () => {
+  it('passes every part of a call through unchanged if it does not request JSON', async () => {
     const text = 'Use ```json\n{"a": 1,}\n```';
     const { textStream } = streamText({ model: createStreamingModel(createTextParts(cut(text))), prompt: 'How?' });
     expect(await collect(textStream)).toEqual(cut(text));
   });
 
-  it('fails instead of merging two answers when a later tag replaces the streamed one', async () => {
+  it('fails instead of merging two answers when a later tag replaces the streamed answer', async () => {
     const errors: unknown[] = [];
     const { partialObjectStream } = streamObject({
       model: createStreamingModel(
@@ -196,7 +196,7 @@ describe('jsonMiddleware', () => {
     ]);
   });
 
-  it('repairs the arguments of streamed tool calls using the schema of the tool', async () => {
+  it("repairs the arguments of streamed tool calls using the tool's schema", async () => {
     const parts: Part[] = [
       { type: 'tool-call', toolCallId: 'c1', toolName: 'order', input: "{drug: 'ibuprofen', dosage_mg: 125,}" },
       FINISH,
@@ -227,7 +227,7 @@ describe('jsonMiddleware', () => {
   it.each([
     ['complete', '", "b": 1}', '","b":1}'],
     ['truncated', '', ''],
-  ])('streams all of a long string in linear time, in a %s answer', async (_, end, expectedEnd) => {
+  ])('streams a long string in linear time, in a %s answer', async (_, end, expectedEnd) => {
     const string = JSON.stringify('Ünïcode and "quotes", '.repeat(15_000)).slice(0, -1);
     const answer = `{"a": ${string}${end}`;
     const { stream } = await createStreamingModel(createTextParts(cut(answer, 4))).doStream({
@@ -256,7 +256,7 @@ describe('repairText', () => {
     ['cut inside a string', '{"dosage_mg": 125, "drug": "ibu'],
     ['prose', 'Take 125 mg of ibuprofen, twice.'],
     ['of another shape', '{"name": "ibuprofen"}'],
-  ])('returns null for an answer that is %s, so that the SDK throws its own error', async (_, text) => {
+  ])('returns null for an answer that is %s, so the SDK throws its own error', async (_, text) => {
     expect(await repairText(Dose)({ text })).toBeNull();
   });
 
@@ -292,7 +292,7 @@ describe('repairToolCall', () => {
   const tools = { order: { inputSchema: Dose } };
   const call = { type: 'tool-call' as const, toolCallId: 'c1', toolName: 'order', input: '' };
 
-  it('repairs the arguments of a call', async () => {
+  it("repairs a call's arguments", async () => {
     const model = new MockLanguageModelV3({
       doGenerate: async () => ({
         content: [{ ...call, input: "```json\n{drug: 'ibuprofen', dosage_mg: 125}\n```" }],

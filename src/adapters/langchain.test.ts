@@ -23,7 +23,7 @@ describe('SluiceOutputParser', () => {
     expect(await chain.invoke(input)).toEqual({ file: 'a.ts', line: 3 });
   });
 
-  it('yields the value while it grows, and the validated one last', async () => {
+  it('yields the growing value, and the validated value last', async () => {
     const { chain, input } = createChain(ANSWER);
     const values: unknown[] = [];
     for await (const value of await chain.stream(input)) values.push(value);
@@ -33,7 +33,7 @@ describe('SluiceOutputParser', () => {
     expect(new Set(values.map((value) => JSON.stringify(value))).size).toBeGreaterThan(4);
   });
 
-  it('throws the exception of LangChain, with the output and the cause', async () => {
+  it("throws LangChain's exception, with the output and the cause", async () => {
     const { chain, input } = createChain('{"file": "a.ts", "line": "three"}');
     const failure: unknown = await chain.invoke(input).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(OutputParserException);
@@ -43,7 +43,7 @@ describe('SluiceOutputParser', () => {
     });
   });
 
-  it('names the label of the text in every message, also for an answer without a <json> block', async () => {
+  it('includes the label in every message, also for an answer without a <json> block', async () => {
     const parser = new SluiceOutputParser(Finding, { profile: 'tagged', label: 'review' });
     await expect(parser.parse('just words')).rejects.toThrow('review: No <json> block found.');
   });
@@ -71,7 +71,7 @@ describe('SluiceOutputParser', () => {
     expect(values.at(-1)).toEqual({ file: 'a.ts', line: 3 });
   });
 
-  it('describes the format with the JSON Schema of the schema', () => {
+  it("describes the format with the schema's JSON Schema", () => {
     expect(new SluiceOutputParser(Finding).getFormatInstructions()).toContain('"line":{"type":"integer"');
   });
 });

@@ -104,7 +104,7 @@ describe('streamToolCalls', () => {
     expect(snapshots.at(-1)).toMatchObject({ complete: false, result: { ok: false, error: { code: 'TRUNCATED' } } });
   });
 
-  it('reports arguments that the schema of their tool rejects', async () => {
+  it("reports arguments that their tool's schema rejects", async () => {
     const events = [
       { type: 'tool-input-start', id: 'c1', toolName: 'search' },
       { type: 'tool-input-delta', id: 'c1', delta: '{"query": 1}' },
@@ -121,12 +121,12 @@ describe('streamToolCalls', () => {
     expect((await collect(events)).at(-1)).toMatchObject({ name: 'constructor', result: { ok: true } });
   });
 
-  it('throws the failure that the stream reports', async () => {
+  it('throws if the stream reports a failure', async () => {
     const events = [{ type: 'error', error: { message: 'overloaded' } }];
     await expect(collect(events)).rejects.toMatchObject({ code: 'MODEL_FAILED', message: /overloaded/ });
   });
 
-  it('refuses more than 256 calls in one answer', async () => {
+  it('rejects more than 256 calls in one answer', async () => {
     const events = Array.from({ length: 300 }, (_, id) => ({
       type: 'tool-input-start',
       id: String(id),

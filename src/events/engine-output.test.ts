@@ -91,13 +91,13 @@ describe('gemini JSON', () => {
     expect(translated.rasp('lifecycle.run.status')).toMatchObject([{ usage: { input_tokens: 3, output_tokens: 2 } }]);
   });
 
-  test('fenced JSON of the response is its structured payload, the text stays', () => {
+  test('fenced JSON in the response is its structured payload, and the text is kept', () => {
     expect(translated.of('assistant.message.final')).toMatchObject([
       { text: 'Done.\n```json\n{"ok": true}\n```', structured_payload: { ok: true } },
     ]);
   });
 
-  test('noise on stdout is an engine error: a warning if it was recovered from, a failure if it was not', () => {
+  test('noise on stdout is an engine error: a warning if the engine recovers, otherwise a failure', () => {
     const retry = 'Attempt 1 failed with status 429. Retrying with backoff... Error: 429';
     const translated = translateLines({ engine: 'gemini', stdout: [retry], stderr: [gemini('Hello.')] });
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: true }]);
@@ -119,7 +119,7 @@ describe('iflow text', () => {
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ message: 'Error: no such model' }]);
   });
 
-  test('JSON blocks and Execution Info are read', () => {
+  test('JSON blocks and Execution Info are parsed', () => {
     const translated = translateLines({ engine: 'iflow', stdout: ['```json', '{"ok": true}', '```', ...iflowInfo] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ structured_payload: { ok: true } }]);
     expect(translated.rasp('lifecycle.run.status')).toMatchObject([{ session_id: 's-1', usage: { input_tokens: 3 } }]);
@@ -175,7 +175,7 @@ describe('opencode NDJSON', () => {
 });
 
 describe('artifacts', () => {
-  test.each(ENGINES)('of %s are the new files, without the files of Sluice', (_, scenario) => {
+  test.each(ENGINES)("of %s are the new files, without Sluice's files", (_, scenario) => {
     const fsDiff = { created: ['artifacts/text.md', '.audit/stdout.1.log'], modified: ['a'], deleted: ['b'] };
     const translated = translateLines({ ...scenario('Hello.'), end: { fsDiff } });
     expect(translated.rasp('artifact.created')).toMatchObject([{ path: 'artifacts/text.md' }]);
@@ -215,7 +215,7 @@ describe('how an attempt ends', () => {
 
 describe('unreadable output', () => {
   test.each(['stdout', 'stderr'] as const)(
-    'a line of %s that cannot be read is a raw event with its bytes',
+    'a %s line that cannot be parsed is a raw event with its bytes',
     (stream) => {
       const translated = translateLines({ [stream]: ['garbage'] });
       expect(translated.fcmp.find(({ type }) => type === `raw.${stream}`)?.raw_ref).toMatchObject({
@@ -225,12 +225,12 @@ describe('unreadable output', () => {
     },
   );
 
-  test('an uncertain reading is a warning with its confidence', () => {
+  test('an uncertain parse is a warning with its confidence', () => {
     const diagnostics = translateLines({ stdout: ['garbage', codex.thread()] }).of('diagnostic.warning');
     expect(diagnostics[0]?.confidence).toBeLessThan(1);
   });
 
-  test('a record of a new kind is kept as raw with a warning, never dropped', () => {
+  test('a new kind of record is kept as raw with a warning, never dropped', () => {
     const translated = translateLines({ stdout: [codex.thread(), { type: 'thread.dreamt', dream: 'sheep' }] });
     expect(translated.rasp('raw.stdout')).toEqual([{ text: '{"type":"thread.dreamt","dream":"sheep"}' }]);
     expect(translated.warnings).toContain('UNKNOWN_EVENT_TYPE');

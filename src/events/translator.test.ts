@@ -9,8 +9,8 @@ import {
 import { DONE, codex, translateLines, toBytes } from './contract/translate-lines.contract.js';
 import { createTranslator } from './translator.js';
 
-describe('the minimum of every translation', () => {
-  it('extracts the session id if there is one', () => {
+describe('every translation', () => {
+  it('extracts the session id if present', () => {
     const { of, fcmp } = translateLines({ stdout: [codex.thread('t-1'), codex.message('hi')] });
     expect(of('conversation.started')).toEqual([{ session_id: 't-1' }]);
     expect(fcmp.every(({ correlation }) => correlation.session_id === 't-1')).toBe(true);
@@ -109,7 +109,7 @@ describe('an attempt that repeats the cached result of another run', () => {
 });
 
 describe('a translator', () => {
-  it('refuses an unknown engine and names the known ones', () => {
+  it('rejects an unknown engine and lists the known engines', () => {
     expect(() => createTranslator({ engine: 'hal', runId: 'r', attempt: 1 })).toThrow(/"hal".*auto, codex/);
     expect(() => createTranslator({ engine: 'toString', runId: 'r', attempt: 1 })).toThrow(/toString/);
   });
@@ -124,7 +124,7 @@ describe('a translator', () => {
     );
   });
 
-  it('copies the bytes, so the caller may reuse its buffer', () => {
+  it('copies the bytes, so the caller can reuse its buffer', () => {
     const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
     const bytes = toBytes([codex.message('first')]);
     const buffer = bytes.slice(0, 40);
@@ -177,7 +177,7 @@ describe('a translator', () => {
     expect(second.rasp('lifecycle.run.started')).toEqual([{ mode: 'interactive', resumed: true }]);
   });
 
-  it('reads a line of 64 MiB, its message complete', () => {
+  it('reads a 64 MiB line with its complete message', () => {
     const text = 'lorem ipsum '.repeat((64 * 1024 * 1024) / 12);
     const bytes = toBytes([codex.message(text)]);
     const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1 });
@@ -210,7 +210,7 @@ describe('the session', () => {
     );
   });
 
-  it('is null at the end if none was printed and the agent answered', () => {
+  it('is null at the end if the agent answered without printing a session', () => {
     const { of, warnings } = translateLines({ stdout: [codex.message('hi'), codex.completed()] });
     expect(of('conversation.started')).toEqual([{ session_id: null }]);
     expect(warnings).toContain('SESSION_ID_MISSING');
@@ -344,7 +344,7 @@ describe('unknown types and fields', () => {
     expect(Object.keys(translator.drift()?.unknown_types ?? {})).toHaveLength(1000);
   });
 
-  it('cause no drift summary if there are none', () => {
+  it('cause a drift summary only if they occur', () => {
     expect(translateLines({ stdout: [codex.thread(), codex.completed()] }).translator.drift()).toBeNull();
   });
 });
@@ -419,7 +419,7 @@ describe('a number that is invalid in an event', () => {
       { stdout: [1, 2].map(() => opencode('step_finish', { part: { cost: Number.MAX_VALUE, tokens: {} } })) },
     ],
     ['claude', { stdout: ['{"type":"result","session_id":"s","total_cost_usd":1e999,"usage":{"input_tokens":1}}'] }],
-  ])('is left out (%s)', (engine, scenario) => {
+  ])('is omitted (%s)', (engine, scenario) => {
     const { emitted } = translateLines({ ...scenario, engine: engine });
     expectValid(emitted);
   });
@@ -437,7 +437,7 @@ describe('the output of another engine', () => {
     expectCovered(translator.coverage());
   });
 
-  it('is not reported if one record is of the named engine', () => {
+  it('is not reported if one record belongs to the named engine', () => {
     const { warnings } = translateLines({
       stdout: [{ type: 'step_start', sessionID: 'ses_1', part: {} }, codex.thread()],
     });

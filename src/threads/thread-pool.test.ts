@@ -20,7 +20,7 @@ function open(changes: { taskMs?: number; queue?: number; threads?: number } = {
 }
 
 describe('a thread pool', () => {
-  it('performs tasks in order, without the environment of the process', async () => {
+  it("runs tasks in order, without the process's environment", async () => {
     const pool = open();
     expect(await Promise.all(['one', 'two', 'three'].map(async (task) => pool.run(task, 'a')))).toEqual([
       'one 0',
@@ -29,13 +29,13 @@ describe('a thread pool', () => {
     ]);
   });
 
-  it('passes on the error of a task, and keeps the thread', async () => {
+  it('rethrows the error of a task, and keeps the thread', async () => {
     const pool = open();
     await expect(pool.run('throw', 'a')).rejects.toThrow(new RangeError('thrown in the thread'));
     expect(await pool.run('next', 'a')).toBe('next 0');
   });
 
-  it('ends a task that never returns, and continues with the next', async () => {
+  it('stops a task that never returns, and continues with the next', async () => {
     const pool = open({ taskMs: 5000 });
     const endless = pool.run('loop', 'a');
     const next = pool.run('next', 'a');
@@ -49,7 +49,7 @@ describe('a thread pool', () => {
     expect(await pool.run('next', 'a')).toBe('next 0');
   });
 
-  it('refuses tasks when its queue is full, and when one caller uses half of it', async () => {
+  it('rejects tasks when its queue is full, and when one caller uses half of it', async () => {
     const pool = open({ queue: 8 });
     const running = pool.run('loop', 'greedy');
     const waiting = [1, 2, 3, 4].map(async (task) => pool.run(String(task), 'greedy'));
@@ -61,7 +61,7 @@ describe('a thread pool', () => {
     expect(ends.map(({ status }) => status)).toEqual(ends.map(() => 'rejected'));
   });
 
-  it('serves its callers in turn', async () => {
+  it('serves callers in turn', async () => {
     const pool = open();
     const order: string[] = [];
     const run = async (task: string, key: string) => order.push(await pool.run(task, key));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toEngineErrorData } from './engine-error.js';
 
-describe('the error of an engine', () => {
+describe('an engine error', () => {
   it.each([
     ['{"error":{"code":400,"message":"bad"}}', 400],
     ['{"error":{"message":"bad", "code": 503}}', 503],
@@ -29,7 +29,7 @@ describe('the error of an engine', () => {
     expect(toEngineErrorData({ message, retrying })).toMatchObject({ code, retrying });
   });
 
-  it('has a shortened message if the engine prints an entire response', () => {
+  it('has a shortened message if the engine prints a whole response', () => {
     expect(toEngineErrorData({ message: 'x'.repeat(10_000) }).message).toHaveLength(4097);
   });
 });

@@ -19,8 +19,8 @@ function translate(engine: 'gemini' | 'claude', records: readonly object[]) {
 const listTexts = (events: ReturnType<typeof translate>, type: string) =>
   events.flatMap((event) => (event.type === type ? [(event.data as { text: string }).text] : []));
 
-describe('a message with endless pieces', () => {
-  it('is split into several with all of its text, if Gemini prints it', () => {
+describe('an endless message', () => {
+  it('is split into multiple messages without losing text if Gemini prints it', () => {
     const delta = { type: 'message', timestamp, role: 'assistant', content: chunk, delta: true };
     const events = translate('gemini', [
       { type: 'init', timestamp, session_id: 'g-1', model: 'm' },
@@ -34,7 +34,7 @@ describe('a message with endless pieces', () => {
     expect(refs.every((ref, index) => index === 0 || ref?.byte_from === refs[index - 1]?.byte_to)).toBe(true);
   });
 
-  it('is split into several, if Claude prints it', () => {
+  it('is split into multiple messages if Claude prints it', () => {
     const session = { session_id: 'c-1', uuid: 'u', parent_tool_use_id: null };
     const event = (inner: object) => ({ type: 'stream_event', event: inner, ...session });
     const events = translate('claude', [

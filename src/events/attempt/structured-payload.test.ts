@@ -21,7 +21,7 @@ describe('the payload of a message', () => {
     expect(readStructuredPayload(text)).toBeUndefined();
   });
 
-  it('is not searched for in very long messages', () => {
+  it('is not extracted from very long messages', () => {
     expect(readStructuredPayload(`{"a":"${'x'.repeat(5 * 1024 * 1024)}"}`)).toBeUndefined();
   });
 });

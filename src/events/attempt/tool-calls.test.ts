@@ -32,7 +32,7 @@ describe('tool calls', () => {
     expect(warnings).toContain('TOOL_CALL_START_MISSING');
   });
 
-  it('may use an id again after the end', () => {
+  it('can reuse an id after the end', () => {
     const callRecords = [codex.command('started', 'a'), codex.command('completed', 'a')];
     const { emitted, warnings } = translateLines({ stdout: [...callRecords, ...callRecords] });
     expectOrderly(emitted);

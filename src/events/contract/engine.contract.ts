@@ -65,7 +65,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
         }
       });
 
-      it('emits the events of its transcript', () => {
+      it('emits the events in its transcript', () => {
         const transcript = renderTranscript(translateFixture(fixture, engine).emitted);
         const file = `${fixture.folder}/transcript.txt`;
         if (UPDATES_GOLDEN) writeFileSync(file, transcript);
@@ -75,7 +75,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
     });
 
     it(
-      'emits the same events for every split into chunks',
+      'emits the same events however the bytes are chunked',
       () => {
         fc.assert(
           fc.property(fc.constantFrom(...fixtures), arbitraryCut(), (fixture, cut) => {

@@ -27,7 +27,7 @@ function change(path: readonly (string | number)[], value: unknown): readonly Em
 describe('a transcript', () => {
   const leaves = emitted.flatMap(({ event }, index) => listLeaves(event, [index, 'event']));
 
-  it('shows every field and value: any change results in another transcript', () => {
+  it('shows every field and value: any change results in a different transcript', () => {
     const transcript = renderTranscript(emitted);
     expect(leaves.length).toBeGreaterThan(100);
     const isOptional = (path: readonly (string | number)[]) =>

@@ -36,7 +36,7 @@ describe('artifacts', () => {
     expect(listMadeBy(stdout, { created: ['out/a.md'] }).makers).toEqual([['out/a.md', 'c2']]);
   });
 
-  it('name the first call for a new file and the last for a changed one', () => {
+  it('name the first call for a new file and the last for a changed file', () => {
     const stdout = [change('c1', ['a', 'b']), change('c2', ['a', 'b'])];
     expect(listMadeBy(stdout, { created: ['a'], modified: ['b'] }).makers).toEqual([
       ['a', 'c1'],
@@ -61,7 +61,7 @@ describe('artifacts', () => {
     ]);
   });
 
-  it('leave out the files of Sluice', () => {
+  it("omit Sluice's files", () => {
     const created = ['.audit/stdout.1.log', 'sub/.audit/x', './ok.md', 'audit/kept'];
     expect(listMadeBy([], { created }).makers.map(([path]) => path)).toEqual(['ok.md', 'audit/kept']);
   });

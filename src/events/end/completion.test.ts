@@ -162,7 +162,7 @@ describe('the last event of an attempt', () => {
     ['not_started', 'PROCESS_NOT_STARTED'],
     ['session_lost', 'SESSION_LOST'],
     ['not_validated', 'OUTPUT_NOT_VALIDATED'],
-  ] as const)('has the reason for %s', (verdict, code) => {
+  ] as const)('contains the reason for %s', (verdict, code) => {
     const { of, warnings } = translateLines({ mode: 'auto', end: { verdict, exitCode: null, reason: 'because' } });
     expect(of('conversation.failed')).toMatchObject([{ error: { code, message: 'because' } }]);
     expect(warnings).toEqual(verdict === 'not_validated' ? ['NO_OUTPUT'] : []);
@@ -185,22 +185,22 @@ describe('the last event of an attempt', () => {
     expect(types.at(-1)).toBe('conversation.completed');
   });
 
-  it('is a failure in auto mode without a validated output', () => {
+  it('is a failure in auto mode without validated output', () => {
     const { of } = translateLines({ mode: 'auto', stdout: [codex.message(DONE), codex.completed()] });
     expect(of('conversation.failed')).toMatchObject([{ error: { category: 'output', code: 'OUTPUT_NOT_VALIDATED' } }]);
   });
 
-  it('is a completion in auto mode with a validated output', () => {
+  it('is a completion in auto mode with validated output', () => {
     const { of } = translateLines({ mode: 'auto', stdout: [codex.completed()], end: { verdict: 'validated' } });
     expect(of('conversation.completed')).toMatchObject([{ state: 'completed', reason_code: 'OUTPUT_VALIDATED' }]);
   });
 
-  it('does not count the end signal of a turn that was followed by another', () => {
+  it('ignores the end signal of a turn that was followed by another', () => {
     const stdout = [codex.turn, codex.message('?'), codex.completed(), codex.turn];
     expect(translateLines({ stdout, end: { exitCode: 1 } }).types.at(-1)).toBe('conversation.failed');
   });
 
-  it('does not count a runtime error that was recovered from', () => {
+  it('ignores a runtime error that the engine recovered from', () => {
     const stdout = [codex.turn, codex.failed('x'), codex.turn, codex.message('?'), codex.completed()];
     const { types, warnings } = translateLines({ stdout });
     expect(types.at(-1)).toBe('user.input.required');

@@ -25,7 +25,7 @@ describe('checkEngine', () => {
     expect(checkEngine(PARROT, [{ stdout: 'tweet\nsquawk Hello\n', stderr: 'x\n', exitCode: 1 }])).toEqual([]);
   });
 
-  it('passes a built-in one with a real recording', () => {
+  it('passes a built-in engine with a real recording', () => {
     const stdout = readFileSync(new URL('./codex/fixtures/0.166.0/d1-tool-shell.json/stdout.1.log', import.meta.url));
     expect(checkEngine(codexEngine, [{ stdout }])).toEqual([]);
   });
@@ -40,7 +40,7 @@ describe('checkEngine', () => {
     expect(problems).toContain('Recording 0: The events are different if the bytes arrive in chunks of size 1.');
   });
 
-  it('accepts a recording whose only event is an error of the program', () => {
+  it('accepts a recording whose only event is an engine error', () => {
     const createReader: Engine['createReader'] = (report) => ({
       ...PARROT.createReader(report),
       text: ({ text }) => report.engineError({ message: text }),
@@ -48,7 +48,7 @@ describe('checkEngine', () => {
     expect(checkEngine({ ...PARROT, createReader }, [{ stderr: 'no seeds\n', exitCode: 1 }])).toEqual([]);
   });
 
-  it('reports an engine that recognizes nothing, one that throws, and a missing recording', () => {
+  it('reports an engine that recognizes nothing, an engine that throws, and a missing recording', () => {
     expect(checkEngine(PARROT, [{ stdout: 'tweet\n' }])).toEqual([
       'Recording 0: Nothing was recognized; every frame is raw.',
     ]);

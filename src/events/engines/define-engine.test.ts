@@ -33,7 +33,7 @@ const LINES = [
 ];
 
 describe('defineEngine', () => {
-  it('creates an engine that works like a built-in one', () => {
+  it('creates an engine that works like a built-in engine', () => {
     const { emitted, of, fcmp, rasp } = translateLines({
       engine: 'parrot',
       engines: [defineEngine(PARROT)],
@@ -103,7 +103,7 @@ describe('defineEngine', () => {
     expect(() => defineEngine({ ...PARROT, parser: 'no spaces' })).toThrow('Invalid engine "parrot": its parser');
   });
 
-  it('is unknown if it was not passed', () => {
+  it('creates an engine that is unknown unless it is passed', () => {
     expect(() => createTranslator({ engine: 'parrot', runId: 'r', attempt: 1 })).toThrow('Unknown engine "parrot"');
     const translator = createTranslator({ engine: 'parrot', engines: [PARROT], runId: 'r', attempt: 1 });
     expect(translator.push('stdout', toBytes(LINES)).length).toBeGreaterThan(0);

@@ -40,10 +40,10 @@ const OMITTED_FIELDS: readonly { readonly why: string; readonly paths: RegExp }[
   { why: 'in the detail under another name', paths: /: error\.data\.isRetryable$/u },
 ];
 
-describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen', 'copilot'] as const)('the records of %s', (engine) => {
+describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen', 'copilot'] as const)('%s records', (engine) => {
   const fixtures = readFixtures(new URL(`./${engine}/fixtures/`, import.meta.url));
 
-  it('lose no values except those that are left out on purpose', () => {
+  it('lose no values except those omitted on purpose', () => {
     const lostLeaves = fixtures.flatMap((fixture) =>
       findLostLeaves(fixture, ENGINES[engine], translateFixture(fixture, engine).emitted),
     );

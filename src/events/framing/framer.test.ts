@@ -39,11 +39,11 @@ describe('a stream of JSON lines', () => {
     ]);
   });
 
-  it('may end without a newline', () => {
+  it('can end without a newline', () => {
     expect(readContents('{"type":"a"}\n{"type":"b"}')).toEqual([{ type: 'a' }, { type: 'b' }]);
   });
 
-  it('may have several values on a line', () => {
+  it('can have multiple values on a line', () => {
     expect(readFrames('{"type":"a"}{"type":"b"} [1]\n')).toMatchObject([
       { kind: 'json', from: 0, to: 12 },
       { kind: 'json', from: 12, to: 24 },
@@ -51,21 +51,21 @@ describe('a stream of JSON lines', () => {
     ]);
   });
 
-  it('may have a value over many lines', () => {
+  it('can have a value that spans many lines', () => {
     expect(readFrames('{\n  "type": "a",\r\n  "list": [1,\n2]\n}\nafter\n')).toMatchObject([
       { kind: 'json', from: 0, to: 37, value: { type: 'a', list: [1, 2] } },
       { kind: 'text', text: 'after' },
     ]);
   });
 
-  it('may have line breaks inside strings', () => {
+  it('can have line breaks inside strings', () => {
     expect(readContents('{"type":"a","text":"one\ntwo {}\r\nthree"}\n{"type":"b"}\n')).toEqual([
       { type: 'a', text: 'one\ntwo {}\nthree' },
       { type: 'b' },
     ]);
   });
 
-  it('may have a value directly after one that ends in the middle of a line', () => {
+  it('can have a value directly after one that ends in the middle of a line', () => {
     expect(readContents('{\n"type":"a"\n} {"type":"b"}{"type":\n"c"} tail\n')).toEqual([
       { type: 'a' },
       { type: 'b' },
@@ -74,12 +74,12 @@ describe('a stream of JSON lines', () => {
     ]);
   });
 
-  it('may be wrapped in colours and titles', () => {
+  it('can be wrapped in colours and titles', () => {
     const line = '\u001b]0;title\u0007\u001b[32m{"type":"a"}\u001b[0m\u001b[?25h\r\n';
     expect(readFrames(line)).toMatchObject([{ kind: 'json', from: 0, to: line.length, value: { type: 'a' } }]);
   });
 
-  it('may have colours inside a value', () => {
+  it('can have colours inside a value', () => {
     expect(readContents('{"type":\u001b[1m"a"\u001b[0m,"x":"\u001b[31mred\u001b[0m"}\n')).toEqual([
       { type: 'a', x: 'red' },
     ]);
@@ -89,21 +89,21 @@ describe('a stream of JSON lines', () => {
     expect(readContents('\u001b]0;torn title{"type":"a"}\n')).toEqual(['0;torn title', { type: 'a' }]);
   });
 
-  it('may have a log prefix before a document', () => {
+  it('can have a log prefix before a document', () => {
     expect(readFrames('[ERROR] {\n "session_id": "g"\n}\n')).toMatchObject([
       { kind: 'json', from: 0, value: { session_id: 'g' }, text: '{\n "session_id": "g"\n}' },
     ]);
     expect(readContents('[ERROR] {"a":1}\n')).toEqual([{ a: 1 }]);
   });
 
-  it('may be in the recording of a terminal', () => {
+  it('can be in a terminal recording', () => {
     const recording =
       'Script started on 2026-11-15 00:45:31+00:00 [COMMAND="x" <not executed on terminal>]\n' +
       '{"type":"a"}\r\n\nScript done on 2026-11-15 00:45:37+00:00 [COMMAND_EXIT_CODE="0"]\n';
     expect(readContents(recording)).toEqual(['script', { type: 'a' }, 'blank', 'script']);
   });
 
-  it('may have NUL bytes around and inside values', () => {
+  it('can have NUL bytes around and inside values', () => {
     expect(readContents('\u0000\u0000{"type":"a"}\u0000\n{"type":"b\u0000c"}\n\u0000\u0000')).toEqual([
       { type: 'a' },
       { type: 'b\u0000c' },
@@ -111,7 +111,7 @@ describe('a stream of JSON lines', () => {
     ]);
   });
 
-  it('may begin with a byte order mark', () => {
+  it('can start with a byte order mark', () => {
     expect(readContents('\uFEFF{"type":"a"}\n')).toEqual([{ type: 'a' }]);
   });
 

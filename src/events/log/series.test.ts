@@ -27,7 +27,7 @@ function createEvents(count: number, change: (index: number) => object = () => (
   }));
 }
 
-describe('the lines of a log', () => {
+describe('log lines', () => {
   it('are one event each, if there are few', () => {
     const events = createEvents(63);
     expect(encodeLines(events)).toBe(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
@@ -41,7 +41,7 @@ describe('the lines of a log', () => {
     expect(decode(lines).map((event) => JSON.stringify(event))).toEqual(events.map((event) => JSON.stringify(event)));
   });
 
-  it('store events of several kinds in one series', () => {
+  it('store multiple kinds of events in one series', () => {
     const events = createEvents(500, (index) => (index % 3 === 0 ? { kind: 'warning', code: 'X' } : {}));
     const lines = encodeLines(events);
     expect(lines.split('\n')).toHaveLength(2);

@@ -6,24 +6,24 @@ function bytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
-describe('the detail of an event', () => {
+describe("an event's detail", () => {
   it('is unchanged if it is small', () => {
     const detail = { model: 'm', tools: ['a', 'b'] };
     expect(boundDetail(detail)).toBe(detail);
   });
 
-  it('keeps the first members, and reports how many are missing', () => {
+  it('keeps the first members, and reports the number of missing ones', () => {
     const detail = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`key${index}`, index]));
     const bounded = boundDetail(detail) as Record<string, number>;
     expect(bounded['key0']).toBe(0);
     expect(bounded['…']).toBe(1000 - Object.keys(bounded).length + 1);
   });
 
-  it('truncates a long text', () => {
+  it('truncates a long string', () => {
     expect(boundDetail({ text: 'x'.repeat(10_000) })).toMatchObject({ text: expect.stringMatching(/^x+…$/u) });
   });
 
-  it('takes linear time for a large value below many levels', { timeout: 5000 }, () => {
+  it('takes linear time for a deeply nested large value', { timeout: 5000 }, () => {
     let nested: object = { text: 'x'.repeat(32 * 1024 * 1024) };
     for (let level = 0; level < 160; level += 1) nested = { nested };
     expect(bytes(boundDetail(nested))).toBeLessThanOrEqual(4096);

@@ -14,7 +14,7 @@ test.each([
   ['AG-UI', toAgUi, 70_000],
   ['ACP', toAcp, 140_000],
 ])(
-  '%s closes any number of items that a hostile attempt leaves open',
+  '%s closes any number of items that a malicious agent leaves open',
   (_, project, COUNT) => {
     const started = Array.from({ length: COUNT }, (_none, index): EventContent => ({
       type: 'assistant.tool_call',
@@ -25,7 +25,7 @@ test.each([
   30_000,
 );
 
-test('AG-UI closes any number of items that a hostile sub-agent leaves open', { timeout: 30_000 }, () => {
+test('AG-UI closes any number of items that a malicious sub-agent leaves open', { timeout: 30_000 }, () => {
   const COUNT = 70_000;
   const task = { tool_call_id: 'task', name: 'agent' };
   const inner = Array.from({ length: COUNT }, (_none, index): EventContent => ({

@@ -53,7 +53,7 @@ describe('the recordings of all engines', () => {
     expect(recordings.length).toBeGreaterThan(100);
   });
 
-  test.each(recordings)('become valid AG-UI and ACP with every text once: %s', (_, engine, fixture) => {
+  test.each(recordings)('become valid AG-UI and ACP with every message once: %s', (_, engine, fixture) => {
     const events = selectFcmp(translateFixture(fixture, engine).emitted);
     const translated = toAgUi(events);
     expect(listBrokenRules(translated)).toEqual([]);

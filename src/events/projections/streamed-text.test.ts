@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createStreamedTexts } from './projection.js';
 
-test('a complete text adds what its pieces lack', () => {
+test('a complete text adds what its chunks lack', () => {
   const texts = createStreamedTexts();
   texts.append('m', 'Hel');
   texts.append('n', 'Bye');
@@ -10,7 +10,7 @@ test('a complete text adds what its pieces lack', () => {
   expect(texts.finish('n', 'Bye')).toEqual({ rest: '', diverged: false });
 });
 
-test('a text without pieces is reported in full, even under an id that was finished before', () => {
+test('text without chunks is reported in full, even under an id that was finished before', () => {
   const texts = createStreamedTexts();
   texts.append('m', 'Hello');
   texts.finish('m', 'Hello');
@@ -25,7 +25,7 @@ test('surrounding white space does not count as a difference, other words do', (
   expect(texts.finish('m', 'Hello')).toEqual({ rest: '', diverged: true });
 });
 
-test('pieces and rest make up the complete text, however it is split', () => {
+test('chunks and rest make up the complete text, however it is split', () => {
   fc.assert(
     fc.property(fc.array(fc.string()), fc.string(), (chunks, last) => {
       const texts = createStreamedTexts();

@@ -22,7 +22,7 @@ const failed: FcmpEvent<'conversation.failed'> = {
   raw_ref: null,
 };
 
-describe('the schema of FCMP', () => {
+describe('the FCMP schema', () => {
   test('is the published file', async () => {
     await expect(`${JSON.stringify(fcmpSchema, null, 2)}\n`).toMatchFileSnapshot('../../../schemas/fcmp.json');
   });

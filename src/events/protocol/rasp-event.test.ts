@@ -18,7 +18,7 @@ const final: RaspEvent<'agent.message.final'> = {
   raw_ref: { attempt_number: 1, stream: 'stdout', byte_from: 0, byte_to: 9, encoding: 'utf-8' },
 };
 
-describe('the schema of RASP', () => {
+describe('the RASP schema', () => {
   test('is the published file', async () => {
     await expect(`${JSON.stringify(raspSchema, null, 2)}\n`).toMatchFileSnapshot('../../../schemas/rasp.json');
   });
@@ -88,7 +88,7 @@ describe('the schema of RASP', () => {
     expect(validate(JSON.parse(JSON.stringify(event)))).toBe(false);
   });
 
-  test('reports wrong data only against the schema of its own type', () => {
+  test('reports invalid data only against the schema of its own type', () => {
     validate({ ...final, data: { message_id: 'm_1_1' } });
     expect(validate.errors?.map((error) => `${error.instancePath} ${error.message}`)).toEqual([
       "/data must have required property 'text'",

@@ -16,7 +16,7 @@ describe('the dump after an error', () => {
     expect(dump.continues('stderr', '    at run')).toBe(false);
   });
 
-  it('belongs to its stream, and begins only with an error', () => {
+  it('belongs to its stream, and starts only with an error', () => {
     const dump = new ErrorDump();
     dump.start('stderr');
     expect(dump.continues('stdout', '    indented words')).toBe(false);

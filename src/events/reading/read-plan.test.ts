@@ -16,7 +16,7 @@ describe('the entries of a plan', () => {
     expect(readPlan([entry])).toEqual([expected]);
   });
 
-  it('need a text, and are bounded', () => {
+  it('need text, and are bounded', () => {
     expect(readPlan([null, 'x', {}, { status: 'completed' }])).toEqual([]);
     expect(readPlan(Array.from({ length: 1000 }, () => ({ content: 'x' })))).toHaveLength(256);
   });

@@ -9,7 +9,7 @@ const SIGN = 'YOLO mode is enabled. All tool calls will be automatically approve
 const init = { type: 'init', timestamp: '2026-11-15T01:22:40.975Z', session_id: 'g-1', model: 'm' };
 const line = 'x'.repeat(1000);
 
-describe('an answer in plain text', () => {
+describe('a plain text answer', () => {
   it('keeps its blank lines, but none around it', () => {
     const translated = translateLines({ stdout: ['', 'One', '', '', '  Two', ''], stderr: [SIGN] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'One\n\n\n  Two' }]);
@@ -27,7 +27,7 @@ describe('an answer in plain text', () => {
     expect(translated.warnings).not.toContain('EARLY_END_OF_STREAM');
   });
 
-  it('is reported in parts if it is very long, so that memory is bounded', () => {
+  it('is reported in parts if it is very long, so memory is bounded', () => {
     const translated = translateLines({ stdout: Array.from({ length: 3000 }, () => line) });
     const finals = translated.of('assistant.message.final');
     expect(finals.length).toBe(3);
@@ -57,7 +57,7 @@ describe('an answer in plain text', () => {
     expect(translated.of('conversation.started')).toMatchObject([{ session_id: 'g-1' }]);
   });
 
-  it('is no longer searched for after a record', () => {
+  it('is no longer expected after a record', () => {
     const translated = translateLines({ stdout: [init, 'Hello.'], stderr: [SIGN] });
     expect(translated.of('assistant.message.final')).toEqual([]);
     expect(translated.of('raw.stdout')).toEqual([{ text: 'Hello.' }]);

@@ -123,7 +123,7 @@ describe('a terminal that shows more than stdout', () => {
     expectCovered(translator.coverage());
   });
 
-  it('is read alone with its lines of text: errors are reported, and count', () => {
+  it('is read alone with its text lines: errors are reported, and count', () => {
     const retry = 'Attempt 1 failed with status 429. Retrying with backoff...';
     const fatal = 'An unexpected critical error occurred: [object Object]';
     const terminalOnlyResult = translateLines({ engine: 'gemini', pty: [retry, fatal], end: { exitCode: null } });
@@ -148,7 +148,7 @@ describe('a terminal that shows more than stdout', () => {
     expect(types.at(-1)).toBe('user.input.required');
   });
 
-  it('keeps other lines as raw.pty, which is hidden from people', () => {
+  it('keeps other lines as raw.pty, which is hidden from users', () => {
     const { rasp, types } = translateLines({ stdout: SCENARIO, pty: showInTerminal(['a banner', ...SCENARIO]) });
     expect(rasp('raw.pty').map(({ text }) => text)).toContain('a banner');
     expect(types).not.toContain('raw.pty');
@@ -160,7 +160,7 @@ describe('a terminal that shows more than stdout', () => {
   });
 });
 
-describe('a terminal of another session', () => {
+describe('a terminal from another session', () => {
   it('is set aside as raw.pty, with a warning', () => {
     const otherSession = [codex.thread('other'), ...SCENARIO.slice(1)];
     const { rasp, warnings, fcmp, translator } = translateLines({
@@ -230,7 +230,7 @@ describe('long recordings', () => {
 });
 
 describe('any two streams of the same scenario', () => {
-  it('produce ordered events with all messages of both, the same for every split', () => {
+  it('produce ordered events with all messages from both, however they are chunked', () => {
     const records = fc.array(fc.constantFrom(...SCENARIO, codex.message('x'), codex.message('y')), { maxLength: 12 });
     const arbitraryDrops = fc.array(fc.nat(11), { maxLength: 5 });
     fc.assert(

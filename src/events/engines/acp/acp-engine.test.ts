@@ -63,7 +63,7 @@ const sendAnswer = (id: number | string, optionId: string, meta: object = {}): L
 ];
 
 describe('a turn', () => {
-  it('joins the chunks of a message until another one or the end of the turn', () => {
+  it('joins the chunks of a message until the next message or the end of the turn', () => {
     const { of } = translateConversation([
       ...START,
       sendMessage('Do', { messageId: 'a' }),
@@ -86,7 +86,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('has failed if the agent responds with an error, whose reason is kept', () => {
+  it('has failed if the agent responds with an error, and keeps its cause', () => {
     const error = { code: -32_000, message: 'Authentication required', data: { details: 'no key' } };
     const { of } = translateConversation([...START, ['<', { id: 2, error }]]);
     expect(of('diagnostic.warning')[0]).toMatchObject({ code: 'ENGINE_AUTH_HINT' });
@@ -95,7 +95,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('has not failed because of credentials if only an earlier request was refused', () => {
+  it('has not failed because of credentials if only an earlier request was rejected', () => {
     const rejectedPrompt: readonly Line[] = [
       ['>', { id: 9, method: 'authenticate', params: { methodId: 'key' } }],
       ['<', { id: 9, error: { code: -32_000, message: 'Already logged in' } }],
@@ -194,7 +194,7 @@ describe('a permission request', () => {
     ]);
   });
 
-  it('that was denied ends its call, if the agent does not', () => {
+  it('that was denied ends its call if the agent does not', () => {
     const { of } = translateConversation([
       ...START,
       requestPermission(0),
@@ -280,7 +280,7 @@ describe('a tool call', () => {
     expect(warnings.filter((code) => code === 'TOOL_CALL_UNFINISHED')).toHaveLength(4096);
   });
 
-  it('that failed has the reason', () => {
+  it('that failed contains the reason', () => {
     const content = [{ type: 'content', content: { type: 'text', text: 'no such file' } }];
     const { of } = translateConversation([
       ...START,
@@ -330,7 +330,7 @@ describe('an agent that violates the protocol', () => {
   });
 });
 
-it('a conversation is read from stdout alone by the shape of the responses', () => {
+it('a conversation can be read from stdout alone, by the shape of the responses', () => {
   const { of } = translateConversation([...START.filter(([direction]) => direction === '<'), sendMessage('ok'), END]);
   expect(of('conversation.started')).toMatchObject([{ session_id: 's1' }]);
   expect(of('assistant.message.final')).toMatchObject([{ text: 'ok' }]);

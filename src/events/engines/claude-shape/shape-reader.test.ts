@@ -37,12 +37,12 @@ describe('messages', () => {
     expect(finals(translated)).toEqual(['Yes.', 'Yes.']);
   });
 
-  it('may be plain text', () => {
+  it('can be plain text', () => {
     const record = { ...assistant([]), message: { id: 'a', role: 'assistant', content: 'Bare.' } };
     expect(finals(read(init(), record))).toEqual(['Bare.']);
   });
 
-  it('in pieces are reported once, if the full block comes before its end', () => {
+  it('in chunks are reported once if the full block comes before its end', () => {
     const translated = read(
       init(),
       messageStart(),
@@ -57,7 +57,7 @@ describe('messages', () => {
     expect(new Set([...ids, translated.of('assistant.message.final')[0]?.message_id]).size).toBe(1);
   });
 
-  it('in pieces are reported once, if the full block comes after the end of the message', () => {
+  it('in chunks are reported once if the full block comes after the end of the message', () => {
     const translated = read(
       init(),
       messageStart(),
@@ -70,7 +70,7 @@ describe('messages', () => {
     expect(translated.warnings).toContain('DUPLICATE_MESSAGE_SUPPRESSED');
   });
 
-  it('in pieces are reported from the pieces, if the full block is lost', () => {
+  it('in chunks are reported from the chunks if the full block is lost', () => {
     const translated = read(
       init(),
       messageStart('a'),
@@ -118,7 +118,7 @@ describe('messages', () => {
   });
 });
 
-describe('the answer of a result', () => {
+describe('the answer in a result', () => {
   it('is reported if nothing else was printed', () => {
     const translated = read(result({ result: 'Hello' }));
     expect(finals(translated)).toEqual(['Hello']);
@@ -150,7 +150,7 @@ describe('the answer of a result', () => {
     expect(translated.warnings).toContain('PTY_STREAM_MISMATCH');
   });
 
-  it('may be a value that the program has validated', () => {
+  it('can be a value that the CLI has validated', () => {
     const translated = read(
       init(),
       assistant([text('Here.')]),
@@ -162,13 +162,13 @@ describe('the answer of a result', () => {
     ]);
   });
 
-  it('that was validated is reported once, if the text is the value', () => {
+  it('that was validated is reported once if the text is the value', () => {
     expect(finals(read(init(), result({ result: '{"a":1}', structured_output: { a: 1 } })))).toEqual(['{"a":1}']);
   });
 });
 
 describe('thoughts', () => {
-  it('in pieces and in full have the same id', () => {
+  it('in chunks and in full have the same id', () => {
     const translated = read(
       init(),
       messageStart(),
@@ -205,7 +205,7 @@ describe('tool calls', () => {
     expect(translated.of('assistant.tool_call')[3]).toMatchObject({ name: 'Bash', error: 'Exit code 2\nno such file' });
   });
 
-  it('report why they failed, even if the reason is split into several text blocks', () => {
+  it('report why they failed, even if the reason is split into multiple text blocks', () => {
     const translated = read(
       init(),
       assistant([toolUse('t1')]),
@@ -214,7 +214,7 @@ describe('tool calls', () => {
     expect(translated.of('assistant.tool_call')[1]).toMatchObject({ status: 'failed', error: 'no\nway' });
   });
 
-  it('are started once, with their complete input, although it arrives in pieces', () => {
+  it('are started once, with their complete input, although it arrives in chunks', () => {
     const translated = read(
       init(),
       messageStart(),
@@ -234,7 +234,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  it('may be run by the model’s provider', () => {
+  it('can be run by the model provider', () => {
     const translated = read(
       init(),
       assistant([
@@ -322,7 +322,7 @@ describe('sub-agents', () => {
     expect(finals(translated)).toEqual(['Inner', 'Outer.']);
   });
 
-  it('may write at the same time', () => {
+  it('can write concurrently', () => {
     const one = { parent: 'one' };
     const two = { parent: 'two' };
     const translated = read(
@@ -352,7 +352,7 @@ describe('a record that the agent did not write', () => {
     ['text that the program inserted', { ...user([text(DONE)]), isSynthetic: true }],
     ['the output of a tool', user([toolResult('t1', DONE)])],
     ['a replayed message', { ...assistant([text(DONE)]), isReplay: true }],
-  ])('is not a message of the agent: %s', (_, record) => {
+  ])('is not a message from the agent: %s', (_, record) => {
     const translated = read(init(), assistant([toolUse('t1')]), record, result({ result: '' }));
     expect(translated.types).not.toContain('assistant.message.final');
     expect(translated.types).not.toContain('conversation.completed');
@@ -380,18 +380,18 @@ describe('the session', () => {
     expect(translated.warnings).toEqual([]);
   });
 
-  it('is filled in from a message, if init was lost', () => {
+  it('is taken from a message if init was lost', () => {
     expect(started(read(assistant([text('Hi')])))).toEqual(['s-1']);
   });
 
-  it('is not the temporary one of a hook', () => {
+  it('is not the temporary session of a hook', () => {
     const hook = { hook_id: 'h', hook_name: 'n', hook_event: 'SessionStart' };
     const translated = read(system('hook_started', hook, 'thrown-away'), init('s-2'), result({}, 's-2'));
     expect(started(translated)).toEqual(['s-2']);
     expect(translated.warnings).toEqual([]);
   });
 
-  it('is replaced by that of the result, with a warning', () => {
+  it('is replaced by the session in the result, with a warning', () => {
     const translated = read(init('thrown-away'), result({ result: 'Hi' }, 's-2'));
     expect(started(translated)).toEqual(['thrown-away']);
     expect(translated.warnings).toContain('SESSION_ID_CHANGED');
@@ -438,19 +438,19 @@ describe('the end', () => {
     },
   );
 
-  it('is a failure, if a success is marked as an error', () => {
+  it('is a failure if a success is marked as an error', () => {
     const translated = read(init(), result({ is_error: true, result: 'API Error: 400 Bad.', api_error_status: 400 }));
     expect(translated.of('conversation.failed')[0]?.error.message).toBe('API Error: 400 Bad.');
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 400, retrying: false }]);
     expect(translated.types).not.toContain('assistant.message.final');
   });
 
-  it.each(['prompt_too_long', 'aborted_streaming', 'api_error'])('is a failure, if a success ended by %s', (reason) => {
+  it.each(['prompt_too_long', 'aborted_streaming', 'api_error'])('is a failure if a success ended by %s', (reason) => {
     const translated = read(init(), result({ terminal_reason: reason }));
     expect(translated.of('conversation.failed')[0]?.error.message).toBe(reason);
   });
 
-  it('is a failure with the subtype as its reason if there is no other', () => {
+  it('is a failure with the subtype as its reason if there is no other reason', () => {
     expect(read(init(), result({ is_error: true })).of('conversation.failed')[0]?.error.message).toBe('success');
   });
 
@@ -466,7 +466,7 @@ describe('the end', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('no longer counts when the next turn begins', () => {
+  it('no longer counts when the next turn starts', () => {
     const translated = read(init(), result({ is_error: true, result: 'broken' }), init());
     expect(translated.rasp('lifecycle.completion.state')[0]?.evidence.runtime_error).toBeNull();
   });
@@ -477,7 +477,7 @@ describe('the end', () => {
     expect(translated.rasp('lifecycle.completion.state')[0]?.evidence.end_signal).toBeNull();
   });
 
-  it('completes a message of which only the beginning arrived', () => {
+  it('completes a message that arrived only in part', () => {
     const translated = read(
       init(),
       messageStart(),
@@ -494,14 +494,14 @@ describe('the end', () => {
 });
 
 describe('a document', () => {
-  it('may be an array of all records', () => {
+  it('can be an array of all records', () => {
     const records = [init(), assistant([text('Hi')]), result({ result: 'Hi' })];
     const translated = read(JSON.stringify(records));
     expect(finals(translated)).toEqual(['Hi']);
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('may be spread over many lines', () => {
+  it('can span many lines', () => {
     expect(finals(read(JSON.stringify(result({ result: 'Hi' }), null, 2)))).toEqual(['Hi']);
   });
 

@@ -85,7 +85,7 @@ export const messageStop = (options: Envelope = {}): object => streamEvent({ typ
 
 /** The contract for recordings of all CLIs with this format. */
 export function describeShapeRecordings(engine: EngineName, fixtures: URL): void {
-  describe(`the recordings of ${engine}`, () => {
+  describe(`the ${engine} recordings`, () => {
     const recordings = readFixtures(fixtures).map((fixture) => [fixture.name, fixture] as const);
     const recordedOutputs = recordings.filter(
       ([name, { attempts }]) =>
@@ -97,7 +97,7 @@ export function describeShapeRecordings(engine: EngineName, fixtures: URL): void
       expect(translators.map((translator) => translator.drift())).toEqual(translators.map(() => null));
     });
 
-    it.each(recordedOutputs)('are distinguished from those of other programs: %s', (_, fixture) => {
+    it.each(recordedOutputs)('are distinguished from recordings of other CLIs: %s', (_, fixture) => {
       const engines = selectRasp(translateFixture(fixture, 'auto').emitted).map(({ source }) => source.engine);
       expect(new Set(engines)).toEqual(new Set([engine]));
     });

@@ -25,7 +25,7 @@ describeShapeRecordings('claude', FIXTURES);
 
 const read = (...stdout: readonly (object | string)[]): Translated => translateLines({ engine: 'claude', stdout });
 
-describe('every record of claude', () => {
+describe('every claude record', () => {
   const others = Object.keys(CLAUDE_TABLES.records).filter(
     (type) => !['assistant', 'user', 'result', 'stream_event'].includes(type),
   );
@@ -58,7 +58,7 @@ describe('every record of claude', () => {
   });
 });
 
-describe('a retry of claude', () => {
+describe('a claude retry', () => {
   it('is not a failure', () => {
     const retry = system('api_retry', {
       attempt: 3,
@@ -105,7 +105,7 @@ describe('a retry of claude', () => {
     expect(translated.of('assistant.message.final')).toMatchObject([{ message_id: 'm_1_1', text: 'Hello there' }]);
   });
 
-  it.each(['allowed_warning', 'rejected'])('may be a rate limit that is %s', (status) => {
+  it.each(['allowed_warning', 'rejected'])('can be a rate limit that is %s', (status) => {
     const translated = read(
       init(),
       { type: 'rate_limit_event', session_id: 's-1', rate_limit_info: { status } },
@@ -150,7 +150,7 @@ describe('an error that claude prints as a message', () => {
     expect(translated.types.at(-1)).toBe('conversation.failed');
   });
 
-  it('is a message, if a model printed it', () => {
+  it('is a message if a model printed it', () => {
     const translated = read(init(), errorMessage);
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'API Error: 400 Bad request.' }]);
   });
@@ -196,7 +196,7 @@ describe('the usage of claude', () => {
     });
   });
 
-  it('in total is that of the session, over all models', () => {
+  it('in total covers the session and all models', () => {
     const model = { inputTokens: 10, outputTokens: 3, cacheReadInputTokens: 100, cacheCreationInputTokens: 5 };
     const translated = read(
       result({
@@ -219,12 +219,12 @@ describe('the usage of claude', () => {
     });
   });
 
-  it('is that of the invocation, if the models are not listed separately', () => {
+  it('covers the invocation if the models are not listed separately', () => {
     const translated = read(result({ result: 'Hi', usage, total_cost_usd: 0.5 }));
     expect(translated.fcmp.at(-1)?.data).toMatchObject({ usage: { scope: 'total', input_tokens: 115, cost: 0.5 } });
   });
 
-  it.each([-1, '1', null])('leaves out a cost of %j', (cost) => {
+  it.each([-1, '1', null])('omits a cost of %j', (cost) => {
     const translated = read(result({ result: 'Hi', usage, total_cost_usd: cost }));
     expect(translated.fcmp.at(-1)?.data).not.toHaveProperty('usage.cost');
   });
@@ -235,7 +235,7 @@ describe('claude is recognized', () => {
     expect(claudeEngine.detect(system('init', { claude_code_version: '2.1.325' }))).toBe(1);
   });
 
-  it('by the cost in its result, at any position of the type', () => {
+  it('by the cost in its result, wherever the type is', () => {
     expect(claudeEngine.detect({ total_cost_usd: 0, session_id: 's', subtype: 'success', type: 'result' })).toBe(0.9);
   });
 
@@ -246,7 +246,7 @@ describe('claude is recognized', () => {
     },
   );
 
-  it('names the session of an array by its last record', () => {
+  it('reads the session of an array from its last record', () => {
     expect(claudeEngine.readSession([init('early'), result({}, 'late')])).toBe('late');
   });
 

@@ -12,8 +12,8 @@ const item = (phase: Phase, type: string, fields: object) => ({
   item: { id: 'item_1', type, ...fields },
 });
 
-describe('the records of codex', () => {
-  it('use the id of the thread as the session id of the conversation', () => {
+describe('codex records', () => {
+  it("use the thread id as the conversation's session id", () => {
     expect(translateLines({ stdout: [codex.thread('t-9')] }).of('conversation.started')).toEqual([
       { session_id: 't-9' },
     ]);
@@ -28,7 +28,7 @@ describe('the records of codex', () => {
     ]);
   });
 
-  it('report all tokens as the total of the thread', () => {
+  it("report all tokens as the thread's total", () => {
     const usage = {
       input_tokens: 90,
       cached_input_tokens: 10,
@@ -64,7 +64,7 @@ describe('the records of codex', () => {
     expect(types.at(-1)).toBe('user.input.required');
   });
 
-  it('report another top-level error as an error that does not end the run', () => {
+  it('report any other top-level error as an error that does not end the run', () => {
     const { rasp, types } = translateLines({
       stdout: [{ type: 'error', message: 'hm' }, codex.message('?'), codex.completed()],
     });
@@ -81,7 +81,7 @@ describe('the records of codex', () => {
   });
 });
 
-describe('the items of codex', () => {
+describe('codex items', () => {
   it('report a thought', () => {
     const { rasp } = translateLines({ stdout: [item('completed', 'reasoning', { text: 'Plan the edit' })] });
     expect(rasp('agent.reasoning.summary')).toEqual([{ text: 'Plan the edit', reasoning_id: 'item_1' }]);
@@ -96,7 +96,7 @@ describe('the items of codex', () => {
     expect(rasp('tool.call.failed')).toMatchObject([{ name: 'command_execution', error, output: 'no\n' }]);
   });
 
-  it('report a call of an MCP tool by server and tool', () => {
+  it('report an MCP tool call by server and tool', () => {
     const call = { server: 'docs', tool: 'find', arguments: { q: 'x' } };
     const { of } = translateLines({
       stdout: [
@@ -110,7 +110,7 @@ describe('the items of codex', () => {
     ]);
   });
 
-  it('report a call of an MCP tool that failed', () => {
+  it('report a failed MCP tool call', () => {
     const call = {
       server: 'docs',
       tool: 'find',
@@ -178,7 +178,7 @@ describe('the items of codex', () => {
     ]);
   });
 
-  it('report the exit code and the files of a call to people', () => {
+  it("report a call's exit code and files to users", () => {
     const call = { command: 'ls', aggregated_output: '', exit_code: 2, status: 'failed' };
     const change = { changes: [{ path: 'a.ts', kind: 'update' }], status: 'completed' };
     const stdout = [item('completed', 'command_execution', call), item('completed', 'file_change', change)];
@@ -188,7 +188,7 @@ describe('the items of codex', () => {
     expect(ended).toMatchObject([{ exit_code: 2 }, { locations: [{ path: 'a.ts' }] }]);
   });
 
-  it('report a notice as a warning of the engine', () => {
+  it('report a notice as an engine warning', () => {
     const stdout = [item('completed', 'error', { message: 'config key is deprecated' })];
     expect(translateLines({ stdout }).rasp('diagnostic.engine.error')).toMatchObject([
       { code: 'ENGINE_DEPRECATION_WARNING', severity: 'warning', retrying: false },
@@ -213,7 +213,7 @@ describe('the items of codex', () => {
 describe('the text mode of codex', () => {
   const header = ['OpenAI Codex v0.166.0', '--------', 'session id: 01a1dcb0-764b-7552-9c62-53a17204dcbf', '--------'];
 
-  it('reports the answer of stdout and the session of the log', () => {
+  it('reports the answer on stdout and the session in the log', () => {
     const { of, warnings, translator } = translateLines({ stdout: ['Hello', '', '{"a": 1}'], stderr: header });
     expect(of('assistant.message.final')).toEqual([{ message_id: 'm_1_1', text: 'Hello\n\n{"a": 1}' }]);
     expect(of('conversation.started')).toEqual([{ session_id: '01a1dcb0-764b-7552-9c62-53a17204dcbf' }]);
@@ -236,7 +236,7 @@ describe('the text mode of codex', () => {
   });
 });
 
-describe('the app server of codex', () => {
+describe('the codex app server', () => {
   const thread = (id: string) => ({ id, cliVersion: '0.166.0' });
   const started = (id: string) => ({ method: 'thread/started', params: { thread: thread(id) } });
   const message = (threadId: string, text: string) => ({
@@ -248,7 +248,7 @@ describe('the app server of codex', () => {
   it.each([
     ['after the response', [{ id: 1, result: { thread: thread('t-1'), model: 'm' } }, started('t-1')]],
     ['without a response', [started('t-1')]],
-  ])('keeps the session of the agent when a sub-agent starts its thread, %s', (_, opening) => {
+  ])("keeps the agent's session when a sub-agent starts its thread, %s", (_, opening) => {
     const stdout = [...opening, started('t-2'), message('t-2', 'Sub.'), message('t-1', 'Mine.'), END];
     const { of, fcmp, warnings } = translateLines({ stdout });
     expect(of('conversation.started')).toMatchObject([{ session_id: 't-1' }]);
@@ -258,7 +258,7 @@ describe('the app server of codex', () => {
   });
 });
 
-describe('the recognition of codex', () => {
+describe('recognizing codex', () => {
   it.each([
     [codex.thread(), 1],
     [codex.message('x'), 1],

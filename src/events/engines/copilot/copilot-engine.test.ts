@@ -28,7 +28,7 @@ describe('copilot', () => {
     expect(rasp('lifecycle.completion.state')).toMatchObject([{ evidence: { end_signal: 'COPILOT_RESULT_SUCCESS' } }]);
   });
 
-  it('reports a message in pieces and in full under one id', () => {
+  it('reports a message in chunks and in full under one id', () => {
     const pieces = ['Hel', 'lo'].map((text) =>
       record('assistant.message_delta', { messageId: 'm', deltaContent: text }),
     );
@@ -71,7 +71,7 @@ describe('copilot', () => {
   it.each([
     [401, 'ENGINE_AUTH_FAILED'],
     [400, 'ENGINE_RUNTIME_ERROR'],
-  ])('an error of the session with status %s ends it as %s', (statusCode, code) => {
+  ])('a session error with status %s ends it as %s', (statusCode, code) => {
     const error = record('session.error', { errorType: 'x', message: 'Refused.', statusCode });
     const { of } = translate([error, result(1)], { mode: 'auto', end: { exitCode: 1, verdict: 'no_contract' } });
     expect(of('conversation.failed')).toMatchObject([{ error: { code, message: 'Refused.' } }]);

@@ -28,7 +28,7 @@ const errorDocument = JSON.stringify(
 const YOLO = 'YOLO mode is enabled. All tool calls will be automatically approved.';
 const DONE = '{"__SKILL_DONE__": true}';
 
-describe('the stream of gemini', () => {
+describe('the gemini stream', () => {
   it('closes a message at a tool call and at the result', () => {
     const translated = translateLines({
       stdout: [init, delta('He'), delta('llo.'), toolUse('t1'), delta('Done.'), result],
@@ -45,7 +45,7 @@ describe('the stream of gemini', () => {
     expect(translated.warnings).toContain('EARLY_END_OF_STREAM');
   });
 
-  it('refers a message to the bytes of its pieces, not to the record that ended it', () => {
+  it('refers a message to the bytes of its chunks, not to the record that ended it', () => {
     const lines = [init, delta('He'), delta('llo.'), result];
     const translated = translateLines({ stdout: lines });
     const starts = lines.map((_, index) =>
@@ -110,7 +110,7 @@ describe('the stream of gemini', () => {
     expect(usage).toEqual({ scope: 'turn', input_tokens: 7, output_tokens: 2, total_tokens: 9 });
   });
 
-  it('fails with a result that is an error', () => {
+  it('fails if the result is an error', () => {
     const translated = translateLines({
       stdout: [init, { ...result, status: 'error', error: { type: 'unknown', message: 'no key' } }],
       end: { exitCode: 145 },
@@ -139,7 +139,7 @@ describe('the stream of gemini', () => {
   });
 });
 
-describe('the document of gemini', () => {
+describe('the gemini document', () => {
   it.each(['stdout', 'stderr'] as const)('is found on %s', (stream) => {
     const translated = translateLines({ [stream]: [document('Hello.')] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
@@ -147,7 +147,7 @@ describe('the document of gemini', () => {
     expect(translated.warnings).not.toContain('STREAM_DRIFT_OBSERVED');
   });
 
-  it('has the fenced JSON of its response as structured payload', () => {
+  it('has the fenced JSON in its response as its structured payload', () => {
     const translated = translateLines({ stdout: [document('Done.\n```json\n{"ok": true}\n```')] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ structured_payload: { ok: true } }]);
   });
@@ -174,7 +174,7 @@ describe('the document of gemini', () => {
     expect(translated.warnings).not.toContain('STREAM_DRIFT_OBSERVED');
   });
 
-  it('fails even if it contains a response in addition to its error', () => {
+  it('fails even if it contains a response besides its error', () => {
     const documentWithError = JSON.stringify({
       session_id: 'g-1',
       response: 'Half an answ',
@@ -211,7 +211,7 @@ describe('the document of gemini', () => {
   });
 });
 
-describe('the log of gemini', () => {
+describe('the gemini log', () => {
   const dump = [
     'Attempt 2 failed with status 429. Retrying with backoff... GaxiosError: [{',
     '  "error": {',
@@ -231,19 +231,16 @@ describe('the log of gemini', () => {
     '}',
   ];
 
-  it.each(['stdout', 'stderr'] as const)(
-    'reports a retry on %s as one, and its dump as raw without a warning',
-    (stream) => {
-      const translated = translateLines({ [stream]: dump });
-      expect(translated.rasp('diagnostic.engine.error')).toMatchObject([
-        { code: 'ENGINE_RATE_LIMIT_HINT', severity: 'warning', retrying: true, attempt: 2, http_status: 429 },
-      ]);
-      expect(translated.rasp('diagnostic.parser.warning').map(({ code }) => code)).not.toContain(
-        'UNPARSED_CONTENT_FELL_BACK_TO_RAW',
-      );
-      expect(translated.rasp(`raw.${stream}`).length).toBeGreaterThan(5);
-    },
-  );
+  it.each(['stdout', 'stderr'] as const)('reports a retry on %s, and its dump as raw without a warning', (stream) => {
+    const translated = translateLines({ [stream]: dump });
+    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([
+      { code: 'ENGINE_RATE_LIMIT_HINT', severity: 'warning', retrying: true, attempt: 2, http_status: 429 },
+    ]);
+    expect(translated.rasp('diagnostic.parser.warning').map(({ code }) => code)).not.toContain(
+      'UNPARSED_CONTENT_FELL_BACK_TO_RAW',
+    );
+    expect(translated.rasp(`raw.${stream}`).length).toBeGreaterThan(5);
+  });
 
   it('never lets retries decide how the attempt ended', () => {
     const translated = translateLines({ stdout: [document('Hello.')], stderr: [...dump, ...dump] });
@@ -251,7 +248,7 @@ describe('the log of gemini', () => {
     expect(translated.warnings).not.toContain('TERMINAL_STATUS_COMPLETION_CONFLICT');
   });
 
-  it('recognizes a retry without a status, and one that names its delay', () => {
+  it('recognizes a retry without a status, and a retry with its delay', () => {
     const lines = [
       'Attempt 1 failed. Retrying with backoff... Error: fetch failed',
       'Attempt 1 failed: You have exhausted your capacity. Retrying after 900ms...',
@@ -304,14 +301,14 @@ describe('gemini in plain text', () => {
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hi' }]);
   });
 
-  it('is not read from incomplete records, which may contain anything', () => {
+  it('is not read from incomplete records, which can contain anything', () => {
     const incompleteRecord = `stamp":"${timestamp}","role":"user","content":"\\"__SKILL_DONE__\\": true"}`;
     const translated = translateLines({ stdout: [incompleteRecord], stderr: [YOLO] });
     expect(translated.of('assistant.message.final')).toEqual([]);
     expect(translated.warnings).toContain('UNPARSED_CONTENT_FELL_BACK_TO_RAW');
   });
 
-  it('is not made of the records of another program', () => {
+  it("does not consist of another agent's records", () => {
     const translated = translateLines({
       stdout: [{ type: 'item.completed', item: { type: 'agent_message', text: DONE } }],
     });

@@ -49,7 +49,7 @@ describe('plain text', () => {
     );
   });
 
-  it('is several messages if it never ends', () => {
+  it('becomes multiple messages if it never ends', () => {
     const line = 'x'.repeat(1 << 20);
     const { of } = translateLines({ stdout: Array.from({ length: 20 }, () => line) });
     const finals = of('assistant.message.final');

@@ -25,12 +25,12 @@ function listConfidences({ emitted }: Translated, type: string): readonly number
 }
 
 describe('the confidence of iflow', () => {
-  it('is 0.7 for a match of a regular expression', () => {
+  it('is 0.7 for a regular expression match', () => {
     const translated = translateLines({ stderr: ['Resuming session session-1'] });
     expect(listConfidences(translated, 'lifecycle.run.status')).toEqual([0.7]);
   });
 
-  it('is 0.8 for a JSON block that can be read', () => {
+  it('is 0.8 for a JSON block that can be parsed', () => {
     expect(listConfidences(translateLines({ stderr: info() }), 'lifecycle.run.status')).toEqual([0.8]);
     expect(listConfidences(translateLines({ stdout: ['So: {"ok": true}'] }), 'agent.message.final')).toEqual([0.8]);
     expect(
@@ -52,8 +52,8 @@ describe('the confidence of iflow', () => {
   });
 });
 
-describe('messages of iflow', () => {
-  it('may have JSON directly after them', () => {
+describe('iflow messages', () => {
+  it('can have JSON directly after them', () => {
     const translated = translateLines({ stdout: ['Working on it.{"answer":7,"__SKILL_DONE__":true}', ...info()] });
     expect(translated.of('assistant.message.final')).toMatchObject([
       { text: 'Working on it.{"answer":7,"__SKILL_DONE__":true}', structured_payload: { answer: 7 } },
@@ -61,13 +61,13 @@ describe('messages of iflow', () => {
     expect(translated.types.at(-1)).toBe('conversation.completed');
   });
 
-  it('may have the block directly after them', () => {
+  it('can have the block directly after them', () => {
     const translated = translateLines({ stdout: [`Hello.${info().join('')}Bye.`] });
     expect(translated.of('assistant.message.final').map(({ text }) => text)).toEqual(['Hello.', 'Bye.']);
     expect(translated.warnings).toContain('OUTPUT_AFTER_END');
   });
 
-  it('keep their blank lines, and lose none at the end', () => {
+  it('keep their blank lines, except at the end', () => {
     const translated = translateLines({ stdout: ['', 'One', '', '  ', 'Two', '', ''], stderr: info() });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'One\n\n  \nTwo' }]);
     expect(
@@ -115,7 +115,7 @@ describe('messages of iflow', () => {
   });
 });
 
-describe('the block of iflow', () => {
+describe('the iflow block', () => {
   it.each(['stdout', 'stderr'] as const)('ends the invocation on %s, and names session and tokens', (stream) => {
     const translated = translateLines({
       stdout: ['Hello.'],
@@ -128,12 +128,12 @@ describe('the block of iflow', () => {
     expect(translated.warnings.includes('STREAM_DRIFT_OBSERVED')).toBe(stream === 'stdout');
   });
 
-  it('may be on one line', () => {
+  it('can be on one line', () => {
     const translated = translateLines({ stderr: [info().join('')] });
     expect(translated.of('conversation.started')).toEqual([{ session_id: 'session-1' }]);
   });
 
-  it('ends the invocation even if it cannot be read, and its session is still found', () => {
+  it('ends the invocation even if it cannot be parsed, and its session is still found', () => {
     const translated = translateLines({
       stdout: ['Hello.'],
       stderr: ['<Execution Info>', '{"session-id": "session-1", oops', '</Execution Info>'],
@@ -179,7 +179,7 @@ describe('the session of iflow', () => {
     expect(translated.of('conversation.started')).toEqual([{ session_id: 'session-1' }]);
   });
 
-  it.each(['stdout', 'stderr'] as const)('is known from a line on %s that begins with an emoji', (stream) => {
+  it.each(['stdout', 'stderr'] as const)('is known from a line on %s that starts with an emoji', (stream) => {
     const line = 'ℹ️  Resuming session session-6a1b (6 messages loaded)';
     const translated = translateLines({
       stdout: ['Hello.'],
@@ -206,13 +206,13 @@ describe('the session of iflow', () => {
     ]);
   });
 
-  it('causes a warning if the block names another one', () => {
+  it('causes a warning if the block names another session', () => {
     const translated = translateLines({ stdout: ['Resuming session session-1'], stderr: info('session-2') });
     expect(translated.warnings).toContain('SESSION_ID_CHANGED');
   });
 });
 
-describe('the log of iflow', () => {
+describe('the iflow log', () => {
   const retry = [
     'Attempt 1 failed with status 429. Retrying with backoff... Error: 429',
     '    at retry (x.js:1:2) {',
@@ -233,7 +233,7 @@ describe('the log of iflow', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('reports the errors of iFlow itself on any stream', () => {
+  it("reports iFlow's own errors on any stream", () => {
     const translated = translateLines({
       stdout: ['Error when talking to iFlow API: 401 Unauthorized'],
       end: { exitCode: 1 },

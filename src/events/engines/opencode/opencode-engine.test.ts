@@ -31,7 +31,7 @@ const error = (name: string, data: object) => ({
 const HEADER = '\u001b[0m\n> build · mock-1\n\u001b[0m';
 const DONE = '{"__SKILL_DONE__": true}';
 
-describe('the steps of opencode', () => {
+describe('opencode steps', () => {
   it('end the invocation only with reason stop', () => {
     expect(translateLines({ stdout: [start, text('Hi'), finish('stop')] }).types.at(-1)).toBe('user.input.required');
     const open = translateLines({ stdout: [start, text('Hi'), finish('tool-calls')] });
@@ -48,7 +48,7 @@ describe('the steps of opencode', () => {
     expect(translated.types.at(-1)).toBe('conversation.failed');
   });
 
-  it('report the texts of every step, not only of the last', () => {
+  it('report the text of every step, not only the last', () => {
     const translated = translateLines({
       stdout: [start, text('One'), finish('tool-calls'), start, text('One'), finish('stop')],
     });
@@ -109,7 +109,7 @@ describe('the tokens of a step', () => {
   });
 });
 
-describe('the tool calls of opencode', () => {
+describe('opencode tool calls', () => {
   it('have their start derived from the record of their end, without a warning', () => {
     const translated = translateLines({
       stdout: [
@@ -166,7 +166,7 @@ describe('the tool calls of opencode', () => {
   });
 });
 
-describe('messages of opencode', () => {
+describe('opencode messages', () => {
   it('do not complete the run if they only quote a skill', () => {
     const translated = translateLines({
       stdout: [start, text(`I follow <skill_content>${DONE}</skill_content>.`), finish('stop')],
@@ -174,7 +174,7 @@ describe('messages of opencode', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('do not include those that OpenCode itself inserted', () => {
+  it('do not include messages that OpenCode itself inserted', () => {
     const translated = translateLines({
       stdout: [start, record('text', { text: DONE, synthetic: true }), finish('stop')],
     });
@@ -190,7 +190,7 @@ describe('messages of opencode', () => {
   });
 });
 
-describe('the errors of opencode', () => {
+describe('opencode errors', () => {
   it.each([
     ['APIError', { message: 'denied', statusCode: 401, isRetryable: false }, 'ENGINE_AUTH_HINT'],
     ['APIError', { message: 'slow down', statusCode: 429, isRetryable: true }, 'ENGINE_RATE_LIMIT_HINT'],
@@ -277,7 +277,7 @@ describe('the drift of opencode', () => {
 });
 
 describe('opencode in plain text', () => {
-  it('is recognized by its header, even if that is read after the answer', () => {
+  it('is recognized by its header, even if the header is read after the answer', () => {
     const translated = translateLines({ stdout: ['All done.', '', '```json', DONE, '```'], stderr: [HEADER] });
     expect(translated.of('assistant.message.final')).toMatchObject([
       { text: `All done.\n\n\`\`\`json\n${DONE}\n\`\`\`` },

@@ -31,7 +31,7 @@ const read = (...stdout: readonly (object | string)[]): Translated => translateL
 const finals = (translated: Translated): readonly string[] =>
   translated.of('assistant.message.final').map((message) => message.text);
 
-describe('every record of qwen', () => {
+describe('every qwen record', () => {
   it.each(Object.keys(QWEN_TABLES.system))('system %s has a meaning', (subtype) => {
     const translated = read(init(), system(subtype, { data: {} }), result());
     expect(translated.of('raw.stdout')).toEqual([]);
@@ -55,7 +55,7 @@ describe('every record of qwen', () => {
   });
 });
 
-describe('a failed request of qwen', () => {
+describe('a failed qwen request', () => {
   const error = '[API Error: 429 Rate limit reached]';
   const noTokens = { input_tokens: 0, output_tokens: 0 };
   const errorMessage = { ...assistant([]), message: { id: 'a', model: 'm', content: [text(error)], usage: noTokens } };
@@ -74,18 +74,18 @@ describe('a failed request of qwen', () => {
     expect(translated.types).not.toContain('assistant.message.final');
   });
 
-  it('is a failure, when only the result reports it', () => {
+  it('is a failure when only the result reports it', () => {
     expect(read(result({ result: error, usage: noTokens })).types.at(-1)).toBe('conversation.failed');
   });
 
-  it('is reported once, if 0.24 repeats it in message and result', () => {
+  it('is reported once if 0.24 repeats it in message and result', () => {
     const failed = result({ subtype: 'error_during_execution', is_error: true, error: { message: error } });
     const translated = read(init(), errorMessage, failed);
     expect(translated.rasp('diagnostic.engine.error')).toHaveLength(1);
     expect(translated.of('conversation.failed')[0]?.error.message).toBe(error);
   });
 
-  it('closes the message whose pieces were reported', () => {
+  it('closes the message whose chunks were reported', () => {
     const translated = read(
       init(),
       messageStart('a'),
@@ -125,13 +125,13 @@ describe('a failed request of qwen', () => {
     expect(translated.types).not.toContain('raw.stderr');
   });
 
-  it('is only a document on stderr, if the run could not begin', () => {
+  it('is only a document on stderr if the run could not start', () => {
     const document = { error: { type: 'FatalAuthenticationError', message: 'No key.', code: 41 } };
     const translated = translateLines({ engine: 'qwen', stderr: [document], end: { exitCode: 41 } });
     expect(translated.of('conversation.failed')[0]?.error.message).toBe('No key.');
   });
 
-  it('is not a failure, if the agent prints such a document', () => {
+  it('is not a failure if the agent prints such a document', () => {
     const translated = read('This is what it printed:', '{"error":{"type":"x","message":"No key."}}', 'It means no.');
     expect(translated.types).not.toContain('conversation.failed');
     expect(finals(translated)[0]).toContain('No key.');
@@ -144,7 +144,7 @@ describe('a failed request of qwen', () => {
   });
 });
 
-describe('a retry of qwen', () => {
+describe('a qwen retry', () => {
   const retry = (preserveText: boolean) =>
     system('retry', {
       parent_tool_use_id: null,
@@ -193,7 +193,7 @@ describe('a retry of qwen', () => {
 });
 
 describe('the end of qwen', () => {
-  it('may be missing: the answer still counts', () => {
+  it('can be missing: the answer still counts', () => {
     const translated = translateLines({
       engine: 'qwen',
       stdout: [init(), assistant([text(DONE)])],
@@ -203,7 +203,7 @@ describe('the end of qwen', () => {
     expect(translated.warnings).toEqual(['EARLY_END_OF_STREAM', 'TERMINAL_STATUS_COMPLETION_CONFLICT']);
   });
 
-  it('is not that of a sub-agent that failed', () => {
+  it('is not the end of a failed sub-agent', () => {
     const translated = read(
       init(),
       assistant([toolUse('task', 'agent')]),
@@ -216,12 +216,12 @@ describe('the end of qwen', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('may contain a validated value', () => {
+  it('can contain a validated value', () => {
     const translated = read(init(), result({ result: '{"a":1}', structured_result: { a: 1 } }));
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: '{"a":1}', structured_payload: { a: 1 } }]);
   });
 
-  it('counts the tokens of the session, the cache included', () => {
+  it("counts the session's tokens, including the cache", () => {
     const usage = { input_tokens: 100, output_tokens: 5, cache_read_input_tokens: 90, total_tokens: 105 };
     expect(read(init(), result({ result: 'Hi', usage })).fcmp.at(-1)?.data).toMatchObject({
       usage: { scope: 'total', input_tokens: 100, cached_input_tokens: 90, output_tokens: 5, total_tokens: 105 },

@@ -117,7 +117,7 @@ describe('toAcp', () => {
     ]);
   });
 
-  test('a call of which only the end is printed is announced too, and a call that never ends has failed', () => {
+  test('a call is announced even if only its end is printed, and has failed if it never ends', () => {
     const translated = projectUpdates([
       { type: 'assistant.tool_call', data: { tool_call_id: 't', name: 'read', status: 'failed', error: 'no file' } },
       { type: 'assistant.tool_call', data: { tool_call_id: 'u', name: 'sing', status: 'started' } },
@@ -154,7 +154,7 @@ describe('toAcp', () => {
     expect(update).toMatchObject({ _meta: { sluice: { parent_tool_call_id: 't' } } });
   });
 
-  test('events that ACP does not define are passed on unchanged', () => {
+  test('events that ACP does not define are passed through unchanged', () => {
     const [update] = projectUpdates([completed]);
     expect(update).toEqual({
       sessionUpdate: 'session_info_update',

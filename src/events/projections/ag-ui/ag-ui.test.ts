@@ -122,7 +122,7 @@ describe('toAgUi', () => {
     ]);
   });
 
-  test('an unfinished tool call ends with an error, so that no client is expected to answer it', () => {
+  test('an unfinished tool call ends with an error, so no client is expected to answer it', () => {
     const events = toAgUi(
       createConversation([
         { type: 'assistant.tool_call', data: { tool_call_id: 't', name: 'Bash', status: 'started' } },
@@ -138,7 +138,7 @@ describe('toAgUi', () => {
     ]);
   });
 
-  test('reasoning is a separate span, in full or in pieces', () => {
+  test('reasoning is a separate span, in full or in chunks', () => {
     const events = toAgUi(
       createConversation([
         { type: 'assistant.reasoning', data: { reasoning_id: 'r', text: 'Let me ', partial: true } },
@@ -176,7 +176,7 @@ describe('toAgUi', () => {
     ]);
   });
 
-  test('a turn that waits for a person is an interrupt, and the answer opens the next run', () => {
+  test('a turn that waits for the user is an interrupt, and the answer opens the next run', () => {
     const events = toAgUi(
       createConversation(
         [
@@ -272,7 +272,7 @@ describe('toAgUi', () => {
   });
 });
 
-describe('the rules of the order', () => {
+describe('the ordering rules', () => {
   test('are violated by a projection that omits an end', () => {
     const events = toAgUi(createConversation([final('m', 'x'), completed]));
     expect(listBrokenRules(events.filter((event) => event.type !== 'TEXT_MESSAGE_END'))).toEqual([
