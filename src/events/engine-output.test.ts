@@ -68,11 +68,11 @@ describe('codex NDJSON', () => {
 
   test('stdout is read first, then the records that only the terminal has; the gap is reported as PTY_STREAM_MISMATCH', () => {
     const lines = [codex.thread(), codex.message('Hello.'), codex.completed()];
-    const translated = translateLines({ stdout: [codex.thread(), codex.completed()], pty: lines });
-    expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
+    const merged = translateLines({ stdout: [codex.thread(), codex.completed()], pty: lines });
+    expect(merged.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
     const message = 'Restored 1 record missing from stdout, using the terminal.';
     const warning = expect.objectContaining({ code: 'PTY_STREAM_MISMATCH', message });
-    expect(translated.rasp('diagnostic.parser.warning')).toContainEqual(warning);
+    expect(merged.rasp('diagnostic.parser.warning')).toContainEqual(warning);
   });
 
   test('a record that both streams have is reported once', () => {
@@ -99,9 +99,9 @@ describe('gemini JSON', () => {
 
   test('noise on stdout is an engine error: a warning if the engine recovers, otherwise a failure', () => {
     const retry = 'Attempt 1 failed with status 429. Retrying with backoff... Error: 429';
-    const translated = translateLines({ engine: 'gemini', stdout: [retry], stderr: [gemini('Hello.')] });
-    expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: true }]);
-    expect(translated.types).not.toContain('conversation.failed');
+    const recovered = translateLines({ engine: 'gemini', stdout: [retry], stderr: [gemini('Hello.')] });
+    expect(recovered.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: true }]);
+    expect(recovered.types).not.toContain('conversation.failed');
     const failed = translateLines({
       engine: 'gemini',
       stderr: [{ session_id: 'g-1', error: { type: 'ApiError', message: 'no quota', code: 429 } }],

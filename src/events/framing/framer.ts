@@ -132,7 +132,7 @@ export function createFramer(options: FramerOptions): Framer {
   /** Abandons a value that never ended: reads its fragments again, one by one. */
   function abandonOpen(): void {
     while (open !== null) {
-      const { fragments: fragments } = open;
+      const { fragments } = open;
       open = null;
       readFragments(markAbandoned(fragments));
     }

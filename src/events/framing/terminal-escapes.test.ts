@@ -21,9 +21,9 @@ describe('escape sequences', () => {
   });
 
   it('do not affect the original position of a character', () => {
-    const parts = fc.array(fc.constantFrom('a', 'b', '\u001b[0m', '\u001b]0;t\u0007'), { maxLength: 12 });
+    const arbitraryParts = fc.array(fc.constantFrom('a', 'b', '\u001b[0m', '\u001b]0;t\u0007'), { maxLength: 12 });
     fc.assert(
-      fc.property(parts, (parts) => {
+      fc.property(arbitraryParts, (parts) => {
         const text = parts.join('');
         const plain = stripEscapes(text);
         const toOriginal = createOriginalCursor(plain);

@@ -83,7 +83,7 @@ export class TerminalMerge {
     this.#mayBeLost = false;
     const previousOutcome = this.#attempt.report.outcome;
     const records = this.#waiting.filter(({ kind }) => kind === 'json');
-    const { partners, unpaired: unpaired } = this.#pair(records);
+    const { partners, unpaired } = this.#pair(records);
     const lastPaired = partners.findLastIndex((partner) => partner >= 0);
     const settledCount = this.#countSettled(isFinal, records[lastPaired]);
     let record = 0;

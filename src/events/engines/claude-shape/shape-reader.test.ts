@@ -82,14 +82,14 @@ describe('messages', () => {
   });
 
   it('are reported once, however they are split and whenever the full block comes', () => {
-    const block = fc.record({
+    const arbitraryBlock = fc.record({
       words: fc.string({ minLength: 1, maxLength: 20 }),
       isThought: fc.boolean(),
       cut: fc.nat({ max: 20 }),
-      order: fc.constantFrom('whole before stop', 'whole after stop', 'no pieces'),
+      order: fc.constantFrom('full block before stop', 'full block after stop', 'no chunks'),
     });
     fc.assert(
-      fc.property(fc.array(fc.array(block, { minLength: 1, maxLength: 4 }), { maxLength: 5 }), (messages) => {
+      fc.property(fc.array(fc.array(arbitraryBlock, { minLength: 1, maxLength: 4 }), { maxLength: 5 }), (messages) => {
         const records = messages.flatMap((blocks, index) => [
           messageStart(`msg_${index}`),
           ...blocks.flatMap(({ words, isThought, cut, order }) => {
@@ -97,10 +97,10 @@ describe('messages', () => {
             const fullBlock = assistant([block], { id: `msg_${index}` });
             const start = streamBlock(
               block,
-              [words.slice(0, cut), words.slice(cut)].filter((piece) => piece !== ''),
+              [words.slice(0, cut), words.slice(cut)].filter((chunk) => chunk !== ''),
             );
-            if (order === 'no pieces') return [fullBlock];
-            return order === 'whole before stop'
+            if (order === 'no chunks') return [fullBlock];
+            return order === 'full block before stop'
               ? [...start, fullBlock, blockStop()]
               : [...start, blockStop(), fullBlock];
           }),
