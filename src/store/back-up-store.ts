@@ -3,8 +3,7 @@ import type { Backup, BackupOptions } from './sqlite/back-up-file.js';
 import { StoreError } from './store-error.js';
 
 /**
- * Copies the database of a store to a file while it is in use. The copy contains everything that was acknowledged before the
- * call, and it is opened and checked. Run folders are not part of it.
+ * Copies a store's database to a file while it is in use. The copy contains everything acknowledged before the call, and is opened and verified. Run folders are not included.
  *
  * @example
  * await backUpStore('sqlite:/srv/sluice/sluice.db', 'backups/monday.db') // { file, bytes }

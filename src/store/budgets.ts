@@ -1,42 +1,44 @@
-/** Tracks the usage of runs and their shares of budgets. Times are milliseconds since 1970. */
+/** Tracks the usage of runs and their budget shares. Times are milliseconds since 1970. */
 export interface Budgets {
   /** Records who requested a run, before it starts. */
   noteRequest(request: BudgetRequest): Promise<void>;
-  /** Returns the caller and the issue of a run; undefined if nothing was recorded. */
+  /** Returns a run's caller and issue; undefined if nothing was recorded. */
   findRequest(run: string): Promise<{ readonly caller: string | null; readonly issueRef: string | null } | undefined>;
   /**
-   * Reserves a share of every budget for a run that is about to start, in one transaction, so that of several concurrent requests
-   * no more succeed than the budgets allow. If a budget is used up, reserves nothing, records that the run waits for that budget,
-   * and returns it.
+   * Reserves a share of every budget for a run that is about to start, in one transaction, so concurrent requests
+   * cannot exceed the budgets. If a budget is used up, reserves nothing, records that the run is waiting for that
+   * budget, and returns it.
    */
   reserveBudget(reservation: BudgetReservation): Promise<BudgetLimit | undefined>;
-  /** Records the usage of a run so far, and returns a budget that it exceeds. */
+  /** Records a run's usage so far, and returns a budget that it exceeds. */
   spendBudget(spending: BudgetSpending): Promise<BudgetLimit | undefined>;
-  /** Returns the used and the reserved part of budgets, in the order of `limits`. */
+  /** Returns the used and reserved amounts of budgets, in the order of `limits`. */
   measureBudgets(limits: readonly BudgetLimit[]): Promise<readonly BudgetUse[]>;
-  /** Lists the issues that used the most tokens, and runs that wait for a budget; at most `limit` of each. */
+  /** Lists the issues that used the most tokens, and the runs waiting for a budget; at most `limit` of each. */
   listBudgetUse(limit: number): Promise<{
     readonly issues: readonly string[];
     readonly waiting: readonly { readonly run: string; readonly budget: string }[];
   }>;
-  /** Counts the queued runs that wait for a budget; with a name, those that wait for that budget, at most 5,000. */
+  /** Counts the queued runs waiting for any budget, or for the named budget, up to 5,000. */
   countBudgetWaits(budget?: string): Promise<number>;
 }
 
-/** A budget: the usage allowed for all its runs together. */
+/** A budget: the total usage allowed for its runs. */
 export interface BudgetLimit {
-  /** `day` counts all runs, `issue` those of an issue, `caller` those requested with a token. */
+  /** `day` counts all runs, `issue` an issue's runs, `caller` the runs requested with a token. */
   readonly scope: 'day' | 'issue' | 'caller';
   /** The issue or the caller; empty for `day`. */
   readonly name: string;
-  /** The start of a day (UTC) in milliseconds since 1970; runs that started before are not counted. 0 counts all. */
+  /**
+   * The start of a day (UTC) in milliseconds since 1970; runs that started earlier are not counted. 0 counts all runs.
+   */
   readonly since: number;
-  /** Null: not limited. */
+  /** Null for no limit. */
   readonly tokens: number | null;
   readonly cost: number | null;
 }
 
-/** The caller of a run. */
+/** Who requested a run, and for which issue. */
 export interface BudgetRequest {
   readonly run: string;
   readonly caller: string | null;
@@ -68,23 +70,23 @@ export interface BudgetUse {
   readonly heldCost: number;
 }
 
-/** A run reserves a twentieth of a budget until it has used more, so that several can start at the same time. */
+/** A run reserves a twentieth of a budget until it has used more, so multiple runs can start concurrently. */
 const SHARES_PER_BUDGET = 20;
 
-/** Waiting runs of one budget are counted only up to this number, because every run that has to wait counts the others. */
+/** A budget's waiting runs are counted only up to this number, because every run that has to wait counts the others. */
 export const MAX_COUNTED_WAITS = 5000;
 
 /** Rows older than this no longer count against any budget. */
 export const BUDGET_ROW_TTL_MS = 366 * 86_400_000;
 
-/** Formats the name of a budget: `day`, `issue local#1`, `caller ci`. */
+/** Formats a budget's name: `day`, `issue local#1`, `caller ci`. */
 export function describeBudget({ scope, name }: Pick<BudgetLimit, 'scope' | 'name'>): string {
   return scope === 'day' ? 'day' : `${scope} ${name}`;
 }
 
 /**
- * Computes the share of a run from the used and reserved amounts of all others, or returns the budget that is used up. If
- * less than a share remains, the run gets that.
+ * Computes a run's share from the used and reserved amounts of all other runs, or returns the budget that is used up.
+ * If less than a share remains, the run gets the rest.
  */
 export function shareBudgets(
   limits: readonly BudgetLimit[],
@@ -108,7 +110,7 @@ export function shareBudgets(
   return { tokens: Number.isFinite(tokens) ? tokens : 0, cost: Number.isFinite(cost) ? cost : 0 };
 }
 
-/** Finds the first budget that a run exceeds, given the used and reserved amounts of all others. */
+/** Finds the first budget that a run exceeds, given the used and reserved amounts of all other runs. */
 export function findExceeded(
   { tokens, cost, limits }: BudgetSpending,
   others: readonly BudgetUse[],

@@ -4,22 +4,25 @@ import type { Emitted, EventPack, LogPosition } from '../events/index.js';
 import { containsNul } from './contains-nul.js';
 import { createColumnError, createNulError } from './store-error.js';
 
-/** A row of `event_packs`: events of one run, protocol and attempt whose numbers have no gaps. */
+/** A row of `event_packs`: events of one run, protocol and attempt with consecutive numbers. */
 export interface EventRow extends EventPack {
   readonly runId: string;
 }
 
-/** Creates rows from the packs of a run. An id that databases refuse is rejected here, before it is written with rows of other runs. */
+/**
+ * Creates rows from a run's packs. An id that databases reject is rejected here, before it is written together with
+ * rows of other runs.
+ */
 export function toRows(runId: string, packs: readonly EventPack[]): EventRow[] {
   if (containsNul(runId)) throw createNulError();
   return packs.map((pack) => ({ runId, ...pack }));
 }
 
-/** With larger rows, a reader of one event would have to decode too many others. */
+/** With larger rows, reading one event would decode too many others. */
 const MAX_EVENTS = 2048;
 const MAX_CHARACTERS = 256 * 1024;
 
-/** Joins consecutive rows, so that runs that append often have few rows. If events occur twice, the first one counts. */
+/** Joins consecutive rows, so runs that append often have few rows. Of duplicate events, the first counts. */
 export function joinRows(rows: readonly EventRow[]): EventRow[] {
   const joined = new Map<string, EventRow[]>();
   for (const row of rows) {
@@ -61,8 +64,8 @@ export function subtractStored(row: EventRow, stored: readonly StoredRange[]): E
 }
 
 /**
- * Text that most events contain: with it, a row of one event is compressed to a third of its size, without it to two thirds. It
- * is part of the storage format: rows that were written with it cannot be read without it.
+ * Text that most events contain. With this dictionary, a row with one event is compressed to a third of its size,
+ * otherwise to two thirds. It is part of the storage format: rows written with it cannot be read without it.
  */
 const DICTIONARY = Buffer.from(
   `"output":"","input":{"command":"","exit_code":0,"status":"completed","name":"assistant.reasoning"assistant.tool_call"lifecycle.run.status","category":"lifecycle","category":"diagnostic","type":"diagnostic.parser.warning"},"data":{"code":"","message":"tool.call.completed"tool.call.started"raw.stdout"agent.message.final"assistant.message.final"` +
@@ -71,27 +74,27 @@ const DICTIONARY = Buffer.from(
     `{"protocol_version":"rasp/1.1","run_id":"01K","attempt_number":1,"seq":1,"ts":"2026-11-15T06:00:00.000Z","source":{"engine":"generic","parser":"generic_text","parser_version":"1","confidence":1},"event":{"category":"agent","type":"agent.message.delta"},"data":{"message_id":"m_1_1","text":""},"correlation":{"message_id":"m_1_1"},"raw_ref":{"attempt_number":1,"stream":"stdout","byte_from":0,"byte_to":0,"encoding":"utf-8"}}\n`,
 );
 
-/** Compressing less text is not worth the time. */
+/** Compressing shorter rows is not worth the time. */
 export const MIN_COMPRESSED_LENGTH = 256;
-/** The limit if statements are sent to a server or many rows are written together: then time matters more than space. */
+/** The threshold for rows that are sent to a server or written in large batches, where time matters more than space. */
 export const MIN_SENT_COMPRESSED_LENGTH = 2048;
-/** Level 3 takes hardly longer than the fastest level. */
+/** Level 3 is hardly slower than the fastest level. */
 const OPTIONS = { level: 3, dictionary: DICTIONARY };
-/** For small rows, which most are, setting up 256 KB of tables would take most of the time. */
+/** Most rows are small. For these, setting up 256 KB of tables would take most of the time. */
 const SMALL_BYTES = 4096;
 const OPTIONS_FOR_SMALL = { ...OPTIONS, windowBits: 12, memLevel: 4, chunkSize: 2048 };
 
-/** The first byte of a JSON object; compressed data begins with another byte. */
+/** The first byte of a JSON object; compressed data starts with a different byte. */
 const PLAIN = 0x7b;
 
-/** Encodes the lines of a row for the store: compressed, or as plain text if they are short. */
+/** Encodes a row's lines for the store: compressed, or as plain text if they are short. */
 export function encodeBody(lines: string, minLength = MIN_COMPRESSED_LENGTH): Uint8Array {
   const plain = Buffer.from(lines);
   if (plain.length < minLength) return plain;
   return deflateSync(plain, plain.length > SMALL_BYTES ? OPTIONS : OPTIONS_FOR_SMALL);
 }
 
-/** Decodes a stored row to its events, and returns the length of its text. */
+/** Decodes a stored row into its events and the length of its text. */
 function decodeBody(
   protocol: Emitted['protocol'],
   body: unknown,
@@ -117,10 +120,10 @@ function inflate(body: Uint8Array): Uint8Array {
 
 /** The maximum number of rows read for one page. */
 export const ROWS_PER_PAGE = 256;
-/** A page ends after this much text: a single event may have megabytes. */
+/** A page ends after this many characters, because a single event can have megabytes. */
 export const CHARACTERS_PER_PAGE = 4 * 1024 * 1024;
 
-/** Reads the events of a page from stored rows. The rows are read one by one, so that no more are read than needed. */
+/** Reads a page of events from stored rows, one row at a time, so no more rows are read than needed. */
 export function readEventPage(
   bodies: Iterable<unknown>,
   protocol: Emitted['protocol'],

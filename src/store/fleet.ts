@@ -1,15 +1,15 @@
 import type { WorkerRecord } from '../records/index.js';
 
-/** The workers that share a store. */
+/** Tracks the workers that share a store. */
 export interface Fleet {
   /**
-   * Records that a worker is alive until `aliveUntil`, and deletes workers that have been gone for a day. Returns whether the
-   * lease of any run on the worker's host has expired, so that workers need no separate query for that.
+   * Records that a worker is alive until `aliveUntil`, and deletes workers that have been gone for a day. Returns
+   * whether any run's lease on the worker's host has expired, so workers need no separate query for that.
    */
   reportWorker(report: WorkerReport): Promise<{ readonly hasExpiredRuns: boolean }>;
   /** Removes a worker that has stopped. */
   removeWorker(id: string): Promise<void>;
-  /** Lists workers that reported within the last day, at most 1,000, the latest report first. */
+  /** Lists workers that reported within the last day, at most 1,000, most recent report first. */
   listWorkers(now: number): Promise<readonly WorkerRecord[]>;
 }
 
@@ -24,7 +24,7 @@ export interface WorkerReport extends Omit<WorkerRecord, 'seen_at' | 'state'> {
 export const GONE_WORKER_TTL_MS = 24 * 60 * 60 * 1000;
 export const MAX_WORKERS = 1000;
 
-/** Returns the state of a worker at a time. */
+/** Returns a worker's state at a given time. */
 export function deriveWorkerState(
   { aliveUntil, isStopping }: Pick<WorkerReport, 'aliveUntil' | 'isStopping'>,
   now: number,

@@ -57,7 +57,7 @@ describe('appends of several runs', () => {
 });
 
 describe('two concurrent writes', () => {
-  /** Writes that a test ends. */
+  /** Writes that the test completes. */
   function openHeld() {
     const writes: { readonly rows: string[]; readonly end: () => void }[] = [];
     const append = createGatherer(

@@ -1,6 +1,6 @@
 import type { EventRow } from './event-rows.js';
 
-/** Writes rows; resolves when they are stored. */
+/** Writes rows; resolves once they are stored. */
 export type AppendRows = (rows: readonly EventRow[]) => Promise<void>;
 
 interface Waiting {
@@ -11,8 +11,8 @@ interface Waiting {
 }
 
 /**
- * The time between the starts of two writes while more rows are expected. Rows of many runs share a transaction, whose cost
- * hardly depends on their number.
+ * The interval between the starts of two writes while more rows are expected. Rows of many runs share a transaction,
+ * whose cost hardly depends on their number.
  */
 const GATHER_MS = 25;
 
@@ -28,21 +28,21 @@ const MIN_SPLIT_ROWS = 128;
 /** Options of a gatherer. */
 interface GatherOptions {
   /**
-   * The maximum number of concurrent writes, 1 by default. With two, one is prepared while the other waits for the disk. Rows of
-   * one run are never in two writes at the same time, so that readers find no gaps.
+   * The maximum number of concurrent writes, 1 by default. With two, one is prepared while the other waits for the
+   * disk. A run's rows are never in two concurrent writes, so readers find no gaps.
    */
   readonly maxWrites?: number;
 }
 
 /**
- * Gathers rows into one write. A write starts when every active run has submitted its rows or waits for earlier ones, so that a
- * single run does not wait; slow runs are waited for at most {@link GATHER_MS}.
+ * Gathers rows into one write. A write starts once every active run has submitted its rows or is waiting for earlier
+ * rows, so a single run does not wait. Slow runs delay a write by at most {@link GATHER_MS}.
  */
 export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptions = {}): AppendRows {
   let waiting: Waiting[] = [];
   /** Runs whose rows are being written. */
   const busy = new Set<string>();
-  /** When each run last appended rows, the oldest time first. */
+  /** When each run last appended rows, oldest first. */
   const active = new Map<string, number>();
   let writes = 0;
   let lastStart = Number.NEGATIVE_INFINITY;
@@ -50,7 +50,7 @@ export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptio
   let immediate: NodeJS.Immediate | undefined;
   const waitingRuns = new Set<string>();
 
-  /** Plans the next write, unless one is planned or enough are in progress. */
+  /** Schedules the next write, unless one is scheduled or enough are in progress. */
   function plan(): void {
     if (writes >= maxWrites || waiting.length === 0 || immediate !== undefined) return;
     const now = performance.now();
@@ -63,7 +63,7 @@ export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptio
       timer ??= setTimeout(start, delay);
       return;
     }
-    // After this turn of the event loop, in which more rows may arrive.
+    // After this turn of the event loop, during which more rows can arrive.
     immediate = setImmediate(start);
   }
 
@@ -73,7 +73,7 @@ export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptio
     timer = undefined;
     immediate = undefined;
     const batch = takeBatch();
-    // All waiting rows belong to runs whose rows are being written; the end of that write plans the next one.
+    // All waiting rows belong to runs that are being written; the end of that write schedules the next.
     if (batch.length === 0) return;
     const runs = new Set(batch.flatMap(listRuns));
     for (const run of runs) {
@@ -86,7 +86,10 @@ export function createGatherer(write: AppendRows, { maxWrites = 1 }: GatherOptio
     plan();
   }
 
-  /** Takes the oldest entries of runs that are not busy; half of them if many wait and nothing is being written yet. */
+  /**
+   * Takes the oldest entries of runs that are not being written; only half of them if many are waiting and no write is
+   * in progress.
+   */
   function takeBatch(): Waiting[] {
     const rows = waiting.reduce((sum, entry) => sum + entry.rows.length, 0);
     const maxRows =

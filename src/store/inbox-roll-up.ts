@@ -2,16 +2,16 @@ import type { InboxItem } from '../records/index.js';
 import { createSums, splitPeriod } from './roll-up.js';
 import type { StatisticsPeriod, SlotRange } from './roll-up.js';
 
-/** Counts of opened and resolved inbox items in a slot of time. */
+/** Counts of opened and resolved inbox items in a time slot. */
 export interface InboxCounts {
   /** New items, by cause. */
   readonly opened: readonly CauseCount[];
   readonly resolved: number;
-  /** When the oldest of the resolved items was opened; null if there are none. */
+  /** When the oldest of the resolved items was opened, or null. */
   readonly oldest_resolved: number | null;
 }
 
-/** New items that have the same cause. */
+/** The number of new items with the same cause. */
 export interface CauseCount {
   readonly cause: string;
   readonly items: number;
@@ -39,11 +39,11 @@ export interface InboxHistory {
 interface InboxSample {
   readonly created_at: number;
   readonly resolved_at: number | null;
-  /** The first problem of the result, or the code of the decision if there was no problem. */
+  /** The result's first problem, or the decision's result code if it has no problem. */
   readonly cause: string;
 }
 
-/** Longer causes are truncated: a result code can be any text. */
+/** Longer causes are truncated: a result code can be any string. */
 const MAX_CAUSE_LENGTH = 100;
 
 export function readInboxSample({ created_at, resolution, reading, result_code }: InboxItem): InboxSample {
@@ -54,7 +54,7 @@ export function readInboxSample({ created_at, resolution, reading, result_code }
   };
 }
 
-/** Parses a time; a damaged time must not prevent an item from being counted. */
+/** Parses a time. A damaged time must not prevent an item from being counted. */
 function readTime(text: string): number {
   const time = Date.parse(text);
   return Number.isNaN(time) ? 0 : time;
@@ -67,7 +67,7 @@ export interface StoredItem {
   readonly isOpeningCounted: boolean;
 }
 
-/** Lists the changes of an item that are not counted in its slots yet. */
+/** Lists an item's changes that are not counted in its slots yet. */
 export function listUncounted({ item, isOpeningCounted }: StoredItem): InboxSlot[] {
   const sample = readInboxSample(item);
   return [...(isOpeningCounted ? [] : [countOpened(sample)]), ...countResolved(sample)];
@@ -136,7 +136,7 @@ export function sumInboxCounts(all: Iterable<InboxCounts>): InboxCounts {
   return { opened: opened.list(), resolved, oldest_resolved: oldest };
 }
 
-/** Returns the earlier of two times, each of which may be missing. */
+/** Returns the earlier of two times, either of which can be missing. */
 export function chooseEarlier(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }

@@ -1,11 +1,11 @@
-/** Work that one process at a time does for all that share the store, such as deleting old data. */
+/** Leases on jobs that one process at a time does for all processes sharing the store, such as deleting old data. */
 export interface JobLeases {
   /**
-   * Assigns those of the jobs that no other process holds to this process until `until`, and returns their names. A process
-   * that calls again in time holds them longer; otherwise it loses them.
+   * Leases the requested jobs that no other process holds until `until`, and returns their names. A process renews its
+   * leases by calling again in time.
    */
   leaseJobs(hold: JobLeaseRequest): Promise<readonly string[]>;
-  /** Releases all jobs of a process, so that another one can hold them immediately. */
+  /** Releases all of a process's jobs, so another process can lease them immediately. */
   releaseJobs(owner: string): Promise<void>;
 }
 

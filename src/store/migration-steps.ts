@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { StoreError } from './store-error.js';
 
-/** Returns a checksum that identifies the text of a migration step. */
+/** Returns the checksum of a migration step's SQL. */
 function hashStep(step: string): string {
   return createHash('sha256').update(step).digest('hex');
 }
 
 /**
- * Compares the migration steps of a store with those of this version: versions of Sluice with different histories must not use
- * each other's tables. Returns the steps that have no recorded checksum yet, as version and checksum.
+ * Compares a store's migration steps with this version's steps: versions of Sluice with different histories must not
+ * use each other's tables. Returns the versions and checksums of steps that have no recorded checksum yet.
  */
 export function compareSteps(
   steps: readonly string[],
@@ -30,7 +30,7 @@ export function compareSteps(
   return missing;
 }
 
-/** Creates the error for a store that a newer version has migrated while this process was using it. */
+/** Creates the error for a store that a newer version migrated while this process was using it. */
 export function createMigratedError(where: string): StoreError {
   return new StoreError(
     'STORE_TOO_NEW',
@@ -38,7 +38,7 @@ export function createMigratedError(where: string): StoreError {
   );
 }
 
-/** Creates the error for a store into which another one is being copied. */
+/** Creates the error for a store that another store is being copied into. */
 export function createIncompleteError(where: string): StoreError {
   return new StoreError(
     'STORE_INCOMPLETE',

@@ -7,14 +7,13 @@ import type { Store, StoreOptions } from './store.js';
 import { StoreError } from './store-error.js';
 
 /**
- * Opens the store at a URL, by default a SQLite file in the data folder of this project. Creates file, folder and tables if
- * they are missing.
+ * Opens the store at a URL, by default a SQLite file in this project's data folder. Creates the file, folder and tables if missing.
  *
  * | URL | store |
  * | --- | --- |
- * | `sqlite:FILE` | one file, any number of processes of one machine |
- * | `postgres://…` | any number of machines; needs the package `pg` |
- * | `memory:` | lost when the process ends |
+ * | `sqlite:FILE` | one file, any number of processes on one host |
+ * | `postgres://…` | any number of hosts; needs the package `pg` |
+ * | `memory:` | lost when the process exits |
  *
  * @example
  * const store = await openStore()
@@ -29,15 +28,15 @@ export async function openStore(
   if (url === 'memory:') return openMemoryStore(options);
   if (/^sqlite:./s.test(url)) return openSqliteStore(url.slice('sqlite:'.length), options);
   if (/^postgres(?:ql)?:\/\//.test(url)) {
-    // Loaded on use, so that SQLite users need not install a PostgreSQL client.
+    // Loaded on demand, so SQLite users need not install a PostgreSQL client.
     const { openPostgresStore } = await import('./postgres/open.js');
     return openPostgresStore(url, options);
   }
-  // The URL may contain a password, so the message does not repeat it.
+  // The URL can contain a password, so the message omits it.
   throw new StoreError('INVALID_STORE_URL', 'Invalid store URL. Use sqlite:FILE, postgres://… or memory:.');
 }
 
-/** Opening a store takes two connections at the same time. */
+/** Opening a store takes two concurrent connections. */
 const MIN_POOL_SIZE = 2;
 const MAX_POOL_SIZE = 1000;
 

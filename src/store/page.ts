@@ -4,14 +4,14 @@ import { createCursorError } from './store-error.js';
 const DEFAULT_SIZE = 100;
 const MAX_PAGE_SIZE = 1000;
 
-/** The rows of a page: those after `after`, at most `size`. */
+/** A page: at most `size` rows after `after`. */
 export interface PageWindow {
   readonly size: number;
   /** The sequence number of the last row seen; null for the first page. */
   readonly after: number | null;
 }
 
-/** Reads a page request. The cursor is validated, because it is untrusted. */
+/** Parses a page request. The cursor is validated, because it is untrusted. */
 export function readPage(page: { readonly limit?: number; readonly cursor?: string }): PageWindow {
   const size = readPageSize(page.limit);
   if (page.cursor === undefined) return { size, after: null };
@@ -19,12 +19,12 @@ export function readPage(page: { readonly limit?: number; readonly cursor?: stri
   return { size, after: Number(page.cursor) };
 }
 
-/** Returns the requested page size, limited to the allowed range. */
+/** Returns the requested page size, clamped to the allowed range. */
 function readPageSize(limit: number = DEFAULT_SIZE): number {
   return Math.max(1, Math.min(MAX_PAGE_SIZE, Math.trunc(limit) || 1));
 }
 
-/** Creates a page from up to one row more than requested: the extra row shows that there is a next page. */
+/** Creates a page from up to one more row than requested: the extra row means that a next page exists. */
 export function toListed<Row, T>(
   rows: readonly Row[],
   { size }: Pick<PageWindow, 'size'>,
@@ -36,13 +36,15 @@ export function toListed<Row, T>(
   return { items: shown.map(read), next_cursor: last === undefined ? null : String(formatCursor(last)) };
 }
 
-/** A position in the order in which runs ended. Of runs that ended in the same millisecond, the older record comes first. */
+/**
+ * A position among runs ordered by their end. Of runs that ended in the same millisecond, the older record comes first.
+ */
 export interface EndPosition {
   readonly endedAt: number;
   readonly sequence: number;
 }
 
-/** Reads the start and the size of a page of ended runs. The cursor is validated, because it is untrusted. */
+/** Parses a page request for ended runs. The cursor is validated, because it is untrusted. */
 export function readEndPage(page: { readonly since: number; readonly cursor?: string; readonly limit?: number }): {
   readonly after: EndPosition;
   readonly size: number;
@@ -59,18 +61,21 @@ export function formatEndCursor({ endedAt, sequence }: EndPosition): string {
   return `${endedAt}.${sequence}`;
 }
 
-/** A position in the order of executions: by time, then by insertion. */
+/** A position among executions, which are ordered by time, then by insertion. */
 export interface ExecutionPosition {
   readonly at: string;
   readonly sequence: number;
 }
 
-/** The executions of a page, newest first. */
+/** A page of executions, newest first. */
 export interface ExecutionWindow {
   readonly size: number;
   /** The last execution of the previous page; null on the first page. */
   readonly after: ExecutionPosition | null;
-  /** Only executions before this time; null if `after` is the earlier bound: with two bounds a database may use the wrong index range. */
+  /**
+   * Only executions before this time; null if `after` is the earlier bound, because with two bounds a database can
+   * choose the wrong index range.
+   */
   readonly until: string | null;
 }
 
@@ -95,15 +100,15 @@ export function formatExecutionCursor({ at, sequence }: ExecutionPosition): stri
   return `${at}~${sequence}`;
 }
 
-/** The maximum number of rows that one page of a search reads, so that it is fast even if few of them match. */
+/** The maximum number of rows that one search page reads, so it is fast even if few of them match. */
 export const SEARCH_WINDOW = 10_000;
 
 /** Greater than every sequence number. */
 export const MAX_SEQUENCE = Number.MAX_SAFE_INTEGER;
 
 /**
- * Creates a page of matches. `floor` is the last row that was read; undefined if no rows are left. A page may be short and
- * still have a next one.
+ * Creates a page of matches. `floor` is the last row that was read; undefined if no rows are left. A short page can
+ * still have a next page.
  */
 export function toSearchPage<Row, T>(
   rows: readonly Row[],

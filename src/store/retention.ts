@@ -1,14 +1,14 @@
 import type { Listed } from '../orders/index.js';
 
 /**
- * Deletes old data, a bounded part of it per call. Processes that do so at the same time never delete or count anything twice.
- * Times are milliseconds since 1970.
+ * Deletes old data, a bounded amount per call. Concurrent processes never delete or count anything twice. Times are
+ * milliseconds since 1970.
  */
 export interface Retention {
   /**
-   * Deletes the events of runs that ended before `endedBefore`, oldest first, at most `runs` runs and `rows` rows, and marks runs
-   * without remaining events as purged. Their records stay. Runs of orders that are not settled or have an open inbox item
-   * are kept.
+   * Deletes the events of runs that ended before `endedBefore`, oldest first, at most `runs` runs and `rows` rows, and
+   * marks runs without remaining events as purged. Their records stay. Runs are kept if their order is not settled or
+   * has an open inbox item.
    */
   purgeRuns(step: {
     readonly endedBefore: number;
@@ -16,7 +16,7 @@ export interface Retention {
     readonly rows: number;
     readonly now: number;
   }): Promise<PurgedRuns>;
-  /** Lists the ids of runs that were purged at `since` or later, in the order of that time. */
+  /** Lists the ids of runs purged at `since` or later, in the order they were purged. */
   listPurgedRuns(page: {
     readonly since: number;
     readonly cursor?: string;
@@ -24,7 +24,7 @@ export interface Retention {
   }): Promise<Listed<string>>;
   /**
    * Deletes the records of runs that ended before `endedBefore` and were purged before `purgedBefore`: the run with its
-   * order, its executions and its resolved inbox items. Statistics stay, and so does the active order of an issue. One call
+   * order, its executions and its resolved inbox items. Statistics and an issue's active order are kept. One call
    * examines at most `limit` runs.
    */
   purgeRecords(step: {
@@ -33,9 +33,9 @@ export interface Retention {
     readonly limit: number;
     readonly cursor?: string | undefined;
   }): Promise<PurgedRecords>;
-  /** Deletes delivered messages that were written before a time, oldest first; returns how many. */
+  /** Deletes delivered messages written before a given time, oldest first; returns the number deleted. */
   purgeDelivered(step: { readonly before: number; readonly limit: number }): Promise<number>;
-  /** Deletes results that were cached before a time, oldest first; returns how many. */
+  /** Deletes results cached before a given time, oldest first; returns the number deleted. */
   purgeResults(step: { readonly before: number; readonly limit: number }): Promise<number>;
 }
 
@@ -50,6 +50,6 @@ export interface PurgedRuns {
 /** The result of {@link Retention.purgeRecords}. */
 export interface PurgedRecords {
   readonly deleted: number;
-  /** Where to continue; null if all were examined. */
+  /** Where to continue; null if all runs were examined. */
   readonly next_cursor: string | null;
 }

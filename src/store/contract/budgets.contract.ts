@@ -14,7 +14,7 @@ async function start(store: Store, id: string): Promise<void> {
   await store.createRun({ id, spec: sampleSpec(), state: 'running', workerId: id, leaseMs: 1000, now: NOW });
 }
 
-/** The contract of budgets that runs share. */
+/** The contract of shared budgets. */
 export function describeBudgets(makeSite: MakeSite): void {
   describe('a budget', () => {
     const reserve = async (store: Store, run: string, limits = [DAY], issueRef: string | null = null) =>
@@ -29,7 +29,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.measureBudgets([DAY])).toEqual([{ ...NOTHING, heldTokens: 10 }]);
       expect(await store.spendBudget({ run: 'r1', tokens: 60, cost: 0.5, limits: [DAY] })).toBeUndefined();
       expect(await store.measureBudgets([DAY])).toEqual([{ tokens: 60, cost: 0.5, heldTokens: 65, heldCost: 0.5 }]);
-      // The share held by the other run is not available to this one.
+      // The other run's share is not available to this run.
       expect(await store.spendBudget({ run: 'r1', tokens: 96, cost: 0.5, limits: [DAY] })).toEqual(DAY);
       // A late report changes nothing.
       await store.spendBudget({ run: 'r1', tokens: 10, cost: 0, limits: [] });
@@ -68,7 +68,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.countBudgetWaits('caller ci')).toBe(0);
       const { items } = await store.listRuns({ state: 'queued' });
       expect(items).toMatchObject([{ id: 'r2', waiting_for }]);
-      // A run that retries at the end of the day shows the same time.
+      // A run that retries at the end of the day reports the same time.
       await store.claimRun(sampleClaim('w2', { now: NOW + 1000 }));
       await store.releaseRun({ id: 'r2', workerId: 'w2', now: NOW + 1000, retryAt: midnight });
       expect(await store.findRun('r2')).toMatchObject({ waiting_for });

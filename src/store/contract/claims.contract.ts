@@ -21,7 +21,7 @@ function sampleSpecIn(folder: string): ReturnType<typeof sampleSpec> {
   return sampleSpec({ workdir: folder });
 }
 
-/** The contract of claims: runs are claimed, held, released and ended, with or without an order. */
+/** The contract of claims: runs are claimed, renewed, released and ended, with or without an order. */
 export function describeClaims(makeSite: MakeSite): void {
   describe('claiming runs', () => {
     it('claims the oldest run first, each by one worker', async () => {
@@ -273,7 +273,7 @@ export function describeClaims(makeSite: MakeSite): void {
       await store.markWaiting(HOLD);
       const [first, second] = [vi.fn<() => void>(), vi.fn<() => void>()];
       const stops = [store.watchRequests('r1', first), store.watchRequests('r2', second)];
-      // A store may call once without a reason, when watching begins.
+      // A store may call back once without a reason when watching starts.
       await vi.waitFor(async () => expect(await store.findRun('r1')).toBeDefined(), { timeout: 15_000 });
       await store.postReply('r1', 'yes');
       await vi.waitFor(() => expect(first).toHaveBeenCalled(), { timeout: 15_000 });

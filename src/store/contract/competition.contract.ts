@@ -12,7 +12,7 @@ import {
 import type { OrderRecord } from '../../records/order-record.js';
 import type { Store } from '../store.js';
 
-/** The contract of races: several runs of one issue compete, and at most one result counts. */
+/** The contract of races: multiple runs of one issue compete, and at most one result counts. */
 export function describeCompetition(makeSite: MakeSite): void {
   describe('a race', () => {
     const start = async (runs = 3, change = {}) => {

@@ -6,7 +6,7 @@ import { createRunResult, sampleSpec } from './fixtures/run-samples.js';
 const QUEUED = { state: 'queued', now: NOW } as const;
 const HOLD = { id: 'r1', workerId: 'w1', now: NOW } as const;
 
-/** The contract of runs that were released and must not be claimed before a time. */
+/** The contract of deferred runs, which must not be claimed before a given time. */
 export function describeDeferring(makeSite: MakeSite): void {
   describe('deferring runs', () => {
     it('claims a released run again only after its delay', async () => {

@@ -6,10 +6,10 @@ import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW, sampleSubmission } from './fixtures/order-samples.js';
 import { sampleFcmp, HOSTILE_TEXT, sampleRasp, sampleSpec } from './fixtures/run-samples.js';
 
-/** A wake-up may be late; this only ends a test that hangs. */
+/** Wake-ups can be late; this only stops a test that hangs. */
 const WAIT_OPTIONS = { timeout: 10_000 };
 
-/** The contract of every event log, with additions for stores. */
+/** The event log contract, with additions for stores. */
 export function describeEventLog(makeSite: MakeSite): void {
   const open = async () => openSite(await makeSite());
   describeAnyEventLog('of the store', open);

@@ -11,7 +11,7 @@ function sampleReport(id: string, changes: Partial<WorkerReport> = {}): WorkerRe
   return { ...worker, isStopping: false, now: NOW, aliveUntil: NOW + 1000, ...changes };
 }
 
-/** The contract of workers that report to the store and are listed. */
+/** The contract of worker reports and the worker list. */
 export function describeFleet(makeSite: MakeSite): void {
   describe('the fleet', () => {
     it('lists a worker with its last report', async () => {

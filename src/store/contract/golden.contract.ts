@@ -9,14 +9,14 @@ import { readEverything } from './fixtures/golden-store.js';
 import { NOW, sampleClaim, sampleHold, sampleSettlement } from './fixtures/order-samples.js';
 import { createRunResult } from './fixtures/run-samples.js';
 
-/** Lists the schema versions for which this folder has a golden store, made by `scripts/golden-store.ts`. */
+/** Lists the schema versions with a golden store in this folder, created by `scripts/golden-store.ts`. */
 export function listGoldenVersions(fixtures: URL): number[] {
   return readdirSync(fixtures)
     .flatMap((name) => /^store-form-(\d+)\.json\.gz$/.exec(name)?.[1] ?? [])
     .map(Number);
 }
 
-/** Unpacks a file of a golden store: the store itself, or the content that was read from it when it was made. */
+/** Unpacks a golden store file: the store itself, or its content as it was read when the store was created. */
 export async function unpackGolden(fixtures: URL, version: number, kind: 'db' | 'sql' | 'json'): Promise<Buffer> {
   return gunzipSync(await readFile(new URL(`store-form-${version}.${kind}.gz`, fixtures)));
 }
@@ -30,7 +30,7 @@ export async function expectGolden(store: Store, content: Buffer): Promise<void>
   if (running === undefined) throw new Error('the order of local#running is missing');
   await store.settleOrder(sampleSettlement(running));
   expect(await store.findIssue('local#running')).toMatchObject({ state: 'review' });
-  // A run that waited for the folder is claimed when the run that used it has ended.
+  // A run that waited for the folder can be claimed once the run that used it has ended.
   await store.renewRun({ ...sampleHold({ run: 'run-waiting' }, 'w2'), leaseMs: 1000 });
   expect(await store.endRun({ ...sampleHold({ run: 'run-waiting' }, 'w2'), result: createRunResult() })).toBe(true);
   expect((await store.claimRun(sampleClaim('w3', { takes: ['runs'] })))?.record.id).toBe('run-requested');

@@ -7,7 +7,7 @@ import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
 import { startProgram } from './fixtures/start-program.js';
 
-/** `npm run torture` kills more. */
+/** More kills in `npm run torture`. */
 const KILLS = Number(process.env['STORE_KILLS'] ?? 3);
 
 const PROGRAM = new URL('./fixtures/write-until-killed.js', import.meta.url);
@@ -18,7 +18,7 @@ interface Acknowledged {
   readonly runId: string;
 }
 
-/** The contract of stores that outlive their process: a writer is killed at random times. */
+/** The contract of persistent stores: a writer is killed at random times. */
 export function describeKill(makeSite: MakeSite): void {
   describe('a writer that is killed', () => {
     it(
@@ -46,7 +46,7 @@ export function describeKill(makeSite: MakeSite): void {
           await store.settleOrder(sampleSettlement(record));
           expect(await store.findIssue(issueRef)).toMatchObject({ state: 'review' });
         }
-        // At most one order per round was submitted and not settled.
+        // At most one order per round was submitted but not settled.
         expect((await store.listOrders({ open: true })).items.length).toBeLessThanOrEqual(KILLS);
         report(`${KILLS} writers killed: ${count} commands acknowledged, none lost`);
       },

@@ -89,7 +89,7 @@ export function describeLists(makeSite: MakeSite): void {
 
     it('have executions by time, then by order of insertion, in pages', async () => {
       const store = await openSite(await makeSite());
-      // Written in this order, because the clocks of two machines differ.
+      // Written in this order, as if by two hosts with different clocks.
       const times = [3, 1, 2, 2, 5, 4].map((second) => new Date(NOW + second * 1000).toISOString());
       for (const [index, at] of times.entries()) {
         const { record } = await store.submitOrder(sampleSubmission({ issue_ref: `local#${index}` }));
@@ -112,7 +112,7 @@ export function describeLists(makeSite: MakeSite): void {
       expect(await read({ since, until })).toBe('5032');
       expect(await read({ since, until, decision: 'advance' })).toBe('5032');
       const { next_cursor } = await store.listExecutions({ limit: 1 });
-      // With a cursor from another list and an earlier `until`, the earlier bound counts.
+      // With a cursor from another list and an earlier `until`, the earlier bound applies.
       expect(await read({ until: since, ...(next_cursor === null ? {} : { cursor: next_cursor }) })).toBe('1');
       expect(await catchCode(store.listExecutions({ cursor: '7' }))).toBe('INVALID_CURSOR');
     });
@@ -149,7 +149,7 @@ export function describeLists(makeSite: MakeSite): void {
 
     it('are bounded whatever limit is requested', async () => {
       const store = await openSite(await makeSite());
-      // In groups: on a busy machine calls that wait too long for a connection are refused.
+      // In batches: under load, calls that wait too long for a connection are rejected.
       for (let group = 0; group < 13; group += 1)
         await Promise.all(Array.from({ length: 77 }, async () => store.submitOrder(sampleSubmission())));
       for (const limit of [5000, Infinity]) expect((await store.listOrders({ limit })).items).toHaveLength(1000);

@@ -7,8 +7,8 @@ import { sampleClaim, NOW, sampleHold, sampleSettlement } from './fixtures/order
 import { createRunResult, HOSTILE_TEXT, sampleFcmp, sampleRasp } from './fixtures/run-samples.js';
 
 /**
- * Asserts the content of a migrated store that version 0.1.0 wrote: an order in each state it could be in, a run that has
- * ended and one that is queued. The store is in `fixtures/store-0.1.0.*`.
+ * Asserts the content of a migrated store written by version 0.1.0: an order in each possible state, an ended run and a
+ * queued run. The store is in `fixtures/store-0.1.0.*`.
  */
 export async function expectMigrated(store: Store): Promise<void> {
   const orders = (await store.listOrders({ limit: 100 })).items;
@@ -37,7 +37,7 @@ export async function expectMigrated(store: Store): Promise<void> {
   ]);
   expect((await store.listExecutions({ issueRef: 'local#settled' })).items[0]).not.toHaveProperty('run_ulid');
 
-  // Claims that never started are queued again; started ones are reconciled, even if only their order is open.
+  // Claimed runs that never started are queued again; started runs are reconciled, even if only their order is open.
   expect(await store.requeueExpired(NOW + 9999)).toBe(1);
   const expired = await store.listExpiredRuns(NOW + 9999);
   const owners = expired.map(({ order, owner }) => `${order?.issue_ref} ${owner?.worker_id}`);
@@ -48,7 +48,7 @@ export async function expectMigrated(store: Store): Promise<void> {
   }
   expect(await store.listExpiredRuns(NOW + 9999)).toEqual([]);
 
-  // The queue continues: by priority, then by age.
+  // The queue keeps its order: by priority, then by age.
   const claimed: string[] = [];
   for (let turn = 0; turn < 5; turn++) {
     const next = (await store.claimRun(sampleClaim()))?.record;
@@ -64,8 +64,8 @@ export async function expectMigrated(store: Store): Promise<void> {
 }
 
 /**
- * Asserts the content of a migrated store with one event per row, the last schema version before events were packed: orders and runs in
- * each state, and the events of two attempts. The store is in `fixtures/store-form-*`.
+ * Asserts the content of a migrated store with one event per row, as in the last schema version before events were
+ * packed: orders and runs in each state, and the events of two attempts. The store is in `fixtures/store-form-*`.
  */
 export async function expectUnpackedMigrated(store: Store): Promise<void> {
   const orders = (await store.listOrders({ limit: 100 })).items;
@@ -92,7 +92,7 @@ export async function expectUnpackedMigrated(store: Store): Promise<void> {
   expect(fcmp[0]).toEqual(sampleFcmp(201));
   expect(await readAll(store, 'fcmp')).toHaveLength(303);
 
-  // Work and its events continue: existing rows are not changed.
+  // Work continues and adds events; existing rows are not changed.
   const run = running?.run ?? '';
   await store.append(run, [sampleFcmp(1, 'another'), sampleFcmp(2)]);
   expect(await store.read({ runId: run, protocol: 'fcmp', limit: 10 })).toEqual([sampleFcmp(1), sampleFcmp(2)]);
@@ -109,7 +109,10 @@ export async function expectUnpackedMigrated(store: Store): Promise<void> {
   ]);
 }
 
-/** Asserts that runs that ended before the migration are in the statistics immediately, and are moved into their slots step by step. */
+/**
+ * Asserts that runs that ended before the migration are in the statistics immediately, and are moved into their slots
+ * gradually.
+ */
 async function expectCounted(store: Store): Promise<void> {
   const count = async (): Promise<number> => {
     const slots = await store.listRunSlots({ since: 0, until: NOW * 2, stepMs: 86_400_000 });

@@ -7,10 +7,13 @@ import type { Store } from '../store.js';
 import type { MakeSite } from './fixtures/open-site.js';
 import { createWorld, randomCommand, type RandomCommand, type Step } from './fixtures/random-commands.js';
 
-/** `npm run torture` runs more. */
+/** More runs in `npm run torture`. */
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 25);
 
-/** The contract of every store: it returns the same as the memory store for random commands, and preserves its invariants. */
+/**
+ * The contract of every store: for random commands it returns the same as the memory store and preserves its
+ * invariants.
+ */
 export function describeModel(makeSite: MakeSite): void {
   describe('random commands', () => {
     it('return the same as in memory, and leave the same content', { timeout: 20_000 + RUNS * 2000 }, async () => {
@@ -70,7 +73,7 @@ async function readAll(store: Store) {
   };
 }
 
-/** Lists the violated invariants, as sentences. */
+/** Lists the violated invariants, as messages. */
 function findViolations({ issues, orders, inbox, outbox, executions, runs }: Content): string[] {
   const violations: string[] = [];
   for (const { issue_ref: issueRef, state, active_run_id: activeRunId, active_group: activeGroup } of issues) {
@@ -89,7 +92,7 @@ function findViolations({ issues, orders, inbox, outbox, executions, runs }: Con
     for (const { order, run, group, state: orderState } of orders) {
       const isActive = activeGroup === undefined ? order.run_id === activeRunId : group === activeGroup;
       const isOther = order.issue_ref === issueRef && !isActive;
-      // An order that was claimed when it was replaced may be queued again, but only to be settled without a process.
+      // An order that was claimed when it was replaced can be queued again, but only to be settled without a process.
       const isCanceled = runs.find(({ id }) => id === run)?.cancel_requested === true;
       if (isOther && orderState === 'queued' && !isCanceled) {
         violations.push(`${order.run_id} of ${issueRef} waits and is not active`);
@@ -97,7 +100,7 @@ function findViolations({ issues, orders, inbox, outbox, executions, runs }: Con
     }
   }
   const isolations = new Map(orders.map(({ run, order }) => [run, order.isolation]));
-  // A canceled run that never started is claimed only to be settled: it has no process, and its folder may be in use.
+  // A canceled run that never started is claimed only to be settled: it has no process, and its folder can be in use.
   const busy = runs.filter(
     ({ state, cancel_requested, started_at }) =>
       (state === 'running' || state === 'waiting') && !(cancel_requested && started_at === null),

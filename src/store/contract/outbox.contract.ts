@@ -8,7 +8,7 @@ const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW, limit: 10 };
 
 /** The contract of claiming messages for delivery. */
 export function describeOutbox(makeSite: MakeSite): void {
-  /** Opens a store with an issue whose active run is settled and left these messages. */
+  /** Opens a store with an issue whose active run is settled and queued these messages. */
   async function openWith(...changes: readonly Partial<NewOutboxMessage>[]) {
     const store = await openSite(await makeSite());
     const { record } = await store.submitOrder(sampleSubmission());

@@ -8,12 +8,12 @@ import { RACE_ISSUE, type RaceReport } from './fixtures/race-report.js';
 import { readAllPages } from './fixtures/read-all-pages.js';
 import { startProgram } from './fixtures/start-program.js';
 
-/** `npm run torture` runs longer. */
+/** Longer in `npm run torture`. */
 const SECONDS = Number(process.env['RACE_SECONDS'] ?? 2);
 
 const PROGRAM = new URL('./fixtures/race-process.js', import.meta.url);
 
-/** The contract of stores that several processes use: one process makes new runs active, three submit results. */
+/** The contract of stores shared by multiple processes: one process activates new runs, three submit results. */
 export function describeRace(makeSite: MakeSite): void {
   describe('the guard against stale results', () => {
     it(

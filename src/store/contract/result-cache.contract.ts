@@ -3,7 +3,7 @@ import { describeResultCache as describeAnyResultCache, cachedResult } from '../
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 
-/** The contract of every result cache, with additions for stores. */
+/** The result cache contract, with additions for stores. */
 export function describeResultCache(makeSite: MakeSite): void {
   describeAnyResultCache('of the store', async (limits = {}) => openSite(await makeSite(), { cache: limits }));
 

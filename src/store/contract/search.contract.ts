@@ -12,7 +12,7 @@ async function readIds(store: Store, filter: RunFilter): Promise<string[]> {
   return (await store.listRuns(filter)).items.map(({ id }) => id);
 }
 
-/** Opens a store with runs that differ in every searchable field, the oldest first. */
+/** Opens a store with runs that differ in every searchable field, oldest first. */
 async function openLibrary(makeSite: MakeSite): Promise<Store> {
   const store = await openSite(await makeSite());
   const running = { state: 'running', workerId: 'w1' } as const;
@@ -33,7 +33,7 @@ async function openLibrary(makeSite: MakeSite): Promise<Store> {
   return store;
 }
 
-/** The contract of searching runs and issues. */
+/** The contract of run and issue searches. */
 export function describeSearch(makeSite: MakeSite): void {
   describe('a search for issues', () => {
     it('finds those whose reference contains every word', async () => {

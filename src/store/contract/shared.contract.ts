@@ -6,7 +6,7 @@ import { sampleClaim, NOW, sampleSettlement, sampleSubmission } from './fixtures
 import { sampleFcmp, sampleRasp, sampleSpec } from './fixtures/run-samples.js';
 import { describeRace } from './race.contract.js';
 
-/** The contract of a store that several processes use at the same time; `where` as in `describeStore`. */
+/** The contract of a store that multiple processes use concurrently; `where` as in `describeStore`. */
 export function describeSharedStore(where: string, makeSite: MakeSite): void {
   describe(`a store ${where}, used by several processes`, () => {
     it('shows each process the changes of the others, even after all have closed it', async () => {
@@ -87,7 +87,7 @@ export function describeSharedStore(where: string, makeSite: MakeSite): void {
         await vi.waitFor(() => expect([...found]).toContain(JSON.stringify(event)), { timeout: 15_000 });
       }
       stop();
-      // The store must not be closed while a late wake-up still reads.
+      // The store must not be closed while a late wake-up is still reading.
       await Promise.all(reads);
     });
 

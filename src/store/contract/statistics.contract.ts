@@ -20,7 +20,7 @@ async function endRun(store: Store, id: string, ms: number, result: Partial<RunR
   await store.endRun({ id, workerId: 'w1', result: createRunResult(result), now: NOW + ms });
 }
 
-/** Adds an inbox item of a new issue. */
+/** Adds an inbox item for a new issue. */
 async function addItem(store: Store, issue: string, change: Parameters<typeof sampleItem>[1] = {}) {
   const { record } = await store.submitOrder(sampleSubmission({ issue_ref: issue }));
   const item = sampleItem(record, change);

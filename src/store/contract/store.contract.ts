@@ -19,7 +19,7 @@ import { describeStatistics } from './statistics.contract.js';
 import { describeSubmitAndClaim } from './submit-and-claim.contract.js';
 import { describeMaintenance } from './maintenance.contract.js';
 
-/** The contract of every store. `makeSite` creates an unused location for the running test. */
+/** The contract of every store. `makeSite` creates an unused location for the current test. */
 export function describeStore(where: string, makeSite: MakeSite): void {
   describe(`a store ${where}`, () => {
     describeSubmitAndClaim(makeSite);

@@ -2,7 +2,7 @@ import { BUDGET_ROW_TTL_MS, MAX_COUNTED_WAITS, describeBudget, findExceeded, sha
 import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import { checkOpen, type BudgetRow, type Tables } from './tables.js';
 
-/** Creates the part of the store that tracks the usage and shares of budgets. */
+/** Creates the store's budget methods. */
 export function createBudgets(tables: Tables): Budgets {
   const { budgets, runs } = tables;
 
@@ -13,7 +13,7 @@ export function createBudgets(tables: Tables): Budgets {
         const isCounted = scope === 'day' || (scope === 'issue' ? row.issueRef : row.caller) === name;
         if (run === except || row.at < since || !isCounted) continue;
         const state = runs.get(run)?.record.state;
-        // The share of a run counts until it has ended, however it ended.
+        // A run's share counts until it has ended, however it ended.
         const isOpen = state === 'running' || state === 'waiting';
         total.tokens += row.tokens;
         total.cost += row.cost;
@@ -28,7 +28,7 @@ export function createBudgets(tables: Tables): Budgets {
     for (const [run, { at }] of budgets) if (at < time) budgets.delete(run);
   }
 
-  /** Lists queued runs that wait for a budget, the one that has waited longest first. */
+  /** Lists queued runs waiting for a budget, the longest-waiting run first. */
   function listWaiting(): { readonly run: string; readonly budget: string }[] {
     return [...budgets]
       .filter(([run, { waitsFor }]) => waitsFor !== null && runs.get(run)?.record.state === 'queued')

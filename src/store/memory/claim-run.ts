@@ -29,7 +29,7 @@ type ClaimRun = Pick<
   | 'listExpiredRuns'
 >;
 
-/** Creates the commands that claim runs, and those with which the holder of a claim starts, renews, releases and ends them. */
+/** Creates the store's methods for claiming runs, and for starting, renewing, releasing and ending claimed runs. */
 export function createClaimRun(tables: Tables): ClaimRun {
   const { runs } = tables;
   return {
@@ -145,12 +145,12 @@ export function createClaimRun(tables: Tables): ClaimRun {
   };
 }
 
-/** Makes deferred runs whose time has come claimable. */
+/** Makes due deferred runs claimable. */
 function admitDue({ runs }: Tables, now: number): void {
   for (const row of runs.values()) if (row.notBefore <= now) row.notBefore = 0;
 }
 
-/** Whether the lease of any run has expired, or of any run of a host. */
+/** Whether any run's lease has expired, optionally only on one host. */
 export function hasExpired({ runs }: Tables, now: number, host?: string): boolean {
   return [...runs.values()].some((row) => isExpired(row, now) && isOnHost(row, host));
 }

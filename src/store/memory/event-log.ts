@@ -5,7 +5,7 @@ import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
 import { checkOpen, copyValue, type StoredEvent, type Tables } from './tables.js';
 
-/** Creates the part of the store with the events of runs, ordered by position for each run and protocol. */
+/** Creates the store's event log methods. Events are ordered by position for each run and protocol. */
 export function createEventLog(tables: Tables): WatchableEventLog {
   const { events: logs } = tables;
   return {

@@ -3,7 +3,7 @@ import type { Fleet } from '../fleet.js';
 import { hasExpired } from './claim-run.js';
 import { checkOpen, type Tables } from './tables.js';
 
-/** Creates the part of the store that lists workers. */
+/** Creates the store's worker methods. */
 export function createFleet(tables: Tables): Fleet {
   const { workers } = tables;
   return {

@@ -8,7 +8,7 @@ import type { IssueSearch, RunSearch } from '../search.js';
 import { checkOpen, copyValue, formatOrderKey, readOrder, readRun } from './tables.js';
 import type { Row, RunRow, Tables } from './tables.js';
 
-/** Lists one page of the matching rows. */
+/** Returns one page of the matching rows. */
 export function listRows<R extends Row<unknown>, T>(
   rows: Iterable<R>,
   page: Page,
@@ -25,7 +25,6 @@ export function listRows<R extends Row<unknown>, T>(
   return toListed(found, window, read, ({ sequence }) => sequence);
 }
 
-/** Copies the record of a row. */
 export function readRecord<T>({ record }: Row<T>): T {
   return copyValue(record);
 }
@@ -35,7 +34,7 @@ type OrderLists = Pick<
   'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
 >;
 
-/** Creates the lists and lookups of issues, orders, inbox items and executions. */
+/** Creates the store's methods for listing and finding issues, orders, inbox items and executions. */
 export function createOrderLists(tables: Tables, searchWindow: number): OrderLists {
   return {
     async findIssue(issueRef) {
@@ -107,7 +106,7 @@ function copyFound<T>(record: T | undefined): T | undefined {
   return record === undefined ? undefined : copyValue(record);
 }
 
-/** Lists one page of executions, newest first. */
+/** Returns one page of executions, newest first. */
 function listExecutions(rows: Iterable<Row<ExecutionRecord>>, filter: Page & ExecutionFilter): Listed<ExecutionRecord> {
   const { issueRef, runId, worker, decision, since } = filter;
   const window = readExecutionPage(filter);
@@ -141,7 +140,7 @@ function compare(one: ExecutionPosition, other: ExecutionPosition): number {
   return one.sequence - other.sequence;
 }
 
-/** Returns one page of a search for issues. */
+/** Returns one page of an issue search. */
 function searchIssues({ issues }: Tables, search: IssueSearch, window: number): Listed<IssueRecord> {
   const { page, before, state, words } = search;
   const examined = [...issues.values()]
@@ -162,7 +161,7 @@ function searchIssues({ issues }: Tables, search: IssueSearch, window: number): 
   );
 }
 
-/** Returns one page of a search for runs. */
+/** Returns one page of a run search. */
 export function searchRuns(tables: Tables, search: RunSearch, window: number): Listed<RunRecord> {
   const examined = [...tables.runs.values()]
     .filter(({ sequence }) => sequence < search.before)

@@ -4,7 +4,7 @@ import type { Maintenance } from '../maintenance.js';
 import { listByEnd } from './retention.js';
 import { checkOpen, formatOrderKey, readOrder, readRun, type RunRow, type Tables } from './tables.js';
 
-/** Creates the part of the store that counts work and lists ended runs. */
+/** Creates the store's methods for counting work and listing ended runs. */
 export function createMaintenance(tables: Tables): Maintenance {
   const { runs, outbox } = tables;
   const counted = new Map<string, number>();

@@ -15,7 +15,7 @@ import { checkOpen, createTables } from './tables.js';
 import { createStatistics } from './statistics.js';
 import { createMaintenance } from './maintenance.js';
 
-/** Opens a store in memory, for tests and as the model with which the other stores are compared. */
+/** Opens an in-memory store, for tests and as the model that the other stores are compared with. */
 export function openMemoryStore(options: StoreOptions = {}): Store {
   const tables = createTables();
   const { searchWindow = SEARCH_WINDOW } = options;

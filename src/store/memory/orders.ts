@@ -33,7 +33,7 @@ import {
 } from './tables.js';
 import type { OrderRow, Row, Tables } from './tables.js';
 
-/** Creates the part of the store with issues, orders, the inbox and the executions. */
+/** Creates the store's methods for issues, orders, the inbox and executions. */
 export function createOrders(tables: Tables, searchWindow: number): OrderStore {
   return {
     ...createSubmitOrder(tables),
@@ -43,7 +43,7 @@ export function createOrders(tables: Tables, searchWindow: number): OrderStore {
   };
 }
 
-/** Creates the command that assigns run ids and queues the runs that carry the orders. */
+/** Creates `submitOrder`, which assigns run ids and queues the runs that execute the orders. */
 function createSubmitOrder(tables: Tables): Pick<OrderStore, 'submitOrder'> {
   return {
     async submitOrder(submission) {
@@ -68,7 +68,7 @@ function createSubmitOrder(tables: Tables): Pick<OrderStore, 'submitOrder'> {
   };
 }
 
-/** Makes a new run, or the runs of a race, active in its issue, and requests cancellation of the run that it replaces. */
+/** Activates a new run, or the runs of a race, in its issue, and requests cancellation of the run that it replaces. */
 function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueState): [OrderRecord, ...OrderRecord[]] {
   const { request, now } = submission;
   const issueRef = request.issue_ref;
@@ -181,7 +181,7 @@ function writeDecision(tables: Tables, row: OrderRow, decided: DecidedOrder, now
   addMessages(tables, outbox, now);
 }
 
-/** Lists the orders of a race in the order of their runs; for an order without a race, only that order. */
+/** Lists the orders of a race, sorted by run; for an order without a race, only that order. */
 function listGroup(tables: Tables, row: OrderRow): readonly OrderRow[] {
   const { group, order } = row.record;
   if (group === undefined) return [row];
@@ -190,13 +190,13 @@ function listGroup(tables: Tables, row: OrderRow): readonly OrderRow[] {
   );
 }
 
-/** Returns the outcome of a settlement in an undecided race. */
+/** Returns a settlement's outcome in an undecided race. */
 function readEntered(tables: Tables, row: OrderRow, { entry }: StoredEntry) {
   const open = listGroup(tables, row).filter((each) => each.entry === null);
   return { decision: copyValue(entry.execution.decision), waitsFor: open.map(({ record }) => record.order.run_id) };
 }
 
-/** Settles every order of a race, if all have entered. */
+/** Settles every order of a race once all runs have entered. */
 function concludeRace(
   tables: Tables,
   row: OrderRow,
@@ -220,19 +220,19 @@ function concludeRace(
   return { decision: copyValue(row.record.decision ?? stored.entry.execution.decision), repeated: false };
 }
 
-/** Adds an execution; an existing row stays unchanged. */
+/** Adds an execution; an existing row is not changed. */
 function addExecution(tables: Tables, execution: ExecutionRecord): void {
   if (tables.executions.has(execution.id)) return;
   tables.executions.set(execution.id, { sequence: nextSequence(tables, 'executions'), record: copyValue(execution) });
 }
 
-/** Adds an item to the inbox; an existing one stays unchanged. */
+/** Adds an item to the inbox; an existing item is not changed. */
 function addItem(tables: Tables, item: InboxItem): void {
   if (tables.inbox.has(item.id)) return;
   tables.inbox.set(item.id, { sequence: nextSequence(tables, 'inbox'), record: copyValue(item) });
 }
 
-/** Queues messages; an existing one with the same sink, issue and trigger stays unchanged. */
+/** Queues messages; an existing message with the same sink, issue and trigger is not changed. */
 function addMessages(tables: Tables, messages: readonly NewOutboxMessage[], now: number): void {
   for (const { id, sink, issue_ref, trigger, body } of messages) {
     const key = JSON.stringify([sink, issue_ref, trigger]);
@@ -259,7 +259,7 @@ function addMessages(tables: Tables, messages: readonly NewOutboxMessage[], now:
   }
 }
 
-/** Creates the command that records the decisions of people. */
+/** Creates the command that records human decisions. */
 function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem'> {
   return {
     async resolveItem({ id, now, resolution, state, execution, outbox, retry }) {
@@ -294,7 +294,7 @@ function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem'> {
   };
 }
 
-/** Makes the run that a person accepted the active one, and resolves the items of the other results of its race. */
+/** Activates the accepted run, and resolves the items of the race's other results. */
 function chooseResult(
   tables: Tables,
   issue: Row<IssueRecord>,

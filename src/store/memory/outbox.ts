@@ -4,7 +4,7 @@ import { QUEUE } from '../wakers.js';
 import { listRows, readRecord } from './lists.js';
 import { checkOpen, copyValue, type OutboxRow, type Tables } from './tables.js';
 
-/** Creates the part of the store with the queue of comments. */
+/** Creates the store's outbox methods. */
 export function createOutbox(tables: Tables): OutboxStore {
   return {
     async readInstallation() {
@@ -20,7 +20,7 @@ export function createOutbox(tables: Tables): OutboxStore {
         const { record } = row;
         if (record.state === 'delivered' || record.state === 'dead') continue;
         const key = JSON.stringify([record.sink, record.issue_ref]);
-        // Only the oldest message of an issue and sink is claimed: comments are delivered one at a time and in order.
+        // Only the oldest message per issue and sink is claimed, so comments are delivered one at a time and in order.
         if (seen.has(key)) continue;
         seen.add(key);
         const isDue = record.state === 'waiting' ? record.due_at <= now : (record.lease_until ?? 0) <= now;
@@ -62,7 +62,7 @@ export function createOutbox(tables: Tables): OutboxStore {
         .filter(({ record }) => ('id' in filter ? record.id === filter.id : record.sink === filter.sink))
         .filter(({ record: { state } }) => state === 'dead' || state === 'waiting')
         .slice(0, MAX_REDELIVERED);
-      // With 0 tries the message would be sent without searching for an earlier delivery.
+      // With 0 tries, the message would be sent without looking for an earlier delivery.
       for (const row of due) row.record = { ...row.record, state: 'waiting', tries: 1, due_at: now };
       tables.wakers.wake(QUEUE);
       return due.length;

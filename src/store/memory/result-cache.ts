@@ -1,7 +1,7 @@
 import type { CacheLimits, CachedResult, ResultCache } from '../../runs/index.js';
 import { checkOpen, type Tables } from './tables.js';
 
-/** Creates the part of the store with cached results. They are stored as text, in the order of insertion. */
+/** Creates the store's result cache methods. Results are stored as JSON strings, in insertion order. */
 export function createResultCache(tables: Tables, limits: Required<CacheLimits>): ResultCache {
   const { results } = tables;
   return {

@@ -2,7 +2,7 @@ import type { Retention } from '../retention.js';
 import { formatEndCursor, readEndPage, toListed } from '../page.js';
 import { checkOpen, formatOrderKey, type RunRow, type Tables } from './tables.js';
 
-/** Creates the part of the store that deletes old data. */
+/** Creates the store's retention methods. */
 export function createRetention(tables: Tables): Retention {
   const { runs, outbox, results } = tables;
   return {
@@ -81,14 +81,14 @@ function formatCursor({ at, row }: { readonly at: number; readonly row: RunRow }
   return formatEndCursor({ endedAt: at, sequence: row.sequence });
 }
 
-/** Lists ended runs in the order in which they ended. */
+/** Lists ended runs in the order they ended. */
 export function listByEnd({ runs }: Tables): { readonly endedAt: number; readonly row: RunRow }[] {
   return [...runs.values()]
     .flatMap((row) => (row.record.ended_at === null ? [] : [{ endedAt: Date.parse(row.record.ended_at), row }]))
     .toSorted((one, other) => one.endedAt - other.endedAt || one.row.sequence - other.row.sequence);
 }
 
-/** Deletes the oldest events of a run, at most this many; returns how many. */
+/** Deletes at most this many of a run's oldest events; returns the number deleted. */
 function dropEvents({ events }: Tables, id: string, maxEvents: number): number {
   let dropped = 0;
   for (const protocol of ['fcmp', 'rasp']) {
@@ -99,7 +99,7 @@ function dropEvents({ events }: Tables, id: string, maxEvents: number): number {
   return dropped;
 }
 
-/** Whether a run belongs to an undecided order or an open inbox item: its folder and events are the evidence. */
+/** Whether a run belongs to an undecided order or an open inbox item, whose evidence is its folder and events. */
 function isNeeded(tables: Tables, { record: { order } }: RunRow): boolean {
   if (order === null) return false;
   if (tables.orders.get(formatOrderKey(order.issue_ref, order.run_id))?.record.settled_at === null) return true;
@@ -109,7 +109,7 @@ function isNeeded(tables: Tables, { record: { order } }: RunRow): boolean {
   );
 }
 
-/** Whether an order is active in its issue, or part of the active race: results are compared with it. */
+/** Whether an order is active in its issue, or part of the active race, so results are compared with it. */
 function isActive(tables: Tables, { record: { order } }: RunRow): boolean {
   if (order === null) return false;
   const issue = tables.issues.get(order.issue_ref)?.record;

@@ -14,7 +14,7 @@ import { createClaimRun } from './claim-run.js';
 import { listRows, searchRuns } from './lists.js';
 import { checkOpen, copyValue, endRow, nextSequence, readRun, type RunRow, type Tables } from './tables.js';
 
-/** Creates the part of the store with the queue of runs. */
+/** Creates the store's run queue methods. */
 export function createRuns(tables: Tables, searchWindow: number): RunStore {
   const { runs } = tables;
   return {

@@ -4,7 +4,7 @@ import { createDigest } from '../run-digest.js';
 import type { Statistics } from '../statistics.js';
 import { checkOpen, type Tables } from './tables.js';
 
-/** Creates the part of the store with statistics. Everything is counted on request: a store in memory is small. */
+/** Creates the store's statistics methods. Everything is counted on request, because an in-memory store is small. */
 export function createStatistics(tables: Tables): Statistics {
   return {
     async listRunSlots({ since, until }) {

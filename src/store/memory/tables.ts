@@ -14,7 +14,7 @@ import { createClosedError } from '../store-error.js';
 import { explainWaiting } from '../waiting-for.js';
 import { createWakers, type Wakers } from '../wakers.js';
 
-/** A record and its number in the order of insertion, by {@link nextSequence}; the record is replaced, never changed. */
+/** A record and its insertion number from {@link nextSequence}; the record is replaced, never changed. */
 export interface Row<T> {
   readonly sequence: number;
   record: T;
@@ -22,7 +22,7 @@ export interface Row<T> {
 
 /** An order; its state follows from its run. */
 export interface OrderRow extends Row<Omit<OrderRecord, 'state' | 'started_at'>> {
-  /** The entry of a run in a race, after the run has ended. */
+  /** The run's entry in a race, once the run has ended. */
   entry: StoredEntry | null;
 }
 
@@ -31,7 +31,7 @@ export interface OutboxRow extends Row<OutboxMessage> {
   workerId: string | null;
 }
 
-/** A run with its queue columns, the reply waiting for its worker, and its search text. */
+/** A run with its queue columns, the pending reply for its worker, and its search text. */
 export interface RunRow extends Row<Omit<RunRecord, 'waiting_for'>> {
   readonly searchText: string;
   readonly folder: string;
@@ -50,7 +50,7 @@ export interface StoredEvent extends LogPosition {
   readonly emitted: Emitted;
 }
 
-/** A result as text. */
+/** A result as a JSON string. */
 export interface StoredResult {
   readonly text: string;
   readonly bytes: number;
@@ -58,7 +58,7 @@ export interface StoredResult {
   readonly keptAt: number;
 }
 
-/** The contents of a store in memory. */
+/** The content of an in-memory store. */
 export interface Tables {
   readonly installation: string;
   readonly issues: Map<string, Row<IssueRecord>>;
@@ -76,12 +76,12 @@ export interface Tables {
   readonly purged: Map<string, number>;
   /** By protocol and run, in order. */
   readonly events: Map<string, StoredEvent[]>;
-  /** In the order of insertion. */
+  /** In insertion order. */
   readonly results: Map<string, StoredResult>;
   readonly workers: Map<string, WorkerReport>;
   /** The holder of each job, and until when. */
   readonly jobs: Map<string, { readonly owner: string; readonly until: number }>;
-  /** Usage and shares of budgets, by run. */
+  /** Budget usage and shares, by run. */
   readonly budgets: Map<string, BudgetRow>;
   readonly wakers: Wakers;
   /** The last sequence number of each table. */
@@ -92,7 +92,7 @@ export interface Tables {
 /** A table whose rows are numbered. */
 type SequencedTable = 'issues' | 'orders' | 'executions' | 'inbox' | 'runs';
 
-/** The usage and shares of one run. */
+/** A run's usage and shares. */
 export interface BudgetRow {
   readonly caller: string | null;
   readonly issueRef: string | null;
@@ -131,24 +131,24 @@ export function createTables(): Tables {
   };
 }
 
-/** Refuses a command after the store was closed. Commands here never await, so each is a transaction. */
+/** Rejects a command after the store was closed. Commands here never await, so each is a transaction. */
 export function checkOpen(tables: Tables): void {
   if (tables.isClosed) throw createClosedError();
 }
 
-/** Returns the number of the next row of a table. The numbers of deleted rows are not used again: cursors contain them. */
+/** Returns the next row number of a table. The numbers of deleted rows are not reused, because cursors contain them. */
 export function nextSequence({ lastSequences }: Tables, table: SequencedTable): number {
   const sequence = (lastSequences.get(table) ?? 0) + 1;
   lastSequences.set(table, sequence);
   return sequence;
 }
 
-/** Formats issue and run id, which together identify an order, as a key. */
+/** Formats the issue and run id, which together identify an order, as a key. */
 export function formatOrderKey(issueRef: string, runId: string): string {
   return `${issueRef}\n${runId}`;
 }
 
-/** Reads an order from its row and its run. */
+/** Builds an order record from its row and its run. */
 export function readOrder(tables: Tables, { record }: OrderRow): OrderRecord {
   const run = tables.runs.get(record.run)?.record;
   const openState = run?.state === 'queued' ? 'queued' : 'running';
@@ -171,7 +171,7 @@ export function closeOrder(
   tables.wakers.wake(row.record.run);
 }
 
-/** Reads a run, with the reason why it waits. */
+/** Builds a run record, with the reason it is waiting. */
 export function readRun(tables: Tables, row: RunRow): RunRecord {
   return { ...copyValue(row.record), waiting_for: readWaitingFor(tables, row) };
 }
@@ -185,7 +185,10 @@ function readWaitingFor(tables: Tables, row: RunRow): RunRecord['waiting_for'] {
   });
 }
 
-/** Finds the claimed run that occupies the folder of another run. Two runs share a folder only if neither needs it exclusively. */
+/**
+ * Finds the claimed run that occupies another run's folder. Two runs share a folder only if neither needs it
+ * exclusively.
+ */
 export function findFolderHolder(tables: Tables, { folder, isExclusive }: RunRow): RunRow | undefined {
   return [...tables.runs.values()].find(
     (other) => isHeld(other) && other.folder === folder && (other.isExclusive || isExclusive),
@@ -197,7 +200,7 @@ export function isHeld({ record: { state } }: RunRow): boolean {
   return state === 'running' || state === 'waiting';
 }
 
-/** Copies a value as a database would return it: only what JSON can represent. */
+/** Copies a value as a database would return it: with only what JSON can represent. */
 export function copyValue<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
@@ -207,7 +210,6 @@ export function listOpenItems(tables: Tables, issueRef: string): Row<InboxItem>[
   return [...tables.inbox.values()].filter(({ record }) => record.issue_ref === issueRef && record.resolution === null);
 }
 
-/** Ends a run. */
 export function endRow(row: RunRow, result: RunRecord['result'], now: number): void {
   row.reply = null;
   row.record = {

@@ -5,7 +5,7 @@ import type { Context } from './context.js';
 import type { Queryable, Row } from './driver.js';
 import { readColumns } from './rows.js';
 
-/** Creates the part of the store that tracks the usage and shares of budgets. */
+/** Creates the store's budget methods. */
 export function createBudgets({ database }: Context): Budgets {
   return {
     async noteRequest({ run, caller, issueRef, now }) {

@@ -20,7 +20,7 @@ type ClaimRun = Pick<
   | 'listExpiredRuns'
 >;
 
-/** Creates the commands that claim runs, and those with which the holder of a claim starts, renews, releases and ends them. */
+/** Creates the store's methods for claiming runs, and for starting, renewing, releasing and ending claimed runs. */
 export function createClaimRun({ database, notifications }: Context): ClaimRun {
   return {
     async claimRun({ worker, leaseMs, now, takes, concurrency = {}, workerTypes, watcher, isLast = false }) {

@@ -20,8 +20,9 @@ import type { Database } from './database.js';
 import type { Queryable } from './driver.js';
 
 /**
- * Creates the part of the store with the events of runs. Appends of many runs are gathered into one statement, whose cost hardly
- * depends on their number. Only followers are notified: PostgreSQL commits transactions with notifications one at a time.
+ * Creates the store's event log methods. Appends of many runs are gathered into one statement, whose cost hardly
+ * depends on their number. Only followers are notified: PostgreSQL commits transactions with notifications one at a
+ * time.
  */
 export function createEventLog({ database, notifications }: Context): WatchableEventLog {
   const append = createGatherer(async (rows) => {

@@ -7,7 +7,7 @@ import type { Context } from './context.js';
 import type { Row } from './driver.js';
 import { readColumns } from './rows.js';
 
-/** Creates the part of the store that lists workers. */
+/** Creates the store's worker methods. */
 export function createFleet({ database, clock }: Context): Fleet {
   return {
     // Every report also reads the clock of the database, so that a running worker stays in sync.

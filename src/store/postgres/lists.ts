@@ -56,7 +56,7 @@ const ORDER_STATES: Readonly<Record<OrderState, string>> = {
   canceled: 'settled_at IS NOT NULL AND decision IS NULL',
 };
 
-/** Creates the lists and lookups of issues, orders, inbox items and executions. */
+/** Creates the store's methods for listing and finding issues, orders, inbox items and executions. */
 export function createOrderLists({ database }: Context, searchWindow: number): OrderLists {
   async function findOne<T>(sql: string, values: readonly string[], read: (row: Row) => T): Promise<T | undefined> {
     const { rows } = await database.query(sql, values);
@@ -145,7 +145,7 @@ const SEARCH_ISSUES = `
     AND NOT EXISTS (SELECT FROM unnest($4::text[]) AS word WHERE strpos(lower(issue_ref), word) = 0)
   ORDER BY seq DESC LIMIT $5`;
 
-/** Returns one page of a search for issues. */
+/** Returns one page of an issue search. */
 async function searchIssues(
   database: Queryable,
   { page, before, state, words }: IssueSearch,
@@ -176,7 +176,7 @@ const SEARCH_RUNS = `
     AND ($13::text IS NULL OR digest.engine_version = $13)
   ORDER BY digest.seq DESC LIMIT $14`;
 
-/** Returns one page of a search for runs. */
+/** Returns one page of a run search. */
 export async function searchRuns<T>(
   database: Queryable,
   search: RunSearch,

@@ -5,7 +5,7 @@ import { readColumns, readRun } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 
-/** Creates the part of the store that counts work and lists ended runs. */
+/** Creates the store's methods for counting work and listing ended runs. */
 export function createMaintenance({ database }: Context): Maintenance {
   return {
     async countOpenWork() {

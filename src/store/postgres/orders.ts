@@ -33,7 +33,7 @@ import { archiveEntries, enterRace } from './race.js';
 import { buildDigestUpdate, readColumns, listDigestValues, readItem, readOrder } from './rows.js';
 import { addRun } from './runs.js';
 
-/** Creates the part of the store with issues, orders, the inbox and the executions. */
+/** Creates the store's methods for issues, orders, the inbox and executions. */
 export function createOrders(context: Context, searchWindow: number): OrderStore {
   return {
     ...createSubmitOrder(context),
@@ -43,7 +43,7 @@ export function createOrders(context: Context, searchWindow: number): OrderStore
   };
 }
 
-/** Creates the command that assigns run ids and queues the runs that carry the orders. */
+/** Creates `submitOrder`, which assigns run ids and queues the runs that execute the orders. */
 function createSubmitOrder({ database }: Context): Pick<OrderStore, 'submitOrder'> {
   return {
     submitOrder: (submission) =>
@@ -289,7 +289,7 @@ async function findDecision(database: Queryable, { issueRef, runId }: OrderSettl
   return readColumns(rows[0]).json('decision') as Decision;
 }
 
-/** Creates the command that records the decisions of people. */
+/** Creates the command that records human decisions. */
 function createResolveItem({ database }: Context): Pick<OrderStore, 'resolveItem'> {
   return {
     resolveItem: (decided) =>

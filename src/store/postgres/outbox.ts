@@ -8,7 +8,7 @@ import type { Row } from './driver.js';
 import { listRows } from './lists.js';
 import { WAKE_DELIVERER } from './notifications.js';
 
-/** Creates the part of the store with the queue of comments. */
+/** Creates the store's outbox methods. */
 export function createOutbox({ database }: Context): OutboxStore {
   let installation: string | undefined;
   return {
@@ -78,7 +78,7 @@ export function createOutbox({ database }: Context): OutboxStore {
 const FIND_INSTALLATION = `SELECT id FROM sluice.installation WHERE number = 1`;
 const CREATE_INSTALLATION = `INSERT INTO sluice.installation (number, id) VALUES (1, $1) ON CONFLICT DO NOTHING`;
 
-/** Only the oldest message of an issue and sink is claimed: comments are delivered one at a time and in order. */
+/** Only the oldest message per issue and sink is claimed, so comments are delivered one at a time and in order. */
 const CLAIM = `
   WITH due AS (
     SELECT seq FROM sluice.outbox AS message

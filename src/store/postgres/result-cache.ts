@@ -2,7 +2,7 @@ import type { CacheLimits, CachedResult, ResultCache } from '../../runs/index.js
 import { readColumns } from './rows.js';
 import type { Context } from './context.js';
 
-/** Creates the part of the store with cached results; the oldest are deleted first. */
+/** Creates the store's result cache methods; the oldest results are deleted first. */
 export function createResultCache({ database }: Context, limits: Required<CacheLimits>): ResultCache {
   return {
     async find(key) {

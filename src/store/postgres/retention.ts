@@ -4,7 +4,7 @@ import type { Context } from './context.js';
 import type { Row } from './driver.js';
 import { readColumns } from './rows.js';
 
-/** Creates the part of the store that deletes old data. Rows that another process is deleting are skipped. */
+/** Creates the store's retention methods. Rows that another process is deleting are skipped. */
 export function createRetention({ database }: Context): Retention {
   return {
     async purgeRuns({ endedBefore, runs, rows, now }) {

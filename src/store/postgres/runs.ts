@@ -17,7 +17,7 @@ import { listRows, searchRuns } from './lists.js';
 import { buildRequestNotification } from './notifications.js';
 import { buildDigestUpdate, listDigestValues, readRun } from './rows.js';
 
-/** Creates the part of the store with the queue of runs. */
+/** Creates the store's run queue methods. */
 export function createRuns(context: Context, searchWindow: number): RunStore {
   const { database, notifications } = context;
 

@@ -89,7 +89,7 @@ const MARK_ITEMS = `
   FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS counted (seq, created_at, resolved_at)
   WHERE inbox.seq = counted.seq`;
 
-/** Creates the part of the store with statistics. */
+/** Creates the store's statistics methods. */
 export function createStatistics(context: Context): Statistics {
   return { ...createRunStatistics(context), ...createInboxStatistics(context) };
 }

@@ -3,7 +3,7 @@ import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import type { Database } from './database.js';
 import { readInteger, readText } from './rows.js';
 
-/** Creates the part of the store that tracks the usage and shares of budgets. */
+/** Creates the store's budget methods. */
 export function createBudgets(database: Database): Budgets {
   const note = database.prepare(`
     INSERT INTO budget_entries (run, caller, issue_ref, at) VALUES (?, ?, ?, ?) ON CONFLICT (run) DO NOTHING`);

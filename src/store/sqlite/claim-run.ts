@@ -24,7 +24,7 @@ type ClaimRun = Pick<
   | 'listExpiredRuns'
 >;
 
-/** Creates the commands that claim runs, and those with which the holder of a claim starts, renews, releases and ends them. */
+/** Creates the store's methods for claiming runs, and for starting, renewing, releasing and ending claimed runs. */
 export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   const digests = createRunDigests(database);
   const queue = createQueue(database);

@@ -18,7 +18,7 @@ import type { Database } from './database.js';
 import type { Poller } from './poller.js';
 import { readInteger } from './rows.js';
 
-/** Creates the part of the store with the events of runs. Appends of many runs are gathered into one write. */
+/** Creates the store's event log methods. Appends of many runs are gathered into one write. */
 export function createEventLog(database: Database, wakers: Wakers, poller: Poller): WatchableEventLog {
   const insert = database.prepare(INSERT_EVENTS);
   const findStored = database.prepare(FIND_STORED);

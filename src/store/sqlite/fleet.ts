@@ -6,7 +6,7 @@ import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readInteger, readJson, readText, readTime } from './rows.js';
 
-/** Creates the part of the store that lists workers. */
+/** Creates the store's worker methods. */
 export function createFleet(database: Database): Fleet {
   const deleteGone = database.prepare('DELETE FROM workers WHERE alive_until <= ?');
   const report = database.prepare(`

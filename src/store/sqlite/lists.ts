@@ -63,7 +63,7 @@ export const ORDER_STATES: Readonly<Record<OrderState, string>> = {
   canceled: 'settled_at IS NOT NULL AND decision IS NULL',
 };
 
-/** Creates the lists and lookups of issues, orders, inbox items and executions. */
+/** Creates the store's methods for listing and finding issues, orders, inbox items and executions. */
 export function createOrderLists(database: Database, searchWindow: number): OrderLists {
   const findIssue = database.prepare('SELECT * FROM issues WHERE issue_ref = ?');
   const findOrder = database.prepare('SELECT * FROM order_records WHERE issue_ref = ? AND run_id = ?');
@@ -174,7 +174,7 @@ export const SEARCH_ISSUES = `
     AND NOT EXISTS (SELECT 1 FROM json_each(?4) AS word WHERE instr(lower(issue_ref), word.value) = 0)
   ORDER BY sequence DESC LIMIT ?5`;
 
-/** Returns one page of a search for issues. */
+/** Returns one page of an issue search. */
 async function searchIssues(
   database: Database,
   { page, before, state, words }: IssueSearch,
@@ -208,7 +208,7 @@ export const SEARCH_RUNS = `
     AND (?13 IS NULL OR digest.engine_version = ?13)
   ORDER BY digest.sequence DESC LIMIT ?14`;
 
-/** Returns one page of a search for runs. */
+/** Returns one page of a run search. */
 export async function searchRuns<T>(
   database: Database,
   search: RunSearch,

@@ -5,7 +5,7 @@ import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readInteger, readIntegerOrNull, readText, readRun } from './rows.js';
 
-/** Creates the part of the store that counts work and lists ended runs. */
+/** Creates the store's methods for counting work and listing ended runs. */
 export function createMaintenance(database: Database): Maintenance {
   const runs = database.prepare(COUNT_RUNS);
   const orders = database.prepare(COUNT_ORDERS);

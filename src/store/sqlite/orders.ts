@@ -33,7 +33,7 @@ import { createOrderLists } from './lists.js';
 import { readInteger, readItem, readJson, readJsonOrNull, readOrder, readText, readTextOrNull } from './rows.js';
 import { createAddRun } from './runs.js';
 
-/** Creates the part of the store with issues, orders, the inbox and the executions. */
+/** Creates the store's methods for issues, orders, the inbox and executions. */
 export function createOrders(database: Database, wakers: Wakers, searchWindow: number): OrderStore {
   return {
     ...createSubmitOrder(database, wakers),
@@ -43,7 +43,7 @@ export function createOrders(database: Database, wakers: Wakers, searchWindow: n
   };
 }
 
-/** Creates the command that assigns run ids and queues the runs that carry the orders. */
+/** Creates `submitOrder`, which assigns run ids and queues the runs that execute the orders. */
 function createSubmitOrder(database: Database, wakers: Wakers): Pick<OrderStore, 'submitOrder'> {
   const replaceRun = createReplaceRun(database, wakers);
   const findRequest = database.prepare('SELECT * FROM order_records WHERE request_id = ?');
@@ -299,7 +299,7 @@ function createDecisionRows(database: Database): {
 /** A decision; one that only archives has neither an item nor messages. */
 type StoredDecision = OrderSettlement['stale'] & Partial<DecidedOrder>;
 
-/** Creates the command that records the decisions of people. */
+/** Creates the command that records human decisions. */
 function createResolveItem(database: Database, wakers: Wakers): Pick<OrderStore, 'resolveItem'> {
   const findItem = database.prepare('SELECT * FROM inbox WHERE id = ?');
   const findActive = database.prepare('SELECT active_run_id, active_group FROM issues WHERE issue_ref = ?');

@@ -8,7 +8,7 @@ import type { SqlRow } from './driver.js';
 import { buildEquals, listRows } from './lists.js';
 import { readInteger, readIntegerOrNull, readJson, readJsonOrNull, readText, readTime } from './rows.js';
 
-/** Creates the part of the store with the queue of comments. */
+/** Creates the store's outbox methods. */
 export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
   const findDue = database.prepare(FIND_DUE);
   const claim = database.prepare(`
@@ -90,7 +90,7 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
   };
 }
 
-/** Only the oldest message of an issue and sink is claimed: comments are delivered one at a time and in order. */
+/** Only the oldest message per issue and sink is claimed, so comments are delivered one at a time and in order. */
 export const FIND_DUE = `
   SELECT sequence FROM outbox AS message INDEXED BY outbox_open
   WHERE state IN ('waiting', 'sending')

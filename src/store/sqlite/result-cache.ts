@@ -2,7 +2,7 @@ import type { CacheLimits, CachedResult, ResultCache } from '../../runs/index.js
 import type { Database } from './database.js';
 import { readInteger, readJson } from './rows.js';
 
-/** Creates the part of the store with cached results; the oldest are deleted first. */
+/** Creates the store's result cache methods; the oldest results are deleted first. */
 export function createResultCache(database: Database, limits: Required<CacheLimits>): ResultCache {
   const findEntry = database.prepare('SELECT entry FROM results WHERE key = ?');
   const deleteResult = database.prepare('DELETE FROM results WHERE key = ?');

@@ -4,7 +4,7 @@ import type { Database } from './database.js';
 import type { SqlRow, Statement } from './driver.js';
 import { readInteger, readText, readTextOrNull } from './rows.js';
 
-/** Creates the part of the store that deletes old data. */
+/** Creates the store's retention methods. */
 export function createRetention(database: Database): Retention {
   const listDue = database.prepare(LIST_DUE);
   const dropEvents = database.prepare(DROP_EVENTS);

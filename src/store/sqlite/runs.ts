@@ -18,7 +18,7 @@ import { readRun } from './rows.js';
 
 export const FIND_REQUEST = 'SELECT * FROM run_records WHERE request_id = ?';
 
-/** Creates the part of the store with the queue of runs. */
+/** Creates the store's run queue methods. */
 export function createRuns(database: Database, wakers: Wakers, poller: Poller, searchWindow: number): RunStore {
   const digests = createRunDigests(database);
   const addRun = createAddRun(database);

@@ -67,7 +67,7 @@ export const STATISTICS_STATEMENTS = {
   LIST_ITEMS_TO_COUNT,
 } as const;
 
-/** Creates the part of the store with statistics. */
+/** Creates the store's statistics methods. */
 export function createStatistics(database: Database): Statistics {
   return { ...createRunStatistics(database), ...createInboxStatistics(database) };
 }
