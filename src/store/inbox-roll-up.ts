@@ -19,14 +19,14 @@ export interface CauseCount {
 
 /** Counts of items at a time, in milliseconds since 1970. */
 export interface InboxSlot {
-  /** Any time within the step of the period in which the items are counted, or a time after the period. */
+  /** Any time within the step that counts the items, or a time after the period. */
   readonly at: number;
   readonly counts: InboxCounts;
 }
 
 /**
- * The number of items open now, and all changes since the beginning of a period. The items open at an earlier time are those open
- * now, minus those opened since, plus those resolved since.
+ * The number of items open now, and all changes since the start of a period. The number of items open at an earlier
+ * time is the number open now, minus the items opened since, plus the items resolved since.
  */
 export interface InboxHistory {
   readonly slots: readonly InboxSlot[];
@@ -74,8 +74,8 @@ export function listUncounted({ item, isOpeningCounted }: StoredItem): InboxSlot
 }
 
 /**
- * A part of a history, as a store reads it. A `new` item has changes that are not counted in slots yet. An `opened` or `resolved` item
- * changed in the minute in which the period ends, whose slot is not read.
+ * A part of a history, as a store reads it. A `new` item has changes that are not counted in slots yet. An `opened` or
+ * `resolved` item changed in the last minute of the period, whose slot is not read.
  */
 export type HistoryPart =
   | ({ readonly part: 'slot' } & InboxSlot)
@@ -146,8 +146,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Splits a period, and everything after it, into slots. The minute in which the period ends is not one of them: its
- * items are counted one by one.
+ * Splits a period, and everything after it, into slots, except for the minute in which the period ends: its items are
+ * counted one by one.
  */
 export function splitHistory(period: StatisticsPeriod): {
   readonly ranges: readonly SlotRange[];

@@ -12,17 +12,17 @@ export interface Maintenance {
     readonly limit?: number;
   }): Promise<Listed<RunRecord>>;
   /**
-   * Claims runs or executions by id, so that only one process counts them in its metrics. Returns those that no process has
-   * claimed within the last day.
+   * Claims runs or executions by id, so only one process counts them in its metrics. Returns the ids that no process
+   * has claimed within the last day.
    */
   claimForMetrics(claim: { readonly ids: readonly string[]; readonly now: number }): Promise<readonly string[]>;
-  /** Returns the machines that have claimed these runs, by run. */
+  /** Returns the hosts that have claimed these runs, by run. */
   findHosts(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Returns those of these runs whose events were deleted. */
+  /** Returns the ids of the given runs whose events were deleted. */
   findRunsWithoutEvents(ids: readonly string[]): Promise<readonly string[]>;
   /**
-   * Returns those of these runs that ended before `endedBefore` and whose orders are settled: nothing more is written to their
-   * folders.
+   * Returns the ids of the given runs that ended before `endedBefore` and whose orders are settled, so nothing more is
+   * written to their folders.
    */
   findSettledRuns(filter: {
     readonly ids: readonly string[];
@@ -30,9 +30,9 @@ export interface Maintenance {
   }): Promise<readonly string[]>;
 }
 
-/** How long a claim is kept, so that a process that notices a run late does not count it again. */
+/** How long a claim is kept, so a process that notices a run late does not count it again. */
 export const COUNT_CLAIM_TTL_MS = 24 * 60 * 60 * 1000;
-/** How many old claims one call deletes at most. */
+/** The maximum number of old claims that one call deletes. */
 export const MAX_CLAIMS_DELETED = 2000;
 
 /** Counts of unfinished work. */
@@ -50,7 +50,7 @@ export interface OpenWorkCounts {
   };
 }
 
-/** Returns the count of each state, 0 if there is none. */
+/** Returns the count of each state, 0 if missing. */
 export function countStates<State extends string>(
   states: readonly State[],
   counted: Iterable<readonly [state: string, count: number]>,

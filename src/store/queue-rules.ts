@@ -14,28 +14,28 @@ import type {
 import type { OrderSettlement, OrderSubmission, RaceEntry, Rival } from '../orders/index.js';
 import { StoreError, createReusedIdError } from './store-error.js';
 
-/** A run to be queued. A run that carries an order has the order's priority, type of wrapper and isolation. */
+/** A run to queue. A run that executes an order has the order's priority, wrapper type and isolation. */
 export interface QueuedRun {
   readonly id: string;
   readonly spec: StoredRunSpec;
   readonly order: RunRecord['order'];
   readonly workerType: string | null;
   readonly priority: number;
-  /** Two runs share a folder only if neither needs it exclusively: orders with a git worktree each. */
+  /** Two runs share a folder only if neither needs it exclusively, because each has its own git worktree. */
   readonly isExclusive: boolean;
 }
 
-/** Whether an order needs its folder exclusively; one with a worktree does not. */
+/** Whether an order needs its folder exclusively; an order with a worktree does not. */
 function needsExclusiveFolder({ request, isolation }: Pick<OrderSubmission, 'request' | 'isolation'>): boolean {
   return (request.isolation ?? isolation) !== 'worktree';
 }
 
-/** One order of a submission: a race has several. */
+/** One order of a submission; a race has multiple orders. */
 export interface NamedOrder extends Rival {
   readonly runId: string;
 }
 
-/** Assigns run ids to the orders of a submission, and names their race after the run id of the first. */
+/** Assigns run ids to a submission's orders, and names their race after the first run id. */
 export function nameOrders(
   submission: OrderSubmission,
   firstNumber: number,
@@ -51,7 +51,7 @@ export function nameOrders(
   return { orders: [first, ...rivals], group: rivals.length === 0 ? null : first.runId };
 }
 
-/** Creates the queued run that carries an order. */
+/** Creates the queued run that executes an order. */
 export function queueOrder({ request, workerType, run, runId, spec, isolation }: NamedOrder): QueuedRun {
   return {
     id: run,
@@ -63,10 +63,13 @@ export function queueOrder({ request, workerType, run, runId, spec, isolation }:
   };
 }
 
-/** The entry of a run of a race, and the rows to write if another run replaces the race. */
+/** A run's entry in a race, and the rows to write if another run replaces the race. */
 export type StoredEntry = Pick<OrderSettlement, 'stale'> & { readonly entry: RaceEntry };
 
-/** Returns the path of the folder that a run occupies. Links are not followed: the lock on the folder itself uses its real path. */
+/**
+ * Returns the path of the folder that a run occupies. Links are not resolved, because the lock on the folder itself
+ * uses the real path.
+ */
 export function resolveFolder({ workdir }: Pick<StoredRunSpec, 'workdir'>): string {
   return resolve(workdir);
 }
@@ -77,8 +80,8 @@ export function queuePlainRun(id: string, spec: StoredRunSpec): QueuedRun {
 }
 
 /**
- * Returns the part of a spec that can be stored. Schemas and normalizers that are code cannot: for a running run they are left
- * out; for a queued run, which another process would start without them, that is an error.
+ * Returns the storable part of a spec. Schemas and normalizers that are code cannot be stored: they are omitted for a
+ * running run, and rejected for a queued run, which another process would start without them.
  */
 export function storeSpec(spec: RunSpec, state: 'queued' | 'running'): StoredRunSpec {
   const { contract, ...fields } = spec;
@@ -103,7 +106,7 @@ function isCode(schema: ContractSchema): schema is Exclude<ContractSchema, Reado
   return typeof schema === 'function' || '~standard' in schema;
 }
 
-/** The result of a run that is canceled while queued: it ends immediately. */
+/** The result of a run canceled while queued, which ends immediately. */
 export const CANCELED_IN_QUEUE: RunResult = {
   status: 'canceled',
   repair_level: 'none',
@@ -114,7 +117,7 @@ export const CANCELED_IN_QUEUE: RunResult = {
   session_id: null,
 };
 
-/** Creates the resolution of open inbox items whose run is replaced by a new order. */
+/** Creates the resolution for open inbox items whose run is replaced by a new order. */
 export function createSuperseded(runId: string, now: number): Superseded {
   return {
     action: 'superseded',
@@ -125,26 +128,26 @@ export function createSuperseded(runId: string, now: number): Superseded {
   };
 }
 
-/** Creates the resolution of the other open items of a race after a person has accepted one of its results. */
+/** Creates the resolution for a race's other open items after a user has accepted one of its results. */
 export function createSupersededByChoice(runId: string, { who, at }: Pick<Resolution, 'who' | 'at'>): Superseded {
   return { action: 'superseded', who, why: `Run ${runId} was accepted instead.`, new_run_id: runId, at };
 }
 
-/** Refuses a different request with the same id: its sender would mistake the old order for the new one. */
+/** Rejects a different request with the same id: its sender would mistake the old order for the new order. */
 export function checkSameOrder({ run_id: runId, ...known }: WorkOrder, request: WorkRequest): void {
   if (isSame(known, request)) return;
   throw createReusedIdError(request.request_id ?? '', `order "${runId}" of issue "${known.issue_ref}"`);
 }
 
-/** Refuses a different run with the same request id: its sender would mistake the old result for the new one. */
+/** Rejects a different run with the same request id: its sender would mistake the old result for the new result. */
 export function checkSameRun(known: Pick<RunRecord, 'id' | 'spec'>, requestId: string, spec: StoredRunSpec): void {
-  // Not compared: a repeated request belongs to another span.
+  // Not compared: a repeated request belongs to a different span.
   const { traceparent: _known, ...before } = known.spec;
   const { traceparent: _new, ...now } = spec;
   if (!isSame(before, now)) throw createReusedIdError(requestId, `run "${known.id}"`);
 }
 
-/** Whether two requests are equal as JSON; the order of fields does not matter. */
+/** Whether two requests are equal as JSON, regardless of field order. */
 function isSame(known: unknown, request: unknown): boolean {
   return isDeepStrictEqual(known, JSON.parse(JSON.stringify(request)));
 }

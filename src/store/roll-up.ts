@@ -1,52 +1,52 @@
 import type { RunDigest, RunUsage } from './run-digest.js';
 
-/** The digest of an ended run, with its engine and its times in milliseconds since 1970. */
+/** An ended run's digest, engine, and times in milliseconds since 1970. */
 export interface RunSample extends RunDigest {
   readonly engine: string;
   readonly started_at: number | null;
   readonly ended_at: number;
 }
 
-/** Counts of runs that ended in the same slot of time and have the same engine. */
+/** Counts of one engine's runs that ended in the same time slot. */
 export interface RunCounts {
   readonly outcomes: Readonly<Record<RunDigest['outcome'], number>>;
   readonly repair_levels: Readonly<Record<RunDigest['repair_level'], number>>;
-  /** Rounded durations in milliseconds, and how many runs took that long; the shortest first. */
+  /** Rounded durations in milliseconds, and how many runs took that long; shortest first. */
   readonly durations: readonly (readonly [ms: number, runs: number])[];
-  /** Usage of the runs, by model. */
+  /** The runs' usage, by model. */
   readonly usage: readonly ModelUsage[];
-  /** Runs whose version is known, or that had unknown types or fields, by version. */
+  /** Runs with a known version, or with unsupported types or fields, by version. */
   readonly drift: readonly VersionDrift[];
 }
 
-/** Usage of one model; `model` is null if it is unknown. */
+/** A model's usage; `model` is null if unknown. */
 export interface ModelUsage extends Omit<RunUsage, 'cost'> {
   readonly runs: number;
-  /** In US dollars, of the runs whose engine reports it. */
+  /** In US dollars, for runs whose engine reports it. */
   readonly cost: number;
 }
 
-/** Unknown types and fields of one version of an engine; `engine_version` is null if it is unknown. */
+/** Unsupported types and fields of one engine version; `engine_version` is null if unknown. */
 export interface VersionDrift extends Pick<RunDigest, 'engine_version' | 'unknown_types' | 'unknown_fields'> {
   readonly runs: number;
 }
 
-/** Counts of one engine at a time. */
+/** An engine's counts at a given time. */
 export interface RunSlot {
-  /** Any time within the step of the period in which the runs are counted. */
+  /** Any time within the step that counts the runs. */
   readonly at: number;
   readonly engine: string;
   readonly counts: RunCounts;
 }
 
-/** A period in equal steps. A step is a multiple of a minute; if longer than an hour, of an hour; if longer than a day, of a day. */
+/** A period in equal steps. A step is a multiple of a minute; above an hour, of an hour; above a day, of a day. */
 export interface StatisticsPeriod {
   readonly since: number;
   readonly until: number;
   readonly stepMs: number;
 }
 
-/** Versions and models are untrusted names: only this many per slot are counted separately. */
+/** Versions and models are untrusted, so only this many per slot are counted separately. */
 const MAX_NAMES = 50;
 const OTHER = 'other';
 
@@ -117,11 +117,11 @@ export function createSums<Entry extends object>(nameKey: keyof Entry, numbers: 
   };
 }
 
-/** Durations are stored with this many binary digits: exact below 64 ms, above it at most 1.6 % off. */
+/** Durations are stored with this many binary digits: exact below 64 ms, at most 1.6 % off above. */
 const DURATION_DIGITS = 6;
 
 /**
- * Rounds a duration, so that thousands of runs have few different ones.
+ * Rounds a duration, so thousands of runs have few distinct durations.
  *
  * @example
  * roundDuration(4000) // 4032
@@ -132,7 +132,7 @@ export function roundDuration(ms: number): number {
   return Math.round(integer / unit) * unit;
 }
 
-/** The lengths of slots: a run is counted in one slot of each length. */
+/** The slot lengths: a run is counted in one slot of each length. */
 const SLOT_LENGTHS = [86_400_000, 3_600_000, 60_000] as const;
 
 /** Finds the slots that contain a time. */
@@ -148,8 +148,8 @@ export interface SlotRange {
 }
 
 /**
- * Splits a period into slots: the longest that fit into its steps, and shorter ones at its end. Less than a minute remains, whose
- * runs are counted one by one.
+ * Splits a period into slots: the longest that fit into its steps, and shorter slots at its end. The runs of the
+ * remaining seconds are counted one by one.
  */
 export function splitPeriod({ since, until, stepMs }: StatisticsPeriod): {
   readonly ranges: readonly SlotRange[];
@@ -175,7 +175,7 @@ interface SlotAddition<Counts> {
   readonly counts: Counts[];
 }
 
-/** Groups counts by slot; the counts of runs also by engine. */
+/** Groups counts by slot, and run counts also by engine. */
 export function groupBySlot<Counts>(
   counted: readonly { readonly at: number; readonly engine?: string; readonly counts: Counts }[],
 ): SlotAddition<Counts>[] {

@@ -1,7 +1,8 @@
 import type { RunRecord, RunResult } from '../records/index.js';
 
 /**
- * The countable fields of an ended run. Specs and results may have any size, so statistics of thousands of runs read only these.
+ * The countable fields of an ended run. Specs and results can have any size, so statistics over thousands of runs read
+ * only these.
  */
 export interface RunDigest {
   readonly outcome: RunResult['status'];
@@ -10,11 +11,11 @@ export interface RunDigest {
   readonly engine_version: string | null;
   readonly unknown_types: number;
   readonly unknown_fields: number;
-  /** Usage of the run, if its engine reports it; null otherwise, and for cached results. */
+  /** The run's usage; null if its engine does not report it, and for cached results. */
   readonly usage: RunUsage | null;
 }
 
-/** Tokens and money of a run, for statistics. */
+/** A run's tokens and cost, for statistics. */
 export interface RunUsage {
   /** Null if unknown. */
   readonly model: string | null;
@@ -25,14 +26,16 @@ export interface RunUsage {
   readonly cost: number | null;
 }
 
-/** Only the beginning of a prompt, and of an error message, is searched. */
+/** Only the start of a prompt, and of an error message, is searched. */
 const PROMPT_LENGTH = 4000;
 const FAILURE_LENGTH = 500;
 const VERSION_LENGTH = 100;
 const MODEL_LENGTH = 100;
 const MAX_WORDS = 8;
 
-/** Creates the digest of a result. Version, drift and usage of a cached result were counted for the run that produced it. */
+/**
+ * Creates the digest of a result. A cached result's version, drift and usage were counted for the run that produced it.
+ */
 export function createDigest(result: RunResult): RunDigest {
   const { status, repair_level, process, drift, cached_from } = result;
   const isCached = cached_from !== undefined;
@@ -59,14 +62,14 @@ function createUsage({ usage, model }: RunResult): RunUsage | null {
   };
 }
 
-/** Builds the text that a search compares with. */
+/** Builds the text that searches match against. */
 export function buildSearchText({ id, spec, order }: Pick<RunRecord, 'id' | 'spec' | 'order'>): string {
   const { engine, workdir, command = [], prompt = '' } = spec;
   const parts = [id, engine, order?.issue_ref ?? '', workdir, command[0] ?? '', prompt.slice(0, PROMPT_LENGTH)];
   return foldCase(parts.join('\n'));
 }
 
-/** Builds the searchable text of a failure: code and message. Added to the search text when the run ends. */
+/** Builds a failure's search text: code and message. Appended to the run's search text when it ends. */
 export function buildFailureText({ error }: RunResult): string {
   return error === undefined ? '' : foldCase(`\n${error.code}\n${error.message.slice(0, FAILURE_LENGTH)}`);
 }
@@ -86,7 +89,7 @@ function foldCase(text: string): string {
   return sanitize(text).toLowerCase();
 }
 
-/** Replaces NUL, which databases truncate or refuse, and lone surrogates, which they store in different ways. */
+/** Replaces NUL, which databases truncate or reject, and lone surrogates, which they store in different ways. */
 function sanitize(text: string): string {
   return text.replaceAll('\0', ' ').replaceAll(/\p{Surrogate}/gu, '\u{FFFD}');
 }

@@ -3,7 +3,7 @@ import { MAX_SEQUENCE, readPage } from './page.js';
 import type { PageWindow } from './page.js';
 import { splitWords } from './run-digest.js';
 
-/** A search with defaults filled in, so that each store needs only one statement. */
+/** A search with defaults filled in, so each store needs only one statement. */
 export interface RunSearch {
   readonly page: PageWindow;
   /** Only runs before this sequence number. */
@@ -22,16 +22,16 @@ export interface RunSearch {
   readonly engineVersion: string | null;
 }
 
-/** The oldest run that a page reads, if older ones may exist. */
+/** The oldest run that a page reads, if older runs might exist. */
 export interface SearchFloor {
   readonly sequence: number;
   readonly createdAt: number;
 }
 
-/** Clocks differ between machines, so runs are not exactly in the order of their times. This is the largest difference assumed. */
+/** The assumed maximum clock difference between hosts, due to which runs are not strictly ordered by time. */
 const MAX_CLOCK_SKEW_MS = 24 * 60 * 60 * 1000;
 
-/** Reads a search; undefined for a plain list, for which an index has the right order. */
+/** Parses a search; undefined for a plain list, which an index already orders. */
 export function readRunSearch(filter: RunFilter): RunSearch | undefined {
   const { search, outcome, repairLevel, since, until, endedSince, endedUntil, model, engineVersion } = filter;
   const searched = [search, outcome, repairLevel, since, until, endedSince, endedUntil, model, engineVersion];
@@ -54,12 +54,12 @@ export function readRunSearch(filter: RunFilter): RunSearch | undefined {
   };
 }
 
-/** Returns where the next page begins; undefined if all remaining rows are older than requested. */
+/** Returns where the next page starts; undefined if all remaining rows are older than requested. */
 export function chooseFloor({ since }: RunSearch, floor: SearchFloor | undefined): number | undefined {
   return floor === undefined || floor.createdAt < since - MAX_CLOCK_SKEW_MS ? undefined : floor.sequence;
 }
 
-/** A search for issues with defaults filled in. References are ASCII. */
+/** An issue search with defaults filled in. References are ASCII. */
 export interface IssueSearch {
   readonly page: PageWindow;
   /** Only issues before this sequence number. */
@@ -68,7 +68,7 @@ export interface IssueSearch {
   readonly state: string | null;
 }
 
-/** Reads a search; undefined for a plain list. */
+/** Parses a search; undefined for a plain list. */
 export function readIssueSearch(filter: {
   readonly limit?: number;
   readonly cursor?: string;

@@ -1,12 +1,12 @@
 import type { SinkState } from '../records/index.js';
 
-/** How many messages of a sink one call of `redeliver` makes due at most. */
+/** The maximum number of messages that one call of `redeliver` makes due. */
 export const MAX_REDELIVERED = 1000;
 
-/** Counts of a sink in a store. */
+/** A sink's message counts. */
 type SinkCounts = Omit<SinkState, 'state'>;
 
-/** Adds the state of a sink, by the same rule in every store. */
+/** Adds the sink's state, by the same rule in every store. */
 export function describeSink(counts: SinkCounts): SinkState {
   const state = counts.dead > 0 ? 'broken' : counts.last_error === null ? 'waiting' : 'failing';
   return { ...counts, state };

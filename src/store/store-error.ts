@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/index.js';
 
-/** Error codes of a store. A closed list: `docs/errors.md` says what to do about each. */
+/** Store error codes. A closed list: `docs/errors.md` explains what to do about each. */
 export const STORE_ERROR_CODES = [
   'INVALID_STORE_URL',
   'STORE_UNAVAILABLE',
@@ -28,8 +28,7 @@ export const STORE_ERROR_CODES = [
 export type StoreErrorCode = (typeof STORE_ERROR_CODES)[number];
 
 /**
- * A command that the store refuses, or an environment in which it cannot work. Nothing was written; only after
- * `STORE_UNAVAILABLE` the command may have taken effect, if the connection or the disk failed before it was acknowledged.
+ * A command that the store rejects, or an environment it cannot work in. Nothing was written, except that after `STORE_UNAVAILABLE` the command might have taken effect, if the connection or the disk failed before it was acknowledged.
  *
  * @example
  * if (error instanceof StoreError) console.error(error.code, error.message)

@@ -27,30 +27,33 @@ export interface Store
   close(): Promise<void>;
 }
 
-/** Wakes workers when there may be work. */
+/** Wakes workers when work might be available. */
 export interface QueueWatch {
   /**
-   * Calls back when an order, a run or a message may have become due, until the returned function is called. A late, repeated or
-   * unnecessary call is harmless, because the claim decides.
+   * Calls back when an order, a run or a message might have become due, until the returned function is called. A late,
+   * repeated or unnecessary call is harmless, because the worker must claim the work anyway.
    */
   watchQueue(wake: (work?: QueueWork) => void, watcher?: QueueWatcher): () => void;
 }
 
-/** The work for which a worker is woken: runs to claim, or messages to deliver. Without it, both. */
+/** The work that wakes a worker: runs to claim, or messages to deliver. If omitted, both. */
 export type QueueWork = 'runs' | 'messages';
 
-/** A watcher and the runs it accepts, so that one worker is woken for a run and not all of them. */
+/** A watcher and the runs it accepts, so a run wakes one worker instead of all. */
 export interface QueueWatcher extends Pick<RunClaim, 'takes' | 'workerTypes'> {
   /** The name that its claims pass as `watcher`. */
   readonly worker?: string;
 }
 
-/** Options of a store. */
+/** Options for opening a store. */
 export interface StoreOptions {
   /** The size of the result cache; the oldest entries are deleted first. */
   readonly cache?: CacheLimits;
-  /** How many runs or issues one page of a search reads; 10,000 by default. */
+  /** How many runs or issues one search page reads; 10,000 by default. */
   readonly searchWindow?: number;
-  /** The maximum number of connections to PostgreSQL, in addition to the one for notifications: from 2 to 1,000, 10 by default. */
+  /**
+   * The maximum number of PostgreSQL connections, besides the connection for notifications: from 2 to 1,000, 10 by
+   * default.
+   */
   readonly pool?: number;
 }

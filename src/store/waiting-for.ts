@@ -6,15 +6,15 @@ const DAY_MS = 86_400_000;
 interface Obstacles {
   /** The run that occupies its folder. */
   readonly folderHolder: string | null;
-  /** The budget that was used up when it was last claimed. */
+  /** The budget that was used up when the run was last claimed. */
   readonly budget: string | null;
-  /** It must not be claimed before this time; 0 if it may be claimed at any time. */
+  /** The run must not be claimed before this time; 0 for any time. */
   readonly notBefore: number;
 }
 
 /**
- * Explains why a queued run does not start; null if only a worker is missing. The folder comes first: without it, the run cannot
- * request its budget again.
+ * Explains why a queued run cannot start; null if it only waits for a worker. The folder takes precedence: until it is
+ * free, the run cannot request its budget again.
  */
 export function explainWaiting({ folderHolder, budget, notBefore }: Obstacles): RunRecord['waiting_for'] {
   if (folderHolder !== null) return { reason: 'folder', run: folderHolder };

@@ -7,8 +7,7 @@ export interface Wakers {
 }
 
 /**
- * Creates an empty set of callbacks. Each is called in a microtask, so that a command has returned before its effects are used,
- * and a callback that throws does not fail the command.
+ * Creates an empty set of callbacks. Each is called in a microtask, so a command returns before its effects are used, and a callback that throws does not fail the command.
  *
  * @example
  * const wakers = createWakers()
@@ -19,7 +18,7 @@ export function createWakers(): Wakers {
   const sets = new Map<string, Set<() => void>>();
   return {
     watch(key, wake) {
-      // Wrapped, so that the same function can be registered twice and removed once.
+      // Wrapped, so the same function can be registered twice and removed once.
       const entry = (): void => wake();
       const set = sets.get(key) ?? new Set();
       sets.set(key, set.add(entry));
@@ -41,12 +40,12 @@ export function createWakers(): Wakers {
   };
 }
 
-/** The key that workers watch. The other keys are run ids, which never have this form. */
+/** The key that workers watch. The other keys are run ids, which never have this format. */
 export const QUEUE = 'queue';
 
 const REQUESTS = 'requests ';
 
-/** Formats the key of the worker that executes a run: it is woken for a reply or a cancellation. */
+/** Formats the key that wakes a run's worker for a reply or a cancellation. */
 export function formatRequestsKey(run: string): string {
   return `${REQUESTS}${run}`;
 }

@@ -28,7 +28,7 @@ export function createBudgets({ database }: Context): Budgets {
     },
     reserveBudget: async ({ run, issueRef, now, limits }) =>
       database.transaction(async (transaction) => {
-        // A separate statement, so that the next one sees the changes of the previous lock holder.
+        // A separate statement, so the next statement sees the previous lock holder's changes.
         await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [ADVISORY_LOCKS.budgets]);
         const share = shareBudgets(limits, await measureAll(transaction, limits, run));
         const isReserved = !('exhausted' in share);
@@ -76,7 +76,7 @@ export function createBudgets({ database }: Context): Budgets {
   };
 }
 
-/** Also deletes entries that no longer count for any budget. */
+/** Also deletes entries that no longer count against any budget. */
 const RESERVE = `
   WITH expired AS (
     DELETE FROM sluice.budget_entries WHERE at < $7 AND run <> $1
@@ -99,8 +99,9 @@ const COUNT_WAITS_FOR = `
 const IS_COUNTED = `at >= since AND CASE scope WHEN 'day' THEN true WHEN 'issue' THEN issue_ref = name ELSE caller = name END`;
 
 /**
- * Returns, for each budget, the usage of all runs except one, and that usage plus the unused shares of open runs. Usage is read
- * from daily totals; only open runs are read one by one. The share of a run counts until it has ended, however it ended.
+ * Returns, for each budget, the usage of all runs except one, and that usage plus the unused shares of open runs. Usage
+ * comes from daily totals; only open runs are read one by one. A run's share counts until it has ended, however it
+ * ended.
  */
 const MEASURE = `
   SELECT used.tokens - own.tokens AS tokens, used.cost - own.cost AS cost,
@@ -120,7 +121,7 @@ const MEASURE = `
       WHERE runs.state IN ('running', 'waiting') AND run <> $4 AND ${IS_COUNTED}) AS held
   ORDER BY place`;
 
-/** One statement is enough, because the usage of the other runs is the same before and after it. */
+/** One statement is enough, because it does not change the usage of other runs. */
 const SPEND = `
   WITH spent AS (
     UPDATE sluice.budget_entries SET tokens = greatest(tokens, $5), cost = greatest(cost, $6) WHERE run = $4

@@ -50,7 +50,7 @@ export function createClaimRun({ database, notifications }: Context): ClaimRun {
     },
 
     async markStarted({ id, workerId, now, spec, baseCommit, repositoryStart }) {
-      // A single update, because cancellation may be requested at the time of the start. It also deletes the recorded
+      // A single update, because cancellation can be requested during the start. It also deletes the recorded
       // repository states (`expired`) of runs that have ended.
       const { rows } = await database.query(
         `WITH started AS (UPDATE sluice.runs SET
@@ -185,7 +185,7 @@ const HAS_EXPIRED = `
   SELECT true AS found FROM sluice.runs
   WHERE ${IS_HELD} AND lease_until <= $1 AND ($2::text IS NULL OR owner_host = $2) LIMIT 1`;
 
-/** Rows that another process is requeueing are skipped. */
+/** Skips rows that another process is requeueing. */
 const REQUEUE_EXPIRED = `
   UPDATE sluice.runs SET ${UNCLAIMED} WHERE seq IN (
     SELECT seq FROM sluice.runs WHERE ${IS_HELD} AND started_at IS NULL AND lease_until <= $1
@@ -198,7 +198,7 @@ const CLAIM = `
     SELECT row_to_json(orders) FROM sluice.orders WHERE orders.run = (claimed.run).id) AS carried
   FROM sluice.claim_run($1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::double precision[], $10, $11, $12, $13, $14, $15) AS claimed`;
 
-/** Reads the order of a claimed run from the row that the claim returned. */
+/** Reads a claimed run's order from the row that the claim returned. */
 function readCarried(claimed: Row): OrderRecord | undefined {
   const carried = claimed['carried'];
   if (typeof carried !== 'object' || carried === null) return undefined;
@@ -207,15 +207,15 @@ function readCarried(claimed: Row): OrderRecord | undefined {
   return readOrder({ ...order, state, started_at: claimed['started_at'] });
 }
 
-/** Finds the order of a claimed run. The claim does not return an order that was submitted after its statement began. */
+/** Finds a claimed run's order. The claim does not return an order that was submitted after its statement started. */
 async function findCarried(database: Queryable, run: string): Promise<OrderRecord | null> {
   const { rows } = await database.query(`SELECT * FROM sluice.order_records WHERE run = $1`, [run]);
   return rows[0] === undefined ? null : readOrder(rows[0]);
 }
 
 /**
- * Each round waits for one claim of another worker, or parks a hundred runs: marks them to be skipped while their folder is in use
- * (see `queue-functions.ts`). After this many rounds, the next wake-up tries again.
+ * Each round waits for another worker's claim, or parks a hundred runs: marks them to be skipped while their folder is
+ * in use (see `queue-functions.ts`). After this many rounds, the next wake-up continues.
  */
 const MAX_ROUNDS = 1000;
 

@@ -14,7 +14,7 @@ it("follows the database's clock, whatever the machine's clock shows", async () 
   expect(store.now()).toBeGreaterThanOrEqual(first);
 });
 
-/** A database whose clock has stopped, and which responds immediately. */
+/** A database that responds immediately and whose clock has stopped. */
 async function measureAt(now: number) {
   return measureClock({ query: async () => ({ rows: [{ now: String(now) }] }) });
 }

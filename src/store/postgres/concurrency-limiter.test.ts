@@ -80,7 +80,7 @@ describe('the concurrency limiter', () => {
       openAfterMs: 10_000,
       openAfterTotalMs: 5,
     });
-    // The number of callers, of two, that were served at the same time.
+    // How many of two callers were served concurrently.
     const serveTwo = async (): Promise<number> => {
       let [now, most] = [0, 0];
       const work = async (): Promise<void> => {
@@ -95,7 +95,7 @@ describe('the concurrency limiter', () => {
     let rounds = 1;
     while ((await serveTwo()) < 2) rounds += 1;
     expect(rounds).toBeGreaterThan(1);
-    // The count starts over: the connection that was opened is expected to serve them.
+    // The total is reset: the newly opened connection is expected to serve them.
     expect(await serveTwo()).toBe(1);
   });
 });

@@ -1,36 +1,37 @@
 import { StoreError } from '../store-error.js';
 
-/** Limits concurrency; further callers wait for their turn. */
+/** Limits concurrency; excess callers wait for their turn. */
 export interface ConcurrencyLimiter {
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Options of {@link createConcurrencyLimiter}. */
 export interface ConcurrencyOptions {
   /** The maximum number of concurrent callers. */
   readonly limit: number;
-  /** A caller that has waited this long is refused. */
+  /** A caller that has waited this long is rejected. */
   readonly maxWaitMs: number;
-  /** Returns the number of open connections. With more concurrent callers than that, the pool opens another one. */
+  /**
+   * Returns the number of open connections. With more concurrent callers than that, the pool opens another connection.
+   */
   readonly countOpen?: () => number;
   /**
-   * How long a caller waits for an open connection before another one is opened. Opening one takes several times as long as most
-   * statements, and its caches are empty.
+   * How long a caller waits for an open connection before another connection is opened. Opening a connection takes much
+   * longer than most statements, and its caches are empty.
    */
   readonly openAfterMs?: number;
   /**
-   * The total time that successive callers may wait before another connection is opened: about as long as opening it takes.
-   * Without this limit, callers that each wait only briefly would always share too few connections.
+   * The total time that successive callers wait before another connection is opened: about as long as opening it takes.
+   * Without this limit, callers that each wait only briefly would keep sharing too few connections.
    */
   readonly openAfterTotalMs?: number;
 }
 
-/** Waits that are further apart are not added up: a process with little to do needs no further connection. */
+/** Waits that are further apart are not added up, because a mostly idle process needs no additional connection. */
 const MAX_WAIT_GAP_MS = 1000;
 
 /**
- * Creates a limit for concurrent callers. The driver's pool has a queue too, but only one timeout for waiting and for connecting:
- * a burst of work would look like an unreachable server.
+ * Limits the number of concurrent callers. The driver's pool has a queue too, but only one timeout for waiting and
+ * connecting, so a burst of work would look like an unreachable server.
  */
 export function createConcurrencyLimiter({
   limit,
@@ -89,7 +90,7 @@ export function createConcurrencyLimiter({
       try {
         return await work();
       } finally {
-        // The turn passes directly to the next caller, so that another one cannot take it in between.
+        // The turn passes directly to the next caller, so no other caller can take it in between.
         const [next] = waiting;
         if (next === undefined) busy -= 1;
         else {

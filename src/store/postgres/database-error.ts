@@ -2,13 +2,13 @@ import { getErrorCode, getErrorMessage, isSluiceError } from '../../base/index.j
 import { createMigratedError } from '../migration-steps.js';
 import { StoreError } from '../store-error.js';
 
-/** The SQLSTATE with which our tables refuse a process of another schema version. */
+/** The SQLSTATE our tables use to reject a process with another schema version. */
 export const OTHER_SCHEMA_VERSION = 'SLU01';
 
-/** The tables have changed since a statement was prepared: on a new connection it is prepared again. */
+/** The tables changed after a statement was prepared; a new connection prepares it again. */
 const OUTDATED_PLAN = '0A000';
 
-/** Serialization failure, deadlock and an outdated plan: the transaction can be retried. */
+/** Serialization failure, deadlock and outdated plan: the transaction can be retried. */
 const RETRYABLE = new Set(['40001', '40P01', OUTDATED_PLAN]);
 
 const UNIQUE_VIOLATION = '23505';
@@ -16,7 +16,7 @@ const UNIQUE_VIOLATION = '23505';
 /** Lock timeout and statement timeout. */
 const TIMED_OUT = new Set(['55P03', '57014']);
 
-/** The server refuses connections, or is shutting down. */
+/** The server rejects connections, or is shutting down. */
 const UNAVAILABLE = /^(?:08|28|3D|53|57P)/;
 
 /** Whether a transaction that failed with this error can be retried. */
@@ -24,18 +24,18 @@ export function isRetryable(error: unknown): boolean {
   return RETRYABLE.has(readSqlState(error) ?? '');
 }
 
-/** Whether a row with the same key exists, or another transaction has just added one; also accepts a converted error. */
+/** Whether a row with the same key exists, or was just added by another transaction; also accepts a converted error. */
 export function isDuplicate(error: unknown): boolean {
   return readSqlState(error instanceof StoreError ? error.cause : error) === UNIQUE_VIOLATION;
 }
 
-/** Whether the connection can be used after this error. */
+/** Whether the connection is still usable after this error. */
 export function isConnectionUsable(error: unknown): boolean {
   const state = readSqlState(error);
   return state !== undefined && state !== OUTDATED_PLAN && !UNAVAILABLE.test(state);
 }
 
-/** Converts an error of the driver or the server. `where` names the database without its password. */
+/** Converts a driver or server error. `where` is the database without its password. */
 export function toStoreError(error: unknown, where: string): Error {
   if (isSluiceError(error)) return error;
   const state = readSqlState(error);
@@ -72,7 +72,7 @@ function isInvalidUrl(error: unknown): boolean {
   return error instanceof URIError || getErrorCode(error) === 'ERR_INVALID_URL';
 }
 
-/** Has no cause, because that contains the URL, which may contain a password. */
+/** Has no cause, because that would contain the URL, possibly with a password. */
 function createUrlError(): StoreError {
   return new StoreError(
     'INVALID_STORE_URL',
@@ -80,7 +80,7 @@ function createUrlError(): StoreError {
   );
 }
 
-/** Returns what to check, by the class of the SQLSTATE, which is undefined if the server was not reached. */
+/** Returns what to check, by SQLSTATE class; undefined means the server was not reached. */
 function chooseAdvice(state: string | undefined): string {
   switch (state?.slice(0, 2)) {
     case '28':
@@ -95,10 +95,10 @@ function chooseAdvice(state: string | undefined): string {
   }
 }
 
-/** Returns the SQLSTATE of an error; undefined if it did not come from PostgreSQL. */
+/** Returns an error's SQLSTATE; undefined if it did not come from PostgreSQL. */
 function readSqlState(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   const { code } = error;
-  // Errors of the system (EPIPE) have a code of the same form, but no severity.
+  // System errors (EPIPE) have a code of the same format, but no severity.
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && 'severity' in error ? code : undefined;
 }

@@ -12,7 +12,7 @@ async function openFresh(options?: DatabaseOptions): Promise<Database> {
   return openPlain(await createDatabase(), options);
 }
 
-/** Ends all other connections to the database, as a restart of the server or a network failure would. */
+/** Terminates all other connections to the database, as a server restart or a network failure would. */
 async function cutConnections(database: Database): Promise<void> {
   await database.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
@@ -87,7 +87,7 @@ describe('a database', () => {
     const [database, other] = [await openPlain(url), await openPlain(url)];
     await Promise.all([1, 2, 3].map(async () => database.query('SELECT pg_sleep(0.05)')));
     await cutConnections(other);
-    // Each of the three connections may be used once before its end is noticed; after that, calls succeed.
+    // Each of the three connections can be used once before its loss is noticed; after that, calls succeed.
     await eventually(async () => {
       expect((await database.query('SELECT 1 AS answer')).rows).toEqual([{ answer: 1 }]);
     });
@@ -140,7 +140,7 @@ describe('a database', () => {
     const meeting = new Promise<void>((resolve) => {
       resolveMeeting = resolve;
     });
-    // Each transaction locks one row and then needs the other's row: PostgreSQL aborts one of them, or both.
+    // Each transaction locks one row and then needs the other's row, so PostgreSQL aborts one or both.
     const count = (first: string, second: string): Promise<void> =>
       database.transaction(async (transaction) => {
         attempts += 1;

@@ -10,7 +10,7 @@ import { loadPackage } from './load-package.js';
 import { SET_SCHEMA_VERSION } from './migrations.js';
 import { createConcurrencyLimiter } from './concurrency-limiter.js';
 
-/** Options of the database connection. */
+/** Database connection options. */
 export interface DatabaseOptions {
   /** The maximum number of connections; 10 by default. One more is used for notifications. */
   readonly connections?: number;
@@ -22,9 +22,12 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs?: number;
 }
 
-/** Options of a transaction. */
+/** Transaction options. */
 export interface TransactionOptions {
-  /** Whether its statements may take any time: the client does not time out. It must disable the timeouts of the server itself. */
+  /**
+   * Whether its statements can take any time: the client does not time out. The transaction must disable the server's
+   * timeouts itself.
+   */
   readonly isLong?: boolean;
 }
 
@@ -41,7 +44,7 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
-/** The longest timeout that a timer supports, about 25 days: the driver takes 0 for its default. */
+/** The longest timeout that timers support, about 25 days: the driver treats 0 as its default. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** After more failures in a row, the cause is not a conflict. */
@@ -50,10 +53,10 @@ const MAX_TRIES = 5;
 /** The maximum pause before the first retry; it grows with each retry. */
 const MAX_PAUSE_MS = 20;
 
-/** How long a statement waits for an open connection before another one is opened. */
+/** How long a statement waits for an open connection before another connection is opened. */
 const OPEN_AFTER_MS = 2;
 
-/** About how long it takes to open a connection. */
+/** The approximate time to open a connection. */
 const OPENING_MS = 10;
 
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
@@ -66,7 +69,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     statement_timeout: statementTimeoutMs,
     lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
-    // For a server that stops responding: the client times out shortly after the server should have.
+    // In case the server stops responding: the client times out shortly after the server should have.
     query_timeout: statementTimeoutMs + 5_000,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
@@ -75,7 +78,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   const pool: DriverPool = new pg.Pool({
     ...settings,
     max: connections,
-    // One connection stays open: a worker that polls the queue from time to time would otherwise connect each time.
+    // One connection stays open. Otherwise a worker that polls the queue occasionally would reconnect each time.
     min: 1,
     allowExitOnIdle: true,
     // A connection declares its schema version before it is used.
@@ -89,8 +92,8 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     openAfterTotalMs: OPENING_MS,
   });
   const toQuery = createNaming();
-  // A connection that breaks between two statements, idle or in a transaction, emits an error, which would end the process
-  // without a listener. The pool drops the connection, or the next statement fails.
+  // A connection that breaks between two statements, idle or in a transaction, emits an error, which would crash the
+  // process without a listener. The pool drops the connection, or the next statement fails.
   pool.on('error', () => undefined);
   pool.on('connect', (connection) => connection.on('error', () => undefined));
 
@@ -127,7 +130,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
         return await limiter.run(command);
       } catch (error) {
         if (count === MAX_TRIES || !isRetryable(error)) throw toStoreError(error, where);
-        // A random delay, so that two conflicting transactions do not retry at the same time.
+        // A random delay, so two conflicting transactions do not retry simultaneously.
         await sleep(Math.random() * MAX_PAUSE_MS * count);
       }
     }
@@ -156,10 +159,10 @@ const setSchemaVersion = callbackify(async (connection: { query(text: string): P
   connection.query(SET_SCHEMA_VERSION),
 );
 
-/** Each connection stores a plan for every name, so the number of statements that are built from parts is limited. */
+/** Each connection stores a plan for every name, so the number of named statements is limited. */
 const MAX_NAMES = 500;
 
-/** Creates a function that names statements with values, so that the server parses each text once per connection. */
+/** Creates a function that names statements with values, so the server parses each of them once per connection. */
 function createNaming(): (text: string, values: readonly unknown[] | undefined) => DriverQuery {
   const names = new Map<string, string>();
   return (text, values) => {
@@ -187,7 +190,7 @@ function describeUrl(url: string): string {
     const { host, pathname } = new URL(url);
     return `${host}${pathname}` || 'the default address';
   } catch {
-    // The driver also accepts addresses that are not URLs, such as the path of a socket.
+    // The driver also accepts addresses that are not URLs, such as a socket path.
     return 'this address';
   }
 }

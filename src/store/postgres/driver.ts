@@ -3,13 +3,16 @@ import type { EventEmitter } from 'node:events';
 /** A row as the driver returns it, by column name. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Anything that executes statements: the pool, or one connection inside a transaction. */
+/** Executes statements: the pool, or one connection inside a transaction. */
 export interface Queryable {
-  /** Executes a statement. A statement with values is parsed once per connection and planned again only if that is worthwhile. */
+  /**
+   * Executes a statement. A statement with values is parsed once per connection and replanned only if that is
+   * worthwhile.
+   */
   query(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>;
 }
 
-/** A statement in the form that the driver accepts. */
+/** A statement as the driver accepts it. */
 export interface DriverQuery {
   readonly text: string;
   readonly values?: unknown[];
@@ -18,9 +21,9 @@ export interface DriverQuery {
   readonly query_timeout?: number;
 }
 
-/** The part of a `pg` pool that this store uses. */
+/** The subset of a `pg` pool that this store uses. */
 export interface DriverPool {
-  /** Number of connections, including those being opened. */
+  /** The number of connections, including those being opened. */
   readonly totalCount: number;
   connect(): Promise<DriverConnection>;
   query(query: DriverQuery): Promise<{ rows: Row[] }>;
@@ -35,7 +38,7 @@ export interface DriverConnection {
   release(error?: Error | boolean): void;
 }
 
-/** The part of the listening connection that this store uses. */
+/** The subset of the listening connection that this store uses. */
 export interface DriverClient extends Pick<EventEmitter, 'on' | 'removeAllListeners'> {
   connect(): Promise<unknown>;
   query(text: string): Promise<unknown>;

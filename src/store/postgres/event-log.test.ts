@@ -22,7 +22,7 @@ describe('events that many runs append at the same time', () => {
   it('are stored even if one of the run ids is invalid', async () => {
     const store = await openSite(await makeSite());
     const first = store.append('good', [sampleFcmp(1)]);
-    // Refused before it is written in one statement with events of other runs.
+    // Rejected before it is written in one statement with other runs' events.
     const bad = store.append('bad\0', [sampleFcmp(1)]);
     expect(await catchCode(bad)).toBe('STORE_FAILED');
     await first;

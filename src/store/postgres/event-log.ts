@@ -65,12 +65,15 @@ export function createEventLog({ database, notifications }: Context): WatchableE
   };
 }
 
-/** Appending events must not use all connections of a worker, which also renews its claims through them. */
+/** Appending events must not use all of a worker's connections, because it also renews its claims through them. */
 function limitWrites({ connections }: Database): { readonly maxWrites: number } {
   return { maxWrites: connections > 2 ? 2 : 1 };
 }
 
-/** Inserts rows; false if some events are already stored or being stored by another process. Other rows may have been inserted. */
+/**
+ * Inserts rows; false if some events are already stored or being stored by another process. The other rows might have
+ * been inserted.
+ */
 async function insertNew(database: Queryable, rows: readonly EventRow[]): Promise<boolean> {
   try {
     return (await insertRows(database, rows)) === rows.length;
@@ -81,10 +84,10 @@ async function insertNew(database: Queryable, rows: readonly EventRow[]): Promis
 }
 
 /**
- * Inserts the rows that have no stored events yet, and returns how many. One statement is one transaction: a reader that is
- * notified finds the events. All bodies are one parameter, because the driver would escape each byte of an array. There is no
- * `ON CONFLICT DO NOTHING`, which would make each row a third more expensive; the statement fails if another process stores the
- * same events.
+ * Inserts the rows that have no stored events yet, and returns their number. One statement is one transaction, so a
+ * notified reader finds the events. All bodies are one parameter, because the driver would escape each byte of an
+ * array. `ON CONFLICT DO NOTHING` would make each row a third more expensive; instead, the statement fails if another
+ * process stores the same events.
  */
 async function insertRows(database: Queryable, rows: readonly EventRow[]): Promise<number> {
   const bodies = rows.map(({ lines }) => encodeBody(lines, MIN_SENT_COMPRESSED_LENGTH));
@@ -104,10 +107,10 @@ async function insertRows(database: Queryable, rows: readonly EventRow[]): Promi
   return readColumns(returned[0] ?? {}).number('added');
 }
 
-/** A try fails if another process stores some of the same events concurrently. */
+/** An attempt fails if another process stores some of the same events concurrently. */
 const MAX_TRIES = 5;
 
-/** Inserts the part of a row that is not stored yet. Writers of one run take turns, so that no event is stored twice. */
+/** Inserts the part of a row that is not stored yet. Writers of one run take turns, so no event is stored twice. */
 async function insertMissing(database: Database, row: EventRow): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -155,7 +158,10 @@ const INSERT_EVENTS = `
   )
   SELECT (SELECT count(*) FROM added) AS added, (SELECT count(*) FROM announced)`;
 
-/** Reads no more rows than a page needs. The first of them may begin before the page: only its events after the position count. */
+/**
+ * Reads no more rows than a page needs. The first row can start before the page; only its events after the position
+ * count.
+ */
 const READ_EVENTS = `
   SELECT body FROM (
     SELECT attempt, last_seq, body,

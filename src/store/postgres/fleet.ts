@@ -10,7 +10,7 @@ import { readColumns } from './rows.js';
 /** Creates the store's worker methods. */
 export function createFleet({ database, clock }: Context): Fleet {
   return {
-    // Every report also reads the clock of the database, so that a running worker stays in sync.
+    // Every report also reads the database clock, so a running worker stays in sync.
     async reportWorker({ id, host, version, engines, capacity, busy, isStopping, now, aliveUntil }) {
       const queriedAt = performance.now();
       const { rows } = await database.query(REPORT, [
@@ -42,7 +42,7 @@ export function createFleet({ database, clock }: Context): Fleet {
   };
 }
 
-/** Rows that another worker is deleting are skipped, so that the reports of many workers never wait for each other. */
+/** Skips rows that another worker is deleting, so worker reports never wait for each other. */
 const REPORT = `
   WITH expired AS (
     DELETE FROM sluice.workers WHERE id IN (

@@ -1,8 +1,8 @@
 import type { ExecutionRecord, InboxItem, NewOutboxMessage } from '../../records/index.js';
 
 /**
- * Builds an insert of an execution. Its values are the parameters from number `first` on. It runs once for each
- * row of `source` and leaves an existing row unchanged.
+ * Builds an insert of an execution, with its values as the parameters from number `first` on. It runs once per row of
+ * `source` and does not change existing rows.
  */
 export function buildExecutionInsert(first: number, source: string): string {
   return `INSERT INTO sluice.executions (id, issue_ref, run_id, worker, decision, at, record)
@@ -26,7 +26,7 @@ export function listItemValues(item: InboxItem | null): (string | null)[] {
     : [item.id, item.issue_ref, item.run_id, JSON.stringify({ ...item, resolution: null })];
 }
 
-/** Builds an insert of messages. The last parameter is the time from which they are due. */
+/** Builds an insert of messages. The last parameter is the time when they become due. */
 export function buildMessagesInsert(first: number, source: string): string {
   const lists = Array.from({ length: 5 }, (_, index) => `$${first + index}::text[]`).join(', ');
   const now = `$${first + 5}::bigint`;
@@ -48,7 +48,7 @@ export function listMessageValues(messages: readonly NewOutboxMessage[], now: nu
   ];
 }
 
-/** A source with one row, for an unconditional insert. */
+/** A one-row source, for an unconditional insert. */
 export const ALWAYS = '(VALUES (true)) AS always';
 
 function listParameters(first: number, count: number): string {

@@ -7,7 +7,7 @@ import type { Context } from './context.js';
 import type { Queryable, Row } from './driver.js';
 import { readColumns, readIssue, readItem, readOrder } from './rows.js';
 
-/** A condition with the value of its one parameter, written `?`; ignored without a value. */
+/** A condition and the value of its single parameter, written `?`; ignored without a value. */
 export type Condition = readonly [sql: string, value: string | undefined];
 
 /** The rows of a list and their order. */
@@ -20,7 +20,7 @@ export interface ListSpec<T> {
   readonly read: (row: Row) => T;
 }
 
-/** Lists one page of the matching records. */
+/** Returns one page of the matching records. */
 export async function listRows<T>(database: Queryable, page: Page, spec: ListSpec<T>): Promise<Listed<T>> {
   const window = readPage(page);
   const values: (string | number)[] = [window.size + 1];
@@ -48,7 +48,7 @@ type OrderLists = Pick<
   'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
 >;
 
-/** The condition of each order state, in a form for which there is an index; the state of an open order is that of its run. */
+/** The condition for each order state, in a form that an index supports; an open order has its run's state. */
 const ORDER_STATES: Readonly<Record<OrderState, string>> = {
   queued: `state = 'queued'`,
   running: `state = 'running'`,
@@ -103,7 +103,7 @@ export function createOrderLists({ database }: Context, searchWindow: number): O
   };
 }
 
-/** Lists one page of executions, newest first; every index of executions ends with the time. */
+/** Returns one page of executions, newest first; every executions index ends with the time. */
 async function listExecutions(database: Queryable, filter: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>> {
   const { issueRef, runId, worker, decision, since } = filter;
   const window = readExecutionPage(filter);
@@ -161,7 +161,7 @@ async function searchIssues(
 const FIND_FLOOR = `
   SELECT seq, created_at FROM sluice.run_digests WHERE seq < $1 ORDER BY seq DESC LIMIT 1 OFFSET $2`;
 
-/** Only the digests are scanned; runs are read only if they match. */
+/** Scans only the digests; runs are read only if they match. */
 const SEARCH_RUNS = `
   SELECT runs.* FROM sluice.run_digests AS digest JOIN sluice.run_records AS runs ON runs.seq = digest.seq
   WHERE digest.seq < $1 AND digest.seq >= $2

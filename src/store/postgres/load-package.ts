@@ -1,7 +1,7 @@
 import { StoreError } from '../store-error.js';
 
 /**
- * Loads a package that only this store needs, so that users of other stores need not install it.
+ * Loads a package that only this store needs, so users of other stores need not install it.
  *
  * @example
  * const { Pool } = (await loadPackage('pg', () => import('pg'))).default

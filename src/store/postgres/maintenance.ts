@@ -80,7 +80,7 @@ function formatCursor(row: Row): string {
 
 const COUNT_RUNS = `
   SELECT state, count(*) AS count FROM sluice.runs WHERE state IN ('queued', 'running', 'waiting') GROUP BY state`;
-/** Reads only claimed runs and those of open races: with a long queue, nearly all open orders are queued. */
+/** Reads only claimed runs and runs of open races, because in a long queue nearly all open orders are queued. */
 const MEASURE_WAITING = `
   SELECT
     (SELECT count(*) FROM sluice.orders WHERE settled_at IS NULL) AS orders,
@@ -103,7 +103,7 @@ const DELETE_CLAIMS = `
   DELETE FROM sluice.counted WHERE id = ANY (ARRAY(
     SELECT id FROM sluice.counted WHERE at < $1 ORDER BY at LIMIT ${MAX_CLAIMS_DELETED} FOR UPDATE SKIP LOCKED))`;
 
-/** In the order of their ids, so that two servers that claim the same ids do not deadlock. */
+/** Sorted by id, so two servers that claim the same ids do not deadlock. */
 const CLAIM_FOR_METRICS = `
   INSERT INTO sluice.counted (id, at)
     SELECT id, $2 FROM json_array_elements_text($1::json) AS id ORDER BY id COLLATE "C"

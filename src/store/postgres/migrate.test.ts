@@ -122,7 +122,7 @@ describe('opening a store on PostgreSQL', () => {
 
   it('rolls back a migration step that fails', async () => {
     const database = await openPlain(await createDatabase());
-    // An existing table makes the first step fail half way through.
+    // An existing table makes the first step fail halfway through.
     await database.query('CREATE SCHEMA sluice');
     await database.query('CREATE TABLE sluice.events ()');
     expect(await catchCode(migrate(database))).toBe('STORE_FAILED');

@@ -8,8 +8,8 @@ import type { Queryable } from './driver.js';
 import { MIGRATIONS } from './migrations.js';
 
 /**
- * Migrates the tables to the newest schema version, one transaction per step, one process at a time. A database that a
- * newer version of Sluice has used is left unchanged.
+ * Migrates the tables to the newest schema version, one transaction per step, one process at a time. A database used by
+ * a newer version of Sluice is not changed.
  */
 export async function migrate(database: Database): Promise<void> {
   const first = await readVersion(database);
@@ -17,7 +17,7 @@ export async function migrate(database: Database): Promise<void> {
   for (let version = first; version < MIGRATIONS.length; version++) {
     await withMigrationLock(database, async (transaction) => {
       if ((await readVersion(transaction)) !== version) return;
-      // A step writes to tables of the previous schema version.
+      // A step writes to the previous schema version's tables.
       await transaction.query(`SET LOCAL sluice.form = ${version}`);
       await transaction.query(MIGRATIONS[version] ?? '');
       await transaction.query(`INSERT INTO sluice.migrations (version) VALUES ($1)`, [version + 1]);
@@ -27,10 +27,10 @@ export async function migrate(database: Database): Promise<void> {
   await guardTables(database);
 }
 
-/** The first schema version with checksums of steps. */
+/** The first schema version with step checksums. */
 const FIRST_WITH_CHECKSUMS = 12;
 
-/** Compares the steps with those that created the tables; returns the ones without a recorded checksum. */
+/** Compares the steps with those that created the tables; returns the steps without a recorded checksum. */
 async function compareRecorded(database: Database): Promise<readonly (readonly [number, string])[]> {
   const { rows } = await database.query(`SELECT version, checksum FROM sluice.migrations WHERE checksum IS NOT NULL`);
   const recorded = new Map(rows.map((row) => [Number(row['version']), String(row['checksum'])]));
@@ -48,9 +48,9 @@ async function recordSteps(database: Database, missing: readonly (readonly [numb
 }
 
 /**
- * Makes every table refuse writes of a process with another schema version: each connection declares its version
- * (`sluice.form`), and a trigger compares it. A process of another version is refused as soon as the migration is committed; a
- * statement that started earlier holds locks for which the migration of its table waits.
+ * Makes every table reject writes by a process with another schema version: each connection declares its version
+ * (`sluice.form`), and a trigger compares it. A process with another version is rejected as soon as the migration is
+ * committed; a statement that started earlier holds locks that the migration of its table waits for.
  */
 async function guardTables(database: Database): Promise<void> {
   const { rows } = await database.query(UNGUARDED);
@@ -67,7 +67,7 @@ async function guardTables(database: Database): Promise<void> {
   });
 }
 
-/** Names of Sluice's own tables need no quotes. */
+/** Sluice's own table names need no quotes. */
 const UNGUARDED = `
   SELECT relname AS name FROM pg_class
   WHERE relnamespace = 'sluice'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'migrations'
@@ -89,7 +89,7 @@ async function withMigrationLock(
 ): Promise<void> {
   await database.transaction(
     async (transaction) => {
-      // A step may take long, in this process or in another one that holds the lock, so there is no timeout.
+      // No timeout, because a step can take long, here or in another process that holds the lock.
       await transaction.query(`SET LOCAL lock_timeout = 0`);
       await transaction.query(`SET LOCAL statement_timeout = 0`);
       await transaction.query(`SET LOCAL idle_in_transaction_session_timeout = 0`);
@@ -101,7 +101,7 @@ async function withMigrationLock(
 }
 
 async function readVersion(queryable: Queryable): Promise<number> {
-  // Not `to_regclass`: after waiting for the lock it may still use the connection's cache.
+  // Not `to_regclass`, which can still use the connection's cache after waiting for the lock.
   const { rows: found } = await queryable.query(
     `SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'sluice' AND tablename = 'migrations'`,
   );

@@ -3,8 +3,9 @@ import { ONE_CLAIM } from './one-claim.js';
 import { DEFERRED_RUNS, QUEUE_FUNCTIONS, EARLY_CHECKS } from './queue-functions.js';
 
 /**
- * The steps from an empty database to the current schema version, in order; a released step never changes. JSON is stored as
- * text: PostgreSQL's own JSON type refuses characters that agents print. Times are milliseconds since 1970.
+ * The steps from an empty database to the current schema version, in order; a released step never changes. JSON is
+ * stored as text, because PostgreSQL's JSON types reject characters that agents print. Times are milliseconds since
+ * 1970.
  */
 export const MIGRATIONS: readonly string[] = [
   FIRST_TABLES,
@@ -16,7 +17,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX executions_by_time ON sluice.executions (at);
   ALTER TABLE sluice.results ADD COLUMN kept_at bigint NOT NULL DEFAULT 0;
   `,
-  // Searching and counting: the fields of runs that are scanned by the thousand, separate from spec and result.
+  // Searching and counting: run fields that are scanned by the thousand, separate from spec and result.
   `
   CREATE TABLE sluice.run_digests (
     seq bigint PRIMARY KEY REFERENCES sluice.runs (seq),
@@ -58,7 +59,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE sluice.runs ADD COLUMN request_id text;
   CREATE UNIQUE INDEX runs_by_request ON sluice.runs (request_id) WHERE request_id IS NOT NULL;
   `,
-  // One claim: an order is a run that carries an order. Claim, lease, cancellation and folder belong to the run.
+  // One claim for an order and its run: claim, lease, cancellation and folder belong to the run.
   ONE_CLAIM,
   // Workers report that they are alive.
   `
@@ -74,7 +75,8 @@ export const MIGRATIONS: readonly string[] = [
     alive_until bigint NOT NULL
   );
   `,
-  // The commit where an order started: claimed commits are compared with it. The view is recreated to get the new column.
+  // The commit an order started from, which claimed commits are compared with. The view is recreated to get the new
+  // column.
   `
   ALTER TABLE sluice.orders ADD COLUMN base_commit text;
   DROP VIEW sluice.order_records;
@@ -84,7 +86,7 @@ export const MIGRATIONS: readonly string[] = [
       WHEN orders.decision IS NULL THEN 'canceled' ELSE 'settled' END AS state
     FROM sluice.orders LEFT JOIN sluice.runs ON runs.id = orders.run;
   `,
-  // Races: the issue names the active race, and an order stores the entry of its run until the last run has entered.
+  // Races: the issue names the active race, and an order stores its run's entry until the last run has entered.
   `
   ALTER TABLE sluice.issues ADD COLUMN active_group text;
   ALTER TABLE sluice.orders ADD COLUMN race_group text, ADD COLUMN entry text;
@@ -95,7 +97,7 @@ export const MIGRATIONS: readonly string[] = [
       WHEN orders.decision IS NULL THEN 'canceled' ELSE 'settled' END AS state
     FROM sluice.orders LEFT JOIN sluice.runs ON runs.id = orders.run;
   `,
-  // Many events per row, compressed. Events that were stored before stay one event per row.
+  // Many events per row, compressed. Events stored before this step keep one row each.
   `
   CREATE TABLE sluice.event_packs (
     run_id text COLLATE "C" NOT NULL,
@@ -122,11 +124,11 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sluice.migrations ADD COLUMN checksum text;
   `,
-  // Usage of runs for statistics: tokens, cost and model as JSON. Runs that ended before are not counted.
+  // Run usage for statistics: tokens, cost and model as JSON. Runs that ended before this step are not counted.
   `
   ALTER TABLE sluice.run_digests ADD COLUMN usage text;
   `,
-  // The state of repositories before the work started, for orders that may wait for a person.
+  // The state of repositories before the work started, for orders that might wait for a human decision.
   `
   CREATE TABLE sluice.repository_starts (run text COLLATE "C" PRIMARY KEY, start text NOT NULL);
   `,
@@ -134,8 +136,8 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE sluice.duties (name text PRIMARY KEY, owner text NOT NULL, held_until bigint NOT NULL);
   `,
-  // Ended runs, counted by engine in slots of a minute, an hour and a day, for statistics. Runs that have already ended are
-  // counted like new ones, step by step.
+  // Ended runs, counted by engine in slots of a minute, an hour and a day, for statistics. Runs that have already ended
+  // are counted gradually, like new runs.
   `
   CREATE TABLE sluice.run_slots (
     length integer NOT NULL,
@@ -151,18 +153,18 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX runs_forgotten ON sluice.runs (forgotten_at, seq) WHERE forgotten_at IS NOT NULL;
   `,
-  // Claims without a global lock, wake-ups of one worker instead of all, notifications of followers.
+  // Claims without a global lock, wake-ups for one worker instead of all, notifications for followers.
   QUEUE_FUNCTIONS,
-  // Runs and executions already counted in metrics: several servers must not count one twice.
+  // Runs and executions already counted in metrics, so multiple servers do not count one twice.
   `
   CREATE TABLE sluice.counted (id text COLLATE "C" PRIMARY KEY, at bigint NOT NULL);
   CREATE INDEX counted_by_time ON sluice.counted (at);
   `,
-  // Counting open orders: those whose run has ended although their race has not.
+  // Counting open orders whose run has ended but whose race has not.
   `
   CREATE INDEX orders_entered ON sluice.orders (seq) WHERE settled_at IS NULL AND entry IS NOT NULL;
   `,
-  // Usage and shares of budgets.
+  // Budget usage and shares.
   `
   CREATE TABLE sluice.budget_entries (
     run text COLLATE "C" PRIMARY KEY,
@@ -178,7 +180,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX budget_entries_by_time ON sluice.budget_entries (at);
   CREATE INDEX budget_entries_by_issue ON sluice.budget_entries (issue_ref) WHERE issue_ref IS NOT NULL;
   `,
-  // Waiting runs, with the budget they wait for.
+  // Waiting runs, with the budget they are waiting for.
   `
   CREATE INDEX budget_entries_waiting ON sluice.budget_entries (run) WHERE waits_for IS NOT NULL;
   DROP VIEW sluice.run_records;
@@ -191,7 +193,7 @@ export const MIGRATIONS: readonly string[] = [
         SELECT waits_for FROM sluice.budget_entries WHERE run = runs.id) END AS waits_for
     FROM sluice.runs;
   `,
-  // Inbox items in slots like runs: opened and resolved items, and the times of items that are counted in their slots.
+  // Inbox items in slots, like runs: opened and resolved items, and the times of items counted in their slots.
   `
   ALTER TABLE sluice.inbox ADD COLUMN created_at bigint;
   ALTER TABLE sluice.inbox ADD COLUMN resolved_at bigint;
@@ -207,18 +209,18 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX inbox_by_resolution ON sluice.inbox (resolved_at) WHERE resolved_at IS NOT NULL;
   CREATE INDEX inbox_open_by_creation ON sluice.inbox (created_at) WHERE resolution IS NULL AND created_at IS NOT NULL;
   `,
-  // Deferred runs are not read by claims.
+  // Claims do not read deferred runs.
   DEFERRED_RUNS,
-  // Runs that wait for a budget are neither summed up with usage, nor counted with runs that wait for another budget.
+  // Runs waiting for a budget are neither added to the usage nor counted with runs waiting for another budget.
   `
   DROP INDEX sluice.budget_entries_waiting;
   CREATE INDEX budget_entries_waiting ON sluice.budget_entries (waits_for, run) WHERE waits_for IS NOT NULL;
   CREATE INDEX budget_entries_used ON sluice.budget_entries (at)
     WHERE (tokens > 0 OR cost > 0 OR held_tokens > 0 OR held_cost > 0);
   `,
-  // The usage of a budget is stored as sums for each day, so that reserving a share does not add up every run of the day. Triggers
-  // update the sums, so that every statement that changes an entry counts. Each sum is split into 16 parts, so that concurrent
-  // reports of many runs seldom wait for each other.
+  // A budget's usage is stored as daily sums, so reserving a share does not add up every run of the day. Triggers
+  // update the sums, so every statement that changes an entry counts. Each sum is split into 16 parts, so concurrent
+  // reports seldom wait for each other.
   `
   CREATE TABLE sluice.budget_totals (
     scope text COLLATE "C" NOT NULL,
@@ -262,9 +264,9 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE sluice.installation (number integer PRIMARY KEY CHECK (number = 1), id text NOT NULL);
   `,
-  // Claims, and the ends of runs, check whether there is anything to do before they write.
+  // Claims and run ends check whether there is anything to do before they write.
   EARLY_CHECKS,
 ];
 
-/** Declares the schema version of a new connection: tables refuse writes with another version. */
+/** Declares a new connection's schema version: tables reject writes with another version. */
 export const SET_SCHEMA_VERSION = `SET sluice.form = ${MIGRATIONS.length}`;

@@ -9,7 +9,7 @@ import type { Database } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
 import { createNotifications, type Notifications } from './notifications.js';
 
-/** An interval longer than any test, so that every wake-up is caused by a notification. */
+/** An interval longer than any test, so every wake-up is caused by a notification. */
 const NO_FALLBACK_MS = 3_600_000;
 
 function listenTo(database: Database, fallbackMs = NO_FALLBACK_MS): Notifications {
@@ -18,7 +18,7 @@ function listenTo(database: Database, fallbackMs = NO_FALLBACK_MS): Notification
   return notifications;
 }
 
-/** Counts the connections that wait for notifications. */
+/** Counts the connections that listen for notifications. */
 async function countListeners(database: Database): Promise<number> {
   const { rows } = await database.query(
     `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
@@ -49,7 +49,7 @@ async function waitForListener(database: Database): Promise<void> {
   });
 }
 
-/** Waits until this many runs are registered as followed. */
+/** Waits until this many followed runs are registered. */
 async function waitForFollowed(database: Database, count: number): Promise<void> {
   await eventually(async () => expect((await database.query(`SELECT FROM sluice.followers`)).rows).toHaveLength(count));
 }
@@ -61,7 +61,7 @@ describe('notifications', () => {
     const [one, two] = [vi.fn<() => void>(), vi.fn<() => void>()];
     const stops = [notifications.follow('one', one), notifications.follow('two', two)];
     await waitForFollowed(database, 2);
-    // Every follower is called when listening begins, when it is registered, and again, for earlier writes.
+    // Every follower is called when listening starts, when it is registered, and once more for earlier writes.
     await eventually(() => expect([one.mock.calls.length, two.mock.calls.length]).toEqual([3, 3]));
     await notify(database, 'two');
     await eventually(() => expect(two).toHaveBeenCalledTimes(4));
@@ -108,7 +108,7 @@ describe('notifications', () => {
     notifications.follow('two', () => undefined);
     await waitForFollowed(database, 2);
     isFailing = true;
-    // While the third run is being registered, so that both changes are in the next update.
+    // While the third run is being registered, so both changes are in the next update.
     notifications.follow('three', () => undefined);
     stop();
     notifications.watchQueue({ worker: 'w1' }, () => undefined);
@@ -190,7 +190,7 @@ describe('a run that is followed', () => {
 });
 
 describe('the events of a run', () => {
-  /** Follows a run as a server does: reads further events whenever it is woken. */
+  /** Follows a run as a server does: reads new events whenever it is woken. */
   function follow(store: Store, runId: string): number[] {
     const seen: number[] = [];
     let reading = Promise.resolve();

@@ -5,15 +5,15 @@ import { createWakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { DriverClient } from './driver.js';
 
-/** Builds an expression that wakes the worker of the run in this column; it takes effect when the statement is committed. */
+/** Builds an expression that wakes the worker of the run in this column once the statement is committed. */
 export function buildRequestNotification(column: string): string {
   return `pg_notify('sluice_requests', ${column})`;
 }
 
-/** An expression that wakes one worker for messages that are due. */
+/** An expression that wakes one worker for due messages. */
 export const WAKE_DELIVERER = `sluice.wake_deliverer()`;
 
-/** A watcher of the queue, with the worker id that its claims use. */
+/** A queue watcher, with the worker id that its claims use. */
 export type NamedWatcher = QueueWatcher & { readonly worker: string };
 
 /** How often followers are woken without a notification, in case one was lost. */
@@ -21,27 +21,35 @@ const FALLBACK_MS = 20_000;
 /** A connection without followers is checked only every third interval. */
 const CHECK_EVERY = 3;
 
-/** A transaction that started before a follower was registered does not notify it; after this time it has committed. */
+/**
+ * A transaction that started before a follower was registered does not notify it, but has committed after this time.
+ */
 const SECOND_WAKE_MS = 250;
 
 const FIRST_DELAY_MS = 50;
 const MAX_DELAY_MS = 5_000;
 
-/** Runs with a longer id cause no notifications, which are limited to 8,000 bytes. Their followers are woken at intervals. */
+/**
+ * Runs with a longer id cause no notifications, whose payload is limited to 8,000 bytes. Their followers are woken at
+ * intervals.
+ */
 const MAX_ID_LENGTH = 1000;
 
 /**
- * Notifications from all machines, received on one connection, which is opened for the first listener. It receives only what this
- * process follows: the tables `followers` and `queue_watchers` record who listens, by a number for each connection.
+ * Notifications from all hosts, received on one connection, which is opened for the first listener. It receives only
+ * what this process follows: the tables `followers` and `queue_watchers` record the listeners, by connection number.
  */
 export interface Notifications {
-  /** Calls back after new events of a run and after its end, and also at intervals. */
+  /** Calls back after a run's new events and its end, and also at intervals. */
   follow(runId: string, wake: () => void): () => void;
   /** Calls back after a request to a run. */
   watchRequests(runId: string, wake: () => void): () => void;
-  /** Calls back when there is work and this watcher is chosen. A watcher replaces an earlier one with the same name. */
+  /**
+   * Calls back when work is available and this watcher is chosen. A watcher replaces an earlier watcher with the same
+   * name.
+   */
   watchQueue(watcher: NamedWatcher, wake: (work?: QueueWork) => void): () => void;
-  /** The number by which the watchers of this process are registered; null while they are not. */
+  /** The number that this process's watchers are registered with; null while they are not registered. */
   readonly listener: string | null;
   close(): Promise<void>;
 }
@@ -51,7 +59,7 @@ interface Watching {
   readonly wake: (work?: QueueWork) => void;
 }
 
-/** Creates the listener of a store; it connects for its first watcher. */
+/** Creates a store's listener, which connects for its first watcher. */
 export function createNotifications(
   database: Pick<Database, 'query' | 'createClient'>,
   fallbackMs: number = FALLBACK_MS,
@@ -83,7 +91,7 @@ export function createNotifications(
     wakeWatchers();
   }
 
-  /** Calls back in a microtask, like all wake-ups, so that a callback that throws does not end the connection. */
+  /** Calls back in a microtask, like all wake-ups, so a callback that throws does not close the connection. */
   function wakeWatchers(work?: QueueWork, chosen: Iterable<Watching> = watchers.values()): void {
     for (const entry of chosen) {
       queueMicrotask(() => {
@@ -111,7 +119,8 @@ export function createNotifications(
 
   async function listenOn(opened: DriverClient): Promise<void> {
     await opened.connect();
-    // A new number for each connection: the server may not have noticed yet that the previous one is gone.
+    // A new number for each connection, because the server might not have noticed yet that the previous connection is
+    // gone.
     const number = String(randomInt(1, 2 ** 47));
     await opened.query(`SELECT pg_advisory_lock(${number})`);
     await opened.query(`LISTEN sluice_requests; LISTEN sluice_${number}`);
@@ -129,7 +138,7 @@ export function createNotifications(
     client = undefined;
     listener = undefined;
     lost.removeAllListeners();
-    // Without a listener, a second error of the same connection would end the process.
+    // Without a listener, a second error on the same connection would crash the process.
     lost.on('error', () => undefined);
     void lost.end().catch(() => undefined);
     if (isClosed || isIdle()) return;
@@ -137,7 +146,7 @@ export function createNotifications(
     delay = Math.min(delay * 2, MAX_DELAY_MS);
   }
 
-  /** Updates the tables, one statement at a time; after a failure, the next interval tries again. */
+  /** Updates the tables, one statement at a time; after a failure, the next interval retries. */
   function register(): void {
     isStale = true;
     registering ??= update()
@@ -169,7 +178,7 @@ export function createNotifications(
     const addedWatchers = [...watchers.values()].filter((entry) => registered.get(entry.watcher.worker) !== entry);
     if (!isCleanedUp && added.length + addedWatchers.length > 0) await database.query(DELETE_GONE);
     isCleanedUp ||= added.length + addedWatchers.length > 0;
-    // The sets change after each statement: if a later one fails, they still match the tables.
+    // The sets change after each statement, so they still match the tables if a later statement fails.
     if (added.length + removed.length > 0) {
       await database.query(FOLLOW, [number, removed, added]);
       if (listener !== number) return;
@@ -204,12 +213,12 @@ export function createNotifications(
 
   function startListening(): void {
     delay = FIRST_DELAY_MS;
-    // Processes that were started together must not query at the same time.
+    // Processes that were started together must not query simultaneously.
     fallback = setInterval(wakeAgain, fallbackMs * (0.75 + Math.random() / 2)).unref();
     connect();
   }
 
-  /** Closes the connection, which releases its lock, so that its remaining rows count as gone. */
+  /** Closes the connection, which releases its lock, so its remaining rows count as stale. */
   function stopListening(): void {
     clearTimeout(retry);
     clearInterval(fallback);
@@ -265,7 +274,7 @@ function wakeTwice(wake: () => void): void {
   setTimeout(wake, SECOND_WAKE_MS).unref();
 }
 
-/** Connections that have ended no longer hold their lock. */
+/** Closed connections no longer hold their lock. */
 const DELETE_GONE = `
   WITH gone AS MATERIALIZED (
     SELECT listener FROM (

@@ -1,6 +1,6 @@
 /**
- * The migration step that turned an order into a run that carries an order: claim, lease, cancellation and folder moved from
- * orders to runs. Like every step, it never changes.
+ * The migration step that made runs execute orders: claim, lease, cancellation and folder moved from orders to runs.
+ * Like every step, it never changes.
  */
 export const ONE_CLAIM = `
   ALTER TABLE sluice.runs

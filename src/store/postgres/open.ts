@@ -19,7 +19,7 @@ import { createRuns } from './runs.js';
 import { createStatistics } from './statistics.js';
 import { createMaintenance } from './maintenance.js';
 
-/** Opens a store that any number of machines can share. Its tables are in the schema `sluice`. */
+/** Opens a store that any number of hosts can share. Its tables are in the schema `sluice`. */
 export async function openPostgresStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const database = await openDatabase(url, options.pool === undefined ? {} : { connections: options.pool });
   const notifications = createNotifications(database);

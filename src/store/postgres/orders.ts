@@ -66,7 +66,7 @@ function createSubmitOrder({ database }: Context): Pick<OrderStore, 'submitOrder
   };
 }
 
-/** Serializes concurrent requests with the same id, so that the second finds the first. */
+/** Serializes concurrent requests with the same id, so the second finds the first. */
 async function findByRequest(transaction: Queryable, requestId: string): Promise<OrderRecord | undefined> {
   await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`sluice request ${requestId}`]);
   const { rows } = await transaction.query(`SELECT * FROM sluice.order_records WHERE request_id = $1`, [requestId]);
@@ -83,8 +83,8 @@ async function findRivals(transaction: Queryable, { group, order, run }: OrderRe
 }
 
 /**
- * Makes a new run, or the runs of a race, active in its issue, and cancels the run that it replaces. Its first statement locks
- * the issue, so that numbers are assigned one at a time.
+ * Activates a new run, or the runs of a race, in its issue, and cancels the run that it replaces. The first statement
+ * locks the issue, so numbers are assigned one at a time.
  */
 async function replaceRun(
   transaction: Queryable,
@@ -188,14 +188,16 @@ function createSettleOrder({ database }: Context): Pick<OrderStore, 'settleOrder
       const entered = race === undefined ? undefined : await enterRace({ database }, settlement, race);
       if (entered !== undefined) return entered;
       if (await settleActive(database, settlement)) return { decision: settlement.active.decision, repeated: false };
-      // Not the active run, or already settled; a run that was replaced never becomes active again.
+      // Not the active run, or already settled; a replaced run never becomes active again.
       if (await settleStale(database, settlement)) return { decision: settlement.stale.decision, repeated: false };
       return { decision: await findDecision(database, settlement), repeated: true };
     },
   };
 }
 
-/** Builds an update that ends the run of the order in `source`; a run that has ended keeps its result. The time is parameter 3. */
+/**
+ * Builds an update that ends the run of the order in `source`; an ended run keeps its result. The time is parameter 3.
+ */
 function buildEndRun(source: string, result: number): string {
   return `UPDATE sluice.runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = $3, result = $${result}
     FROM ${source} WHERE runs.id = ${source}.run AND runs.state <> 'ended'
@@ -203,8 +205,8 @@ function buildEndRun(source: string, result: number): string {
 }
 
 /**
- * One statement, which has an effect only if the guarded update of the issue's row succeeds (`fence`). That update waits for
- * concurrent changes and then checks again, so nothing is decided on outdated values.
+ * One statement, which takes effect only if the guarded update of the issue's row succeeds (`fence`). That update waits
+ * for concurrent changes and then checks again, so no decision is based on outdated values.
  */
 const SETTLE_ACTIVE = `
   WITH fence AS (
@@ -250,7 +252,7 @@ async function settleActive(database: Queryable, settlement: OrderSettlement): P
   return rows.length > 0;
 }
 
-/** Stores the result of a run that is not the active one; nothing else changes. */
+/** Stores the result of an inactive run; nothing else changes. */
 const SETTLE_STALE = `
   WITH settled AS (
     UPDATE sluice.orders SET settled_at = $3, decision = $4, result = $5
@@ -310,7 +312,7 @@ function createResolveItem({ database }: Context): Pick<OrderStore, 'resolveItem
   };
 }
 
-/** Returns the item if it can still be resolved. As everywhere, its issue is locked before the item is read. */
+/** Returns the item if it can still be resolved. As everywhere, locks the issue before reading the item. */
 async function findOpen(
   transaction: Queryable,
   id: string,
@@ -342,8 +344,8 @@ async function retryOrder(
 }
 
 /**
- * Closes items: a new run closes all open items of the issue, any other decision only its own item. Accepting one result of an
- * undecided race makes its run the active one and closes the other items.
+ * Closes items: a new run closes all of the issue's open items, any other decision only its own item. Accepting a
+ * result of an undecided race activates its run and closes the other items.
  */
 async function closeItems(
   transaction: Queryable,

@@ -17,7 +17,7 @@ export function createOutbox({ database }: Context): OutboxStore {
       let { rows } = await database.query(FIND_INSTALLATION);
       if (rows.length === 0) {
         await database.query(CREATE_INSTALLATION, [randomUUID()]);
-        // If two processes create the id at the same time, the first one counts.
+        // If two processes create the id concurrently, the first wins.
         ({ rows } = await database.query(FIND_INSTALLATION));
       }
       installation = readColumns(rows[0] ?? {}).text('id');
@@ -102,8 +102,8 @@ const CLAIM = `
   SELECT * FROM claimed ORDER BY seq`;
 
 /**
- * `= ANY (ARRAY(…))` here and below: PostgreSQL may execute the subquery of `IN` once for each row, and then skips the rows
- * it has changed, so that more than `LIMIT` of them are changed. An array is computed once.
+ * `= ANY (ARRAY(…))` here and below: PostgreSQL can execute the subquery of `IN` once per row, skipping the rows it has
+ * already changed, so more than `LIMIT` rows would be changed. An array is computed once.
  */
 const NOTE_STRANDED = `
   UPDATE sluice.outbox SET last_error = $1 WHERE seq = ANY (ARRAY(

@@ -16,14 +16,14 @@ import { openDatabase } from './database.js';
 import type { Database } from './database.js';
 import type { Row } from './driver.js';
 
-/** A database with all tables and nothing in them. */
+/** A database with all tables, which are empty. */
 async function createTables(): Promise<string> {
   const url = await createDatabase();
   await (await openStore(url)).close();
   return url;
 }
 
-/** A database in which nearly everything is done: open rows must be found without reading the others. */
+/** A database where nearly all work is done: open rows must be found without reading the others. */
 async function fillDatabase(): Promise<string> {
   const url = await createTables();
   const database = await openDatabase(url);
@@ -66,7 +66,7 @@ async function fillDatabase(): Promise<string> {
   return url;
 }
 
-/** A connection to a database without any other connection. */
+/** The only connection to a database. */
 async function openAlone(url: string): Promise<Database> {
   const database = await openDatabase(url);
   onTestFinished(async () => database.close());
@@ -80,8 +80,8 @@ async function openAlone(url: string): Promise<Database> {
 }
 
 /**
- * Counts how often each table has been read from end to end, except tables with a row or two per process and the table
- * that is emptied all the time. Connections report this when they end, so all must have ended.
+ * Counts the sequential scans of each table, except tables with a row or two per process and the table that is
+ * constantly emptied. Connections report their scans when they close, so all must be closed.
  */
 async function countScans(url: string): Promise<Row[]> {
   const database = await openAlone(url);
@@ -133,7 +133,7 @@ describe('a frequent query', () => {
       deleted: 0,
     });
     expect(await store.purgeDelivered({ before: 0, limit: 10 })).toBe(0);
-    // The queries of /metrics, apart from a row for each worker.
+    // The queries of /metrics, except for the worker rows.
     expect((await store.countOpenWork()).orders).toEqual({ queued: 20, running: 20 });
     expect((await store.listEndedRuns({ since: 19_000, limit: 10 })).items).toHaveLength(10);
     expect(await store.claimForMetrics({ ids: ['r1', 'c7', 'new'], now: COUNT_CLAIM_TTL_MS })).toEqual(['new', 'r1']);
@@ -168,7 +168,7 @@ describe('countScans', () => {
 });
 
 describe('a claim', () => {
-  /** Counts how many rows of the table of runs have been read. */
+  /** Counts how many rows of `runs` have been read. */
   async function countRead(url: string): Promise<number> {
     const database = await openAlone(url);
     const { rows } = await database.query(
@@ -180,8 +180,8 @@ describe('a claim', () => {
   }
 
   /**
-   * Counts the rows that two claims read while this many runs wait for ten folders in use, as many for a type of wrapper at its
-   * limit, and as many for a time.
+   * Counts the rows that two claims read while this many runs wait for ten folders in use, the same number for a
+   * wrapper type at its limit, and the same number are deferred.
    */
   async function measureClaim(queued: number): Promise<number> {
     const url = await createTables();

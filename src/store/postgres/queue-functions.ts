@@ -149,10 +149,7 @@ const buildClaimRun = ({ create, isReady, admit, hasMore }: VersionParts): strin
  * The migration step that replaced the single lock for all claims. Like every step, it never changes.
  *
  * A queued run is *parked* while claiming it is pointless: another run of its lane (same folder, exclusive or not, same worker
- * type) comes first, or its folder is in use. Parked runs are in no index that a claim reads, so a claim takes as long with 100,000
- * of them as with none. For every parked run there is a run in its lane that is not parked, or a run that occupies its folder. A
- * transaction that removes one of these holds the lock of the folder and then unparks the first run of each lane; a transaction
- * that parks a run holds the lock, too.
+ * type) comes first, or its folder is in use. No index that a claim reads contains parked runs, so a claim takes as long with 100,000 of them as without. For every parked run there is an unparked run in its lane, or a run that occupies its folder. A transaction that removes one of these holds the folder's lock and then unparks the first run of each lane; a transaction that parks a run holds the lock, too.
  */
 export const QUEUE_FUNCTIONS = `
   ALTER TABLE sluice.runs ADD COLUMN parked boolean NOT NULL DEFAULT false;
@@ -294,8 +291,9 @@ ${buildLeaveFolder(FIRST)}  CREATE TRIGGER leave_folder AFTER UPDATE OF state ON
 ${buildClaimRun(FIRST)}  `;
 
 /**
- * The migration step that removed deferred runs, which must not be claimed before a time, from the indexes that claims read. A
- * claim first admits those that are due. They are never parked: parked runs rely on a run of their lane that can be claimed.
+ * The migration step that removed deferred runs, which must not be claimed before a given time, from the indexes that
+ * claims read. A claim first admits due runs. They are never parked: parked runs rely on a run of their lane that can
+ * be claimed.
  */
 export const DEFERRED_RUNS = `
   DROP INDEX sluice.runs_ready;
@@ -323,8 +321,8 @@ ${buildLeaveFolder(CURRENT)}
 ${buildClaimRun(CURRENT)}`;
 
 /**
- * The migration step that makes a claim, and the end of a run, check first whether there is anything to do: most find no deferred
- * run that is due, and no parked run in the folder.
+ * The migration step that makes claims and run ends first check whether there is anything to do: most find no due
+ * deferred run and no parked run in the folder.
  */
 export const EARLY_CHECKS = `
   CREATE OR REPLACE FUNCTION sluice.admit_due(claim_at bigint) RETURNS boolean LANGUAGE plpgsql AS $$

@@ -16,7 +16,7 @@ import type { Database } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
 import { createNotifications } from './notifications.js';
 
-/** A connection that listens holds the lock of its number. */
+/** A listening connection holds the lock with its number. */
 const LIVE_WATCHERS = `SELECT FROM sluice.queue_watchers WHERE NOT pg_try_advisory_xact_lock_shared(listener)`;
 
 interface Watched {
@@ -24,7 +24,7 @@ interface Watched {
   readonly stop: () => void;
 }
 
-/** Watches the queue as a worker with a free slot does; resolves when it is registered. */
+/** Watches the queue like a worker with a free slot; resolves once it is registered. */
 async function watch(store: Store, database: Database, watcher: QueueWatcher & { worker: string }): Promise<Watched> {
   const wake = vi.fn<() => void>();
   const stop = store.watchQueue(() => wake(), watcher);
@@ -33,7 +33,7 @@ async function watch(store: Store, database: Database, watcher: QueueWatcher & {
     const { rows } = await database.query(`SELECT FROM sluice.queue_watchers WHERE worker = $1`, [watcher.worker]);
     expect(rows).toHaveLength(1);
   });
-  // When listening began, when it was registered, and a moment later.
+  // When listening started, when the watcher was registered, and shortly afterwards.
   await eventually(() => expect(wake).toHaveBeenCalledTimes(3));
   wake.mockClear();
   return { wake, stop };
@@ -49,7 +49,7 @@ describe('a run that can be claimed', () => {
     await store.submitOrder(sampleSubmission());
     const count = () => watched.reduce((total, { wake }) => total + wake.mock.calls.length, 0);
     await eventually(() => expect(count()).toBe(1));
-    // After the first order of the same repository there is nothing to claim.
+    // After the first order of a repository, there is nothing more to claim.
     await store.submitOrder(sampleSubmission({ issue_ref: 'local#2' }));
     await store.submitOrder(sampleSubmission({ issue_ref: 'local#3', repo_dir: '/elsewhere' }));
     await eventually(() => expect(count()).toBe(2));
@@ -129,7 +129,7 @@ describe('a run that can be claimed', () => {
     const [store, database] = [await openSite(url), await openPlain(url)];
     const { record } = await store.submitOrder(sampleSubmission());
     const { wake } = await watch(await openSite(url), database, { worker: 'here' });
-    // The same ULID twice: the transaction fails after the issue's number was counted up.
+    // The same ULID twice: the transaction fails after the issue's number was incremented.
     const failing = store.submitOrder({
       ...sampleSubmission({ issue_ref: 'local#2', repo_dir: '/2' }),
       run: record.run,
@@ -179,7 +179,7 @@ describe('claims of several machines', () => {
         stores.map(async (store, index) => store.claimRun(sampleClaim(`w${index}`, { concurrency: { b: 1 } }))),
       );
       const records = claims.flatMap((claim) => claim?.order ?? []);
-      // One of type a in repository 0, one of type b in one of the other two.
+      // One run of type a in repository 0, one of type b in either of the other two.
       expect(records.map((record) => record.worker_type).toSorted()).toEqual(['a', 'b']);
       expect(new Set(records.map((record) => record.order.repo_dir)).size).toBe(2);
       taken.push(...records.map((record) => record.order.issue_ref));

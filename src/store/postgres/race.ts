@@ -16,8 +16,8 @@ import { buildDigestUpdate, listDigestValues, readColumns } from './rows.js';
 type Settled = Awaited<ReturnType<OrderStore['settleOrder']>>;
 
 /**
- * Stores the result of a run in a race; the last run to enter settles all of them. Undefined if the race is no longer the active
- * one of its issue. The first statement is guarded by the active group and locks the issue: runs enter one at a time.
+ * Stores a run's result in a race; the last run to enter settles all of them. Undefined if the race is no longer active
+ * in its issue. The first statement is guarded by the active group and locks the issue, so runs enter one at a time.
  */
 export async function enterRace(
   { database }: Pick<Context, 'database'>,
@@ -42,7 +42,7 @@ export async function enterRace(
       ...listDigestValues(runResult),
     ]);
     const { open, entries } = await readEntries(transaction, issueRef, race.group);
-    // This run entered before: the race is still undecided, or a person has to choose.
+    // This run has already entered: the race is still undecided, or a user has to choose.
     if (entered.rows.length === 0) return open.length === 0 ? undefined : readEntered(transaction, settlement, open);
     const { decision } = race.entry.execution;
     if (open.length > 0) return { decision, repeated: false, waitsFor: open };
@@ -102,7 +102,7 @@ async function readEntered(
   return { decision: entry.execution.decision, repeated: true, waitsFor: open };
 }
 
-/** Decides an order of a race, with everything that follows; inside a transaction that has locked the issue. */
+/** Decides an order of a race and writes all resulting rows, inside a transaction that has locked the issue. */
 async function decideOrder(
   transaction: Queryable,
   { issueRef, runId, now }: Pick<OrderSettlement, 'issueRef' | 'runId' | 'now'>,
@@ -118,7 +118,7 @@ async function decideOrder(
   await transaction.query(buildMessagesInsert(1, ALWAYS), listMessageValues(outbox, now));
 }
 
-/** Settles the entries of a race that another run replaces: they are archived and change nothing. */
+/** Settles the entries of a race that another run replaces: they are archived without effect. */
 export async function archiveEntries(transaction: Queryable, issueRef: string, now: number): Promise<void> {
   const { rows } = await transaction.query(
     `SELECT run_id, entry FROM sluice.orders

@@ -8,7 +8,7 @@ import { readColumns } from './rows.js';
 export function createRetention({ database }: Context): Retention {
   return {
     async purgeRuns({ endedBefore, runs, rows, now }) {
-      // Usually nothing is due, and then nothing is locked.
+      // Usually nothing is due, so nothing is locked.
       const { rows: first } = await database.query(LIST_DUE, [endedBefore, 1]);
       if (first.length === 0) return { ids: [], isDone: true };
       return database.transaction(async (transaction) => {
@@ -63,7 +63,7 @@ function formatCursor(row: Row): string {
   return formatEndCursor({ endedAt: number('forgotten_at'), sequence: number('seq') });
 }
 
-/** Runs of undecided orders and of open inbox items are kept: their folders and events are the evidence. */
+/** Runs of undecided orders and open inbox items are kept, because their folders and events are the evidence. */
 const LIST_DUE = `
   SELECT id FROM sluice.runs AS run
   WHERE state = 'ended' AND forgotten_at IS NULL AND ended_at < $1
@@ -77,8 +77,8 @@ const LIST_DUE = `
   ORDER BY ended_at LIMIT $2`;
 
 /**
- * Deletes run by run and oldest first, so that a concurrent reader sees the gap before the remaining events. Rows are found again
- * by their ctid: they are never changed, and looking up their keys again took a third of the time.
+ * Deletes run by run and oldest first, so a concurrent reader sees the gap before the remaining events. Rows are found
+ * again by their ctid: they are never updated, and looking up their keys again took a third of the time.
  */
 const DROP_EVENTS = `
   DELETE FROM sluice.event_packs WHERE ctid = ANY (ARRAY(
@@ -98,7 +98,7 @@ const LIST_PURGED = `
   WHERE forgotten_at IS NOT NULL AND (forgotten_at, seq) > ($1, $2) ORDER BY forgotten_at, seq LIMIT $3`;
 
 /**
- * The active order of an issue, and all orders of an active race, are kept: results are compared with them. Inbox
+ * An issue's active order, and all orders of an active race, are kept, because results are compared with them. Inbox
  * items that are open, or not counted in the statistics yet, have no `resolved_at`.
  */
 const IS_DUE = `

@@ -17,14 +17,14 @@ import { createColumnError } from '../store-error.js';
 import { explainWaiting } from '../waiting-for.js';
 import type { Row } from './driver.js';
 
-/** Typed access to the columns of a row. Detects a table that was edited outside of Sluice. */
+/** Typed access to a row's columns. Detects tables that were edited outside of Sluice. */
 export interface Columns {
   readonly text: (name: string) => string;
   readonly textOrNull: (name: string) => string | null;
   readonly number: (name: string) => number;
   readonly numberOrNull: (name: string) => number | null;
   readonly flag: (name: string) => boolean;
-  /** A time in the format of records. */
+  /** A time as formatted in records. */
   readonly time: (name: string) => string;
   readonly timeOrNull: (name: string) => string | null;
   /** JSON that this store has written; its shape depends on the release that wrote it. */
@@ -41,7 +41,7 @@ export function readColumns(row: Row): Columns {
   const number = (name: string): number => {
     const value = row[name];
     if (typeof value === 'number') return value;
-    // The driver returns a bigint as text; ours are times and counts, which fit into a double.
+    // The driver returns a bigint as a string; ours are times and counts, which fit into a double.
     return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : throwDamaged(name);
   };
   const time = (name: string): string => {
@@ -116,8 +116,8 @@ function readWaitingFor(row: Row): RunRecord['waiting_for'] {
 }
 
 /**
- * Builds the query `counted`, which writes the digests of runs in `source` that have just ended and records that they must be
- * counted; an existing digest stays unchanged.
+ * Builds the query `counted`, which writes the digests of the runs in `source` that have just ended and marks them to
+ * be counted; an existing digest is not changed.
  */
 export function buildDigestUpdate(first: number, source: string): string {
   const value = (index: number): string => `$${first + index}`;
@@ -171,7 +171,7 @@ export function readOrder(row: Row): OrderRecord {
   };
 }
 
-/** Reads an inbox item. The resolution has a separate column, because it is written later. */
+/** Reads an inbox item. The resolution is in a separate column, because it is written later. */
 export function readItem(row: Row): InboxItem {
   const { json, jsonOrNull } = readColumns(row);
   return { ...(json('item') as InboxItem), resolution: jsonOrNull('resolution') as InboxItem['resolution'] };

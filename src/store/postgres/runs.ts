@@ -100,7 +100,7 @@ export function createRuns(context: Context, searchWindow: number): RunStore {
   };
 }
 
-/** Adds a run to the queue, inside a transaction; false if one with that id or request id exists. */
+/** Adds a run to the queue, inside a transaction; false if a run with that id or request id exists. */
 export async function addRun(
   transaction: Queryable,
   { id, spec, order, workerType, priority, isExclusive }: QueuedRun,
@@ -140,7 +140,10 @@ interface RequestedRun {
   readonly spec: StoredRunSpec;
 }
 
-/** Finds the run that conflicts with a new one. Of two concurrent requests, the second waits until the first is committed. */
+/**
+ * Finds the run that conflicts with a new run. Of two concurrent requests, the second waits until the first is
+ * committed.
+ */
 async function findRepeated(transaction: Queryable, { id, requestId, spec }: RequestedRun): Promise<string> {
   if (requestId === undefined) return id;
   const { rows } = await transaction.query(`SELECT * FROM sluice.run_records WHERE request_id = $1`, [requestId]);

@@ -13,9 +13,9 @@ const SAMPLE = `
   digest.seq, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at, ended_at`;
 
 /**
- * Reads slots, runs that are not counted in their slots yet, and runs that ended after the last slot in one statement, so
- * that no run is counted twice or left out while another process counts. `OFFSET 0` makes the planner look up each range in the
- * index; with several ranges it would otherwise read all slots.
+ * Reads slots, runs that are not counted in their slots yet, and runs that ended after the last slot in one statement,
+ * so no run is counted twice or missed while another process counts. `OFFSET 0` makes the planner look up each range in
+ * the index; with multiple ranges it would otherwise read all slots.
  */
 const LIST_RUN_SLOTS = `
   SELECT slot.at, slot.engine, counts, NULL::bigint AS seq, NULL::text AS outcome, NULL::text AS repair_level,
@@ -81,7 +81,7 @@ const READ_INBOX_HISTORY = `
   SELECT 'open', (SELECT count(*) FROM sluice.inbox WHERE resolution IS NULL), NULL, NULL, NULL, (
     SELECT created_at FROM sluice.inbox WHERE resolution IS NULL AND created_at IS NOT NULL ORDER BY created_at LIMIT 1)`;
 
-/** Items that are being resolved are left for later, so that neither transaction waits for the other. */
+/** Skips items that are being resolved, so neither transaction waits for the other. */
 const LIST_ITEMS_TO_COUNT = `SELECT seq, item, resolution, created_at ${TO_COUNT} ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 const MARK_ITEMS = `
@@ -160,7 +160,7 @@ async function countItems(transaction: Queryable, limit: number): Promise<number
   return rows.length;
 }
 
-/** Adds counts to slots. `keys` has an array for each key column, and `added` the counts for each slot. */
+/** Adds counts to slots. `keys` has an array per key column, and `added` the counts per slot. */
 async function addToSlots<Counts>(
   transaction: Queryable,
   { list, put }: { readonly list: string; readonly put: string },
@@ -195,7 +195,7 @@ function readStored(row: Row): StoredItem {
   return { item: readItem(row), isOpeningCounted: row['created_at'] !== null };
 }
 
-/** Returns whether this process may count: if so, no other process counts until the end of the transaction. */
+/** Whether this process may count. If so, no other process counts until the end of the transaction. */
 async function lockCounting(transaction: Queryable): Promise<boolean> {
   const { rows } = await transaction.query(`SELECT pg_try_advisory_xact_lock($1) AS alone`, [ADVISORY_LOCKS.counting]);
   return readColumns(rows[0] ?? {}).flag('alone');

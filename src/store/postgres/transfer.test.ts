@@ -110,7 +110,7 @@ describe('a migration', () => {
       await before.close();
       const store = await openSite(target);
       expect(await readEverything(store)).toEqual(content);
-      // The second time, all rows exist.
+      // The second time, all rows already exist.
       await store.close();
       expect(await migrateStore(source, target)).toEqual({ ...report, copied: 0 });
     },

@@ -8,14 +8,14 @@ import type { Queryable, Row } from './driver.js';
 import { migrate } from './migrate.js';
 import { readColumns } from './rows.js';
 
-/** The names that both databases have in common, for columns whose local name differs. */
+/** The common names of columns whose local name differs. */
 const COMMON_NAMES: Readonly<Record<string, string>> = {
   owner_host: 'host',
   owner_pid: 'pid',
   owner_pid_started: 'pid_started',
 };
 
-/** Opens a database to copy from; writers of other processes wait until it is closed. */
+/** Opens a database to copy from; writers in other processes wait until it is closed. */
 export async function openPostgresSource<T>(url: string, work: (source: Source) => Promise<T>): Promise<T> {
   const database = await openDatabase(url, { connections: 2 });
   try {
@@ -101,7 +101,7 @@ async function listTables(queryable: Queryable): Promise<readonly LocalTable[]> 
   );
   return (await listNames(queryable)).map((name) => {
     const tableColumns = filterByTable(columns, name).map(readColumn);
-    // Tables with a sequence are copied in the order in which their rows were written.
+    // Tables with a sequence are copied in insertion order.
     const key = tableColumns.some((column) => column.name === 'seq')
       ? ['seq']
       : filterByTable(keys, name).map((row) => readCommonName(row));
@@ -135,7 +135,7 @@ async function readPage(
   until: ValueRow | undefined,
 ): Promise<readonly ValueRow[]> {
   const parts = keyIndexes.map((index) => columns[index]);
-  // In byte order, regardless of the collation of the database.
+  // In byte order, regardless of the database's collation.
   const key = parts.map((column) => `${column?.local}${column?.type === 'text' ? ' COLLATE "C"' : ''}`).join(', ');
   const placeholders = (first: number): string =>
     parts.map((column, index) => `$${first + index}::${column?.type ?? 'text'}`).join(', ');
@@ -208,7 +208,10 @@ async function inspect(database: Database): Promise<TargetState> {
   return 'empty';
 }
 
-/** Inserts one array per column; the bytes of all rows are one parameter, because the driver would escape each byte of an array. */
+/**
+ * Inserts one array per column. The bytes of all rows are one parameter, because the driver would escape each byte of
+ * an array.
+ */
 async function insert(transaction: Queryable, { name, columns }: Table, rows: readonly ValueRow[]): Promise<void> {
   const values: unknown[] = [];
   const add = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;

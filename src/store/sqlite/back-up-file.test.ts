@@ -53,7 +53,7 @@ describe('a copy of a database', () => {
     const totals = new Set(reports.map(({ total }) => total));
     expect(totals.size).toBe(1);
     const [total = 0] = totals;
-    // Pages are filled better in the copy.
+    // Pages are fuller in the copy.
     expect(total).toBeGreaterThan(bytes / 2);
     expect(reports.at(-1)?.bytes).toBe(Math.min(bytes, total));
     expect(reports.map((report) => report.bytes)).toEqual(

@@ -22,9 +22,8 @@ export interface BackupProgress {
   readonly total: number;
 }
 
-/** Options for a backup. */
 export interface BackupOptions {
-  /** Called a few times a second while the copy is written. */
+  /** Called a few times per second while the copy is written. */
   readonly onProgress?: (progress: BackupProgress) => void;
 }
 
@@ -34,8 +33,8 @@ const THREADS = { threads: 1, queue: 2, taskMs: 24 * 60 * 60_000, memoryMb: 256 
 const PROGRESS_MS = 200;
 
 /**
- * Copies a database that may be in use; the copy gets its name only when it is complete. SQLite copies in one blocking call, so
- * it runs in a separate thread.
+ * Copies a database that can be in use; the copy gets its final name only when it is complete. SQLite copies in one
+ * blocking call, which therefore runs in a separate thread.
  */
 export async function backUpFile(source: string, target: string, { onProgress }: BackupOptions = {}): Promise<Backup> {
   const [from, to] = [resolve(source), resolve(target)];
@@ -83,7 +82,10 @@ async function copyInThread(from: string, part: string, onProgress: BackupOption
   }
 }
 
-/** Returns the size of a copy: all pages except free ones. 0 if the database cannot be read; copying it then reports the error. */
+/**
+ * Returns the size of a copy: all pages except free pages. 0 if the database cannot be read; copying it then reports
+ * the error.
+ */
 function measureContents(file: string): number {
   try {
     const connection: Connection = new DatabaseSync(file, { readOnly: true });
@@ -104,7 +106,7 @@ function flush(part: string): void {
   closeSync(handle);
 }
 
-/** Uses a hard link, which, unlike a rename, never replaces a file that was created in the meantime. */
+/** Uses a hard link, which, unlike a rename, never replaces a file that was created meanwhile. */
 async function publish(part: string, to: string): Promise<void> {
   try {
     await link(part, to);

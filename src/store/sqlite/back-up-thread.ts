@@ -13,7 +13,7 @@ export interface CopyTask {
   readonly part: string;
 }
 
-/** The outcome of a copy: an empty message if it is complete. Errors are sent as data, because their class would be lost. */
+/** The outcome of a copy: an empty message for success. Errors are sent as data, because their class would be lost. */
 export interface CopyReply {
   readonly code?: StoreErrorCode;
   readonly message: string;
@@ -33,7 +33,7 @@ serveTasks(({ from, part }: CopyTask): CopyReply => {
 /** Writers hold the lock for milliseconds; the copy waits for it at most this long. */
 const TIMEOUT_MS = 30_000;
 
-/** Copies in one read transaction: writers continue, and their writes are not in the copy. */
+/** Copies in one read transaction: writers continue, but their writes are not in the copy. */
 function copyDatabase(from: string, part: string): void {
   let connection: Connection | undefined;
   let isWriting = false;
@@ -44,7 +44,7 @@ function copyDatabase(from: string, part: string): void {
     connection.prepare('VACUUM INTO ?').run(part);
   } catch (error) {
     const failure = toStoreError(error, from);
-    // Once the database could be read, a full disk or a missing permission concerns the copy.
+    // The database was readable, so a full disk or a missing permission concerns the copy.
     throw isWriting && isUnavailable(failure) ? error : failure;
   } finally {
     connection?.close();

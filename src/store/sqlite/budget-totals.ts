@@ -1,4 +1,4 @@
-/** Builds the list of totals that an entry counts for. */
+/** Builds the list of totals that an entry contributes to. */
 const listScopes = (entry: 'OLD' | 'NEW'): string => `(
       SELECT 'day' AS scope, '' AS name
       UNION ALL SELECT 'caller', ${entry}.caller WHERE ${entry}.caller IS NOT NULL
@@ -9,7 +9,7 @@ const ADD = `
     SELECT scope, name, NEW.at / 86400000, NEW.tokens, NEW.cost FROM ${listScopes('NEW')} WHERE NEW.tokens > 0 OR NEW.cost > 0
     ON CONFLICT (scope, name, day) DO UPDATE SET tokens = tokens + excluded.tokens, cost = cost + excluded.cost;`;
 
-/** Only an update: a total that was deleted because it is old does not come back. */
+/** Only an update, so an old total that was deleted does not come back. */
 const SUBTRACT = `
     UPDATE budget_totals SET tokens = tokens - OLD.tokens, cost = cost - OLD.cost
     WHERE day = OLD.at / 86400000 AND (scope, name) IN ${listScopes('OLD')} AND (OLD.tokens > 0 OR OLD.cost > 0);`;
@@ -17,7 +17,7 @@ const SUBTRACT = `
 const isUsed = (entry: 'OLD' | 'NEW'): string => `${entry}.tokens > 0 OR ${entry}.cost > 0`;
 
 /**
- * The migration step that stores the usage of budgets as sums: of all runs of a day, and of those of a caller or an issue.
+ * The migration step that stores budget usage as daily sums: of all runs, and of each caller's or issue's runs.
  * Triggers update the sums, whichever statement changes an entry. Like every step, it never changes.
  */
 export const BUDGET_TOTALS = `

@@ -87,11 +87,11 @@ export function createBudgets(database: Database): Budgets {
 
 const IS_COUNTED = `at >= ?3 AND CASE ?1 WHEN 'day' THEN 1 WHEN 'issue' THEN issue_ref = ?2 ELSE caller = ?2 END`;
 
-/** Exported for the test of their query plans. */
+/** Exported for the query plan tests. */
 export const BUDGET_STATEMENTS = {
   /**
-   * Returns the usage of all runs except one, and that usage plus the unused shares of open runs. Usage is read from daily totals;
-   * only open runs are read one by one. The share of a run counts until it has ended, however it ended.
+   * Returns the usage of all runs except one, and that usage plus the unused shares of open runs. Usage comes from
+   * daily totals; only open runs are read one by one. A run's share counts until it has ended, however it ended.
    */
   MEASURE: `
     SELECT used.tokens - own.tokens AS tokens, used.cost - own.cost AS cost,

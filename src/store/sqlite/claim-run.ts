@@ -61,7 +61,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
       AND sequence > coalesce((SELECT sequence FROM runs WHERE id = ?2), 0) AND (?3 IS NULL OR host = ?3)
     ORDER BY sequence LIMIT ?4`);
 
-  /** Claims the next run, if there is one; `more` if the search must continue in another transaction. */
+  /** Claims the next run, if any; `more` if the search must continue in another transaction. */
   const claimNext = async ({ worker, leaseMs, ...filter }: RunClaim): Promise<ClaimedRun | 'more' | undefined> =>
     database.write(() => {
       const next = queue.find(filter);
@@ -176,13 +176,13 @@ export const END_RUN = `
   UPDATE runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = ?, result = ?
   WHERE id = ? AND state <> 'ended'`;
 
-/** Maintains the digests of runs, inside the transactions that change the runs. */
+/** Maintains run digests, inside the transactions that change the runs. */
 export interface RunDigests {
   add(id: string, words: string): void;
   close(id: string, result: RunResult): void;
 }
 
-/** Creates the access to digests, which are a separate table so that a search does not read specs and results. */
+/** Creates the digest methods. Digests are in a separate table, so a search does not read specs and results. */
 export function createRunDigests(database: Database): RunDigests {
   const insert = database.prepare(`
     INSERT INTO run_digests (sequence, engine, created_at, words)

@@ -13,7 +13,7 @@ import type { Store } from '../store.js';
 // Every commit waits for the disk, which other tests use too.
 vi.setConfig({ testTimeout: 600_000 });
 
-/** A database in which every list has something to show. */
+/** A database with a row for every list. */
 async function fill(file: string): Promise<void> {
   const store = await openStore(`sqlite:${file}`);
   for (let number = 1; number <= 20; number += 1) {
@@ -26,7 +26,7 @@ async function fill(file: string): Promise<void> {
     Array.from({ length: 200 }, (_, index) => sampleFcmp(index + 1)),
   );
   await store.close();
-  // Data that is only in the write-ahead log would not be copied.
+  // Data in the write-ahead log alone would not be copied.
   const database = new DatabaseSync(file);
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();

@@ -15,13 +15,13 @@ const NOTADB = 26;
 const UNAVAILABLE: readonly number[] = [READONLY, IOERR, FULL, CANTOPEN];
 const DAMAGED: readonly number[] = [CORRUPT, NOTADB];
 
-/** Whether another process has locked the file: nothing was done, and a retry may succeed. */
+/** Whether another process has locked the file: nothing was done, and a retry can succeed. */
 export function isBusy(error: unknown): boolean {
   const code = readResultCode(error);
   return code === BUSY || code === LOCKED;
 }
 
-/** Converts an error of SQLite or of the system. */
+/** Converts a SQLite or system error. */
 export function toStoreError(error: unknown, file: string): Error {
   if (isSluiceError(error)) return error;
   const code = readResultCode(error);
@@ -48,7 +48,9 @@ export function toStoreError(error: unknown, file: string): Error {
   );
 }
 
-/** Converts the error of a statement that cannot be prepared although the schema version is correct: the tables are damaged. */
+/**
+ * Converts the error of a statement that cannot be prepared despite the correct schema version: the tables are damaged.
+ */
 export function toDamagedError(error: unknown, file: string): Error {
   const known = toStoreError(error, file);
   if (!(known instanceof StoreError) || known.code !== 'STORE_FAILED') return known;
@@ -65,7 +67,7 @@ export function createDamagedError(file: string, cause: unknown): StoreError {
   );
 }
 
-/** Creates the error for a file that is no longer the one that was opened. */
+/** Creates the error for a file that was replaced after it was opened. */
 export function createReplacedError(file: string): StoreError {
   return new StoreError(
     'STORE_UNAVAILABLE',
@@ -82,11 +84,13 @@ export function createBusyError(file: string, cause: unknown): StoreError {
   );
 }
 
-/** Returns the primary result code of SQLite, which is the lowest byte; the other bytes distinguish variants of the same error. */
+/**
+ * Returns SQLite's primary result code, which is the lowest byte; the other bytes distinguish variants of the error.
+ */
 function readResultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
-  // If a statement fails while its rows are read, the driver reports SQLite's message without the code.
+  // If a statement fails while its rows are being read, the driver reports SQLite's message without the code.
   if (getErrorCode(error) !== 'ERR_SQLITE_ERROR') return undefined;
   return CODES_BY_MESSAGE[error.message] ?? ERROR;
 }

@@ -48,7 +48,7 @@ describe('a command', () => {
     const timer = setInterval(() => (turns += 1), 1);
     onTestFinished(() => clearInterval(timer));
     await vi.waitFor(() => expect(turns).toBeGreaterThan(20), 4000);
-    // Reads do not wait for writes in the queue.
+    // Reads do not wait for queued writes.
     expect(await store.findIssue('local#1')).toBeUndefined();
     other.exec('COMMIT');
     await Promise.all(waiting);

@@ -14,21 +14,21 @@ import { createVersionCheck, migrate } from './migrate.js';
 export interface DatabaseOptions {
   /** `FULL` (default): acknowledged writes survive a power failure. `OFF` is for benchmarks without the disk. */
   readonly synchronous?: 'FULL' | 'OFF';
-  /** How long a command may wait for other processes before it fails with `STORE_BUSY`. */
+  /** How long a command waits for other processes before it fails with `STORE_BUSY`. */
   readonly timeoutMs?: number;
 }
 
 /** One file, used by any number of processes. */
 export interface Database {
-  /** Returns the statement for this text; each text is prepared once. */
+  /** Returns the prepared statement for this SQL, which is prepared once. */
   prepare(sql: string): Statement;
   /** Runs a read. */
   read<T>(work: () => T): Promise<T>;
   /** Runs a function in an exclusive write transaction. */
   write<T>(work: () => T): Promise<T>;
   /**
-   * Like `write`, for frequent writes: the event loop does not wait for the disk. Resolves when the data survives a power failure,
-   * as with `write`; another process may see it before.
+   * Like `write`, for frequent writes: the event loop does not wait for the disk. Resolves once the data survives a
+   * power failure, as with `write`; another process can see it earlier.
    */
   writeWithBackgroundSync(work: () => void): Promise<void>;
   close(): void;
@@ -36,7 +36,10 @@ export interface Database {
 
 /** How long SQLite itself waits for a lock, blocking the event loop; most locks are released sooner. */
 const BLOCKING_WAIT_MS = 5;
-/** The longest pause between later retries, which do not block the event loop. Pauses are random, so that no process is always last. */
+/**
+ * The maximum pause between later retries, which do not block the event loop. Pauses are random, so no process is
+ * always last.
+ */
 const MAX_PAUSE_MS = 20;
 const TIMEOUT_MS = 30_000;
 
@@ -60,7 +63,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     return statement;
   }
 
-  /** Only with a write-ahead log, a commit is durable as soon as that log has been synced. */
+  /** Only with a write-ahead log is a commit durable once that log has been synced. */
   const canSyncInBackground =
     synchronous === 'FULL' && connection.prepare('PRAGMA journal_mode').get()?.['journal_mode'] === 'wal';
   let log: FileHandle | undefined;
@@ -106,7 +109,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     }
   }
 
-  // Reads do not wait for writes of other processes, so they must not wait in the queue of the writes.
+  // Reads do not wait for other processes' writes, so they must not wait in the write queue.
   const retryRead = createRetryQueue(file, timeoutMs);
   const retryWrite = createRetryQueue(file, timeoutMs);
 
@@ -141,7 +144,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
 }
 
 function connect(file: string, synchronous: 'FULL' | 'OFF'): Connection {
-  // Created here, so that only its owner can read it; SQLite creates its side files with the same permissions.
+  // Created here, so only its owner can read it; SQLite creates its side files with the same permissions.
   closeSync(openSync(file, 'a', 0o600));
   const connection = new DatabaseSync(file, { timeout: BLOCKING_WAIT_MS, enableForeignKeyConstraints: true });
   try {
@@ -159,23 +162,23 @@ function connect(file: string, synchronous: 'FULL' | 'OFF'): Connection {
 }
 
 /**
- * Identifies the file that has this name. A file that was removed or replaced is still open here, and writes to it would be lost
- * with this process. The check costs a hundredth of a commit.
+ * Identifies the file at this path. A removed or replaced file is still open here, and writes to it would be lost with
+ * this process. The check costs a hundredth of a commit.
  */
 function identifyFile(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? 'none' : `${found.dev}:${found.ino}`;
 }
 
-/** Makes a call, and retries it while other processes lock the file; other errors are thrown. */
+/** Makes a call and retries it while other processes lock the file; other errors are thrown. */
 type RetryQueue = <T>(work: () => T) => Promise<T>;
 
 /**
- * Creates a queue for calls that find the file locked. Only the first one retries: each try may block the event loop, so many
- * waiting calls must not block it longer than one.
+ * Creates a queue for calls that find the file locked. Only the first call retries: each retry can block the event
+ * loop, and many waiting calls must not block it longer than one.
  */
 function createRetryQueue(file: string, timeoutMs: number): RetryQueue {
-  /** Settles when the last waiting call is done; undefined while no call waits. */
+  /** Settles once the last waiting call is done; undefined while no call is waiting. */
   let last: Promise<void> | undefined;
 
   async function retry<T>(work: () => T, deadline: number): Promise<T> {
@@ -210,7 +213,7 @@ function createRetryQueue(file: string, timeoutMs: number): RetryQueue {
   };
 }
 
-/** Wraps a statement so that it refuses values with a NUL, which SQLite would truncate and match with another name. */
+/** Wraps a statement to reject values with a NUL, which SQLite would truncate and match with another name. */
 function rejectNul(statement: Statement, sql: string): Statement {
   const onlyReads = isReadOnly(sql);
 

@@ -4,14 +4,14 @@ export type SqlValue = string | number | null | Uint8Array;
 /** A row as the driver returns it, by column name. */
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** The part of a prepared statement that this store uses, here and in `node:sqlite`. */
+/** The subset of a prepared statement that this store uses, here and in `node:sqlite`. */
 export interface Statement {
   run(...values: readonly SqlValue[]): { readonly changes: number | bigint };
   get(...values: readonly SqlValue[]): SqlRow | undefined;
   all(...values: readonly SqlValue[]): readonly SqlRow[];
 }
 
-/** The part of a connection that this store uses, here and in `node:sqlite`. */
+/** The subset of a connection that this store uses, here and in `node:sqlite`. */
 export interface Connection {
   readonly isTransaction: boolean;
   exec(sql: string): void;

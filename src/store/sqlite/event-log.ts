@@ -28,11 +28,11 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
   const insertNew = database.prepare(INSERT_NEW_EVENTS);
   const findEnd = database.prepare(FIND_END);
   const readVersion = database.prepare('PRAGMA data_version');
-  /** The last stored sequence number of each run, protocol and attempt; valid while no other connection writes. */
+  /** The last stored sequence number per run, protocol and attempt; valid while no other connection writes. */
   const ends = new Map<string, number>();
   let lastVersion: unknown;
 
-  /** Inserts rows. A row after the last stored event skips the search for duplicates, which takes half of the time. */
+  /** Inserts rows. A row after the last stored event skips the search for duplicates, which takes half the time. */
   function addRows(rows: readonly EventRow[], minLength: number): void {
     const version = readVersion.get()?.['data_version'];
     if (version !== lastVersion || ends.size > MAX_ENDS) ends.clear();
@@ -96,14 +96,18 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
   }
 }
 
-/** With more rows than this in one write, time matters more than space: compressing small rows would take half of the time. */
+/**
+ * With more rows than this in one write, time matters more than space: compressing small rows would take half the time.
+ */
 const MANY_ROWS = 64;
-/** The same limit if one write directly follows another. If there are fewer rows, only a few runs are writing, in large rows. */
+/**
+ * The same limit if one write directly follows another. With fewer rows, only a few runs are writing, in large rows.
+ */
 const FEW_ROWS = 8;
-/** A write that starts this soon after the previous one had to wait for it. */
+/** A write that starts this soon after the previous write had to wait for it. */
 const MIN_PAUSE_MS = 5;
 
-/** Far more than the runs, protocols and attempts that are active at the same time. */
+/** Far more than the number of concurrently active runs, protocols and attempts. */
 const MAX_ENDS = 10_000;
 
 const INSERT_NEW_EVENTS = `
@@ -118,10 +122,10 @@ export const INSERT_EVENTS = `
   INSERT INTO event_packs (run_id, protocol, attempt, first_seq, last_seq, body) SELECT ?1, ?2, ?3, ?4, ?5, ?6
   WHERE NOT EXISTS (SELECT 1 FROM event_packs WHERE ${OVERLAPS})`;
 
-/** Finds the stored rows that overlap with a new one. */
+/** Finds the stored rows that overlap with a new row. */
 export const FIND_STORED = `SELECT first_seq, last_seq FROM event_packs WHERE ${OVERLAPS}`;
 
-/** Positions are compared as pairs, for which there is an index. */
+/** Compares positions as pairs, which have an index. */
 export const READ_EVENTS = `
   SELECT rowid FROM event_packs
   WHERE run_id = ? AND protocol = ? AND (attempt, last_seq) > (?, ?) AND (attempt, first_seq) <= (?, ?)

@@ -8,10 +8,10 @@ import type { Database } from './database.js';
 import type { SqlRow, SqlValue } from './driver.js';
 import { readInteger, readIssue, readItem, readJson, readOrder, readText } from './rows.js';
 
-/** A condition of a list and its bound value; undefined if not requested. */
+/** A list condition and its bound value; undefined if not requested. */
 export type Condition = readonly [sql: string, value?: SqlValue] | undefined;
 
-/** Lists one page of a table. The conditions are constants; untrusted values are always bound. */
+/** Returns one page of a table. The conditions are constants; untrusted values are always bound. */
 export async function listRows<T>(
   database: Database,
   table: string,
@@ -29,7 +29,7 @@ export async function listRows<T>(
   });
 }
 
-/** Builds the statement of a list; its last parameter is the limit. */
+/** Builds a list statement; its last parameter is the limit. */
 export function buildListStatement(
   table: string,
   order: 'newest' | 'oldest',
@@ -55,7 +55,7 @@ type OrderLists = Pick<
   'findIssue' | 'findOrder' | 'listIssues' | 'listOrders' | 'findItem' | 'listInbox' | 'listExecutions'
 >;
 
-/** The condition of each order state, in a form for which there is an index; the state of an open order is that of its run. */
+/** The condition for each order state, in a form that an index supports; an open order has its run's state. */
 export const ORDER_STATES: Readonly<Record<OrderState, string>> = {
   queued: `settled_at IS NULL AND state = 'queued'`,
   running: `settled_at IS NULL AND state = 'running'`,
@@ -127,7 +127,7 @@ export function createOrderLists(database: Database, searchWindow: number): Orde
   };
 }
 
-/** Lists one page of executions, newest first; every index of executions ends with the time. */
+/** Returns one page of executions, newest first; every executions index ends with the time. */
 async function listExecutions(database: Database, filter: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>> {
   return database.read(() => {
     const window = readExecutionPage(filter);
@@ -142,7 +142,7 @@ async function listExecutions(database: Database, filter: Page & ExecutionFilter
   });
 }
 
-/** Builds the statement of a list of executions; its last parameter is the limit. */
+/** Builds an execution list statement; its last parameter is the limit. */
 export function buildExecutionsStatement(
   { issueRef, runId, worker, decision, since }: ExecutionFilter,
   { after, until }: ExecutionWindow,
@@ -193,7 +193,7 @@ async function searchIssues(
 export const FIND_FLOOR = `
   SELECT sequence, created_at FROM run_digests WHERE sequence < ? ORDER BY sequence DESC LIMIT 1 OFFSET ?`;
 
-/** Scans only the digests; the join is written so that the runs are read last. */
+/** Scans only the digests; the join is written so the runs are read last. */
 export const SEARCH_RUNS = `
   SELECT runs.* FROM run_digests AS digest CROSS JOIN run_records AS runs ON runs.sequence = digest.sequence
   WHERE digest.sequence < ?1 AND digest.sequence >= ?2

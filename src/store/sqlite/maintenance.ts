@@ -75,7 +75,7 @@ function readCount(row: SqlRow): [state: string, count: number] {
 
 const COUNT_RUNS = `SELECT state, count(*) AS count FROM runs WHERE state IN ('queued', 'running', 'waiting') GROUP BY state`;
 const COUNT_ORDERS = 'SELECT count(*) AS count FROM orders WHERE settled_at IS NULL';
-/** Reads only claimed runs and those of open races: with a long queue, nearly all open orders are queued. */
+/** Reads only claimed runs and runs of open races, because in a long queue nearly all open orders are queued. */
 const COUNT_RUNNING_ORDERS = `
   SELECT (
     SELECT count(*) FROM runs INDEXED BY runs_busy WHERE state IN ('running', 'waiting') AND order_run_id IS NOT NULL
@@ -90,7 +90,7 @@ const MEASURE_OUTBOX = `
   FROM outbox INDEXED BY outbox_by_state WHERE state IN ('waiting', 'sending')`;
 const COUNT_DEAD = `SELECT count(*) AS count FROM outbox WHERE state = 'dead'`;
 
-/** The index is named because SQLite, without statistics of the table, would choose `runs_by_state` and sort every ended run. */
+/** Names the index because SQLite, without table statistics, would choose `runs_by_state` and sort every ended run. */
 const LIST_ENDED = `
   SELECT * FROM runs INDEXED BY runs_by_end
   WHERE state = 'ended' AND (ended_at, sequence) > (?, ?)

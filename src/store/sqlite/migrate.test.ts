@@ -96,7 +96,7 @@ describe('a file', () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const version = Math.max(...listGoldenVersions(FIXTURES));
     await writeFile(file, await unpackGolden(FIXTURES, version, 'db'));
-    // Its last step has to run again.
+    // Its last step must run again.
     executeSql(file, `UPDATE migrations SET checksum = 'x' WHERE version = 7; PRAGMA user_version = 0`);
     await expect(openStore(`sqlite:${file}`)).rejects.toThrow(
       'schema version 7 was created by a different migration step',

@@ -9,8 +9,8 @@ import { MIGRATIONS } from './migrations.js';
 const APPLICATION_ID = 0x53_4c_43_45;
 
 /**
- * Migrates the tables to the newest schema version, one transaction per step. A file that a newer version of Sluice or
- * another program has used is left unchanged.
+ * Migrates the tables to the newest schema version, one transaction per step. A file used by a newer version of Sluice
+ * or by another application is not changed.
  */
 export function migrate(connection: Connection, file: string): void {
   checkOwner(connection, file);
@@ -18,7 +18,7 @@ export function migrate(connection: Connection, file: string): void {
   while (readVersion(connection, file) < MIGRATIONS.length) {
     connection.exec('BEGIN IMMEDIATE');
     try {
-      // Another process may have migrated first, so the version is read again under the lock.
+      // Another process might have migrated first, so the version is read again under the lock.
       const version = readVersion(connection, file);
       const step = MIGRATIONS[version];
       if (step !== undefined) {
@@ -35,7 +35,7 @@ export function migrate(connection: Connection, file: string): void {
   recordSteps(connection, compareRecorded(connection, file));
 }
 
-/** Compares the steps with those that created the tables; returns the ones without a recorded checksum. */
+/** Compares the steps with those that created the tables; returns the steps without a recorded checksum. */
 function compareRecorded(connection: Connection, file: string): readonly (readonly [number, string])[] {
   const isRecorded = connection.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'migrations'`).get() !== undefined;
   const rows = isRecorded ? connection.prepare('SELECT version, checksum FROM migrations').all() : [];
@@ -45,7 +45,7 @@ function compareRecorded(connection: Connection, file: string): readonly (readon
 
 function recordSteps(connection: Connection, missing: readonly (readonly [number, string])[]): void {
   if (missing.length === 0) return;
-  // One statement is one transaction; another process may do the same.
+  // One statement is one transaction; another process might do the same.
   connection
     .prepare(
       `INSERT INTO migrations (version, checksum) SELECT value ->> 0, value ->> 1 FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`,
@@ -62,18 +62,18 @@ export function createVersionCheck(connection: Connection, file: string): () => 
   };
 }
 
-/** Refuses a file of another program, or with an unknown schema version; changes nothing. */
+/** Rejects another application's file, or an unknown schema version; changes nothing. */
 export function checkVersion(connection: Connection, file: string): void {
   checkOwner(connection, file);
   readVersion(connection, file);
 }
 
-/** Refuses a file of another program; changes nothing. */
+/** Rejects another application's file; changes nothing. */
 export function checkOwner(connection: Connection, file: string): void {
   const owner = connection.prepare('PRAGMA application_id').get()?.['application_id'];
   if (owner === APPLICATION_ID) return;
   const isEmpty = connection.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
-  // Read again: another process may have created the tables in the meantime.
+  // Read again, because another process might have created the tables meanwhile.
   if (isEmpty || connection.prepare('PRAGMA application_id').get()?.['application_id'] === APPLICATION_ID) return;
   throw new StoreError(
     'INVALID_STORE_URL',

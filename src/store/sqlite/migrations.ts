@@ -4,9 +4,9 @@ import { ONE_CLAIM } from './one-claim.js';
 import { DEFERRED_RUNS, QUEUE_STEP } from './queue-step.js';
 
 /**
- * The steps from an empty file to the current schema version; each runs once, in a separate transaction. Steps are added, never
- * changed. Times are milliseconds since 1970. Text from people or agents is stored as JSON: SQLite truncates plain text at its
- * first NUL.
+ * The steps from an empty file to the current schema version; each runs once, in a separate transaction. Steps are
+ * added, never changed. Times are milliseconds since 1970. Text from users or agents is stored as JSON, because SQLite
+ * truncates plain text at its first NUL.
  */
 export const MIGRATIONS: readonly string[] = [
   FIRST_TABLES,
@@ -17,7 +17,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX runs_kept ON runs (ended_at) WHERE state = 'ended' AND forgotten_at IS NULL;
   ALTER TABLE results ADD COLUMN kept_at INTEGER NOT NULL DEFAULT 0;
   `,
-  // Searching and counting: the fields of runs that are scanned by the thousand, separate from spec and result.
+  // Searching and counting: run fields that are scanned by the thousand, separate from spec and result.
   `
   CREATE TABLE run_digests (
     sequence INTEGER PRIMARY KEY REFERENCES runs (sequence),
@@ -43,7 +43,7 @@ export const MIGRATIONS: readonly string[] = [
       lower(substr(id || char(10) || coalesce(order_issue_ref, '') || char(10) || spec, 1, 5000))
     FROM runs;
   `,
-  // Executions are listed by time with every filter, and the orders of an issue in the order of submission.
+  // Executions are listed by time with every filter, and an issue's orders in submission order.
   `
   DROP INDEX executions_by_issue;
   DROP INDEX executions_by_run;
@@ -62,7 +62,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE runs ADD COLUMN request_id TEXT;
   CREATE UNIQUE INDEX runs_by_request ON runs (request_id) WHERE request_id IS NOT NULL;
   `,
-  // One claim: an order is a run that carries an order. Claim, lease, cancellation and folder belong to the run.
+  // One claim for an order and its run: claim, lease, cancellation and folder belong to the run.
   ONE_CLAIM,
   // Workers report that they are alive.
   `
@@ -78,11 +78,11 @@ export const MIGRATIONS: readonly string[] = [
     alive_until INTEGER NOT NULL
   ) STRICT;
   `,
-  // The commit where an order started: claimed commits are compared with it.
+  // The commit an order started from, which claimed commits are compared with.
   `
   ALTER TABLE orders ADD COLUMN base_commit TEXT;
   `,
-  // In a table without row ids, a search copies every large event that it passes: two lines of 5 MB made all runs slow.
+  // In a table without row ids, a search copies every large event it passes: two 5 MB lines slowed down all runs.
   `
   ALTER TABLE events RENAME TO events_without_row_ids;
   CREATE TABLE events (
@@ -97,13 +97,13 @@ export const MIGRATIONS: readonly string[] = [
   DROP TABLE events_without_row_ids;
   CREATE UNIQUE INDEX events_by_position ON events (run_id, protocol, attempt, seq);
   `,
-  // Races: the issue names the active race, and an order stores the entry of its run until the last run has entered.
+  // Races: the issue names the active race, and an order stores its run's entry until the last run has entered.
   `
   ALTER TABLE issues ADD COLUMN active_group TEXT;
   ALTER TABLE orders ADD COLUMN race_group TEXT;
   ALTER TABLE orders ADD COLUMN entry TEXT;
   `,
-  // Many events per row, compressed. Events that were stored before stay one event per row.
+  // Many events per row, compressed. Events stored before this step keep one row each.
   `
   CREATE TABLE event_packs (
     run_id TEXT NOT NULL,
@@ -128,7 +128,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE migrations (version INTEGER PRIMARY KEY, checksum TEXT NOT NULL) STRICT;
   `,
-  // Usage of runs for statistics: tokens, cost and model as JSON. The index contains all columns that statistics read, so that
+  // Run usage for statistics: tokens, cost and model as JSON. The index contains all columns that statistics read, so
   // the digests themselves are not read.
   `
   ALTER TABLE run_digests ADD COLUMN usage TEXT;
@@ -146,7 +146,7 @@ export const MIGRATIONS: readonly string[] = [
     ended_at, sequence, engine, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at
   ) WHERE ended_at IS NOT NULL;
   `,
-  // The state of repositories before the work started, for orders that may wait for a person.
+  // The state of repositories before the work started, for orders that might wait for a human decision.
   `
   CREATE TABLE repository_starts (run TEXT PRIMARY KEY, start TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
@@ -154,8 +154,8 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE duties (name TEXT PRIMARY KEY, owner TEXT NOT NULL, held_until INTEGER NOT NULL) STRICT;
   `,
-  // Ended runs, counted by engine in slots of a minute, an hour and a day, for statistics. Runs that have already ended are
-  // counted like new ones, step by step.
+  // Ended runs, counted by engine in slots of a minute, an hour and a day, for statistics. Runs that have already ended
+  // are counted gradually, like new runs.
   `
   CREATE TABLE run_slots (
     length INTEGER NOT NULL,
@@ -173,7 +173,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX runs_forgotten ON runs (forgotten_at, sequence) WHERE forgotten_at IS NOT NULL;
   `,
-  // Runs and executions already counted in metrics: several servers must not count one twice.
+  // Runs and executions already counted in metrics, so multiple servers do not count one twice.
   `
   CREATE TABLE counted (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX counted_by_time ON counted (at);
@@ -186,7 +186,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX inbox_open ON inbox (resolution, sequence) WHERE resolution IS NULL;
   CREATE INDEX orders_entered ON orders (sequence) WHERE settled_at IS NULL AND entry IS NOT NULL;
   `,
-  // Usage and shares of budgets.
+  // Budget usage and shares.
   `
   CREATE TABLE budget_entries (
     run TEXT PRIMARY KEY,
@@ -202,7 +202,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX budget_entries_by_time ON budget_entries (at);
   CREATE INDEX budget_entries_by_issue ON budget_entries (issue_ref) WHERE issue_ref IS NOT NULL;
   `,
-  // Waiting runs, with the budget they wait for.
+  // Waiting runs, with the budget they are waiting for.
   `
   CREATE INDEX budget_entries_waiting ON budget_entries (run) WHERE waits_for IS NOT NULL;
   DROP VIEW run_records;
@@ -214,9 +214,9 @@ export const MIGRATIONS: readonly string[] = [
       CASE runs.state WHEN 'queued' THEN (SELECT waits_for FROM budget_entries WHERE run = runs.id) END AS waits_for
     FROM runs;
   `,
-  // A claim that is as fast with a long queue as with a short one.
+  // A claim that is as fast with a long queue as with a short queue.
   QUEUE_STEP,
-  // Inbox items in slots like runs: opened and resolved items, and the times of items that are counted in their slots.
+  // Inbox items in slots, like runs: opened and resolved items, and the times of items counted in their slots.
   `
   ALTER TABLE inbox ADD COLUMN created_at INTEGER;
   ALTER TABLE inbox ADD COLUMN resolved_at INTEGER;
@@ -231,16 +231,16 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX inbox_by_resolution ON inbox (resolved_at) WHERE resolved_at IS NOT NULL;
   CREATE INDEX inbox_open_by_creation ON inbox (created_at) WHERE resolution IS NULL AND created_at IS NOT NULL;
   `,
-  // Deferred runs are not read by claims.
+  // Claims do not read deferred runs.
   DEFERRED_RUNS,
-  // Runs that wait for a budget are neither summed up with usage, nor counted with runs that wait for another budget.
+  // Runs waiting for a budget are neither added to the usage nor counted with runs waiting for another budget.
   `
   DROP INDEX budget_entries_waiting;
   CREATE INDEX budget_entries_waiting ON budget_entries (waits_for, run) WHERE waits_for IS NOT NULL;
   CREATE INDEX budget_entries_used ON budget_entries (at)
     WHERE (tokens > 0 OR cost > 0 OR held_tokens > 0 OR held_cost > 0);
   `,
-  // The usage of a budget is stored as a sum for each day, so that reserving a share does not add up every run of the day.
+  // A budget's usage is stored as daily sums, so reserving a share does not add up every run of the day.
   BUDGET_TOTALS,
   // The id of the installation, created on first use.
   `

@@ -17,7 +17,7 @@ import { createRuns } from './runs.js';
 import { createStatistics } from './statistics.js';
 import { createMaintenance } from './maintenance.js';
 
-/** Opens a store in one file, which any number of processes on one machine can use at the same time. */
+/** Opens a store in one file, which any number of processes on one host can use concurrently. */
 export async function openSqliteStore(file: string, options: StoreOptions & DatabaseOptions = {}): Promise<Store> {
   const database = await openDatabase(file, options);
   try {

@@ -79,8 +79,8 @@ function createSubmitOrder(database: Database, wakers: Wakers): Pick<OrderStore,
 }
 
 /**
- * Creates a function that makes a new run, or the runs of a race, active in its issue, and requests cancellation of the run that
- * it replaces; to be called inside a transaction.
+ * Creates a function that activates a new run, or the runs of a race, in its issue, and requests cancellation of the
+ * run that it replaces. It must be called inside a transaction.
  */
 function createReplaceRun(
   database: Database,
@@ -92,7 +92,7 @@ function createReplaceRun(
       SET last_run_number = last_run_number + ?3, state = ?2, updated_at = ?4
     RETURNING last_run_number`);
   const activate = database.prepare('UPDATE issues SET active_run_id = ?, active_group = ? WHERE issue_ref = ?');
-  // Also earlier orders: one that was claimed when it was replaced may be queued again.
+  // Also earlier orders: an order that was claimed when it was replaced can be queued again.
   const findOpen = database.prepare(`
     SELECT run, run_id, entry, runs.state FROM orders INDEXED BY orders_by_issue JOIN runs ON runs.id = run
     WHERE orders.issue_ref = ? AND settled_at IS NULL`);
@@ -166,7 +166,7 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
   const rows = createDecisionRows(database);
   type Settled = Awaited<ReturnType<OrderStore['settleOrder']>>;
 
-  /** Stores the result of a run in a race; the last run to enter settles all of them. */
+  /** Stores a run's result in a race; the last run to enter settles all of them. */
   function enterRace(settlement: OrderSettlement, race: NonNullable<OrderSettlement['race']>): Settled {
     const { issueRef, runId, now, stale } = settlement;
     const stored: StoredEntry = { entry: race.entry, stale };
@@ -190,7 +190,10 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
     };
   }
 
-  /** Lists the runs whose followers a settlement concerns: all of a race, because the last one decides the orders of the others. */
+  /**
+   * Lists the runs whose followers a settlement concerns: all runs of a race, because the last run decides the others'
+   * orders.
+   */
   function listSettledRuns({ issueRef, runId, race }: OrderSettlement): readonly string[] {
     const found = race === undefined ? [find.get(issueRef, runId) ?? {}] : findRuns.all(issueRef, race.group);
     return found.map((row) => readText(row, 'run'));
@@ -214,7 +217,8 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
     async settleOrder(settlement) {
       const { issueRef, runId } = settlement;
       try {
-        // The runs are read in the same transaction: a read that fails after the commit would report a stored settlement as failed.
+        // The runs are read in the same transaction. A read that fails after the commit would report a stored
+        // settlement as failed.
         const { settled, runs } = await database.write(() => ({
           settled: settle(settlement),
           runs: listSettledRuns(settlement),
@@ -236,7 +240,10 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
   };
 }
 
-/** The first statement of a settlement: only the active run changes its issue's state, and only a person changes `needs-human`. */
+/**
+ * The first statement of a settlement: only the active run changes its issue's state, and only a human decision changes
+ * `needs-human`.
+ */
 export const GUARD_ACTIVE_RUN = `
   UPDATE issues SET state = CASE state WHEN 'needs-human' THEN state ELSE ? END, updated_at = ?
   WHERE issue_ref = ? AND active_run_id = ?`;
@@ -264,9 +271,9 @@ const ADD_MESSAGE = `
   INSERT INTO outbox (id, sink, issue_ref, trigger_key, body, state, due_at, created_at)
   VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?) ON CONFLICT DO NOTHING`;
 
-/** Inserts the rows that follow from a decision, inside a transaction; existing rows stay unchanged. */
+/** Inserts the rows that follow from a decision, inside a transaction; existing rows are not changed. */
 function createDecisionRows(database: Database): {
-  /** Decides an order, with everything that follows; false if it was decided before. */
+  /** Decides an order and writes all resulting rows; false if it was already decided. */
   decide(name: Pick<OrderSettlement, 'issueRef' | 'runId' | 'now'>, decided: StoredDecision): boolean;
   addExecution(execution: ExecutionRecord): void;
   addMessage(message: NewOutboxMessage, now: number): void;
@@ -296,7 +303,7 @@ function createDecisionRows(database: Database): {
   };
 }
 
-/** A decision; one that only archives has neither an item nor messages. */
+/** A decision; one that only archives has no item and no messages. */
 type StoredDecision = OrderSettlement['stale'] & Partial<DecidedOrder>;
 
 /** Creates the command that records human decisions. */

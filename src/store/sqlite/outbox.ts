@@ -102,7 +102,7 @@ export const FIND_DUE = `
         AND older.state IN ('waiting', 'sending') AND older.sequence < message.sequence)
   ORDER BY sequence LIMIT ?3`;
 
-/** The first condition repeats the index's own: SQLite does not infer it from the second. */
+/** The first condition repeats the index's condition: SQLite does not infer it from the second. */
 export const NOTE_STRANDED = `
   UPDATE outbox SET last_error = ?1 WHERE sequence IN (
     SELECT sequence FROM outbox INDEXED BY outbox_open
@@ -114,7 +114,7 @@ export const NOTE_STRANDED = `
 const REDELIVER_ONE = `
   UPDATE outbox SET state = 'waiting', tries = 1, due_at = ? WHERE id = ? AND state IN ('dead', 'waiting')`;
 
-/** Uses the index by state twice: for dead messages and for waiting ones. */
+/** Uses the index by state twice: for dead and for waiting messages. */
 export const REDELIVER_ALL = `
   UPDATE outbox SET state = 'waiting', tries = 1, due_at = ?1 WHERE sequence IN (
     SELECT sequence FROM outbox INDEXED BY outbox_by_state

@@ -2,18 +2,19 @@ import type { Database } from './database.js';
 import { createClosedError } from '../store-error.js';
 import { QUEUE, readRequestsKey, type Wakers } from '../wakers.js';
 
-/** Wakes watchers after writes of this and of other processes. */
+/** Wakes watchers after writes by this and other processes. */
 export interface Poller {
   watch(key: string, wake: () => void): () => void;
   close(): void;
 }
 
-/** SQLite has no notifications, so a watcher in another process may be woken this late. */
+/** SQLite has no notifications, so a watcher in another process can be woken this late. */
 const POLL_MS = 50;
 
 /**
- * Creates a poller: it checks at short intervals whether another connection has written; if so, it wakes the workers and the
- * watchers of runs that have new events or requests, or have ended. Writes of this process wake its watchers immediately.
+ * Creates a poller that checks at short intervals whether another connection has written. If so, it wakes the workers
+ * and the watchers of runs that have new events or requests, or have ended. Writes by this process wake its watchers
+ * immediately.
  */
 export function createPoller(database: Database, wakers: Wakers): Poller {
   const readVersion = database.prepare('PRAGMA data_version');
@@ -28,7 +29,7 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
   };
   const findRequests = database.prepare('SELECT cancel_requested, reply FROM runs WHERE id = ?');
   const readRequests = (run: string): string => JSON.stringify(findRequests.get(run) ?? null);
-  /** The last values read for each key: the last events and the state of a run, or the requests to it. */
+  /** The last values read for each key: a run's last events and state, or the requests to it. */
   const seen = new Map<string, string>();
   let version: unknown;
   let isPolling = false;
@@ -66,7 +67,7 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
     watch(key, wake) {
       if (isClosed) throw createClosedError();
       const stop = wakers.watch(key, wake);
-      // Writes before the first watcher may have been missed: the next poll wakes all watchers.
+      // Writes before the first watcher might have been missed, so the next poll wakes all watchers.
       version = undefined;
       timer ??= setInterval(startPoll, POLL_MS).unref();
       return () => {

@@ -44,7 +44,7 @@ const lists = {
   'executions of a decision and a time': listExecutions({ decision: 'advance', since: 'y' }),
 };
 
-/** Lists of runs and orders, with the index that each scans; other rows are then found by key. */
+/** Run and order lists, with the index that each scans; other rows are then looked up by key. */
 const joined = {
   runs_by_state: buildListStatement('run_records', 'newest', [['state = ?', 'ended']], 7),
   runs_by_engine: buildListStatement('run_records', 'newest', [['engine = ?', 'codex']], 7),
@@ -76,13 +76,13 @@ const RETENTION_INDEXES: Readonly<Record<keyof typeof RETENTION_STATEMENTS, RegE
   LIST_PURGED: /SEARCH runs USING INDEX runs_forgotten/,
   LIST_RECORDS: /SEARCH runs USING INDEX runs_forgotten/,
   FIND_OLDEST_DELIVERED: /INDEX outbox_by_state/,
-  // Without a condition, the oldest rows of a table are found by scanning it from its beginning.
+  // Without a condition, a table's oldest rows are found by scanning it from the start.
   FIND_OLDEST_RESULT: /^SCAN results$/m,
   DROP_DELIVERED: /INDEX outbox_by_state/,
   DROP_RESULTS: /^SCAN results$/m,
 };
 
-/** How each statement of a claim must find its rows: one row at a time, except for claimed runs. */
+/** How each claim statement must find its rows: one row at a time, except for claimed runs. */
 const QUEUE_INDEXES: Readonly<Record<keyof typeof QUEUE_STATEMENTS, RegExp>> = {
   COUNT_BUSY: /SCAN runs USING INDEX runs_busy/,
   ADMIT_DUE: /SEARCH runs USING (?:COVERING )?INDEX runs_deferred \(not_before>\? AND not_before<\?\)/,
@@ -95,7 +95,7 @@ const QUEUE_INDEXES: Readonly<Record<keyof typeof QUEUE_STATEMENTS, RegExp>> = {
   FIND_NEXT_OF_LANE: /SEARCH runs USING (?:COVERING )?INDEX runs_parked \(folder=\? AND exclusive=\? AND <expr>=\?\)/,
 };
 
-/** How each statement of budgets must find its rows: none of them reads all runs of a day, or runs that wait for another budget. */
+/** How each budget statement must find its rows: none reads all runs of a day, or runs waiting for another budget. */
 const BUDGET_INDEXES: Readonly<Record<keyof typeof BUDGET_STATEMENTS, RegExp>> = {
   MEASURE:
     /SEARCH budget_totals USING PRIMARY KEY \(scope=\? AND name=\? AND day>\?\)[^]*SCAN runs USING INDEX runs_busy[^]*SEARCH budget_entries USING PRIMARY KEY \(run=\?\)/,

@@ -15,8 +15,7 @@ const buildAddToQueue = (
 /**
  * The migration step that made a claim independent of the length of the queue. Like every step, it never changes.
  *
- * A queued run is *parked* while claiming it is pointless: another run of its lane (same folder, exclusive or not, same type
- * of wrapper) comes first, or its folder is in use. Parked runs are not in the index that a claim reads. When a run leaves its folder or
+ * A queued run is *parked* while claiming it is pointless: another run of its lane (same folder, exclusive or not, same wrapper type) comes first, or its folder is in use. Parked runs are not in the index that a claim reads. When a run leaves its folder or
  * the queue, a trigger records the folder; the next claim unparks the first run of each of its lanes (`queue.ts`).
  */
 export const QUEUE_STEP = `
@@ -46,8 +45,9 @@ ${buildAddToQueue(`NEW.state = 'queued'`)}
   `;
 
 /**
- * The migration step that removed deferred runs, which must not be claimed before a time, from the indexes that claims read. A
- * claim first admits those that are due. They are never parked: parked runs rely on a run of their lane that can be claimed.
+ * The migration step that removed deferred runs, which must not be claimed before a given time, from the indexes that
+ * claims read. A claim first admits due runs. They are never parked: parked runs rely on a run of their lane that can
+ * be claimed.
  */
 export const DEFERRED_RUNS = `
   DROP INDEX runs_ready;

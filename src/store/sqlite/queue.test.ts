@@ -10,7 +10,7 @@ import { openStore } from '../open-store.js';
 const QUEUED = 100_000;
 const FOLDERS = 5000;
 
-/** Opens a database with a claimed run in each of many folders, and very many queued runs in these folders. */
+/** Opens a database with a claimed run in each of many folders, and thousands of queued runs in these folders. */
 async function fillQueue() {
   const file = join(await makeFolder({}), 'sluice.db');
   await (await openStore(`sqlite:${file}`)).close();
@@ -25,7 +25,7 @@ async function fillQueue() {
       INSERT INTO runs (id, spec, engine, state, created_at, folder, exclusive, priority)
       SELECT 'q' || n, '{}', 'codex', 'queued', 0, '/busy/' || (n % ${FOLDERS}), 1, 5 FROM numbers;
     COMMIT;`);
-  /** Runs that a claim may read; the query plans of its statements show that it reads no others. */
+  /** Counts the runs that a claim can read; its query plans show that it reads no others. */
   const count = database.prepare(
     `SELECT count(*) AS ready FROM runs WHERE state = 'queued' AND parked = 0 AND not_before = 0`,
   );
@@ -68,7 +68,7 @@ describe('the queue', () => {
       UPDATE runs SET not_before = ${NOW + 1} WHERE id = 'free'`);
     expect(await store.claimRun(sampleClaim('w1', { now: NOW - 1 }))).toBeUndefined();
     expect(countReady()).toBe(0);
-    // A thousand others, whose folders are in use, are due before it.
+    // A thousand other runs, whose folders are in use, come before it.
     expect((await store.claimRun(sampleClaim('w1', { now: NOW + 1 })))?.record.id).toBe('free');
     expect(countReady()).toBe(0);
     database.close();

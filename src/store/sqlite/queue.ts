@@ -4,7 +4,7 @@ import type { SqlRow } from './driver.js';
 import { readInteger, readText } from './rows.js';
 
 /**
- * Limits of one transaction: folders whose runs it unparks, runs that it parks, and deferred runs that it admits. The next
+ * Limits per transaction: folders whose runs it unparks, runs that it parks, and deferred runs that it admits. The next
  * transaction continues.
  */
 const MAX_FOLDERS = 256;
@@ -23,8 +23,8 @@ export interface Queue {
 }
 
 /**
- * Creates the queue of runs. A claim examines, of each type of wrapper, the first run that is ready: neither parked (explained in
- * `queue-step.ts`) nor deferred. So a claim takes as long with 100,000 parked or deferred runs as with none.
+ * Creates the run queue. A claim examines the first ready run of each wrapper type: neither parked (explained in
+ * `queue-step.ts`) nor deferred. So a claim takes as long with 100,000 parked or deferred runs as without.
  */
 export function createQueue(database: Database): Queue {
   const countBusy = database.prepare(COUNT_BUSY);
@@ -41,7 +41,7 @@ export function createQueue(database: Database): Queue {
   const unpark = database.prepare('UPDATE runs SET parked = 0 WHERE sequence = ?');
   const admitDue = database.prepare(ADMIT_DUE);
 
-  /** Unparks the first run of each lane of the folders that runs have left; false if there are more such folders. */
+  /** Unparks the first run of each lane in the folders that runs have left; false if more such folders remain. */
   function unparkLeft(): boolean {
     const left = findLeft.all(MAX_FOLDERS).map((row) => readText(row, 'folder'));
     for (const folder of left) {
@@ -52,7 +52,7 @@ export function createQueue(database: Database): Queue {
     return left.length < MAX_FOLDERS;
   }
 
-  /** Lists the first parked run of each lane of a folder. */
+  /** Lists the first parked run of each lane in a folder. */
   function listHeads(folder: string): number[] {
     const heads: number[] = [];
     for (const exclusive of [0, 1]) {
@@ -65,7 +65,7 @@ export function createQueue(database: Database): Queue {
     return heads;
   }
 
-  /** Lists the types of wrapper that have reached their limit. */
+  /** Lists the wrapper types that have reached their limit. */
   function listFullTypes({ concurrency = {} }: ClaimFilter): string[] {
     const limits = Object.entries(concurrency);
     if (limits.length === 0) return [];
@@ -121,7 +121,7 @@ export function createQueue(database: Database): Queue {
   };
 }
 
-/** Chooses the run with the highest priority; of several, the one that was queued first. */
+/** Chooses the run with the highest priority, or the first queued among equals. */
 function chooseFirst(rows: readonly (SqlRow | undefined)[]): SqlRow | undefined {
   return rows
     .filter((row) => row !== undefined)
@@ -138,18 +138,18 @@ const HEAD = `sequence, priority, folder, exclusive, cancel_requested, ${TYPE} A
 const IS_READY = `state = 'queued' AND parked = 0 AND not_before = 0`;
 const IS_PARKED = `state = 'queued' AND parked = 1`;
 
-/** Here and below, indexes are named because SQLite, without statistics, would choose others. */
+/** Here and below, indexes are named because SQLite, without table statistics, would choose others. */
 const COUNT_BUSY = `
   SELECT worker_type, count(*) AS busy FROM runs INDEXED BY runs_busy
   WHERE state IN ('running', 'waiting') AND worker_type IS NOT NULL GROUP BY worker_type`;
 
-/** Admits deferred runs whose time has come. */
+/** Admits due deferred runs. */
 const ADMIT_DUE = `
   UPDATE runs SET not_before = 0 WHERE sequence IN (
     SELECT sequence FROM runs INDEXED BY runs_deferred WHERE state = 'queued' AND not_before > 0 AND not_before <= ?
     ORDER BY not_before LIMIT ?)`;
 
-/** Lists the types of runs that are ready, going from type to type through the index. */
+/** Lists the types of ready runs, stepping from type to type through the index. */
 const LIST_TYPES = `
   WITH RECURSIVE types (type) AS (
     SELECT * FROM (SELECT ${TYPE} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} ORDER BY ${TYPE} LIMIT 1)
@@ -188,7 +188,7 @@ const FIND_NEXT_OF_LANE = `
   SELECT sequence FROM runs INDEXED BY runs_parked
   WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? AND ${TYPE} = ? ORDER BY priority DESC, sequence LIMIT 1`;
 
-/** Exported for the test of their query plans. */
+/** Exported for the query plan tests. */
 export const QUEUE_STATEMENTS = {
   COUNT_BUSY,
   ADMIT_DUE,

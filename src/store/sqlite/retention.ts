@@ -31,7 +31,7 @@ export function createRetention(database: Database): Retention {
 
   return {
     async purgeRuns({ endedBefore, runs, rows, now }) {
-      // Usually nothing is due, and then nothing is written.
+      // Usually nothing is due, so nothing is written.
       if ((await database.read(() => listDue.get(endedBefore, 1))) === undefined) return { ids: [], isDone: true };
       return database.write(() => {
         const due = listDue.all(endedBefore, runs).map((row) => readText(row, 'id'));
@@ -89,7 +89,7 @@ function formatCursor(row: SqlRow): string {
   return formatEndCursor({ endedAt: readInteger(row, 'forgotten_at'), sequence: readInteger(row, 'sequence') });
 }
 
-/** Runs of undecided orders and of open inbox items are kept: their folders and events are the evidence. */
+/** Runs of undecided orders and open inbox items are kept, because their folders and events are the evidence. */
 const LIST_DUE = `
   SELECT id FROM runs INDEXED BY runs_kept
   WHERE state = 'ended' AND forgotten_at IS NULL AND ended_at < ?
@@ -102,7 +102,7 @@ const LIST_DUE = `
         AND orders.settled_at IS NULL)
   ORDER BY ended_at LIMIT ?`;
 
-/** Deletes oldest first, so that a concurrent reader sees the gap before the remaining events. */
+/** Deletes oldest first, so a concurrent reader sees the gap before the remaining events. */
 const DROP_EVENTS = `
   DELETE FROM event_packs WHERE rowid IN (
     SELECT rowid FROM event_packs WHERE run_id = ? ORDER BY protocol, attempt, last_seq LIMIT ?)`;
@@ -113,7 +113,7 @@ const LIST_PURGED = `
   ORDER BY forgotten_at, sequence LIMIT ?`;
 
 /**
- * The active order of an issue, and all orders of an active race, are kept: results are compared with them. Inbox
+ * An issue's active order, and all orders of an active race, are kept, because results are compared with them. Inbox
  * items that are open, or not counted in the statistics yet, have no `resolved_at`.
  */
 const LIST_RECORDS = `

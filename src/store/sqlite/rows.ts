@@ -16,7 +16,7 @@ import { createColumnError } from '../store-error.js';
 import { explainWaiting } from '../waiting-for.js';
 import type { SqlRow } from './driver.js';
 
-/** Reads a text column. All columns are checked, because a file can be damaged or edited by another program. */
+/** Reads a text column. All columns are checked, because a file can be damaged or edited by another application. */
 export function readText(row: SqlRow, column: string): string {
   const value = row[column];
   return typeof value === 'string' ? value : throwDamaged(column);
@@ -35,7 +35,7 @@ export function readIntegerOrNull(row: SqlRow, column: string): number | null {
   return row[column] === null ? null : readInteger(row, column);
 }
 
-/** Reads a time in the format of records. */
+/** Reads a time as formatted in records. */
 export function readTime(row: SqlRow, column: string): string {
   const time = new Date(readInteger(row, column));
   return Number.isNaN(time.getTime()) ? throwDamaged(column) : time.toISOString();

@@ -102,7 +102,7 @@ export function createRuns(database: Database, wakers: Wakers, poller: Poller, s
   };
 }
 
-/** Creates a function that adds a run to the queue inside a transaction; it returns false if a run with that id exists. */
+/** Creates a function that adds a run to the queue inside a transaction; false if a run with that id exists. */
 export function createAddRun(database: Database): (run: QueuedRun, now: number) => boolean {
   const digests = createRunDigests(database);
   const insert = database.prepare(`

@@ -46,7 +46,7 @@ const RUNS = 120_000;
 const DAY = 86_400_000;
 const SINCE = Date.parse('2026-10-01T00:00:00.000Z');
 
-/** Adds runs that ended one after the other within 30 days. */
+/** Adds runs with ends spread over 30 days. */
 function addRuns(file: string): void {
   const database = new DatabaseSync(file);
   database.exec(`
@@ -95,7 +95,7 @@ it(
     while (counted > 0);
     expect(await read(DAY)).toEqual({ slots: 60, ...expected });
     expect(await read(3_600_000)).toEqual({ slots: 24 * 60, ...expected });
-    // The end is in the middle of a minute: days, hours and minutes, and the runs of the last minute one by one.
+    // The end is within a minute: slots of days, hours and minutes, and the last minute's runs one by one.
     const until = SINCE + 29 * DAY + 5 * 3_600_000 + 7 * 60_000 + 30_001;
     const { slots, outcomes } = await read(DAY, until);
     expect(outcomes.success + outcomes.failed).toBe(Math.floor((until - 1 - SINCE) / 21_600) + 1);
@@ -105,7 +105,7 @@ it(
 
 const ITEMS = 40_000;
 
-/** Adds items that were opened one after the other within 30 days, of which nine in ten were resolved an hour later. */
+/** Adds items opened over 30 days, nine in ten of which were resolved an hour later. */
 function addItems(file: string): void {
   const database = new DatabaseSync(file);
   const time = `strftime('%Y-%m-%dT%H:%M:%fZ', (${SINCE} + n * 64800 + HOURS * 3600000) / 1000.0, 'unixepoch')`;

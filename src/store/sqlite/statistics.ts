@@ -12,8 +12,8 @@ const SAMPLE = `
   digest.sequence, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at, ended_at`;
 
 /**
- * Reads slots, runs that are not counted in their slots yet, and runs that ended after the last slot in one statement, so
- * that no run is counted twice or left out while another process counts.
+ * Reads slots, runs that are not counted in their slots yet, and runs that ended after the last slot in one statement,
+ * so no run is counted twice or missed while another process counts.
  */
 const LIST_RUN_SLOTS = `
   SELECT slot.at, slot.engine AS engine, counts, NULL AS sequence, NULL AS outcome, NULL AS repair_level,

@@ -12,13 +12,13 @@ import { checkOwner, migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations.js';
 import { readInteger, readText } from './rows.js';
 
-/** How long to wait for a lock of another process. */
+/** How long to wait for another process's lock. */
 const TIMEOUT_MS = 30_000;
 
-/** The names that both databases have in common, for columns whose local name differs. */
+/** The common names of columns whose local name differs. */
 const COMMON_NAMES: Readonly<Record<string, string>> = { sequence: 'seq', trigger_key: 'trigger' };
 
-/** Opens a file to copy from; writers of other processes wait until it is closed. */
+/** Opens a file to copy from; writers in other processes wait until it is closed. */
 export async function openSqliteSource<T>(file: string, work: (source: Source) => Promise<T>): Promise<T> {
   if (!existsSync(file)) {
     throw new StoreError('STORE_UNAVAILABLE', `Cannot find the database "${file}". Specify an existing database file.`);
@@ -36,7 +36,7 @@ export async function openSqliteSource<T>(file: string, work: (source: Source) =
   });
 }
 
-/** Opens a file to copy to; it is created if it does not exist. */
+/** Opens a file to copy to, and creates it if missing. */
 export async function openSqliteTarget<T>(file: string, work: (target: Target) => Promise<T>): Promise<T> {
   await makeFolder(dirname(file)).catch((error: unknown) => {
     throw toStoreError(error, file);
@@ -56,7 +56,8 @@ async function withConnection<T>(file: string, work: (connection: Connection) =>
   } catch (error) {
     throw toStoreError(error, file);
   } finally {
-    // Statements that are not garbage-collected yet would keep the transaction and its lock after the connection is closed.
+    // Statements that are not garbage-collected yet would keep the transaction and its lock open after the connection
+    // is closed.
     if (connection?.isTransaction === true) connection.exec('ROLLBACK');
     connection?.close();
   }
@@ -98,7 +99,7 @@ function readColumn(row: SqlRow): Column {
   return { name: COMMON_NAMES[local] ?? local, local, type: readText(row, 'type') };
 }
 
-/** Reads a page of rows. Sizes are read first, because a page of large rows might not fit into memory. */
+/** Reads a page of rows. Their sizes are read first, because a page of large rows might not fit into memory. */
 function readPage(
   connection: Connection,
   table: Table,

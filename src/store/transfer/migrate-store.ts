@@ -15,7 +15,7 @@ export interface MigrationOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The progress of a migration: rows that are in the target and were compared with the source. */
+/** A migration's progress: rows that are in the target and were compared with the source. */
 export interface MigrationProgress {
   readonly table: string;
   readonly rows: number;
@@ -24,17 +24,15 @@ export interface MigrationProgress {
 
 /** The result of a complete migration: every row was read back from the target and compared with the source. */
 export interface MigrationReport {
-  /** Rows of each table. */
+  /** The number of rows per table. */
   readonly tables: Readonly<Record<string, number>>;
   readonly rows: number;
-  /** How many of them this call has copied; the others were copied by an interrupted call. */
+  /** The number of rows that this call copied; an interrupted call copied the others. */
   readonly copied: number;
 }
 
 /**
- * Copies a store from SQLite to PostgreSQL, or back, and compares every row. Nothing can write to the source during the copy.
- * After an interruption, even by a kill, the same call continues; until it is complete, no process opens the target. The source
- * is not changed.
+ * Copies a store from SQLite to PostgreSQL, or back, and compares every row. Nothing can write to the source during the copy. After an interruption, even a kill, the same call continues; until the copy is complete, no process can open the target. The source is not changed.
  *
  * @example
  * await migrateStore('sqlite:/srv/sluice/sluice.db', 'postgres://db.example.org/sluice') // { tables, rows, copied }
@@ -68,11 +66,11 @@ interface StoreLocation {
 function parseUrl(url: string): StoreLocation {
   if (/^sqlite:./s.test(url)) return { kind: 'sqlite', location: resolve(url.slice('sqlite:'.length)) };
   if (/^postgres(?:ql)?:\/\//.test(url)) return { kind: 'postgres', location: url };
-  // The URL may contain a password, so the message does not repeat it.
+  // The URL can contain a password, so the message omits it.
   throw new StoreError('INVALID_STORE_URL', 'Invalid store URL. Use sqlite:FILE or postgres://….');
 }
 
-/** Describes the source, without a password. The target stores this text until the migration is complete. */
+/** Describes the source, without a password. The target stores this string until the migration is complete. */
 async function describeOrigin({ kind, location }: StoreLocation): Promise<string> {
   if (kind === 'sqlite') return `sqlite:${await realpath(location).catch(() => location)}`;
   try {
@@ -130,7 +128,7 @@ async function transfer(
   };
 
   if (state === 'filled') {
-    // It is already complete if it has exactly these rows.
+    // The target is already complete if it has exactly these rows.
     const report = await copyAll(false);
     if (report === undefined) throw createFilledError('it contains other data');
     return report;
@@ -159,8 +157,8 @@ function createFilledError(why: string): StoreError {
 }
 
 /**
- * Copies the rows of a table page by page; rows that the target already has are only compared. Ends with `differs` if the target
- * has a different row, or one too many.
+ * Copies a table's rows page by page; rows that the target already has are only compared. Returns `differs` if the
+ * target has a different or an additional row.
  */
 async function* copyTable(
   source: Side,
@@ -194,7 +192,7 @@ async function* copyTable(
   if ((await target.readPage(pair.target, after)).length > 0) yield 'differs';
 }
 
-/** Reads the rows between two keys, page by page; stops when it has more than `count` of them. */
+/** Reads the rows between two keys, page by page; stops after more than `count` rows. */
 async function readRange(
   target: Target,
   { target: table }: TablePair,

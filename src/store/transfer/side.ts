@@ -1,11 +1,11 @@
 import type { LocalTable, Table, ValueRow } from './tables.js';
 
-/** Rows are read in pages of at most this many rows and about this many bytes; one row may be larger. */
+/** Rows are read in pages of at most this many rows and about this many bytes; a single row can be larger. */
 export const PAGE_ROWS = 1000;
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
 /**
- * The schema version of a store while another one is copied into it: no version of Sluice opens it, and nothing else
+ * The schema version of a store while another store is copied into it: no version of Sluice opens it, and nothing else
  * can write to it. Far above every real version.
  */
 export const TRANSFER_SCHEMA_VERSION = 1_000_000;
@@ -14,13 +14,13 @@ export const TRANSFER_SCHEMA_VERSION = 1_000_000;
 export const PRIVATE_TABLES: readonly string[] = [
   'migrations',
   'transfer',
-  // Leases and wake-ups of processes.
+  // Process leases and wake-ups.
   'duties',
   'followers',
   'queue_watchers',
   // Folders whose parked runs the next claim unparks; copied runs are parked again when they are added.
   'folders_left',
-  // Triggers add these up when entries are copied.
+  // Triggers recompute these when entries are copied.
   'budget_totals',
 ];
 
@@ -28,17 +28,17 @@ export const PRIVATE_TABLES: readonly string[] = [
 export interface Side {
   listTables(): Promise<readonly LocalTable[]>;
   count(table: Table): Promise<number>;
-  /** Reads rows after a key, in the order of the key, at most a page; with `until`, only rows up to that key. */
+  /** Reads at most a page of rows after a key, ordered by key; with `until`, only rows up to that key. */
   readPage(table: Table, after: ValueRow | undefined, until?: ValueRow): Promise<readonly ValueRow[]>;
 }
 
 /** The store to copy from. Nothing can write to it until it is closed. */
 export interface Source extends Side {
-  /** How many workers use it. */
+  /** The number of workers using it. */
   countWorkers(): Promise<number>;
 }
 
-/** The content of the target: no store, one without rows, one with rows, or an unfinished copy of `origin`. */
+/** The target's content: no store, a store without rows, a store with rows, or an unfinished copy of `origin`. */
 export type TargetState = 'absent' | 'empty' | 'filled' | { readonly origin: string };
 
 /** The store to copy to. */

@@ -1,11 +1,11 @@
-/** A value of a row in a form that is the same for every database: flags are 0 and 1. */
+/** A row value in a representation that all databases share: flags are 0 and 1. */
 export type Value = string | number | Uint8Array | null;
 export type ValueRow = readonly Value[];
 
-/** A column by the name that it has in every database. */
+/** A column, identified by its common name in all databases. */
 export interface Column {
   readonly name: string;
-  /** Name and type in the database of this side. */
+  /** Name and type in this side's database. */
   readonly local: string;
   readonly type: string;
 }
@@ -14,15 +14,15 @@ export interface Column {
 export interface LocalTable {
   readonly name: string;
   readonly columns: readonly Column[];
-  /** Names of the columns by which its rows are ordered; empty if unknown on this side. */
+  /** The columns that order its rows; empty if unknown on this side. */
   readonly key: readonly string[];
   /** Tables whose rows must be copied first. */
   readonly references: readonly string[];
 }
 
-/** A table as both sides have it, its columns in the same order. */
+/** A table as both sides have it, with the same column order. */
 export interface Table extends LocalTable {
-  /** Indexes of the key's columns in a row. */
+  /** Indexes of the key columns in a row. */
   readonly keyIndexes: readonly number[];
 }
 
@@ -32,12 +32,12 @@ export interface TablePair {
   readonly target: Table;
 }
 
-/** Columns that only one side has: they are derived from others and computed after everything is copied. */
+/** Columns that only one side has, which are derived from others and computed after everything is copied. */
 const DERIVED = new Set(['issues.active_settled', 'runs.parked']);
 
 /**
- * Matches the tables of two sides, referenced tables first; undefined if only one side has a table or column, which would
- * be lost.
+ * Matches the tables of both sides, referenced tables first; undefined if only one side has a table or column, which
+ * would be lost.
  */
 export function matchTables(
   source: readonly LocalTable[],
@@ -85,7 +85,7 @@ function orderByReferences(pairs: readonly TablePair[]): readonly TablePair[] {
   return ordered;
 }
 
-/** Returns the values by which a row is ordered. */
+/** Returns a row's key values. */
 export function readKey({ keyIndexes }: Table, row: ValueRow): ValueRow {
   return keyIndexes.map((index) => row[index] ?? null);
 }
