@@ -18,9 +18,10 @@ import type { S3Client } from './s3-client.js';
 import { putObject } from './upload-file.js';
 
 /*
- * A growing run is stored in parts, `growing/<3 hex digits>/<run id>/1`, `2`, …, and a `manifest` that lists their content.
- * A part is uploaded, then the manifest that lists it, then the part that it replaces is deleted. A process killed at any
- * point leaves a manifest with all of its parts, and at most two more parts, whose numbers follow from the manifest.
+ * A growing run is stored in parts, `growing/<3 hex digits>/<run id>/1`, `2`, …, and a `manifest` that lists their
+ * content. A part is uploaded, then the manifest that lists it, then the part that it replaces is deleted. A process
+ * killed at any point leaves a manifest with all of its parts, and at most two more parts, whose numbers follow from
+ * the manifest.
  */
 
 /** Larger than the manifest of the longest run. */

@@ -28,7 +28,8 @@ const pattern = /^(\d{4}-\d{2}-\d{2})-(.+)-(\d{4,15})$/;
 const role = new RegExp(ROLE_PATTERN);
 
 /**
- * Splits a run id into its parts; undefined if it is not a run id. The number comes last, so a role can contain hyphens.
+ * Splits a run id into its parts; undefined if it is not a run id. The number comes last, so a role can contain
+ * hyphens.
  *
  * @example
  * parseRunId('2026-11-15-backend-0003') // { date: '2026-11-15', role: 'backend', number: 3 }

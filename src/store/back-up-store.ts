@@ -3,7 +3,8 @@ import type { Backup, BackupOptions } from './sqlite/back-up-file.js';
 import { StoreError } from './store-error.js';
 
 /**
- * Copies a store's database to a file while it is in use. The copy contains everything acknowledged before the call, and is opened and verified. Run folders are not included.
+ * Copies a store's database to a file while it is in use. The copy contains everything acknowledged before the call,
+ * and is opened and verified. Run folders are not included.
  *
  * @example
  * await backUpStore('sqlite:/srv/sluice/sluice.db', 'backups/monday.db') // { file, bytes }

@@ -151,7 +151,7 @@ const DAY_MS = 24 * HOUR_MS;
  */
 export function splitHistory(period: StatisticsPeriod): {
   readonly ranges: readonly SlotRange[];
-  /** The minute in which the period ends; empty if the period ends at a full minute. */
+  /** The period's last minute, if the period ends within a minute; otherwise empty. */
   readonly lastMinute: { readonly since: number; readonly until: number };
 } {
   const { ranges, coveredUntil } = splitPeriod(period);

@@ -7,7 +7,8 @@ import type { Store, StoreOptions } from './store.js';
 import { StoreError } from './store-error.js';
 
 /**
- * Opens the store at a URL, by default a SQLite file in this project's data folder. Creates the file, folder and tables if missing.
+ * Opens the store at a URL, by default a SQLite file in this project's data folder. Creates the file, folder and tables
+ * if missing.
  *
  * | URL | store |
  * | --- | --- |

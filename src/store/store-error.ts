@@ -28,7 +28,9 @@ export const STORE_ERROR_CODES = [
 export type StoreErrorCode = (typeof STORE_ERROR_CODES)[number];
 
 /**
- * A command that the store rejects, or an environment it cannot work in. Nothing was written, except that after `STORE_UNAVAILABLE` the command might have taken effect, if the connection or the disk failed before it was acknowledged.
+ * A command that the store rejects, or an environment it cannot work in. Nothing was written, except that after
+ * `STORE_UNAVAILABLE` the command might have taken effect, if the connection or the disk failed before it was
+ * acknowledged.
  *
  * @example
  * if (error instanceof StoreError) console.error(error.code, error.message)

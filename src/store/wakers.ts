@@ -7,7 +7,8 @@ export interface Wakers {
 }
 
 /**
- * Creates an empty set of callbacks. Each is called in a microtask, so a command returns before its effects are used, and a callback that throws does not fail the command.
+ * Creates an empty set of callbacks. Each is called in a microtask, so a command returns before its effects are used,
+ * and a callback that throws does not fail the command.
  *
  * @example
  * const wakers = createWakers()

@@ -37,7 +37,7 @@ export async function expectGolden(store: Store, content: Buffer): Promise<void>
   expect(await store.redeliver({ sink: 'file' }, NOW)).toBeGreaterThan(0);
 }
 
-/** Reads the recorded figures; stores made before runs were counted in slots have the figures of each run. */
+/** Reads the recorded statistics; stores created before runs were counted in slots have statistics for each run. */
 function readFigures(recorded: unknown): RunCounts {
   return Array.isArray(recorded) ? sumCounts((recorded as RunSample[]).map(countRun)) : (recorded as RunCounts);
 }

@@ -14,7 +14,7 @@ import { sampleFcmp, sampleRasp, createRunResult, sampleSpec } from './fixtures/
 
 const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW };
 
-/** Adds a run that ends this many milliseconds after the beginning, with five events of each protocol. */
+/** Adds a run that ends this many milliseconds after the start of the test, with five events of each protocol. */
 async function endRun(store: Store, id: string, ms: number) {
   const running = { state: 'running', workerId: 'w1', leaseMs: 1000, now: NOW } as const;
   await store.createRun({ id, spec: sampleSpec(), ...running });

@@ -17,7 +17,7 @@ import { sampleFcmp, sampleRasp, createRunResult, sampleSpec } from './fixtures/
 const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW };
 const STEP = { endedBefore: NOW + 99, runs: 10, rows: 100, now: NOW + 200 };
 
-/** Adds a run that ends this many milliseconds after the beginning, with five events of each protocol. */
+/** Adds a run that ends this many milliseconds after the start of the test, with five events of each protocol. */
 async function endRun(store: Store, id: string, ms: number) {
   const running = { state: 'running', workerId: 'w1', leaseMs: 1000, now: NOW } as const;
   await store.createRun({ id, spec: sampleSpec(), ...running });
@@ -30,7 +30,7 @@ async function countEvents(store: Store, runId: string): Promise<number> {
   return fcmp.length + (await store.read({ runId, protocol: 'rasp', limit: 100 })).length;
 }
 
-/** Settles an order of an issue so that a person is asked. */
+/** Settles an order with a decision that needs a human. */
 async function askPerson(store: Store, issue: string, id: string) {
   const { record } = await store.submitOrder({ ...sampleSubmission({ issue_ref: issue }), run: id });
   const item = sampleItem(record, { id: `item ${id}` });

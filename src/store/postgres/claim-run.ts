@@ -192,7 +192,10 @@ const REQUEUE_EXPIRED = `
     ORDER BY seq FOR NO KEY UPDATE SKIP LOCKED)
   RETURNING true AS done`;
 
-/** `sluice.claim_run` is in `queue-functions.ts`: one call is one transaction, which commits before its result is returned. */
+/**
+ * `sluice.claim_run` is in `queue-functions.ts`. One call is one transaction, which commits before its result is
+ * returned.
+ */
 const CLAIM = `
   SELECT (claimed.run).*, contended, is_more, (
     SELECT row_to_json(orders) FROM sluice.orders WHERE orders.run = (claimed.run).id) AS carried

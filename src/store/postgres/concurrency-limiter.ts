@@ -42,7 +42,9 @@ export function createConcurrencyLimiter({
 }: ConcurrencyOptions): ConcurrencyLimiter {
   const waiting = new Set<() => void>();
   let busy = 0;
-  /** How long callers have waited in total since the last connection was opened, and when the last of them stopped waiting. */
+  /**
+   * The callers' total waiting time since the last connection was opened, and when the last of them stopped waiting.
+   */
   let waitedMs = 0;
   let lastWait = Number.NEGATIVE_INFINITY;
 

@@ -31,7 +31,9 @@ export interface TransactionOptions {
   readonly isLong?: boolean;
 }
 
-/** A database with a bounded connection pool. A lost connection fails the call that uses it; the next call connects again. */
+/**
+ * A database with a bounded connection pool. A lost connection fails the call that uses it; the next call reconnects.
+ */
 export interface Database extends Queryable {
   /** The maximum number of connections. */
   readonly connections: number;

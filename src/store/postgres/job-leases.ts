@@ -23,7 +23,7 @@ const FIND_FREE = `
   SELECT name FROM unnest($1::text[]) AS wanted (name)
   WHERE NOT EXISTS (SELECT FROM sluice.duties WHERE duties.name = wanted.name AND owner <> $2 AND held_until > $3)`;
 
-/** In the order of the names, so that two processes do not deadlock. */
+/** Sorted by name, so two processes do not deadlock. */
 const HOLD = `
   INSERT INTO sluice.duties (name, owner, held_until)
   SELECT name, $2, $4 FROM unnest($1::text[]) AS wanted (name) ORDER BY name

@@ -148,8 +148,11 @@ const buildClaimRun = ({ create, isReady, admit, hasMore }: VersionParts): strin
 /**
  * The migration step that replaced the single lock for all claims. Like every step, it never changes.
  *
- * A queued run is *parked* while claiming it is pointless: another run of its lane (same folder, exclusive or not, same worker
- * type) comes first, or its folder is in use. No index that a claim reads contains parked runs, so a claim takes as long with 100,000 of them as without. For every parked run there is an unparked run in its lane, or a run that occupies its folder. A transaction that removes one of these holds the folder's lock and then unparks the first run of each lane; a transaction that parks a run holds the lock, too.
+ * A queued run is *parked* while claiming it is pointless: another run of its lane (same folder, exclusive or not, same
+ * worker type) comes first, or its folder is in use. No index that a claim reads contains parked runs, so a claim takes
+ * as long with 100,000 of them as without. For every parked run there is an unparked run in its lane, or a run that
+ * occupies its folder. A transaction that removes one of these holds the folder's lock and then unparks the first run
+ * of each lane; a transaction that parks a run holds the lock, too.
  */
 export const QUEUE_FUNCTIONS = `
   ALTER TABLE sluice.runs ADD COLUMN parked boolean NOT NULL DEFAULT false;

@@ -57,7 +57,7 @@ function readIds({ rows }: { readonly rows: readonly Row[] }): string[] {
   return rows.map((row) => readColumns(row).text('id'));
 }
 
-/** Formats a cursor like those of ended runs, with the time at which the run was purged instead of its end. */
+/** Formats a cursor as for ended runs, but with the time when the run was purged. */
 function formatCursor(row: Row): string {
   const { number } = readColumns(row);
   return formatEndCursor({ endedAt: number('forgotten_at'), sequence: number('seq') });

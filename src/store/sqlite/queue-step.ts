@@ -15,8 +15,10 @@ const buildAddToQueue = (
 /**
  * The migration step that made a claim independent of the length of the queue. Like every step, it never changes.
  *
- * A queued run is *parked* while claiming it is pointless: another run of its lane (same folder, exclusive or not, same wrapper type) comes first, or its folder is in use. Parked runs are not in the index that a claim reads. When a run leaves its folder or
- * the queue, a trigger records the folder; the next claim unparks the first run of each of its lanes (`queue.ts`).
+ * A queued run is *parked* while claiming it is pointless: another run of its lane (same folder, exclusive or not, same
+ * wrapper type) comes first, or its folder is in use. Parked runs are not in the index that a claim reads. When a run
+ * leaves its folder or the queue, a trigger records the folder; the next claim unparks the first run of each of its
+ * lanes (`queue.ts`).
  */
 export const QUEUE_STEP = `
   ALTER TABLE runs ADD COLUMN parked INTEGER NOT NULL DEFAULT 0;

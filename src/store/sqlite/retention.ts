@@ -84,7 +84,7 @@ function isDue(row: SqlRow): boolean {
   return readInteger(row, 'is_due') === 1;
 }
 
-/** Formats a cursor like those of ended runs, with the time at which the run was purged instead of its end. */
+/** Formats a cursor as for ended runs, but with the time when the run was purged. */
 function formatCursor(row: SqlRow): string {
   return formatEndCursor({ endedAt: readInteger(row, 'forgotten_at'), sequence: readInteger(row, 'sequence') });
 }

@@ -38,8 +38,8 @@ const TO_COUNT = `
   FROM inbox INDEXED BY inbox_to_count WHERE created_at IS NULL OR (resolution IS NOT NULL AND resolved_at IS NULL)`;
 
 /**
- * Reads slots, items that are not counted yet, items of the minute in which the period ends, and the open items in one statement,
- * so that no item is counted twice or left out while another process counts.
+ * Reads slots, items that are not counted yet, items of the period's last minute, and open items in one statement, so
+ * no item is counted twice or missed while another process counts.
  */
 const READ_INBOX_HISTORY = `
   SELECT 'slot' AS part, slot.at, counts, NULL AS item, NULL AS resolution, NULL AS created_at

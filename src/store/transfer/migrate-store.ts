@@ -32,7 +32,9 @@ export interface MigrationReport {
 }
 
 /**
- * Copies a store from SQLite to PostgreSQL, or back, and compares every row. Nothing can write to the source during the copy. After an interruption, even a kill, the same call continues; until the copy is complete, no process can open the target. The source is not changed.
+ * Copies a store from SQLite to PostgreSQL, or back, and compares every row. Nothing can write to the source during the
+ * copy. After an interruption, even a kill, the same call continues; until the copy is complete, no process can open
+ * the target. The source is not changed.
  *
  * @example
  * await migrateStore('sqlite:/srv/sluice/sluice.db', 'postgres://db.example.org/sluice') // { tables, rows, copied }
