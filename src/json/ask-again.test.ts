@@ -7,7 +7,7 @@ const Verdict = z.object({ verdict: z.enum(['buy', 'hold', 'sell']), confidence:
 const GOOD = '{"verdict": "hold", "confidence": 0.5}';
 const VALUE = { verdict: 'hold', confidence: 0.5 };
 
-/** A model that returns these answers one after the other, and records its prompts. */
+/** A model that returns these answers in order and records its prompts. */
 function modelSaying(...answers: string[]): {
   readonly call: (request: ModelCall) => Promise<string>;
   readonly asked: ModelCall[];

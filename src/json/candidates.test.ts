@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findCandidates } from './candidates.js';
 import { resolveSettings } from './read-span.js';
 
-/** The texts of the candidates in running text, in the order in which they are tried. */
+/** Lists the candidates in running text, in the order they are tried. */
 function listProseCandidates(text: string, { max = 100, hasSchema = true } = {}): string[] {
   const settings = resolveSettings({ limits: { candidates: max } }, hasSchema);
   return [...findCandidates(text, settings, undefined, [])]

@@ -8,8 +8,8 @@ import { readProse, readSpan, readStrict, type SearchSettings } from './read-spa
 import { createReading, type Reading } from './reader/reader.js';
 
 /**
- * A span and its reading. The span is read at the first call of `read`, and the reading is cached. Not a getter: V8 keeps
- * the getter of a plain object, and with it the value, in the hidden class until the next full garbage collection.
+ * A span and its reading. `read` reads the span on the first call and caches the reading. It is not a getter because V8
+ * keeps a plain object's getter, and therefore the value, in the hidden class until the next full garbage collection.
  */
 export interface FoundCandidate extends Span {
   /** Number of envelopes around it. */
@@ -23,19 +23,19 @@ function createCandidate(
   level = 0,
 ): FoundCandidate {
   let reading: Reading | undefined;
-  // Fields one by one: spreading the span would cost as much as everything else that happens to a valid text.
+  // Copied field by field: spreading the span would cost as much as all other work on valid JSON.
   return { finder, start, end, untouched: isUntouched, level, read: () => (reading ??= read()) };
 }
 
-/** A value that was read but did not pass, and may be an envelope around the answer. */
+/** A value that was read but did not pass. It might be an envelope around the answer. */
 export interface RejectedValue {
   readonly value: unknown;
   readonly candidate: FoundCandidate;
 }
 
 /**
- * The candidates of a text, in the order in which the profile tries them. The caller adds values that were read but did
- * not pass to `rejected`; they are opened as envelopes later.
+ * Yields the candidates in the order the profile tries them. The caller adds values that were read but did not pass to
+ * `rejected`; they are opened as envelopes later.
  */
 export function* findCandidates(
   text: string,
@@ -47,7 +47,7 @@ export function* findCandidates(
     case 'default': {
       const inEnvelopes = (): Iterable<FoundCandidate> =>
         findInEnvelopes(rejected, (inner) => findAnywhere(inner, settings));
-      // Sorted by position in the text, not by the finder.
+      // Sorted by position, not by finder.
       const direction = prefer === 'first' ? 1 : -1;
       yield* prefer === undefined
         ? findAnywhere(text, settings, inEnvelopes)
@@ -73,7 +73,7 @@ export function* findCandidates(
   }
 }
 
-/** The text itself without the thinking: if the schema expects a word or a number, this may be the entire answer. */
+/** The input without the thinking: if the schema expects a word or a number, this might be the whole answer. */
 export function findWords(text: string): readonly FoundCandidate[] {
   return surveyText(text).regions.map(({ start, end }) =>
     createCandidate(createSpan('whole', start, end), () => createReading(text.slice(start, end).trim(), end)),
@@ -84,7 +84,10 @@ function* readSpans(text: string, spans: Iterable<Span>, settings: SearchSetting
   for (const span of spans) yield createCandidate(span, () => readSpan(text, span, settings));
 }
 
-/** Profile `default`: the text, then everything found inside it. `inEnvelopes`: contents of the values rejected so far. */
+/**
+ * Profile `default`: the whole input, then everything found inside it. `inEnvelopes`: contents of the values rejected
+ * so far.
+ */
 function* findAnywhere(
   text: string,
   settings: SearchSettings,
@@ -103,9 +106,9 @@ function* findAnywhere(
 }
 
 /**
- * Searches after fences and in running text, objects before arrays, because `[1]` in prose is seldom the answer. Only a
- * reading shows where such a value ends. Values may overlap, and reading each to its end is not linear: hence the
- * budgets, in characters.
+ * Searches after fences and in running text, objects before arrays, because `[1]` in prose is seldom the answer. Such a
+ * value must be read to find its end. Values can overlap, and reading each to its end is not linear, hence the budgets
+ * (in characters).
  */
 function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettings): Generator<FoundCandidate> {
   const maxCandidates = settings.limits.candidates;
@@ -130,7 +133,7 @@ function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettin
     // Counted separately: any number of `[INFO]` and `[1]` must not hide the one object.
     const found = text[start] === '[' ? arrays : objects;
     if (span !== undefined && earlier === undefined && found.length < maxCandidates) {
-      // A value whose repair depended on the text after it must also be readable alone.
+      // If a repair depended on what follows the value, the value must also be readable without it.
       const isFinal = reading.ok ? reading.repairs.length === 0 : 'value' in reading;
       found.push(createCandidate(span, () => (isFinal ? reading : readSpan(text, span, settings))));
     }
@@ -142,8 +145,8 @@ function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettin
 }
 
 /**
- * The contents of rejected values; each value is removed from the list. Contents that are rejected are added to it, so
- * that nested envelopes are opened too.
+ * The contents of rejected values; each value is removed from the list. Rejected contents are added to it, so nested
+ * envelopes are opened too.
  */
 function* findInEnvelopes(
   rejected: RejectedValue[],
@@ -161,7 +164,7 @@ function* findInEnvelopes(
   }
 }
 
-/** Offsets inside the content do not apply to the text around it: they become those of the envelope. */
+/** Offsets inside the content do not apply to the input, so the envelope's offsets are used. */
 function moveReading(reading: Reading, offset: number, end: number): Reading {
   const repairs = 'value' in reading ? reading.repairs.map((repair) => ({ ...repair, offset })) : [];
   return reading.ok

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isIntended } from './choice.js';
 
-/** Whether the second value of a text is preferred to the first. */
+/** Returns whether the second of two values is preferred to the first. */
 function prefersSecond(text: string): boolean {
   const [first, second] = [...text.matchAll(/\{[^}]*\}/g)].map(({ index, 0: { length } }) => ({
     start: index,

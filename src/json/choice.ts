@@ -1,18 +1,18 @@
 import type { Region } from './find/survey.js';
 
-/** How many characters between or before values are searched for words about them. */
+/** Number of characters before a value searched for words about it. */
 const MAX_WORDS_LENGTH = 160;
 
-/** Words between two values that make the later one count. */
+/** Words between two values that favor the later value. */
 const CORRECTION =
   /\b(?:actually|apolog|corre(?:ct[aeio]|g|t)|disregard|edit\b|err(?:eur|or)|fix|forgot|go with|hence|hold on|ignore|instead|korr|meant|mistake|my bad|no, $|now:? $|not (?:quite|right)|oops|outdated|overrul|p[ae]rd[oó]n|re(?:calculat|consider|flection|plac|vis)|richtig|scratch|should be|so,? $|sorry|strike|second thought|therefore|update|(?:user|human):|wait|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|→|[-=]>|^\n\+|最终|不对|正确|更正|再[计計]|重新|应[该为]|訂正|ошиб/i;
-/** Words before a value that say it is not the answer. */
+/** Words before a value that rule it out as the answer. */
 const DEMOTION =
   /\b(?:debug|e\.g|(?<![./@])example(?!\.\w)|exempl|format|guess|instance|instead of|statt|lugar de|lieu de|(?:un)?like|reasoning|schema|such as|template|thinking)|例|格式|예시|(?:~~|<(?:del|s)>|(?:^|\n)>.*)$|\b(?:the form|rather than|\w+ed from|changed?|replaced|it (?:was|would be)|(?:you|user) (?:said|sent|wrote)|originally[^.:;\n]{0,40}) $|\b(?:not|never|n't|previous|earlier|old|user|last|below)\b[^.:;\n]{0,40}$/i;
-/** Words before a value that show it is not the answer, if it follows another one. */
+/** Words before a value that rule it out as the answer if it follows another value. */
 const AFTERTHOUGHT =
   /\b(?:would|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$|\b(?:if|once|unless)\b[^.:;\n]{0,80}$/i;
-/** Words about a value that is offered as an alternative. */
+/** Words that introduce a value as an alternative. */
 const ASIDE =
   /\b(?:a(?:dd|lso|lter|nd\b|no|utre)|bonus|compar|could|default|fall|if\b|eventue|in case|lieber|might|next|oder|once|op(?:tion|ci)|or\b|ou\b|other|otr|outr|part|pr[eé]f[eé]r|r(?:est\b|unner)|si\b|scenario|second|usage|used|vari|wenn|would|yesterday)|[或若]|또는|или/i;
 const NON_ANSWER_LABEL = createLabelPattern(
@@ -21,7 +21,7 @@ const NON_ANSWER_LABEL = createLabelPattern(
 const ANSWER_LABEL = createLabelPattern(
   'correct|good|answer|output|result|response|final|solution|actual|updated|new|antwort|respuesta|ответ|答',
 );
-/** The text before a value at the beginning of a line, a sentence or a fence, or after a label. */
+/** Matches before a value at the start of a line, a sentence or a fence, or after a label. */
 const STANDALONE = /(?:^|[\n:：>.?!。])[\s*_#>`+-]{0,9}$/;
 /** A label right before a value and its fence: `Final answer:`, `### Output`, `<answer>`. */
 function createLabelPattern(words: string): RegExp {
@@ -29,8 +29,8 @@ function createLabelPattern(words: string): RegExp {
 }
 
 /**
- * Whether the words around two values, or their positions, show that `other` is the intended one, not `winner`. `byWords`:
- * positions do not count.
+ * Whether the words around two values, or their positions, show that `other` is the intended value rather than
+ * `winner`. `byWords`: positions do not count.
  */
 export function isIntended(raw: string, winner: Region, other: Region, byWords = false): boolean {
   const words = findWordsBefore(raw, other.start);
@@ -49,14 +49,18 @@ export function isIntended(raw: string, winner: Region, other: Region, byWords =
   if (ANSWER_LABEL.test(words) && !ANSWER_LABEL.test(before)) return true;
   if (byWords || ANSWER_LABEL.test(before)) return false;
   if (/\b(?:but|ma|mais|sino|sondern)\b|\bI (?:choose|pick|play|return) $|[,，]但/.test(words)) return true;
-  // A value on a separate line wins over one inside a sentence, and a later value with an introduction over an earlier one.
+  // A value on its own line beats a value inside a sentence, and a later value with an introduction beats an earlier
+  // one.
   if (!isStandalone(raw, words, other)) return false;
   return (
     !isStandalone(raw, before, winner) || (/\p{L}/u.test(words) && !ASIDE.test(words) && !isParallel(before, words))
   );
 }
 
-/** Whether two labels differ at most in a number or a letter: `Option A:`, `Option B:`. Not for `v1:`, `v2:`, where the later one counts. */
+/**
+ * Whether two labels differ at most in a number or a letter: `Option A:`, `Option B:`. Not for `v1:`, `v2:`, where the
+ * later value counts.
+ */
 function isParallel(before: string, words: string): boolean {
   const [left, right] = [before, words].map((label) =>
     label
@@ -71,7 +75,7 @@ function isStandalone(raw: string, words: string, { end }: Region): boolean {
   return STANDALONE.test(words) && !/^[,;]? ?[a-z(]/.test(raw.slice(end, end + 3));
 }
 
-/** The words before a value, back to the last bracket, without closing tags and fences, whose content has ended. */
+/** Returns the words before a value, back to the last bracket, without closing tags and closing fences. */
 function findWordsBefore(raw: string, start: number): string {
   return raw.slice(Math.max(0, start - MAX_WORDS_LENGTH), start).replace(/^[^]*[}\]]|<\/[^>]*>|`{3}\w*/g, '');
 }

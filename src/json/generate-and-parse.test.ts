@@ -7,7 +7,7 @@ const Line = z.object({ line: z.number() });
 const GOOD = '{"line": 3}';
 const PROMPT = 'Which line?';
 
-/** Returns the prompt of the second call after this first answer. */
+/** Returns the prompt of the second call, given the answer to the first. */
 async function askAgain(
   answer: string,
   options: Partial<GenerateOptions<unknown>> = {},

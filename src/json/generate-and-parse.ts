@@ -9,7 +9,7 @@ import type { ParseResult, Warning } from './result.js';
 import { renderRetryPrompt, type RetryPrompt } from './retry-prompt.js';
 import { checkSchema, type StandardSchema } from './schema.js';
 
-/** The arguments of the caller's function for each attempt. */
+/** The arguments passed to the caller's function on each attempt. */
 export interface ModelCall {
   readonly prompt: string;
   readonly systemMessage: string | undefined;
@@ -43,14 +43,14 @@ export interface GenerateOptions<T> extends ParseOptions {
   readonly temperature?: number;
   /** Passed to `call`. */
   readonly maxTokens?: number;
-  /** Calls after the first one, at most. Default 1; 0: no retries. */
+  /** Maximum number of calls after the first. Default 1; 0: no retries. */
   readonly maxRetries?: number;
-  /** Longest wait for one answer; then `CALL_TIMED_OUT` is thrown. Default 0: no limit. */
+  /** Maximum wait for one answer; after that `CALL_TIMED_OUT` is thrown. Default 0: no limit. */
   readonly timeoutMs?: number;
-  /** Wait before the second attempt, twice as long before each further one, a minute at most. Default 0. */
+  /** Delay before the second attempt, doubled for each further attempt, up to a minute. Default 0. */
   readonly backoffMs?: number;
   readonly signal?: AbortSignal;
-  /** Called after every attempt. Errors it throws are ignored, so that no answer is lost. */
+  /** Called after every attempt. Errors it throws are ignored, so no answer is lost. */
   readonly onAttempt?: (report: AttemptReport<T>) => unknown;
   /** Default `'en'`. */
   readonly retryPrompt?: RetryPrompt;
@@ -72,8 +72,7 @@ export interface Generated<T> {
 
 /**
  * Asks a model, parses the answer, and asks again with the error if that fails. Works with any provider: `call` is any
- * function that returns text, or `{ text, usage }`. A rejected `call` is not retried; an abort throws the signal's reason. The
- * error of the last attempt has the text as `raw`.
+ * function that returns text, or `{ text, usage }`. A rejected `call` is not retried; an abort throws the signal's reason. The last attempt's error contains the answer as `raw`.
  *
  * @example
  * const verdict = await generateAndParse(
@@ -139,7 +138,7 @@ export async function generateAndParse<T>(
   }
 }
 
-/** Waits. An abort ends the wait and clears the timer, which would otherwise keep the process running. */
+/** Waits. An abort ends the wait and clears the timer; a pending timer would keep the process running. */
 async function pause(duration: number, signal: AbortSignal | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = (): Promise<void> =>
@@ -149,7 +148,7 @@ async function pause(duration: number, signal: AbortSignal | undefined): Promise
   await waitUntilAborted(wait, signal).finally(() => clearTimeout(timer));
 }
 
-/** Calls the listener. Its errors, synchronous or not, are ignored, so that the answer is not lost. */
+/** Calls the listener. Its errors, synchronous or not, are ignored, so the answer is not lost. */
 function report<T>(listener: GenerateOptions<T>['onAttempt'], attempt: AttemptReport<T>): void {
   const notify = async (): Promise<unknown> => listener?.(attempt);
   notify().catch(() => undefined);
@@ -166,8 +165,8 @@ function addUp(total: Record<string, number>, usage: object = {}): void {
 }
 
 /**
- * Returns the work's result, or rejects with the signal's reason as soon as it is aborted or times out, whether or not the
- * work reacts.
+ * Resolves to the work's result, or rejects with the signal's reason as soon as it is aborted or times out, even if the
+ * work ignores the signal.
  */
 async function waitUntilAborted<T>(
   work: (signal: AbortSignal | undefined) => Promise<T>,

@@ -4,19 +4,22 @@ import { expectError } from './fixtures/outcome.js';
 import { withFields } from './fixtures/schemas.js';
 import { parse, ParseError, type ParseResult, repairJson } from './index.js';
 
-// Long texts may take long on a busy machine: these tests check the outcome, the benchmarks check the time.
+// Long input can take a while under load: these tests check the outcome, the benchmarks check the time.
 vi.setConfig({ testTimeout: 60_000 });
 
 const KILOBYTE = 1024;
-/** The time is linear, so a part of each text is enough here; `npm run torture` uses all of it. */
+/** The time is linear, so part of each input is enough here; `npm run torture` uses all of it. */
 const LENGTH = Number(process.env['HOSTILE_KILOBYTES'] ?? 64) * KILOBYTE;
 
-/** The outcome in one word: a status, or the code of the error. */
+/** The outcome in one word: a status, or the error code. */
 function describeResult(result: ParseResult<unknown>): string {
   return result.ok || result.status === 'comment' ? result.status : result.error.code;
 }
 
-/** Whether the repaired text is valid JSON, or why there is none. Any error other than a ParseError fails the test. */
+/**
+ * Whether the repaired output is valid JSON, or why the repair failed. Any error other than a ParseError fails the
+ * test.
+ */
 function describeRepair(text: string): string {
   try {
     JSON.parse(repairJson(text));

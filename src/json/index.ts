@@ -1,4 +1,4 @@
-// First, so that bundlers place the readers next to each other: gzip finds similar code only within 32 kB.
+// First, so bundlers place the readers next to each other: gzip finds similar code only within 32 kB.
 export { repairJson, type RepairJsonOptions } from './repair-json.js';
 export type { AlignableSchema, Alignment, AlignmentChange, AlignmentSource } from './schema.js';
 export type { Candidate, FinderName } from './find/spans.js';

@@ -3,7 +3,7 @@ import { expectError, expectSuccess } from './fixtures/outcome.js';
 import { withFields } from './fixtures/schemas.js';
 import { createJsonStream, parse, PARSE_ERROR_CODES, ParseError, type ParseResult, repairJson } from './index.js';
 
-// Megabytes of text may take long on a busy machine: these tests check the outcome, the benchmarks check the time.
+// Megabytes of input can take a while under load: these tests check the outcome, the benchmarks check the time.
 vi.setConfig({ testTimeout: 60_000 });
 
 const MEGABYTE = 1024 * 1024;
@@ -12,7 +12,7 @@ function isAnswered(result: ParseResult<unknown>): boolean {
   return result.ok || result.status === 'comment' || PARSE_ERROR_CODES.includes(result.error.code);
 }
 
-/** Valid JSON, or undefined if the text cannot be repaired. Any error other than a ParseError fails the test. */
+/** Valid JSON, or undefined if the input cannot be repaired. Any error other than a ParseError fails the test. */
 function repairedValue(text: string, depth: number): unknown {
   try {
     return JSON.parse(repairJson(text, { limits: { depth } }));
@@ -23,7 +23,8 @@ function repairedValue(text: string, depth: number): unknown {
 }
 
 describe('large texts get an answer or a typed error', () => {
-  // The engine's stack for patterns is full after a few million characters: as long as the longest accepted text.
+  // The regular expression engine's stack overflows after a few million characters, so this uses the longest accepted
+  // input.
   test.each([
     ['words', 'a ', '['],
     ['a word', 'aa', '['],

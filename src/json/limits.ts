@@ -2,14 +2,14 @@ import type { Path } from './repair.js';
 
 type Fields = Record<string, unknown>;
 
-/** Whether the text takes more than `limit` bytes in UTF-8. Encodes it only if its length does not decide. */
+/** Whether the input takes more than `limit` bytes in UTF-8. Encodes it only if its length is inconclusive. */
 export function exceedsBytes(text: string, limit: number): boolean {
   return text.length > limit || (text.length * 3 > limit && new TextEncoder().encode(text).length > limit);
 }
 
 /**
- * Whether a double represents every number of a value exactly; undefined if the value is nested deeper than `limit`. One walk
- * for both checks, because apart from `JSON.parse` it is most of the cost of valid JSON.
+ * Whether a double represents every number of a value exactly; undefined if the value is nested deeper than `limit`. A
+ * single walk does both checks, because it is the largest cost of valid JSON after `JSON.parse`.
  */
 export function examineNumbers(value: unknown, limit: number): boolean | undefined {
   let isExact = true;
@@ -28,7 +28,7 @@ export function examineNumbers(value: unknown, limit: number): boolean | undefin
   return level.length > 0 ? undefined : isExact;
 }
 
-/** Finds the path of the first number that is not exact, down to `depth` levels: the search is recursive. */
+/** Finds the path of the first inexact number. The search is recursive, so it stops at `depth` levels. */
 export function findInexactNumber(value: unknown, depth: number): Path | undefined {
   if (isInexact(value)) return [];
   if (depth > 0 && isContainer(value))
@@ -39,7 +39,7 @@ export function findInexactNumber(value: unknown, depth: number): Path | undefin
   return undefined;
 }
 
-/** Whether a value is a number that a double may not represent exactly: infinite, or an integer beyond 2^53. */
+/** Whether a value is a number that a double might not represent exactly: infinite, or an integer beyond 2^53. */
 function isInexact(value: unknown): boolean {
   return typeof value === 'number' && !(Math.abs(value) < 2 ** 53);
 }

@@ -4,7 +4,7 @@ import { expectError, expectSuccess } from './fixtures/outcome.js';
 import { withFields } from './fixtures/schemas.js';
 import { createJsonStream, generateAndParse, parse, parseAsync, parseOrThrow, repairJson } from './index.js';
 
-/** Calls as a program without types would make them. */
+/** Calls as untyped JavaScript code would make them. */
 const untyped = parse as (...given: unknown[]) => ReturnType<typeof parse>;
 const TEXT = '{"a": 1}';
 

@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/index.js';
 
-/** A text, or its bytes in UTF-8; `null` and `undefined` count as empty. */
+/** A string, or its bytes in UTF-8; `null` and `undefined` count as empty. */
 export type TextInput = string | Uint8Array | null | undefined;
 
 /** The parsing rules; `default` accepts everything that any other profile accepts. */
@@ -12,9 +12,9 @@ export type Profile = 'default' | 'generic' | 'tagged' | 'unified';
  */
 export type Normalizer = (value: unknown) => unknown;
 
-/** Limits on the work that one text may cause. */
+/** Limits on the work that a single input can cause. */
 export interface Limits {
-  /** Maximum length of the text, in UTF-8 bytes. Default 64 MiB. */
+  /** Maximum length of the input, in UTF-8 bytes. Default 64 MiB. */
   readonly bytes?: number;
   /** Maximum nesting depth of the value. Default 1000. */
   readonly depth?: number;
@@ -27,11 +27,11 @@ export interface ParseOptions {
   readonly profile?: Profile;
   /** Accept a value that was cut off. Default false: it is an error, `TRUNCATED`. */
   readonly allowPartial?: boolean;
-  /** Convert near misses to match the schema; needs a schema from `sluice/json-schema`. Default false. */
+  /** Convert near misses to match the schema; requires a schema from `sluice/json-schema`. Default false. */
   readonly align?: boolean;
   /** Select the first or the last candidate that passes, instead of the default order. */
   readonly prefer?: 'first' | 'last';
-  /** Behaviour if several different values pass: `warn` (default), or fail with `AMBIGUOUS`. */
+  /** Behaviour if multiple different values pass: `warn` (default), or fail with `AMBIGUOUS`. */
   readonly ambiguous?: 'warn' | 'fail';
   readonly normalizers?: readonly Normalizer[];
   /** Identifies the source of the output in messages: `research/valuation`. */
@@ -74,14 +74,17 @@ export function checkOptions(options: object | null, known: Readonly<Record<stri
   }
 }
 
-/** Whether a value is of the allowed kind. `NaN` is rejected as a limit: no comparison with it is true, so it would limit nothing. */
+/**
+ * Whether an option's value is allowed. `NaN` is rejected as a limit: no comparison with it is true, so it would limit
+ * nothing.
+ */
 function isOfKind(value: unknown, allowed: string): boolean {
   if (allowed === NUMBER) return typeof value === 'number' && value >= 0;
   const actual = allowed.includes('|') ? value : Array.isArray(value) ? 'array' : typeof value;
   return allowed === 'any' || allowed.split('|').includes(actual as string);
 }
 
-/** The effective limits: those given, with defaults for the rest. */
+/** Fills in the defaults for limits that were not given. */
 export function resolveLimits(limits?: Limits): Required<Limits> {
   if (limits === undefined) return DEFAULTS;
   checkOptions(limits, { bytes: NUMBER, depth: NUMBER, candidates: NUMBER });

@@ -3,8 +3,8 @@ import type { Candidate } from './find/spans.js';
 import type { SchemaIssue } from './schema.js';
 
 /**
- * The reasons why a text has no value. If several candidates fail, the last of their reasons in this order is reported. A closed
- * list: `docs/errors.md` explains each.
+ * The reasons why parsing can fail. If multiple candidates fail, the reason that comes last in this order is reported.
+ * A closed list: `docs/errors.md` explains each.
  */
 export const PARSE_ERROR_CODES = [
   'EMPTY_INPUT',
@@ -37,7 +37,7 @@ export interface ParseErrorDetails {
 }
 
 /**
- * A text without a usable value: the failure of the candidate that got furthest, and all attempts.
+ * Input without a usable value: the failure of the candidate that got furthest, and all attempts.
  *
  * @example
  * const result = parse('{"line": 0}', schema)
@@ -47,7 +47,7 @@ export class ParseError extends SluiceError<ParseErrorCode> {
   override readonly name = 'ParseError';
   /** With `SCHEMA_MISMATCH`: the schema's issues, with their paths. */
   declare readonly issues?: readonly SchemaIssue[];
-  /** The value that failed the schema, or was given to the normalizer that threw. */
+  /** The value that failed the schema, or was passed to the normalizer that threw. */
   declare readonly value?: unknown;
   declare readonly attempts: readonly Attempt[];
   /** With `generateAndParse`: the model's last answer. Not enumerable, to stay out of logs. */

@@ -17,7 +17,7 @@ import {
 const A = withFields('a');
 
 describe('the order of finders', () => {
-  /** One row for each finder, in the order in which they are tried. */
+  /** One row per finder, in the order they are tried. */
   const whole = '{"a": 0}';
   const tag = '<json>{"a": 1}</json>';
   const ndjson = '{"a": 2}\n{"b": 2}';

@@ -12,7 +12,7 @@ import {
 } from './schema.js';
 
 /**
- * Finds, reads and validates the JSON value in a model's or agent's text. Never throws on bad input; an asynchronous schema
+ * Finds, reads and validates the JSON value in a model's or agent's output. Never throws on bad input; an asynchronous schema
  * is misuse and throws `ASYNC_SCHEMA` (use {@link parseAsync}).
  *
  * @example
@@ -69,8 +69,7 @@ export async function parseAsync<T>(
 }
 
 /**
- * {@link parse}, but the value itself is returned and a failure is thrown as a {@link ParseError}. A comment (profile
- * `tagged` without a tag) is thrown as `NO_JSON`.
+ * Like {@link parse}, but returns the value itself and throws a {@link ParseError} on failure. A comment (profile `tagged` without a tag) is thrown as `NO_JSON`.
  *
  * @example
  * const { line } = parseOrThrow('{"line": 3}', z.object({ line: z.number() }))
@@ -83,7 +82,7 @@ export function parseOrThrow<T>(raw: TextInput, schema?: StandardSchema<unknown,
   throw result.status === 'failed' ? result.error : createCommentError(options.label);
 }
 
-/** Options with which a result is a value or a failure: only profile `tagged` returns comments. */
+/** Options for which a result is a value or a failure: only profile `tagged` returns comments. */
 type WithoutComment = ParseOptions & { readonly profile?: Exclude<Profile, 'tagged'> };
 
 /** The error for a comment where a value was needed. */
@@ -109,7 +108,7 @@ function toCheckResult(result: StandardResult<unknown>): CheckResult {
 }
 
 function toPlainPath(issue: StandardIssue): (string | number)[] {
-  // Some libraries return a subclass of Array, which `map` would copy.
+  // Some libraries return a subclass of Array, and `map` would create an instance of it.
   return Array.from(issue.path ?? [], (step) => {
     const key = typeof step === 'object' ? step.key : step;
     return typeof key === 'number' ? key : String(key);

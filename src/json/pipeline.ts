@@ -26,27 +26,27 @@ import {
 import type { AlignableSchema, Alignment, AlignmentChange, SchemaIssue } from './schema.js';
 
 /**
- * Matches a number that a double may not represent exactly, also inside strings: most texts have no match, and their values
- * are not searched. Four digits are written one by one because V8 then skips faster through the text: `\d{16}` takes four
- * times as long.
+ * Matches a number that a double might not represent exactly, also inside strings: most inputs have no match, and their
+ * values are not searched. Four digits are written out because V8 then scans faster: `\d{16}` takes four times as long.
  */
 const MANY_DIGITS = /\d(?:\d\d\d\d\d{11}|e\+?\d\d\d)/i;
 
 /** The result of checking a value with the schema. */
 export type CheckResult = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
 
-/** Converts a value to match the schema; only present if alignment is on. */
+/** Converts a value to match the schema; only defined if alignment is enabled. */
 export type Aligner = AlignableSchema['~sluice'];
 
 /**
- * The rounds of a search; each starts only if the one before found nothing. `completed` accepts truncated values;
- * `words` is the text itself as a string; `text` is the aligner's reading of a text that is not JSON. After JSON was tried
- * and failed, the plain text would pass wherever the schema accepts a string, so those rounds must have changed something.
+ * The rounds of a search; each starts only if the previous round found nothing. `completed` accepts truncated values;
+ * `words` is the input itself as a string; `text` is the aligner's reading of input that is not JSON. After JSON was
+ * tried and failed, the plain input would pass wherever the schema accepts a string, so those rounds must have changed
+ * something.
  */
 const ROUNDS = ['as written', 'completed', 'aligned', 'completed and aligned', 'words', 'text'] as const;
 type Round = (typeof ROUNDS)[number];
 
-/** One search for the value of a text: its input, and its findings so far. */
+/** A search for the value: its input, and its findings so far. */
 interface Search {
   readonly raw: string;
   readonly settings: SearchSettings;
@@ -69,12 +69,12 @@ interface Attempted {
   readonly rejection: Rejection | undefined;
 }
 
-/** A part of the pipeline: yields values for its caller to check, and returns its findings. */
+/** A pipeline stage: yields values for its caller to check, and returns its findings. */
 type Checking<T> = Generator<unknown, T, CheckResult>;
 
 /**
- * The whole pipeline from text to value, as a generator that yields values for its caller to check, so that the same code
- * serves synchronous and asynchronous schemas.
+ * The whole pipeline from input to value, as a generator that yields values for its caller to check, so the same code
+ * supports synchronous and asynchronous schemas.
  */
 export function* runPipeline(
   given: TextInput,
@@ -89,7 +89,7 @@ export function* runPipeline(
   return settings.numbers === 'bigint' && result.ok ? makeSerializable(result) : result;
 }
 
-/** Searches the text and, if nothing could be read, the text without noise. */
+/** Searches the input and, if nothing could be read, the input without noise. */
 function* searchTwice(
   raw: string,
   settings: SearchSettings,
@@ -97,14 +97,14 @@ function* searchTwice(
   options: ParseOptions,
 ): Checking<ParseResult<unknown>> {
   const result = yield* searchText(raw, settings, align, options);
-  // A text that could be read has no noise to remove, except that the brackets of CDATA can be read as lists.
+  // Readable input has no noise to remove, except that CDATA brackets can be read as lists.
   const isRead = result.status !== 'failed' || (result.error.code === 'SCHEMA_MISMATCH' && !raw.includes('<![CDATA['));
   if (settings.profile !== 'default' || isRead) return result;
   const clean = removeNoise(raw);
   const second =
     clean === raw ? result : yield* searchText(clean, settings, align, options, [createRepair('noise', 0)]);
   if (!second.ok) return result;
-  // Offsets in the cleaned text do not apply to the original.
+  // Offsets in the cleaned input do not apply to the original.
   return {
     ...second,
     repairs: second.repairs.map(({ kind }) => createRepair(kind, 0)),
@@ -113,7 +113,7 @@ function* searchTwice(
   };
 }
 
-/** Searches one text, round by round. `repairs`: the repairs already made to it. */
+/** Searches one input, round by round. `repairs`: the repairs already made to it. */
 function* searchText(
   raw: string,
   settings: SearchSettings,
@@ -147,8 +147,8 @@ function usesAligner(round: Round): boolean {
 }
 
 /**
- * One round. The first one finds the candidates, and records the failed ones for later rounds and for the error; later
- * rounds examine the same candidates again.
+ * Runs one round. The first round finds the candidates, and records the failed ones for later rounds and for the error;
+ * later rounds examine the same candidates again.
  */
 function* searchRound(search: Search, round: Round): Checking<ParseResult<unknown> | undefined> {
   const { raw, settings, options, seen, failed, rejected } = search;
@@ -181,16 +181,16 @@ function* searchRound(search: Search, round: Round): Checking<ParseResult<unknow
     }
     if (isFirst) {
       failed.push({ ...rejection, value, candidate: locateCandidate(attempted) });
-      // It may be an envelope around the answer.
+      // It might be an envelope around the answer.
       if (rejection.code === 'SCHEMA_MISMATCH') rejected.push({ value: reading.value, candidate: found });
     }
-    // In this profile the first text that can be read decides.
+    // In this profile the first readable candidate is final.
     if (profile === 'unified') return undefined;
   }
   return undefined;
 }
 
-/** Other values may pass too: records the offset of the first one, and chooses the intended value. */
+/** Checks whether other values pass too: records the offset of the first, and chooses the intended value. */
 function* searchRivals(
   search: Search,
   first: Attempted,
@@ -207,10 +207,10 @@ function* searchRivals(
     const isOtherFinder = !isOpen(first.found) && found.finder !== first.found.finder;
     if (++examined > MAX_RIVALS || (isOtherFinder && round === 'as written')) break;
     const isInside = found.start >= start && found.start < end;
-    // An envelope may contain several answers, such as the calls of two tools.
+    // An envelope can contain several answers, such as two tool calls.
     if (isOtherFinder || (isInside && found.finder !== 'envelope')) continue;
     others.push(found);
-    // If words show that it is the intended one, it may need alignment although the winner does not.
+    // If words show that it is the intended value, it may need alignment even though the winner does not.
     const mayAlign = search.align !== undefined && isIntended(raw, { start, end }, found, true);
     const attempted = yield* attempt(search, found, mayAlign ? 'aligned' : round);
     if (attempted?.rejection?.code === 'SCHEMA_MISMATCH')
@@ -229,14 +229,14 @@ function* searchRivals(
   );
 }
 
-/** Aligns, normalizes and checks the value of a candidate; undefined if it has none that this round accepts. */
+/** Aligns, normalizes and checks a candidate's value; undefined if it has no value that this round accepts. */
 function* attempt(search: Search, found: FoundCandidate, round: Round): Checking<Attempted | undefined> {
   const { settings, align } = search;
   const reading = found.read();
   if (!reading.ok && !(acceptsTruncated(round) && 'value' in reading)) return undefined;
   const attempted = prepare(search, found, reading, round);
   if (attempted.rejection !== undefined || !settings.hasSchema) return attempted;
-  // A truncated word that could have become a different one is not a usable value.
+  // A truncated word that could have become a different word is not a usable value.
   const mayGrow = !reading.ok && align?.mayGrow?.(attempted.value, search.raw.slice(0, reading.end)) === true;
   const checked: CheckResult = mayGrow ? { issues: [] } : yield attempted.value;
   if ('value' in checked) return { ...attempted, value: checked.value };
@@ -249,7 +249,7 @@ function* attempt(search: Search, found: FoundCandidate, round: Round): Checking
 }
 
 /**
- * The value without the unfinished list item at the end of a truncated text, if all issues are about that item. Items that were closed
+ * The value without the unfinished last list item of truncated input, if all issues are about that item. Closed items
  * are kept.
  */
 function dropLastItem(value: unknown, issues: readonly SchemaIssue[], text: string): unknown {
@@ -271,7 +271,7 @@ function prepare(search: Search, found: FoundCandidate, reading: ReadValue, roun
   const { settings, options, align } = search;
   const { normalizers = [] } = options;
   const needsCopy = normalizers.length > 0 || align !== undefined || found.level > 0;
-  // Normalizers and schemas may mutate their input, and later rounds use the parsed value again: they get a copy.
+  // Normalizers and schemas may mutate their input, and later rounds reuse the parsed value, so they get a copy.
   const input = needsCopy && isContainer(reading.value) ? structuredClone(reading.value) : reading.value;
   const { value: aligned, changes } = alignValue(search, found, input, round);
   let value = aligned;
@@ -298,7 +298,7 @@ function alignValue(search: Search, { start, end }: Candidate, value: unknown, r
 
 function recordUnreadable({ failed }: Search, { finder, start, read }: FoundCandidate): void {
   const reading = read();
-  // A text that does not even start like a value does not count as an attempt: it may just be prose.
+  // Input that does not even start like a value does not count as an attempt: it is probably just prose.
   if (reading.ok || (!reading.plausible && reading.failure.code === 'SYNTAX')) return;
   const candidate = { finder, start, end: Math.max(reading.end, start) };
   failed.push({ ...describeUnreadable(reading.failure), candidate });
@@ -310,7 +310,7 @@ function isRival(value: unknown, winner: unknown): boolean {
   return isSameKind && serialize(value) !== serialize(winner);
 }
 
-/** Serializes equal values to the same text, whatever the order of their keys. */
+/** Serializes equal values to the same string, regardless of key order. */
 function serialize(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     isContainer(part) && !Array.isArray(part)
@@ -350,7 +350,7 @@ function locateCandidate({ found, reading }: Attempted): Candidate {
   return { finder, start, end: isOpen(found) ? reading.end : end };
 }
 
-/** Whether the reader determines where a candidate ends; other values may then follow it. */
+/** Whether the reader determines where a candidate ends; other values can then follow it. */
 function isOpen({ finder }: FoundCandidate): boolean {
   return finder === 'fence' || finder === 'prose';
 }

@@ -30,7 +30,7 @@ function adding(name: string): Normalizer {
 }
 
 function throwText(): never {
-  // oxlint-disable-next-line typescript/only-throw-error -- foreign code does not always throw an Error
+  // oxlint-disable-next-line typescript/only-throw-error -- third-party code does not always throw an Error
   throw 'just text';
 }
 

@@ -27,7 +27,7 @@ const anySchema = fc.constantFrom(
   createSchema((value): value is unknown => value !== null),
 );
 
-/** The repaired text; undefined if it cannot be repaired. Any error other than a ParseError fails the test. */
+/** The repaired JSON; undefined if it cannot be repaired. Any error other than a ParseError fails the test. */
 function repaired(text: string): string | undefined {
   try {
     return repairJson(text);
@@ -246,7 +246,10 @@ function listContainers(value: unknown): object[] {
   return [value, ...Object.values(value).flatMap(listContainers)];
 }
 
-/** Whether `part` may be the rest of `whole` after its text was truncated: the last string or number shortened, everything else equal. */
+/**
+ * Whether `part` can result from truncating the JSON of `whole`: the last string or number shortened, everything else
+ * equal.
+ */
 function isPrefix(part: unknown, whole: unknown): boolean {
   if (typeof part === 'string') return typeof whole === 'string' && whole.startsWith(part);
   if (typeof part === 'number') return typeof whole === 'number' && listBeginnings(whole).includes(part);
@@ -256,7 +259,7 @@ function isPrefix(part: unknown, whole: unknown): boolean {
   return Object.entries(part).every(([key, value]) => original.has(key) && isPrefix(value, original.get(key)));
 }
 
-/** The numbers that the text of a number may be read as while it arrives. */
+/** The numbers that a streamed number can be read as while it arrives. */
 function listBeginnings(whole: number): number[] {
   const text = JSON.stringify(whole);
   return Array.from(text, (_, length) => Number(text.slice(0, length + 1).replace(/e[+-]?$/, '')));

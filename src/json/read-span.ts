@@ -6,7 +6,7 @@ import { createCautiousPolicy, repairSets, describeDepthLimit } from './reader/r
 import { createReading, createRefusal, readValue, type Reading } from './reader/reader.js';
 import { createRepair, type RepairSet } from './repair.js';
 
-/** The options of one call with their defaults, and the settings derived from the profile. */
+/** One call's options with defaults filled in, and the settings derived from the profile. */
 export interface SearchSettings {
   readonly profile: Profile;
   readonly repairs: RepairSet;
@@ -15,7 +15,7 @@ export interface SearchSettings {
   readonly hasSchema: boolean;
   readonly limits: Required<Limits>;
   readonly numbers: NonNullable<ParseOptions['numbers']>;
-  /** An option needs more than `JSON.parse` can report, so our own reader is used. */
+  /** An option needs more than `JSON.parse` reports, so our own reader is used. */
   readonly needsOwnReader: boolean;
 }
 
@@ -34,7 +34,7 @@ export function resolveSettings(options: ParseOptions, hasSchema: boolean): Sear
   };
 }
 
-/** The repairs of profiles that do not repair all syntax errors. */
+/** The repairs allowed by profiles that do not repair all syntax errors. */
 const REPAIRS: Readonly<Partial<Record<Profile, RepairSet>>> = {
   generic: repairSets.none,
   unified: repairSets.controlCharacters,
@@ -48,29 +48,29 @@ export function readSpan(text: string, span: Span, settings: SearchSettings): Re
   if (finder === 'tag') return readTag(text, span, settings);
   if (settings.repairs !== repairSets.all) {
     const reading = readBlock(text, start, end, settings);
-    // Text that begins with a bracket was intended as JSON, however early a reader without repairs fails.
+    // Text that starts with a bracket was intended as JSON, however early a reader without repairs fails.
     return reading.ok ? reading : { ...reading, plausible: /^\s*[[{]/.test(text.slice(start, end)) };
   }
   if (finder === 'fence') return readFence(text, start, end, settings);
   if (finder === 'prose') return readOpen(text, start, end, settings);
   if (finder === 'ndjson') return readBlock(text, start, end, settings, settings.repairsInProse);
-  // The whole text is not valid JSON, as checked before.
+  // The whole input is known not to be valid JSON.
   return span.untouched ? readBroken(text, 0, settings, settings.repairs) : readBlock(text, start, end, settings);
 }
 
-/** A value in running text, and where the next one may begin: -1 if the rest of the text belongs to this one. */
+/** A value in running text, and where to look for the next: -1 if the rest of the text belongs to this value. */
 export interface ProseReading {
   readonly reading: Reading;
   readonly next: number;
-  /** How far the text was scanned. */
+  /** Offset up to which the input was scanned. */
   readonly seen: number;
-  /** The span of the value; undefined if there is none. */
+  /** The value's span; undefined if no value was found. */
   readonly span: Span | undefined;
 }
 
 /**
- * Reads from a bracket in running text. `earlier`: the result of an earlier attempt to read there. The inside of a value is not
- * searched again, even if the value cannot be read: a part could be mistaken for the whole.
+ * Reads from a bracket in running text. `earlier`: the result of an earlier attempt to read there. The inside of a
+ * value is not searched again, even if the value cannot be read: a part could be mistaken for the whole value.
  */
 export function readProse(
   text: string,
@@ -86,7 +86,7 @@ export function readProse(
     const { end } = reading;
     return { reading, next: end, seen: end, span: isProse ? undefined : { ...span, end } };
   }
-  // Text that begins with a quote is a value, even if it ends before its first colon.
+  // Text that starts with a quote is a value, even if it ends before its first colon.
   if (!reading.plausible && !/^.\s{0,64}["']/.test(text.slice(start, start + 99)))
     return { reading, next: start + 1, seen: reading.end, span: undefined };
   const end = reading.failure.code === 'SYNTAX' ? new BracketWalker(text, start).findEnd(limit) : -1;
@@ -96,8 +96,8 @@ export function readProse(
 }
 
 /**
- * Whether a value is part of a sentence: `{}`, `a[0]`, `[1, 2]`. After a colon, or at the beginning of a line, such values are
- * answers.
+ * Whether a value is part of a sentence: `{}`, `a[0]`, `[1, 2]`. After a colon, or at the start of a line, such values
+ * are answers.
  */
 function isPartOfSentence(text: string, start: number, value: unknown): boolean {
   const before = text.slice(Math.max(0, start - 40), start);
@@ -125,18 +125,18 @@ function readBroken(block: string, offset: number, settings: SearchSettings, rep
   return readValue(block, offset, createCautiousPolicy(settings, repairs, true));
 }
 
-/** Reads a value that begins at `start`; the reader determines where it ends. */
+/** Reads a value that starts at `start`; the reader determines where it ends. */
 function readOpen(text: string, start: number, limit: number, settings: SearchSettings): Reading {
   const policy = createCautiousPolicy(settings, settings.repairsInProse, false);
   const reading = readValue(text.slice(start, limit), start, policy);
-  // If JSON structure follows the value, it ended too early; if its end was guessed, weaker evidence is enough.
+  // If JSON structure follows the value, the value ended too early; if its end was guessed, weaker evidence is enough.
   const isGuessed = reading.ok && reading.repairs.some(({ kind }) => /quote$|missing_bracket/.test(kind));
   const continuation = isGuessed ? /^[\s}\]]*["',:]/ : /^[\s}\]]*,\s*"[^"\n]*"\s*[:\]"]/;
   if (!reading.ok || !continuation.test(text.slice(reading.end, reading.end + 99))) return reading;
   return createRefusal('SYNTAX', 'Invalid JSON: unclear end', reading.end, reading.end);
 }
 
-/** After an opening fence: valid JSON up to the next fence; otherwise as far as the reader gets. */
+/** Reads after an opening fence: valid JSON up to the next fence, otherwise as far as the reader gets. */
 function readFence(text: string, start: number, end: number, settings: SearchSettings): Reading {
   const [block = ''] = text.slice(start, end).split('```', 1);
   const strict = readStrict(block.trimEnd(), start, settings);
@@ -145,11 +145,11 @@ function readFence(text: string, start: number, end: number, settings: SearchSet
   // A truncated value ends at its fence: text after the fence is not part of an unterminated string.
   if (reading.ok || !/\n[ \t]*$/.test(block)) return reading;
   const inside = readOpen(text, start, start + block.trimEnd().length, settings);
-  // Keep the end of the longer reading, so that the search continues after it.
+  // Keep the end of the longer reading, so the search continues after it.
   return 'value' in inside ? { ...inside, end: reading.end } : reading;
 }
 
-/** Reads a `<json>` block; if that fails, with the closing tags inside its strings, or without the prose before the value. */
+/** Reads a `<json>` block. If that fails, retries up to the last closing tag, or without the prose before the value. */
 function readTag(text: string, { start, end, lastClose = end }: Span, settings: SearchSettings): Reading {
   const reading = readBlock(text, start, end, settings);
   if (reading.ok) return reading;
@@ -161,7 +161,7 @@ function readTag(text: string, { start, end, lastClose = end }: Span, settings: 
   return isBetter ? { ...inner, repairs: [createRepair('extracted', bracket), ...inner.repairs] } : reading;
 }
 
-/** The fast path: what `JSON.parse` accepts is used unchanged. Returns undefined for anything else. */
+/** The fast path: input that `JSON.parse` accepts is used unchanged. Returns undefined for anything else. */
 export function readStrict(block: string, offset: number, settings: ReadSettings): Reading | undefined {
   if (settings.needsOwnReader) {
     const reading = readValue(block, offset, createCautiousPolicy(settings, repairSets.none, true));

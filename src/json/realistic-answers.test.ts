@@ -6,7 +6,7 @@ import { parse } from './index.js';
 
 const ANSWERS = { ...realisticAnswers, ...furtherAnswers };
 
-/** Answers that are refused although a careful person could read them. A wrong value is never acceptable. */
+/** Answers that are refused although a careful human could read them. A wrong value is never acceptable. */
 const REFUSED: readonly string[] = ['a number with a unit', 'an address of a page'];
 
 function judge({ text, schema, options, ...expected }: RealisticAnswer): 'right' | 'refused' | `wrong: ${string}` {

@@ -12,13 +12,12 @@ export interface RepairJsonOptions {
   readonly limits?: Limits;
 }
 
-/** Texts that begin like a value are read as one first; all others may be prose around one. */
+/** Input that starts like a value is first read as one; anything else might be prose around a value. */
 const BEGINS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``))/;
 
 /**
- * Turns broken JSON into valid JSON text, as other repair libraries do: truncated containers are closed, a missing
- * value becomes `null`, a bare word a string, several values an array. Valid JSON is returned unchanged. Throws a
- * `ParseError` if nothing can be repaired. Prefer `parse`, which reports what it did and checks a schema.
+ * Turns broken JSON into valid JSON text, as other repair libraries do: truncated containers are closed, a missing value becomes `null`, a bare word a string, multiple values an array. Valid JSON is returned unchanged. Throws a
+ * `ParseError` if nothing can be repaired. Prefer `parse`, which reports its repairs and validates against a schema.
  *
  * @example
  * repairJson("{name: 'Ada', tags: ['x',") // '{"name":"Ada","tags":["x"]}'
@@ -54,7 +53,7 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
     throw failWith([{ code: 'LIMIT_EXCEEDED', message: 'The value is nested too deeply to be written.' }]).error;
   }
 
-  /** Finds the value inside running text. A value that is empty or touches a word is more likely part of the text. */
+  /** Finds the value inside running text. A value that is empty or touches a word is more likely part of the prose. */
   function cutOutValue(): { readonly value: unknown } | undefined {
     const result = parse(text, undefined, { allowPartial: true, limits });
     if (!result.ok || !isContainer(result.value) || Object.keys(result.value).length === 0) return undefined;
@@ -65,7 +64,10 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
   }
 }
 
-/** Numbers that a double cannot represent are written with their source digits; `JSON.stringify` throws at the first of them. */
+/**
+ * Serializes numbers that a double cannot represent with their source digits; `JSON.stringify` throws at the first of
+ * them.
+ */
 function write(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -83,7 +85,7 @@ function writeSource(value: unknown): string {
     .join(',')}}`;
 }
 
-/** A number with its source text, which `JSON.stringify` cannot write. */
+/** A number with its source text, which `JSON.stringify` cannot serialize. */
 class SourceNumber {
   readonly source: string;
 

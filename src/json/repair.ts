@@ -1,10 +1,7 @@
-/** The location of a part of a value: object keys and array indexes, outermost first. */
+/** A location inside a value: object keys and array indexes, outermost first. */
 export type Path = readonly (string | number)[];
 
-/**
- * Every kind of repair that the readers make. A closed list:
- * `docs/errors.md` explains each one.
- */
+/** Every kind of repair the readers can make. A closed list: `docs/errors.md` explains each one. */
 export const REPAIR_KINDS = [
   'noise',
   'extracted',
@@ -38,19 +35,19 @@ export const REPAIR_KINDS = [
 /** One of {@link REPAIR_KINDS}. */
 export type RepairKind = (typeof REPAIR_KINDS)[number];
 
-/** One change made to the text, and its UTF-16 offset in the input. */
+/** One change to the input, with its UTF-16 offset. */
 export interface Repair {
   readonly kind: RepairKind;
   readonly message: string;
   readonly offset: number;
-  /** At most a thousand are listed; the last one counts how many more there were. */
+  /** At most a thousand repairs are listed; the last one counts the rest. */
   readonly omitted?: number;
 }
 
-/** Creates the record of a repair. The message is the kind without underscores; `docs/errors.md` explains each kind. */
+/** Creates a repair record. The message is the kind without underscores; `docs/errors.md` explains each kind. */
 export function createRepair(kind: RepairKind, offset: number): Repair {
   return { kind, message: kind.replaceAll('_', ' '), offset };
 }
 
-/** Kinds of repairs that are allowed. */
+/** The allowed repair kinds. */
 export type RepairSet = ReadonlySet<RepairKind>;

@@ -7,7 +7,7 @@ import type { ReadFailure } from './reader/source.js';
 import type { Path, Repair } from './repair.js';
 import type { AlignmentChange, SchemaIssue } from './schema.js';
 
-/** Every warning a result may contain. A closed list: `docs/errors.md` explains each one. */
+/** Every warning a result can contain. A closed list: `docs/errors.md` explains each one. */
 export const WARNING_CODES = [
   'OUTPUT_REPAIRED_GENERIC',
   'OUTPUT_ALIGNED_TO_SCHEMA',
@@ -29,7 +29,7 @@ export interface Warning {
   readonly path?: Path;
 }
 
-/** The kind of change the value needed: none, a repair of the syntax, or an alignment to the schema. */
+/** The kind of change the value needed: none, a syntax repair, or alignment to the schema. */
 export type RepairLevel = 'none' | 'deterministic_generic' | 'schema_aligned';
 
 /** A value that passed. */
@@ -39,7 +39,7 @@ export interface ParseSuccess<T> {
   readonly value: T;
   readonly repairLevel: RepairLevel;
   readonly repairs: readonly Repair[];
-  /** With `align`: the changes of the aligner. */
+  /** With `align`: the aligner's changes. */
   readonly alignment: readonly AlignmentChange[];
   readonly warnings: readonly Warning[];
   readonly candidate: Candidate;
@@ -55,7 +55,7 @@ export interface ParseFailure {
   readonly attempts: readonly Attempt[];
 }
 
-/** Profile `tagged` without any tag: the text itself, to be shown to a person. */
+/** Profile `tagged` without any tag: the input itself, to show to a user. */
 export interface ParseComment {
   readonly ok: false;
   readonly status: 'comment';
@@ -77,10 +77,13 @@ export interface FailedAttempt {
   readonly cause?: unknown;
 }
 
-/** The message for a text without any tag in the profile `tagged`. */
+/** The message for input without any tag in the profile `tagged`. */
 export const NO_TAG = 'No <json> block found.';
 
-/** One error for all attempts: that of the candidate that got furthest and is nearest to the schema; the first if several are equal. */
+/**
+ * Creates one error for all attempts, from the candidate that got furthest and is closest to the schema; the first in a
+ * tie.
+ */
 export function failWith(failed: readonly FailedAttempt[], label?: string): ParseFailure {
   let furthest: FailedAttempt = failed[0] ?? { code: 'NO_JSON', message: 'No JSON found.' };
   for (const attempt of failed) if (rankStage(attempt) > rankStage(furthest)) furthest = attempt;
@@ -96,7 +99,7 @@ export function failWith(failed: readonly FailedAttempt[], label?: string): Pars
   return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts };
 }
 
-/** Returns the text of the input, or why it cannot be read. Throws for a value that is neither a string nor bytes. */
+/** Returns the input as a string, or why it cannot be read. Throws for a value that is neither a string nor bytes. */
 export function decodeInput(raw: unknown, { bytes }: Required<Limits>): string | FailedAttempt {
   const isBytes = ArrayBuffer.isView(raw);
   const text: unknown = isBytes && raw.byteLength <= bytes ? new TextDecoder().decode(raw) : (raw ?? '');
@@ -106,7 +109,10 @@ export function decodeInput(raw: unknown, { bytes }: Required<Limits>): string |
   return text.trim() === '' ? { code: 'EMPTY_INPUT', message: 'The text is empty.' } : text;
 }
 
-/** The stage reached, reduced by the issues of the schema: an issue in one field counts little, one about the whole value a lot. */
+/**
+ * The stage reached, reduced by the schema's issues: an issue in one field counts little, an issue about the whole
+ * value a lot.
+ */
 function rankStage({ code, issues = [] }: FailedAttempt): number {
   return issues.reduce((rank, { path }) => rank - (path.length > 0 ? 1 : 99), 1e6 * PARSE_ERROR_CODES.indexOf(code));
 }
@@ -118,12 +124,15 @@ export function describeUnreadable({ code, message, offset }: ReadFailure): Reje
   return { code, message: `${message} (offset ${offset}).` };
 }
 
-/** Makes `JSON.stringify` write a result with bigints. `toJSON` is not enumerable, so the result can be compared and copied as data. */
+/**
+ * Lets `JSON.stringify` serialize a result with bigints. `toJSON` is not enumerable, so the result can be compared and
+ * copied as data.
+ */
 export function makeSerializable<T extends object>(result: T): T {
   return Object.defineProperty(result, 'toJSON', { value: () => copyAsJson({ ...result }) });
 }
 
-/** The details of a schema mismatch, with the first few issues in words. */
+/** The details of a schema mismatch, with a message listing the first few issues. */
 export function describeMismatch(subject: string, issues: readonly SchemaIssue[]): Rejection {
   const more = issues.length > 5 ? `; and ${issues.length - 5} more` : '';
   return {
@@ -133,7 +142,7 @@ export function describeMismatch(subject: string, issues: readonly SchemaIssue[]
   };
 }
 
-/** Joins the first few issues into one text. */
+/** Joins the first few issues into one message. */
 export function joinIssues(issues: readonly SchemaIssue[]): string {
   return issues
     .slice(0, 5)

@@ -8,8 +8,9 @@ import type { StandardSchema } from './schema.js';
 export type RetryPrompt = 'en' | 'zh' | ((error: ParseError, prompt: string) => string);
 
 /**
- * The texts of a prompt, in order: what was wrong, the rejected value, the schema, advice for a truncated answer, what to do (with
- * placeholders for the tags and the form), the tags, and the words for an object, an array and any other value.
+ * The parts of a prompt, in order: what was wrong, the rejected value, the schema, advice for a truncated answer, what
+ * to do (with placeholders for the tags and the form), the tags, and the words for an object, an array and any other
+ * value.
  */
 const WORDINGS = {
   en: [
@@ -36,7 +37,9 @@ const WORDINGS = {
   ],
 } as const;
 
-/** The prompt of a further attempt: what was wrong, then the original prompt. Earlier answers are not repeated. */
+/**
+ * Creates the prompt for another attempt: what was wrong, then the original prompt. Earlier answers are not repeated.
+ */
 export function renderRetryPrompt(
   wording: RetryPrompt,
   error: ParseError,
@@ -53,7 +56,7 @@ export function renderRetryPrompt(
   const add = (words: string, text: string, longest: number): void => {
     if (text !== '') lines.push(words + text.slice(0, longest));
   };
-  // A Chinese prompt leaves out the English message of the error; the issues of the schema are included unchanged.
+  // A Chinese prompt omits the English error message; the schema's issues are included unchanged.
   add(wrong, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, MAX_SUMMARY_LENGTH);
   add(rejected, write(value), MAX_VALUE_LENGTH);
   const schemaText = write(jsonSchema);
@@ -72,7 +75,7 @@ function write(value: unknown): string {
   }
 }
 
-/** Returns the JSON Schema that a schema contains or can export; undefined if there is none. */
+/** Returns the JSON Schema that a schema contains or can export, or undefined. */
 function findJsonSchema(schema: StandardSchema): { readonly type?: unknown } | undefined {
   const { '~standard': standard, '~sluice': own } = schema as DescribedSchema;
   try {
@@ -82,7 +85,7 @@ function findJsonSchema(schema: StandardSchema): { readonly type?: unknown } | u
   }
 }
 
-/** The properties in which a schema may have its JSON Schema: Sluice's, and that of Standard JSON Schema (zod, arktype). */
+/** The properties that can hold a schema's JSON Schema: Sluice's own, and Standard JSON Schema's (zod, arktype). */
 interface DescribedSchema extends StandardSchema {
   readonly '~standard': StandardSchema['~standard'] & {
     readonly jsonSchema?: { readonly input: (options: object) => object };

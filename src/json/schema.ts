@@ -2,8 +2,8 @@ import { SluiceError } from '../base/index.js';
 import type { Path } from './repair.js';
 
 /**
- * The part of the Standard Schema interface (version 1) that Sluice uses, written out so that this
- * layer needs no dependency. zod, valibot, arktype and `fromJsonSchema` all provide it.
+ * The subset of the Standard Schema interface (version 1) that Sluice uses, spelled out so this layer needs no
+ * dependency. zod, valibot, arktype and `fromJsonSchema` all provide it.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -34,7 +34,7 @@ export interface SchemaIssue {
   readonly path: readonly (string | number)[];
 }
 
-/** One change the aligner made to bring a value into the schema's shape. */
+/** One change the aligner made to match the schema's shape. */
 export interface AlignmentChange {
   readonly path: Path;
   readonly rule: string;
@@ -42,19 +42,19 @@ export interface AlignmentChange {
   readonly to: unknown;
 }
 
-/** An aligned value and every change that led to it. */
+/** An aligned value and the changes that led to it. */
 export interface Alignment {
   readonly value: unknown;
   readonly changes: readonly AlignmentChange[];
 }
 
-/** The text that a value was read from, for facts that the aligner cannot see in the value itself. */
+/** The input that a value was read from, for facts that the aligner cannot see in the value itself. */
 export interface AlignmentSource {
   readonly text: string;
-  /** Offsets of the value in the text. */
+  /** Offsets of the value in the input. */
   readonly start: number;
   readonly end: number;
-  /** The candidates in the text: `level` counts the envelopes around one. */
+  /** The candidates in the input; `level` is the number of envelopes around a candidate. */
   readonly candidates: readonly {
     readonly finder: string;
     readonly level: number;
@@ -67,19 +67,19 @@ export interface AlignmentSource {
   }[];
 }
 
-/** A schema that can also align: made by `fromJsonSchema` or `alignable` of `sluice/json-schema`. */
+/** A schema that can also align, created by `fromJsonSchema` or `alignable` from `sluice/json-schema`. */
 export interface AlignableSchema<Input = unknown, Output = Input> extends StandardSchema<Input, Output> {
   readonly '~sluice': {
-    /** The JSON Schema it aligns to, to be shown to a model. */
+    /** The JSON Schema it aligns to, to show to a model. */
     readonly jsonSchema?: object;
     readonly align: (value: unknown, source?: AlignmentSource) => Alignment;
-    /** Reads a text that is not JSON. Returns it unchanged unless exactly one valid value can be read from it. */
+    /** Reads input that is not JSON. Returns it unchanged unless exactly one valid value can be read from it. */
     readonly readText?: (text: string) => Alignment;
-    /** Finds a candidate that could be another item of a valid list. Returns its offset; undefined if there is none. */
+    /** Finds a candidate that could be another item of a valid list. Returns its offset, or undefined. */
     readonly findItem?: (list: unknown, candidates: AlignmentSource['candidates']) => number | undefined;
-    /** Whether a value at the end of a truncated text could have continued as a different valid one. */
+    /** Whether a value at the end of truncated input could have continued as a different valid value. */
     readonly mayGrow?: (value: unknown, text: string) => boolean;
-    /** The issues of a finished part of a value, before the rest has arrived. */
+    /** The issues of a finished part, before the rest of the value has arrived. */
     readonly checkPart: (path: Path, value: unknown) => readonly SchemaIssue[];
   };
 }

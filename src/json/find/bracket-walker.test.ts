@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BracketWalker, findNextBracket } from './bracket-walker.js';
 
-/** Returns `s` for every position inside a JSON string, and a dot for every other one. */
+/** Marks every position inside a JSON string with `s` and every other position with a dot. */
 function markStrings(text: string): string {
   const walker = new BracketWalker(text);
   return Array.from(text, (_, offset) => (walker.isInString(offset) ? 's' : '.')).join('');

@@ -3,8 +3,9 @@ const INTERESTING = /["[\]{}]/;
 const INTERESTING_IN_STRING = /["\\]/;
 
 /**
- * Scans a text and tracks whether the position is inside brackets, and inside a string there. Quotes count only inside
- * brackets, because prose contains quotation marks. Each character is scanned once, however many queries there are.
+ * Scans the input and tracks whether the position is inside brackets, and inside a string within them. Quotes count
+ * only inside brackets, because prose contains quotation marks. Each character is scanned once, regardless of the
+ * number of queries.
  */
 export class BracketWalker {
   #depth = 0;
@@ -23,13 +24,13 @@ export class BracketWalker {
     return this.#inString;
   }
 
-  /** The number of brackets that are open at `offset`. */
+  /** The number of open brackets at `offset`. */
   depthAt(offset: number): number {
     this.isInString(offset);
     return this.#depth;
   }
 
-  /** Offset after the bracket that closes the next opening one; -1 if it is never closed. */
+  /** Offset after the bracket that closes the next opening bracket, or -1 if it is never closed. */
   findEnd(limit: number): number {
     for (;;) {
       const before = this.#depth;
@@ -38,7 +39,7 @@ export class BracketWalker {
     }
   }
 
-  /** Reads up to the next quote or bracket before `limit`; returns the offset after it, -1 if there is none. */
+  /** Reads up to the next quote or bracket before `limit`; returns the offset after it, or -1. */
   #step(limit: number): number {
     if (this.#at >= limit) return -1;
     const distance = this.#text.slice(this.#at, limit).search(this.#inString ? INTERESTING_IN_STRING : INTERESTING);
@@ -55,7 +56,7 @@ export class BracketWalker {
   }
 }
 
-/** Offset of the first `{` or `[` in the span, -1 if there is none. */
+/** Offset of the first `{` or `[` in the span, or -1. */
 export function findNextBracket(text: string, from: number, to: number): number {
   const distance = text.slice(from, to).search(BRACKET);
   return distance === -1 ? -1 : from + distance;

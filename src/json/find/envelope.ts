@@ -1,17 +1,17 @@
 import { MAX_CONTAINERS, MAX_CONTENT_DEPTH } from '../bounds.js';
 import { isContainer } from '../limits.js';
 
-/** Fields in which programs return a model's answer, most specific first. */
+/** Fields that APIs and CLIs use for a model's answer, most specific first. */
 const TEXT_FIELDS =
   'structured_output response result output content text message arguments args parameters input'.split(' ');
-/** Fields whose values may contain those above. */
+/** Fields whose values can contain the fields above. */
 const WRAPPER_FIELDS =
   'toolUse functionCall item part parts data delta choices candidates tool_calls function messages event'.split(' ');
 const FOREIGN_ROLES: readonly unknown[] = 'user system tool developer tool_result function'.split(' ');
 
 /**
- * Lists the possible contents of an envelope in the order in which they are tried: texts, and objects in fields for
- * answers. A JSON string containing JSON is an envelope too. Messages of a user or a tool are left out.
+ * Lists the possible contents of an envelope in the order they are tried: strings, and objects in answer fields. A JSON
+ * string containing JSON is an envelope too. User and tool messages are skipped.
  */
 export function listEnvelopeContents(value: unknown): readonly unknown[] {
   if (typeof value === 'string') return [value];
@@ -41,7 +41,7 @@ function collect(value: unknown, depth: number, contents: unknown[], seen: { con
   for (const name of WRAPPER_FIELDS) if (Object.hasOwn(value, name)) collect(value[name], depth + 1, contents, seen);
 }
 
-/** The texts of content blocks, which together are one message. */
+/** Joins the text of content blocks, which together form one message. */
 function collectTexts(blocks: readonly unknown[]): string[] {
   return blocks.flatMap((block) => {
     return isContainer(block) && typeof block['text'] === 'string' ? [block['text']] : [];

@@ -4,7 +4,7 @@ import { withFields } from '../fixtures/schemas.js';
 import { parse } from '../parse.js';
 import { removeNoise } from './noise.js';
 
-/** Milliseconds of processor time, whatever else the machine does. */
+/** CPU time in milliseconds, independent of other processes. */
 function measureParse(mark: string, count: number): number {
   const before = process.cpuUsage();
   expect(parse(`{${mark.repeat(count)}`).ok).toBe(false);
@@ -87,8 +87,9 @@ describe('the removal of noise in parse', () => {
   test.each(['\u001b[1m', '&quot;', '<![CDATA[', ']]>', '+{\n', '1 {\n', '": 1,234', ',234'])(
     'takes linear time for many marks in a row: %j',
     (mark) => {
-      // Eight times the text takes eight times as long, and 64 times if the time is quadratic. Only this process counts, and a pause of
-      // the garbage collector must not fail the test: the best of a few measurements decides.
+      // Eight times the input takes eight times as long, or 64 times if the time is quadratic. Only this process's CPU
+      // time counts, and the fastest of a few measurements is used so a garbage collection pause does not fail the
+      // test.
       const growth = Array.from({ length: 5 }, () => measureParse(mark, 40_000) / measureParse(mark, 5000));
       expect(Math.min(...growth)).toBeLessThan(24);
     },

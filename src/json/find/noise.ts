@@ -1,19 +1,19 @@
 /**
- * Block quotes; terminal colours; the marks of CDATA; entities; thousands separators in a number after a quoted key (elsewhere a
- * comma may separate items or be content).
+ * Block quotes; terminal colours; CDATA markers; entities; thousands separators in a number after a quoted key
+ * (elsewhere a comma can separate items or be content).
  */
 const NOISE =
   /^>|[^\P{Cc}\s]\[[\d;?]{0,32}[A-Za-z]|<!\[CDATA\[|\]\]>|&(quot|apos|amp|lt|gt|#34|#39);|(?<="\s{0,9}:\s{0,9}-?\d{1,3}(?:,\d{3}){0,5}),(?=\d{3}(?:,\d{3}){0,5}(?:\.\d+)?\s{0,99}[,}])/u
     .source;
-/** A line added in a diff; if there is one, removed lines are dropped. */
+/** A line added in a diff; if any exists, removed lines are dropped. */
 const ADDED_LINE = /^\+[ \t]*["{}[\]]/m;
 const LINE_NUMBER = /^[ \t]{0,9}\d{1,6}(?:[ \t]?[|:│→]|[ \t])/gm;
-/** An entity used as a quote. Elsewhere it may be content. */
+/** An entity used as a quote. Elsewhere it can be content. */
 const QUOTE_ENTITY = /[[{,:]\s{0,99}&(?:quot|#34);/;
 const ENTITIES: Readonly<Record<string, string>> = { quot: '"', '#34': '"', amp: '&', lt: '<', gt: '>' };
 
 /**
- * Removes what terminals, editors and web pages add to a text. Only for texts that could not be read: the removed parts may be
+ * Removes what terminals, editors and web pages add. Only for input that could not be read: the removed parts might be
  * content.
  */
 export function removeNoise(text: string): string {

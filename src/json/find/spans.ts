@@ -4,14 +4,14 @@ import type { Region, Survey, TagBlock } from './survey.js';
 /** The rule that found a candidate. */
 export type FinderName = 'whole' | 'tag' | 'ndjson' | 'envelope' | 'fence' | 'prose';
 
-/** A span of the text that may be the answer; offsets count the UTF-16 units of the input. */
+/** A span of the input that might be the answer; offsets are in UTF-16 code units. */
 export interface Candidate extends Region {
   readonly finder: FinderName;
 }
 
-/** A part of the text that may contain a value. Fences and prose show where it begins; the reader finds its end. */
+/** A part of the input that might contain a value. Fences and prose show where it starts; the reader finds its end. */
 export interface Span extends Candidate {
-  /** A value read from it without repairs counts as unchanged: nothing had to be cut out. */
+  /** A value read from it without repairs counts as unchanged: nothing had to be extracted. */
   readonly untouched: boolean;
   /** For a tag: where the block ends if its first closing tag is inside a string. */
   readonly lastClose?: number;
@@ -21,22 +21,34 @@ export function createSpan(finder: FinderName, start: number, end: number, untou
   return { finder, untouched, start, end };
 }
 
-/** A line that may contain a value; one that can only be part of a value over several lines, or of a fence; a heading or a label. */
+/**
+ * A line that might contain a value; a line that can only be part of a multi-line value or a fence; a heading or a
+ * label.
+ */
 const VALUE_LINE = /^\s*(?:\{[^]*}|\[[^]*])\s*$/;
 const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
 const LABEL_LINE = /^\s*(?:#|\*\*)|:\s*$/;
-/** A fence, its language word and attributes, up to the bracket the value begins with. Bounded, to stay linear. */
+/** A fence, its language tag and attributes, up to the value's opening bracket. Bounded, to stay linear. */
 const FENCED_VALUE = /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{])/g;
-/** A text that begins with a fence is read as the fence's content: otherwise text after the fence would be added to a truncated string. */
+/**
+ * Input that starts with a fence is read as the fence's content. Otherwise text after the fence would be added to a
+ * truncated string.
+ */
 const FENCED_WHOLE = /^\s*(?:```|~~~)[\w+.-]*\s+[[{]/;
-/** Characters that may follow the opening bracket of a value: checked before anything is read, because prose contains many brackets. */
+/**
+ * Characters that can follow a value's opening bracket. Checked before anything is read, because prose contains many
+ * brackets.
+ */
 const MAY_BEGIN =
   /\{\s{0,99}(?:["'“‘「«`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
 
-/** The beginning of a value, or of a fence around one. Text that only mentions the tag does not match: `<json> tags are …`, `"<json>" …`. */
+/**
+ * The start of a value, or of a fence around one. A mere mention of the tag does not match: `<json> tags are …`,
+ * `"<json>" …`.
+ */
 const BEGINS_LIKE_JSON = /^\s*(?:[[{\d-]|["'“]\w|```|~~~|(?:true|false|null)\b)/;
 
-/** Spans that are marked as the answer: the whole text without the thinking, a tag, a line of NDJSON. */
+/** Spans that are marked as the answer: the whole input without the thinking, a tag, an NDJSON line. */
 export function* findMarkedSpans(text: string, { regions, blocks }: Survey, maxLines: number): Generator<Span> {
   const [only] = regions;
   if (only !== undefined && regions.length === 1 && !FENCED_WHOLE.test(text.slice(only.start, only.end)))
@@ -46,7 +58,7 @@ export function* findMarkedSpans(text: string, { regions, blocks }: Survey, maxL
   for (const line of findNdjsonLines(text, regions, maxLines)) yield createSpan('ndjson', line.start, line.end);
 }
 
-/** The whole text without the thinking and the white space around it. Called only if the text is not valid JSON. */
+/** The whole input without the thinking and surrounding white space. Called only if the input is not valid JSON. */
 function findWhole(text: string, { start, end }: Region): Span {
   const content = text.slice(start, end);
   if (content.length === text.length) return createSpan('whole', 0, end, true);
@@ -55,27 +67,27 @@ function findWhole(text: string, { start, end }: Region): Span {
 }
 
 /**
- * Profile `tagged`: only the last block that begins like JSON, even if it is truncated. Blocks after it are skipped: their tags are
- * only mentioned. If no block begins like JSON, the last one.
+ * Profile `tagged`: only the last block that starts like JSON, even if it is truncated. Blocks after it are skipped:
+ * their tags are mere mentions. If no block starts like JSON, the last block.
  */
 export function* findLastTag(text: string, { blocks }: Survey): Generator<Span> {
   const last = findAnswers(text, blocks).at(-1) ?? blocks.at(-1);
   if (last !== undefined) yield createTagSpan(last, true);
 }
 
-/** The blocks that begin like JSON. */
+/** The blocks that start like JSON. */
 function findAnswers(text: string, blocks: readonly TagBlock[]): readonly TagBlock[] {
   return blocks.filter(({ start, end }) => BEGINS_LIKE_JSON.test(text.slice(start, end)));
 }
 
-/** A closed block that needs no repair is the form the contract requires, so it does not count as extracted. */
+/** A closed block that needs no repair is exactly what the contract requires, so it does not count as extracted. */
 function createTagSpan(block: TagBlock, isOnly: boolean): Span {
   return { ...block, finder: 'tag', untouched: isOnly && block.isClosed };
 }
 
 /**
- * The lines that contain one JSON value each, last first, if the text is NDJSON: at least two such lines, log lines between
- * them allowed. If there is a heading or a label for each of them, the text is prose that shows several values.
+ * The lines that contain one JSON value each, last first, if the input is NDJSON: at least two such lines, possibly
+ * with log lines between them. If each has a heading or a label, the input is prose that shows several values.
  */
 export function findNdjsonLines(text: string, regions: readonly Region[], maxLines: number): readonly Region[] {
   const lines: Region[] = [];
@@ -95,8 +107,8 @@ export function findNdjsonLines(text: string, regions: readonly Region[], maxLin
 }
 
 /**
- * The positions right after Markdown fences where values begin, in order; the reader finds their ends. Every fence outside a JSON
- * string counts as an opening one: a closing fence before another block is harmless.
+ * The positions right after Markdown fences where values start, in order; the reader finds their ends. Every fence
+ * outside a JSON string counts as an opening fence: a closing fence before another block is harmless.
  */
 export function findFencedSpans(text: string, regions: readonly Region[]): readonly Span[] {
   return regions.flatMap(({ start, end }) => {
@@ -108,8 +120,8 @@ export function findFencedSpans(text: string, regions: readonly Region[]): reado
 }
 
 /**
- * The positions in running text where values may begin, in order. For each, the caller passes the offset to continue from: after the
- * value or, if it was not one, right after its bracket; -1 if the rest of the region belongs to it.
+ * The positions in running text where values might start, in order. For each, the caller passes the offset to continue
+ * from: after the value, right after the bracket if it was not a value, or -1 if the rest of the region belongs to it.
  */
 export function* findProseSpans(text: string, regions: readonly Region[]): Generator<Span, void, number> {
   for (const { start: from, end } of regions) {

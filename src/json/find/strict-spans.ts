@@ -1,13 +1,15 @@
 import { BracketWalker } from './bracket-walker.js';
 import { createSpan, type Span } from './spans.js';
 
-/** A fence with its language. The language is matched in a look-ahead, which never backtracks, so that the time is linear. */
+/**
+ * A fence with its language. The language is matched in a look-ahead, which never backtracks, so the time is linear.
+ */
 const FENCED = /```(?=([ \t]*[\w+.-]*[ \t]*\n?))\1[^]*?```/g;
-/** A think block. The first one without a closing tag extends to the end, so that no text is searched twice. */
+/** A think block. The first block without a closing tag extends to the end, so nothing is searched twice. */
 const THINK = /<think>[^]*?(<\/think>|$)/g;
 const UP_TO_FIRST_FENCE = /^[^]*?```[ \t]*(?:json)?/i;
 
-/** Profile `generic`: the text unchanged, then without its fence, then its first object. */
+/** Profile `generic`: the unchanged input, then without its fence, then its first object. */
 export function* findGenericSpans(text: string): Generator<Span> {
   yield createSpan('whole', 0, text.length, true);
   for (const { index, 0: fence, 1: language = '' } of text.matchAll(FENCED))

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { surveyText } from './survey.js';
 
-/** The texts of the regions. */
+/** Lists the content of each region. */
 function listRegions(text: string): string[] {
   return surveyText(text).regions.map(({ start, end }) => text.slice(start, end));
 }
 
-/** The contents of the `<json>` blocks, `…` after those that are not closed. */
+/** Lists the contents of the `<json>` blocks, with `…` after unclosed ones. */
 function listBlocks(text: string): string[] {
   return surveyText(text).blocks.map(({ start, end, isClosed }) => text.slice(start, end) + (isClosed ? '' : '…'));
 }

@@ -1,9 +1,9 @@
 import { BracketWalker } from './bracket-walker.js';
 
 /**
- * Tags around a model's thinking and answers, with attributes; the channels of OpenAI's harmony format with their names, and its
- * other markers. Any tag whose name is about thinking counts; a closing tag in {@link THINKING_TAG} also counts without its
- * opening tag.
+ * Tags around a model's thinking and answers, with attributes; the channels of OpenAI's harmony format with their
+ * names, and its other markers. Any tag named after thinking counts; a closing tag in {@link THINKING_TAG} also counts
+ * without its opening tag.
  */
 export const LANDMARK =
   /[<◁](\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|r[eé]fle|monolog|deliber|planning|critiq|brainstorm)[\w:-]{0,20}|cot|json)(?:\s[^<>]{0,80})?[>▷]|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
@@ -11,8 +11,8 @@ export const LANDMARK =
 const THINKING_TAG = /^(?:think|thinking|thought|reasoning)$/i;
 
 /**
- * Tracks which parts of a text may contain the answer: not thinking, and not harmony's analysis channel. An unclosed think
- * tag reaches to the end of the text.
+ * Tracks which parts of the input can contain the answer: not thinking, and not harmony's analysis channel. An unclosed
+ * think tag extends to the end.
  */
 export class LandmarkTracker {
   insideTag = false;
@@ -24,8 +24,8 @@ export class LandmarkTracker {
   }
 
   /**
-   * Processes a landmark. `open` and `close` refer to a `<json>` tag; `restart` means that nothing before it is the answer: it
-   * was thinking that a lone closing tag ends, or a channel before the final one.
+   * Processes a landmark. `open` and `close` refer to a `<json>` tag; `restart` means that nothing before it is the
+   * answer: it was thinking that ended with a lone closing tag, or a channel before the final one.
    */
   pass([, slash, tag, bracketSlash, bracketTag, channel]: readonly (string | undefined)[]):
     | 'open'
@@ -50,30 +50,32 @@ export class LandmarkTracker {
   }
 }
 
-/** A part of the text, by offsets. */
+/** A part of the input, by offsets. */
 export interface Region {
   readonly start: number;
   readonly end: number;
 }
 
-/** The content of a `<json>` block. Without a closing tag it reaches to the next block or to the end of the text. */
+/** The content of a `<json>` block. Without a closing tag it extends to the next block or to the end. */
 export interface TagBlock extends Region {
   readonly isClosed: boolean;
-  /** The last closing tag before the next block: the real end, if the first one is inside a string. */
+  /** The last closing tag before the next block: the real end if the first closing tag is inside a string. */
   readonly lastClose: number;
 }
 
-/** The parts of a text that may contain the answer. */
+/** The parts of the input that can contain the answer. */
 export interface Survey {
-  /** The text without thinking, channels other than the final one, and blank parts. */
+  /** The input without thinking, channels other than the final one, and blank parts. */
   readonly regions: readonly Region[];
   readonly blocks: readonly TagBlock[];
 }
 
-/** A block whose end is not known yet. */
+/** A block whose end is still unknown. */
 type OpenBlock = { -readonly [Field in keyof TagBlock]: TagBlock[Field] };
 
-/** Scans the text once. A tag inside a JSON string is content. `hidesThinking`: leaves out the text inside thinking tags. */
+/**
+ * Scans the input once. A tag inside a JSON string is content. `hidesThinking`: excludes the content of thinking tags.
+ */
 export function surveyText(text: string, hidesThinking = true): Survey {
   const regions: Region[] = [];
   const blocks: OpenBlock[] = [];
@@ -83,11 +85,13 @@ export function surveyText(text: string, hidesThinking = true): Survey {
   const endRegion = (end: number): void => {
     if (!tracker.hidden && text.slice(start, end).trim() !== '') regions.push({ start, end });
   };
-  // A plain search is many times faster than the pattern on long texts without any landmark.
+  // A plain search is many times faster than the pattern on long input without any landmark.
   const hasLandmarks = text.includes('<') || /think[\]▷]/i.test(text);
-  /** Start of the thinking that is still open. */
+  /** Start of the open thinking. */
   let hiddenFrom = 0;
-  /** Whether every thinking tag so far has a closing tag. After the first that has none, none are searched for, to stay linear. */
+  /**
+   * Whether every thinking tag so far has a closing tag. After the first unclosed tag the search stops, to stay linear.
+   */
   let isPaired = true;
   for (const match of hasLandmarks ? text.matchAll(new RegExp(LANDMARK, 'gi')) : []) {
     const { index, 2: tag = '' } = match;
@@ -97,13 +101,13 @@ export function surveyText(text: string, hidesThinking = true): Survey {
     const end = index + match[0].length;
     const last = blocks.at(-1);
     if (!tracker.hidden && walker.isInString(index)) {
-      // The string may have been cut off there: the tag counts if no other tag closes the block.
+      // The string might have been cut off there: the tag counts if no other tag closes the block.
       if (isJsonTag && match[1] === '/' && last?.isClosed === false) last.lastClose = Math.min(last.lastClose, index);
       continue;
     }
     if (!isJsonTag) {
       if (tag !== '' && !THINKING_TAG.test(name)) {
-        // Not for tags in strings: this one hides the text up to its closing tag, so that no text is searched twice.
+        // Not for tags in strings: this tag hides everything up to its closing tag, so nothing is searched twice.
         if (match[1] === '' && !tracker.hidden) isPaired &&= text.includes(`</${tag}`, index);
         if (!isPaired) continue;
       }

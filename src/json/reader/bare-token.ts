@@ -7,15 +7,15 @@ import type { RepairKind } from '../repair.js';
 /** Unquoted text: a number, a literal, a key or words without quotes. */
 export interface BareToken {
   readonly text: string;
-  /** The text ends right after the token, which may be incomplete. */
+  /** The input ends right after the token, which might be incomplete. */
   readonly cut: boolean;
   /** Whether a quote directly after the token closes it; false if the quote opens the next token, undefined without a quote. */
   readonly endQuote: boolean | undefined;
 }
 
 /**
- * A word, several words, and a key, up to the next delimiter or comment. The bound is `MAX_BARE_LENGTH`: `measureBare` applies a
- * pattern again while it matches that much.
+ * Patterns for a word, several words and a key, up to the next delimiter or comment. Each match is bounded by
+ * `MAX_BARE_LENGTH`: `measureBare` reapplies a pattern as long as it matches that much.
  */
 export const WORD =
   /(?:[^\s\u00a0\u200b-\u200d\u2060\ufeff,，、;{}｛｝[\]［］"“”(\\/*_<]|(?!\/\*|\*\*|__\s*[,}\]]|<!--)[/*_<]){0,4096}/y;
@@ -23,7 +23,10 @@ export const PHRASE = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”
 export const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=]){0,4096}/y;
 const END_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
 
-/** The length of the unquoted token at the position: a number or literal, otherwise words up to the next delimiter. */
+/**
+ * Returns the length of the unquoted token at the position: a number or literal, otherwise words up to the next
+ * delimiter.
+ */
 export function measureBareToken(source: Source, isKey: boolean, policy: ReaderPolicy): number {
   const length = measureBare(source, isKey ? KEY : WORD);
   const word = source.text.slice(source.at, source.at + length);
@@ -36,7 +39,8 @@ export function readBareToken(source: Source, length: number): BareToken | undef
   const end = at + length;
   if (end === text.length && !final && length < MAX_BARE_LENGTH) return undefined;
   const quoted = /["“”]/.test(text.charAt(end));
-  // The character after the quote and its spaces decides whether the quote closes the token; `END_QUOTE` matches at most 66.
+  // The character after the quote and its spaces determines whether the quote closes the token; `END_QUOTE` matches at
+  // most 66.
   if (quoted && !final && end + 66 > text.length && /^\s*$/.test(text.slice(end + 1))) return undefined;
   const token = text.slice(at, end);
   source.at = end;
@@ -45,7 +49,7 @@ export function readBareToken(source: Source, length: number): BareToken | undef
   return { text: token.trim(), cut: end === text.length, endQuote };
 }
 
-/** Measures how far a bounded pattern matches when it is applied repeatedly. */
+/** Measures how far a bounded pattern matches when applied repeatedly. */
 export function measureBare(source: Source, pattern: RegExp): number {
   let length = 0;
   for (let step = MAX_BARE_LENGTH; step === MAX_BARE_LENGTH; length += step) step = source.matchHere(pattern, length);
@@ -54,14 +58,14 @@ export function measureBare(source: Source, pattern: RegExp): number {
 
 /** The value of an unquoted token, and the repair it needed. */
 export interface BareReading {
-  /** Missing if the text ended inside the token and its complete value is unknown. */
+  /** Absent if the input ended inside the token and its complete value is unknown. */
   readonly value?: unknown;
   readonly repair?: RepairKind;
-  /** The text ended inside the token, and `value` is the only possible completion. */
+  /** The input ended inside the token, and `value` is the only possible completion. */
   readonly cut?: true;
 }
 
-/** Words for values; those without a JSON value become `null`, as in `JSON.stringify`. */
+/** Literal words; those without a JSON equivalent become `null`, as in `JSON.stringify`. */
 const LITERAL = /^(?:true|false|null|none|nil|undefined|NaN|-?Infinity)$/i;
 
 /** Words, dates, addresses, paths: text without brackets, operators and calls. */
@@ -71,7 +75,7 @@ const CODE =
   /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)+$|^(?:new|function|await|async|typeof|void|delete|class|this|return|lambda|not) |^\w\w?'.*'$|: |:$| [+&-] |\w\+\w|&&/u;
 const PLAIN_KEY = /^[\p{L}\p{N}_$@][\p{L}\p{N}\p{M}_$@ ./-]{0,255}$/u;
 
-/** A complete literal or number; undefined if the token is other text. */
+/** Reads a complete literal or number; undefined if the token is anything else. */
 export function readLiteralOrNumber(token: string, policy: ReaderPolicy): BareReading | undefined {
   if (!LITERAL.test(token)) return readNumber(token, policy.numbers);
   const value = readLiteral(token);
@@ -93,12 +97,12 @@ export function readBareText(token: string, atEnd: boolean, policy: ReaderPolicy
   return isText ? { value: token, repair: 'unquoted_string' } : undefined;
 }
 
-/** Whether unquoted text may be the key of an object. */
+/** Whether unquoted text can be an object key. */
 export function isBareKey(token: string, policy: ReaderPolicy): boolean {
   return policy.generous ? token !== '' : PLAIN_KEY.test(token);
 }
 
-/** Reads a literal word, by its first letter. */
+/** Returns the value of a literal word, which may be truncated: its first letter is enough. */
 export function readLiteral(word: string): boolean | null {
   const letter = word.charAt(0).toLowerCase();
   return letter === 't' ? true : letter === 'f' ? false : null;

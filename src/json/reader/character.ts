@@ -1,20 +1,20 @@
 import { MAX_LOOKAHEAD } from '../bounds.js';
 
-/** Control characters, as part of a character class in a pattern. */
+/** Control characters, for use in a character class. */
 export const CONTROL = '\\0-\\x1f';
 
-/** A style of quotes: the quotes that end a string, and a pattern for the text up to the next special character. */
+/** A quoting style: the quotes that end a string, and a pattern for everything up to the next special character. */
 export interface QuoteStyle {
   readonly closers: string;
   readonly plain: RegExp;
-  /** The rest of the string, enough to distinguish a path or a formula from a text. */
+  /** Enough of the rest of the string to distinguish a path or a formula from prose. */
   readonly rest: RegExp;
 }
 
 const SINGLE_QUOTES = "'`´‘’＇";
 const DOUBLE_QUOTES = '"“”„＂';
 const STRAIGHT = createQuoteStyle('"');
-/** Straight quotes close only themselves, typographic ones any of their kind and the straight one. */
+/** A straight quote is closed only by itself, a typographic quote by any of its kind or the straight one. */
 const QUOTES = `${SINGLE_QUOTES}${DOUBLE_QUOTES}「」«»`;
 const QUOTE_STYLES = [
   STRAIGHT,
@@ -26,7 +26,7 @@ const QUOTE_STYLES = [
 ];
 const PUNCTUATION = '，,、,：:｛{｝}［[］]【[】]';
 
-/** The quoting style of a string that this quote opens. */
+/** Returns the style of a string opened by this quote. */
 export function getQuoteStyle(quote: string): QuoteStyle {
   return QUOTE_STYLES.find(({ closers }) => closers.includes(quote)) ?? STRAIGHT;
 }
@@ -35,7 +35,10 @@ export function isQuote(char: string): boolean {
   return char !== '' && QUOTES.includes(char);
 }
 
-/** Index of the next character that is not JSON white space. Compares character codes for speed: it scans most of a text. */
+/**
+ * Index of the next character that is not JSON white space. Compares character codes for speed: it scans most of the
+ * input.
+ */
 export function skipSpace(text: string, from: number): number {
   for (let at = from; ; at++) {
     const code = text.charCodeAt(at);

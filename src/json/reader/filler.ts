@@ -7,11 +7,13 @@ import type { Source } from './source.js';
 /** The state of the structure around the filler. */
 interface FillerContext {
   readonly due: State.Due;
-  /** Whether a fence after the beginning of the value is skipped as a mistake; otherwise the text ends there. */
+  /** Whether a fence after the start of the value is skipped as a mistake; otherwise the input ends there. */
   readonly rootMustEnd: boolean;
 }
 
-/** White space that JSON does not allow: no-break and zero-width spaces, the byte order mark, terminal colours, block quotes. */
+/**
+ * Filler that JSON does not allow: no-break and zero-width spaces, the byte order mark, terminal colours, block quotes.
+ */
 const FOREIGN_SPACE = /\\[nrt]|[\s\u180e\u200b-\u200d\u2060]|\p{Cc}\[[\d;]{0,32}[A-Za-z]|(?<=\n|^)>/uy;
 const FENCE = /```[ \t]*[\w+-]*/y;
 /** Markdown around a key or a value. Two underscores count only if they cannot be part of a name. */
@@ -21,7 +23,7 @@ const CUT_EMPHASIS = /_\w{0,9}\s{0,64}$/y;
 /** Skips what is between tokens: white space, comments, Markdown fences. */
 export class Filler {
   readonly #source: Source;
-  /** The text that ends the open comment. */
+  /** The delimiter that ends the open comment. */
   #commentEnd = '';
 
   constructor(source: Source) {
@@ -29,8 +31,8 @@ export class Filler {
   }
 
   /**
-   * Moves to the next significant character and returns it; empty if the text so far has none. `due` matters, because a
-   * value may begin with `#`, and a fence after the first bracket encloses the whole value.
+   * Moves to the next significant character and returns it, or an empty string if none has arrived. `due` matters
+   * because a value can start with `#`, and a fence after the first bracket encloses the whole value.
    */
   skip(context: FillerContext): string {
     const source = this.#source;
@@ -61,7 +63,7 @@ export class Filler {
       source.at += 2;
       return Step.CONTINUE;
     }
-    // `#fff` where a value is expected is text; `# note` is a comment anywhere.
+    // `#fff` where a value is expected is content; `# note` is a comment anywhere.
     const isHtml = source.text.startsWith('<!--', source.at);
     const isComment =
       isHtml || (char === '#' ? context.due === State.OTHER || next.trim() === '' : char === '/' && /[/*]/.test(next));
@@ -72,14 +74,14 @@ export class Filler {
     return Step.CONTINUE;
   }
 
-  /** Reads to the end of the open comment; false if the text ends first. */
+  /** Reads to the end of the open comment; false if the input ends first. */
   #endComment(): boolean {
     const source = this.#source;
     const { text, at } = source;
     const end = this.#commentEnd;
     const isBlock = end !== '\n';
     const found = text.indexOf(end, isBlock ? at : at - 1);
-    // The last characters may be the first ones of the comment's end.
+    // The last characters might be the start of the comment's end.
     let partialLength = end.length - 1;
     while (!text.endsWith(end.slice(0, partialLength))) partialLength--;
     source.at = found === -1 ? Math.max(at, text.length - partialLength) : found + (isBlock ? end.length : 0);
@@ -94,7 +96,7 @@ export class Filler {
       source.fail();
       return Step.TOKEN;
     }
-    // After a colon or a comma a fence replaces quotes; at the beginning of a line it ends the block.
+    // After a colon or a comma a fence replaces quotes; at the start of a line it ends the block.
     if (due === State.VALUE && /[:,[][ \t]{0,9}$/.test(source.text.slice(0, source.at).slice(-10))) return Step.TOKEN;
     if (!rootMustEnd && due !== State.ROOT) {
       source.endHere();

@@ -10,12 +10,12 @@ import type { ValueListener } from './value-builder.js';
 const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;
 
 /**
- * The reader of `repairJson`: it finds a value in any text. It accepts unquoted text of any kind as a string, and reads an
- * unclosed string a second time, up to the next delimiter. Its policy must allow all repairs.
+ * The reader behind `repairJson`: it finds a value in any input. It accepts any unquoted text as a string, and rereads
+ * an unclosed string up to the next delimiter. Its policy must allow all repairs.
  */
 export class GenerousReader extends Reader {
   declare readonly structure: GenerousStructure;
-  /** A character that ends unquoted text here; in other contexts such text may contain it. */
+  /** A character that ends unquoted text here; in other contexts it can be part of such text. */
   #stop = '';
 
   protected override createStructure(listener: ValueListener | undefined): GenerousStructure {
@@ -43,7 +43,7 @@ export class GenerousReader extends Reader {
     return false;
   }
 
-  /** Reads a string whose end quote is missing: up to the next delimiter instead of to the end of the text. */
+  /** Reads a string whose end quote is missing: up to the next delimiter instead of to the end of the input. */
   #reread(at: number): boolean {
     this.cursor.repair('missing_quote', at);
     this.cursor.at = at + 1;
@@ -52,7 +52,7 @@ export class GenerousReader extends Reader {
 
   protected override measureBare(isKey: boolean): number {
     const { cursor, policy } = this;
-    // The stop is part of the pattern: searching for it afterwards would not take linear time.
+    // The stop is part of the pattern: a separate search would not take linear time.
     const measure = (pattern: RegExp, stop = this.#stop): number =>
       measureBare(cursor, stop === '' ? pattern : new RegExp(pattern.source.replace('[^', `[^${stop}`), 'y'));
     const expression = isKey ? -1 : cursor.matchHere(REGULAR_EXPRESSION);

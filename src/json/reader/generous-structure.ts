@@ -6,21 +6,21 @@ import { Structure } from './structure.js';
 const CALL = /[\p{L}_$][\p{L}\p{N}_$.]*[ \t]*\(/uy;
 /** A member after the root, which was closed too early. */
 const NEXT_MEMBER = /"[^"\n]{0,256}"\s{0,64}:/y;
-/** A wrong bracket after which the list or the object that is open continues. */
+/** A wrong bracket after which the open list or object continues. */
 const CONTINUES = /}\s{0,64},\s{0,64}["{[\d][^]{0,4096}\]|]\s{0,64},\s{0,64}"[^"\n]{0,256}"\s{0,64}:/y;
-/** A member in a list that was left open: the next closing bracket is that of its object. */
+/** A member in a list that was left open: the next closing bracket belongs to its object. */
 const MEMBER_OUTSIDE = /:[^[\]{}]{0,4096}}/y;
 
 /**
- * The structure that `repairJson` adds: function calls around values, several values in one text, members outside their
- * object, and `null` for a missing value.
+ * The extra structure that `repairJson` accepts: function calls around values, several values in one input, members
+ * outside their object, and `null` for a missing value.
  */
 export class GenerousStructure extends Structure {
   #openCalls = 0;
-  /** Several roots are being collected in an array that is not in the text: the end of the text closes it. */
+  /** Multiple roots are being collected in an implicit array: the end of the input closes it. */
   #rootsWrapped = false;
 
-  /** Skips the beginning of a function call, whose argument replaces it. Returns whether there was one. */
+  /** Skips the start of a function call, which is replaced by its argument. Returns whether a call was found. */
   enterCall(): boolean {
     const length = this.cursor.matchHere(CALL);
     if (length === -1 || this.role === State.KEY) return false;
@@ -37,7 +37,7 @@ export class GenerousStructure extends Structure {
       builder.close();
       this.endValue();
     }
-    // A key that was cut may be the beginning of an existing one.
+    // A truncated key might be the start of an existing one.
     if (this.awaitsValue && builder.last === undefined) builder.place(null);
     super.finish();
   }
@@ -58,8 +58,8 @@ export class GenerousStructure extends Structure {
   }
 
   /**
-   * The string placed last in a list was a key: an object replaces it or, if the list was left open, it belongs to the
-   * object around the list. The next value is the value of that member.
+   * The last string placed in a list was a key: an object replaces it or, if the list was left open, it belongs to the
+   * enclosing object. The next value becomes the member's value.
    */
   #useLastAsKey(isOutside: boolean): boolean {
     const { builder } = this;
@@ -76,7 +76,7 @@ export class GenerousStructure extends Structure {
     return true;
   }
 
-  /** Members that belong to the root, or another root, after a comma or a line break. */
+  /** Handles members that belong to the root, or another root, after a comma or a line break. */
   protected override startNextRoot(): Step.Structural {
     const { builder, cursor, rootEnd } = this;
     const { root } = builder;

@@ -3,17 +3,18 @@ import * as State from './state.js';
 /** The role of a string, and the structure around it. */
 export interface StringSurroundings {
   readonly role: State.Role;
-  /** The open containers around the string: how many, and whether one is of another kind than the innermost. */
+  /** The number of open containers around the string, and whether any differs in kind from the innermost. */
   readonly builder: { readonly openDepth: number; readonly otherAbove: boolean };
-  /** Nothing but white space and comments may follow the root value. */
+  /** Only white space and comments may follow the root value. */
   readonly rootMustEnd: boolean;
   readonly insideCall: boolean;
   /** Keys are in doubled quotes, so strings are too. */
   doublesQuotes: boolean;
 }
 
-// The pieces of the patterns below. All repetitions except the digits of a decimal key are bounded, so that the cost of judging a quote
-// does not grow with the text. `~` is a placeholder for the end of the text, which `createPatterns` replaces.
+// Building blocks of the patterns below. All repetitions except the digits of a decimal key are bounded, so the cost of
+// judging a quote does not grow with the input. `~` is a placeholder for the end of the input, which `createPatterns`
+// replaces.
 export const SPACE = /[\s\u200b]{0,512}/.source;
 const NEW_LINE = /[^\S\n]{0,256}\n\s{0,256}/.source;
 const QUOTE = /["'`´‘’“”„＂＇]/.source;
@@ -33,31 +34,34 @@ const CUT_KEY = `(?:${QUOTED}${SPACE}~|${/"(?:[^"\\\n]|\\.){0,256}\\?~|'(?:[^'\\
 const BARE_WORD = /(?:\d+\.\d+|[\w$\u0080-\uffff-]{1,128})["']?/.source;
 const BARE_KEY = `${BARE_WORD}${SPACE}${COLON}`;
 const CUT_BARE_KEY = `${BARE_WORD}${SPACE}(?:~|${COLON}${SPACE}~)`;
-/** Prose may contain `, note:` too: on one line a bare key counts only with a value that can be nothing else. */
+/** Prose can contain `, note:` too: on one line a bare key counts only with an unambiguous value. */
 export const BARE_MEMBER = `${BARE_KEY}${SPACE}(?:${QUOTE}|[{[]|${LITERAL})`;
-/** A bare key with a word as its value, which prose may contain too: counts only if no quotation is open inside the string. */
+/**
+ * A bare key with a word as its value. Prose can contain this too, so it counts only if no quotation is open inside the
+ * string.
+ */
 const WORD_MEMBER = `${BARE_KEY}${SPACE}[\\w$.-]{1,64}(?:${SPACE}[,}]|\\s{0,64}~)`;
 /** A key without its closing quote. */
 const UNCLOSED_KEY = `"[\\w$-]{1,64}:${SPACE}["{[\\d]`;
 /** An unquoted item reaches its comma or bracket before any quote; the rest of a quoted sentence does not. */
 const BARE_ITEM = /[^,\]\n"“”]{0,256}(?:[,\]\n]|~)/.source;
 
-/** The beginning of a key or literal that follows without a comma and whose rest has not arrived. */
+/** The start of a key or literal that follows without a comma and whose rest has not arrived. */
 const CUT_FOLLOWER = new RegExp(`${SPACE}(?:${CUT_KEY}|[a-zA-Z]{1,9}~)`.replaceAll('~', '$'), 'y');
 /** Any character except a line break and the quote that closes a key. */
 const NO_KEY_END = `(?:(?!${QUOTE}${SPACE}${COLON})[^\\n])`;
 
 /**
- * Two patterns for each kind of surroundings, for what may follow the end of a string: one for complete text, one that also
- * matches where the text is cut off.
+ * Two patterns per context for what may follow the end of a string: one for complete input, one that also matches where
+ * the input is cut off.
  */
 const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
 
 /**
- * Whether a quote ends its string, judged by what follows it; undefined if more text must come first. In valid JSON a closing
- * quote is followed by `:`, `,`, `}` or `]` and a matching continuation, so it is always judged an end; only text that is invalid
- * JSON anyway can make a quote part of the content. `inQuotation`: an odd number of quotes was judged content, so this one may
- * close the quotation that the last one opened.
+ * Whether a quote ends its string, judged by what follows it; undefined if more input is needed. In valid JSON a
+ * closing quote is followed by `:`, `,`, `}` or `]` and a matching continuation, so it is always judged an end; only in
+ * invalid JSON can a quote be judged part of the content. `inQuotation`: an odd number of quotes was judged content, so
+ * this quote might close the quotation that the last one opened.
  */
 export function judgeQuote(
   text: string,
@@ -75,7 +79,7 @@ export function judgeQuote(
 
 function createPatterns(around: StringSurroundings, inQuotation: boolean): readonly [RegExp, RegExp] {
   const { role, builder, rootMustEnd, insideCall } = around;
-  // A number, for speed: it is computed for every string that is not plain.
+  // A number for speed: it is computed for every string that is not plain.
   const kind =
     role * 64 +
     Math.min(builder.openDepth, 3) * 16 +
@@ -104,7 +108,10 @@ function writeFollowers(
       ? `${bracket}(?:${SPACE}(?:[,，、}｝\\]］;{[]|${anywhere})|${NEW_LINE}|\\s[^"“”]{0,256}(?:~|(?<=[^]{256})))`
       : bracket;
   };
-  /** The other kind of bracket: if no container of that kind is open, it ends the string only at the end of the text or before a key. */
+  /**
+   * The other kind of bracket: if no container of that kind is open, it ends the string only at the end of the input or
+   * before a key.
+   */
   const closingOther = (bracket: string): string =>
     otherAbove ? closing(bracket, depth - 2) : `${bracket}${SPACE}(?:~|,${SPACE}${QUOTED_KEY})`;
   switch (role) {
@@ -115,7 +122,7 @@ function writeFollowers(
         closing(BRACE, depth - 1),
         closingOther(BRACKET),
         `[,，、;]${SPACE}(?:~|[}｝,，.…${otherAbove ? '\\]{' : ''}]|${COMMENT}|${QUOTED_KEY}|${CUT_KEY}|${BARE_MEMBER}|${CUT_BARE_KEY}${inQuotation ? '' : `|${WORD_MEMBER}|${UNCLOSED_KEY}`})`,
-        // White space was matched before: matching it again here would take seconds for long runs of it.
+        // White space was matched before: matching long runs of it again would take seconds.
         `[,，、;]${NEW_LINE}${BARE_KEY}|(?=\\S)(?<=\\n${SPACE})(?:(?:${COMMA}${SPACE})?${BARE_KEY}|${CUT_KEY})`,
         QUOTED_KEY,
         anywhere,

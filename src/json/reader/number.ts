@@ -1,12 +1,15 @@
 import type { ParseOptions } from '../options.js';
 
-/** The form in which numbers that a double cannot represent are returned; a function converts their source text. */
+/** How to return numbers that a double cannot represent; a function converts their source text. */
 export type NumberMode = NonNullable<ParseOptions['numbers']> | ((token: string) => unknown);
 
-/** Numbers of JSON and of other languages: `+1`, `.5`, `5.`, `1_000`. Text with leading zeros is not a number: it may be a code. */
+/**
+ * Numbers in JSON and other languages: `+1`, `.5`, `5.`, `1_000`. Digits with leading zeros are not a number: they
+ * might be a code.
+ */
 const NUMBER = /^[+-]?(?:(?:0|[1-9][\d_]*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const HEXADECIMAL = /^0[xX][\da-fA-F]+$/;
-/** A number that was cut in the middle of its fraction or exponent. */
+/** A number that was cut off in its fraction or exponent. */
 const CUT_NUMBER = /^(-?(?:0|[1-9]\d*)(?:\.\d+)?)(?:\.|\.?[eE][+-]?)$/;
 
 /** Reads a whole token as a number, with the repair it needed; undefined if it is not a number. */
@@ -24,13 +27,13 @@ export function readNumber(
   return plain === token ? { value } : { value, repair: 'number' };
 }
 
-/** The part of a cut token that is a number already; undefined if there is none. */
+/** Returns the part of a truncated token that already is a number, or undefined. */
 export function readCutNumber(token: string, mode: NumberMode): unknown {
   const whole = CUT_NUMBER.exec(token)?.[1];
   return whole === undefined ? undefined : convertNumber(whole, mode);
 }
 
-/** The value of a valid JSON number in the requested representation. */
+/** Returns the value of a valid JSON number in the requested representation. */
 export function convertNumber(token: string, mode: NumberMode): unknown {
   const value = Number(token);
   if (mode === 'double' || (Number.isFinite(value) && (token.length < 16 || isLossless(value, token)))) return value;
@@ -39,7 +42,7 @@ export function convertNumber(token: string, mode: NumberMode): unknown {
   return /[.eE]/.test(token) ? value : BigInt(token);
 }
 
-/** Whether a double has all digits of the token it was read from. */
+/** Whether a double has all digits of its source token. */
 function isLossless(value: number, token: string): boolean {
   const written = String(value);
   return written === token || getSignificantDigits(written) === getSignificantDigits(token);

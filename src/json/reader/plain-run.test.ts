@@ -14,7 +14,7 @@ const GENEROUS: ReaderPolicy = {
   depth: 1000,
 };
 
-/** All fields of a reading. With a listener there are no runs: every token is read separately. */
+/** Returns all fields of a reading. A listener disables runs: every token is read separately. */
 function read(text: string, policy: ReaderPolicy, isListening: boolean): unknown {
   const ReaderClass = chooseReader(policy);
   const reader = new ReaderClass(policy, 7, isListening ? { changed: () => {}, finished: () => {} } : undefined);

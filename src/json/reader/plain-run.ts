@@ -2,13 +2,15 @@ import { RUN_DEPTH, RUN_WINDOW, MIN_RUN_LENGTH, SHORT_TEXT, MIN_PAUSE, MAX_PAUSE
 import { isContainer } from '../limits.js';
 import { PLAIN_CHARACTER, PLAIN_STRING, SCALAR } from './plain-token.js';
 
-/** A number that a double may not represent exactly. A match inside a string costs only time. */
+/** A number that a double might not represent exactly. A match inside a string costs only time. */
 const LONG_NUMBER = /[\d.]{15}|\de/i;
 const SPACE = '[ \\n\\r\\t]*';
-/** Items of a list with the commas between them, made of plain tokens. */
+/** List items made of plain tokens, with the commas between them. */
 const RUN = new RegExp(`${writePattern(true, RUN_DEPTH)}+`, 'y');
 
-/** The pattern of an item or member with its comma. It must match only text that the token reader accepts without repair. */
+/**
+ * The pattern for an item or member with its comma. It must match only what the token reader accepts without repair.
+ */
 function writePattern(isItem: boolean, depth: number): string {
   const bracket = isItem ? '\\]' : '}';
   const string = isItem ? `${PLAIN_STRING}(?=${SPACE}(?:]|,${SPACE}"))` : PLAIN_STRING;
@@ -18,15 +20,15 @@ function writePattern(isItem: boolean, depth: number): string {
   return `(?:${key}(?:${string}|${SCALAR}${containers})${SPACE}(?:,${SPACE}(?!${bracket})|(?=${bracket}${SPACE}[,}\\]])))`;
 }
 
-/** Items of a list that `JSON.parse` read together, and their length without the comma after the last one. */
+/** List items that `JSON.parse` read together, and their length without the trailing comma. */
 export interface PlainRun {
   readonly items: readonly unknown[];
   readonly length: number;
 }
 
 /**
- * The longest run that begins here; undefined if it is short or has a duplicate key or, with `keepsDigits`, if a double may
- * lose digits.
+ * Reads the longest run that starts here; undefined if it is short or has a duplicate key or, with `keepsDigits`, if a
+ * double might lose digits.
  */
 export function readPlainRun(text: string, at: number, keepsDigits = false): PlainRun | undefined {
   RUN.lastIndex = 0;
@@ -37,7 +39,7 @@ export function readPlainRun(text: string, at: number, keepsDigits = false): Pla
   if (keepsDigits && LONG_NUMBER.test(source)) return undefined;
   const items = JSON.parse(`[${source}]`) as unknown[];
   let members = 0;
-  // The count is too high if a string begins with a colon; the run is then read token by token.
+  // The count is too high if a string starts with a colon; the run is then read token by token.
   for (let colon = source.indexOf(':'); colon !== -1; colon = source.indexOf(':', colon + 1))
     if (source[colon - 1] === '"' && source[colon - 2] !== '\\') members++;
   return countKeys(items) === members ? { items, length: source.length } : undefined;

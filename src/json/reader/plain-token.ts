@@ -8,7 +8,7 @@ import { BARE_MEMBER, QUOTED_KEY, SPACE } from './judge-quote.js';
 export const PLAIN_CHARACTER = `[^"\\\\${CONTROL}]`;
 const PLAIN = `${PLAIN_CHARACTER}*`;
 const SINGLE = `'[^'\\\\${CONTROL}]+'`;
-/** A string in straight quotes that needs no repair and is not a path; the text after it must prove that it ended. */
+/** A string in straight quotes that needs no repair and is not a path; what follows must prove that it ended. */
 export const PLAIN_STRING = `"(?![A-Za-z]:\\\\)${PLAIN}(?:\\\\["\\\\/nrt]${PLAIN}){0,64}"`;
 const STRING = `(?:${PLAIN_STRING}|${SINGLE})`;
 /** A number or literal as JSON writes it, with a delimiter after it. */
@@ -27,7 +27,10 @@ export const PLAIN_TOKENS = {
   [State.ITEM]: new RegExp(writePlainPattern('\\]', `["']`), 'y'),
 } as const;
 
-/** The pattern of a scalar in a container with this closing bracket; `next` matches the beginning of the next member or item. */
+/**
+ * The pattern for a scalar in a container with this closing bracket; `next` matches the start of the next member or
+ * item.
+ */
 function writePlainPattern(bracket: string, next: string): string {
   return `${STRING}(?=,${SPACE}(?:${bracket}|${next})|${SPACE}${bracket}${SPACE}[,}\\]])|${SCALAR}`;
 }

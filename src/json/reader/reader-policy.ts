@@ -2,18 +2,18 @@ import type { Limits } from '../options.js';
 import type { NumberMode } from './number.js';
 import { REPAIR_KINDS, type RepairKind, type RepairSet } from '../repair.js';
 
-/** The rules of a reader for invalid JSON. */
+/** A reader's rules for invalid JSON. */
 export interface ReaderPolicy {
   /** The repairs it may make; if another one is needed, the reading ends with `SYNTAX`. */
   readonly repairs: RepairSet;
   /**
-   * Accepts any unquoted text as a string, and `null` for a missing value. Otherwise text that may be code or prose is
-   * refused, and a key without a value is left out.
+   * Accepts any unquoted text as a string, and `null` for a missing value. Otherwise anything that might be code or
+   * prose is refused, and a key without a value is dropped.
    */
   readonly generous: boolean;
   /** Only white space and comments may follow the value; otherwise the reading ends where the value does. */
   readonly rootMustEnd: boolean;
-  /** LaTeX commands are known to be written with single backslashes. */
+  /** LaTeX commands are known to have single backslashes. */
   readonly formulas?: boolean;
   readonly numbers: NumberMode;
   readonly depth: number;
@@ -27,7 +27,7 @@ export const repairSets = {
   allInProse: new Set<RepairKind>(REPAIR_KINDS.filter((kind) => kind !== 'unquoted_string')),
 } as const;
 
-/** Creates the policy used everywhere except in `repairJson`: nothing is added that is not in the text. */
+/** Creates the policy used everywhere except in `repairJson`: nothing is added that is not in the input. */
 export function createCautiousPolicy(
   { numbers, limits }: { readonly numbers: NumberMode; readonly limits: Required<Limits> },
   repairs: RepairSet,

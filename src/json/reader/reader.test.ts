@@ -7,7 +7,7 @@ import type { ReaderPolicy } from './reader-policy.js';
 import { type Reading, readValue, type ReadValue } from './reader.js';
 import { REPAIR_KINDS } from '../repair.js';
 
-/** Returns the fields of a reading that are compared, without those that always differ. */
+/** Returns the fields of a reading to compare, without those that always differ. */
 function readPieces(pieces: readonly string[], policy: ReaderPolicy): unknown {
   const ReaderClass = chooseReader(policy);
   const reader = new ReaderClass(policy);
@@ -22,7 +22,7 @@ function readWhole(text: string, policy: ReaderPolicy): unknown {
   return 'value' in reading ? { value: reading.value, repairs: reading.repairs } : { failure: reading.failure };
 }
 
-/** Texts that the reader refuses or completes, complete or truncated. */
+/** Inputs that the reader refuses or completes, both complete and truncated. */
 const refusedTexts = [
   '[...\n`None',
   '["x"\n+y]',
@@ -99,7 +99,7 @@ function getValue(reading: Reading): ReadValue {
   throw new Error(`${reading.failure.code}: ${reading.failure.message} (offset ${reading.failure.offset})`);
 }
 
-/** The text without its marks, and the positions of the marks. */
+/** Returns the input without its marks, and the positions of the marks. */
 function unmark(marked: string): { readonly text: string; readonly offsets: readonly number[] } {
   const pieces = marked.split('¦');
   let length = 0;

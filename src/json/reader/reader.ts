@@ -17,8 +17,8 @@ import type { Repair } from '../repair.js';
 import type { Warning } from '../result.js';
 
 /**
- * The tolerant reader: text in pieces of any size, one value out, every repair recorded. It keeps its own stack, reads
- * each character once (plus a bounded look ahead at quotes) and is the same for a whole text and for a stream.
+ * The tolerant reader: chunks of any size in, one value out, every repair recorded. It keeps its own stack, reads each
+ * character once (plus a bounded look-ahead at quotes) and works the same for a whole input and a stream.
  */
 export class Reader {
   readonly cursor: Source;
@@ -42,13 +42,13 @@ export class Reader {
     return this.structure.builder.root;
   }
 
-  /** Reads a chunk. Stops early when the value is finished and the text after it does not matter. */
+  /** Reads a chunk. Stops early when the value is finished and what follows does not matter. */
   push(chunk: string): void {
     this.cursor.append(chunk);
     this.#run();
   }
 
-  /** Ends the text: closes open containers if the policy allows it. */
+  /** Ends the input: closes open containers if the policy allows it. */
   end(): void {
     this.cursor.final = true;
     this.#run();
@@ -59,7 +59,7 @@ export class Reader {
     while (this.cursor.failure === undefined && this.#advance());
   }
 
-  /** Reads one token; returns false when more text is needed. */
+  /** Reads one token; returns false when more input is needed. */
   #advance(): boolean {
     if (this.token === Step.BARE) return this.readBare();
     if (this.token !== undefined) return this.#readString(this.token);
@@ -87,7 +87,7 @@ export class Reader {
     return true;
   }
 
-  /** The text ended inside a string: finds where it should have ended, or keeps what there is. */
+  /** The input ended inside a string: finds where the string should have ended, or keeps all of it. */
   protected endCutString(string: StringToken): boolean {
     const { role, builder } = this.structure;
     if (!string.endCut(role === State.KEY || role === State.ROOT ? -1 : builder.openDepth)) this.cursor.repairEnd();
@@ -139,7 +139,7 @@ export class Reader {
     }
     if (reading.cut === true) {
       cursor.repairEnd();
-      // At the root nothing else can follow, and only one literal begins like this.
+      // At the root nothing else can follow, and only one literal starts like this.
       if (structure.builder.openDepth > 0) return;
       if (!('value' in reading)) cursor.fail(start, 'TRUNCATED', CUT_OFF);
     } else if (reading.repair !== undefined) {
@@ -159,11 +159,11 @@ export interface ReadValue {
   readonly duplicates: readonly Warning[];
   /** Offset after the last character that was read. */
   readonly end: number;
-  /** A double represents every number exactly; otherwise that is not known. */
+  /** True if a double represents every number exactly; otherwise unknown. */
   readonly isExact?: boolean;
 }
 
-/** The reason why there is no value. */
+/** Why there is no value. */
 interface Refusal {
   readonly ok: false;
   readonly failure: ReadFailure;
@@ -172,7 +172,7 @@ interface Refusal {
   readonly end: number;
 }
 
-/** The result of reading a text: a value, a failure, or both if the text was cut off: the partial value. */
+/** The result of reading: a value, a failure, or a failure with the partial value if the input was cut off. */
 export type Reading = (ReadValue & { readonly ok: true }) | (ReadValue & Refusal) | Refusal;
 
 /** The reading of a value that needed no repair. */
@@ -185,7 +185,7 @@ export function createRefusal(code: ReadFailure['code'], message: string, offset
   return { ok: false, failure: { code, message, offset }, plausible: true, end };
 }
 
-/** Reads one value from `text`, whose first character is at `offset` of the whole text. */
+/** Reads one value from `text`, whose first character is at `offset` in the whole input. */
 export function readValue(text: string, offset: number, policy: ReaderPolicy, ReaderClass = Reader): Reading {
   const reader = new ReaderClass(policy, offset);
   reader.push(text);

@@ -1,27 +1,27 @@
 import { MAX_REPAIRS, LOOK_BEHIND, TEXT_BLOCK } from '../bounds.js';
 import { type Repair, createRepair, type RepairKind, type RepairSet } from '../repair.js';
 
-/** Why a text could not be read. */
+/** Why the input could not be read. */
 export interface ReadFailure {
   readonly code: 'SYNTAX' | 'TRUNCATED' | 'LIMIT_EXCEEDED';
   readonly message: string;
   readonly offset: number;
 }
 
-/** The message for a text that ends too early. */
+/** The message for input that ends too early. */
 export const CUT_OFF = 'The text is cut off';
 
 /**
- * The text being read: what has arrived and is not yet read, its offset in the whole text, and the repairs so far. Text
- * that was read is released when more arrives, except for the last few characters.
+ * The input being read: what has arrived but is still unread, its offset in the whole input, and the repairs so far.
+ * Consumed input is released when more arrives, except for the last few characters.
  */
 export class Source {
   text = '';
   /** Index of the next character to read in `text`. */
   at = 0;
-  /** Offset of `text[0]` in the entire text. */
+  /** Offset of `text[0]` in the whole input. */
   base: number;
-  /** No more text will come. */
+  /** No more input will arrive. */
   final = false;
   failure: ReadFailure | undefined;
   readonly repairs: { -readonly [Field in keyof Repair]: Repair[Field] }[] = [];
@@ -36,7 +36,7 @@ export class Source {
     this.formulas = formulas;
   }
 
-  /** Adds text at the end; text after {@link endHere} is ignored. */
+  /** Appends input; anything after {@link endHere} is ignored. */
   append(chunk: string): void {
     if (this.final) return;
     const dropped = Math.max(0, this.at - LOOK_BEHIND);
@@ -45,7 +45,7 @@ export class Source {
     this.at -= dropped;
   }
 
-  /** Ends the text here and ignores the rest. */
+  /** Ends the input here and ignores the rest. */
   endHere(): void {
     this.text = this.text.slice(0, this.at);
     this.final = true;
@@ -68,7 +68,8 @@ export class Source {
   }
 
   /**
-   * Records a repair at an index of the text, or fails if the policy forbids it. Adjacent repairs of one kind count as one.
+   * Records a repair at an index in `text`, or fails if the policy forbids it. Adjacent repairs of one kind count as
+   * one.
    */
   repair(kind: RepairKind, index = this.at, length = 1): void {
     const offset = this.base + index;
@@ -84,21 +85,23 @@ export class Source {
     this.#lastRepairEnd = offset + length;
   }
 
-  /** Records that the text was cut off. */
+  /** Records that the input was cut off. */
   repairEnd(): void {
     this.repair('truncated', this.text.length, 0);
   }
 
-  /** Ends the reading because of the text at this index. */
+  /** Stops reading because of an error at this index. */
   fail(index = this.at, code: ReadFailure['code'] = 'SYNTAX', message = 'Invalid JSON'): void {
     this.failure ??= { code, message, offset: this.base + index };
   }
 }
 
-/** A text that is built from small pieces. It takes little more memory than its size, and joined text is not copied again. */
+/**
+ * A string built from small chunks. It takes little more memory than its size, and joined chunks are not copied again.
+ */
 export class GrowingText {
   #joined = '';
-  /** The last pieces. Contains at least the last one, until `join` is called. */
+  /** The latest chunks: at least the last one, until `join` is called. */
   #tail = '';
 
   append(piece: string): void {
@@ -106,7 +109,7 @@ export class GrowingText {
     this.#tail += piece;
   }
 
-  /** Joins the pieces: reading a character makes V8 join them in memory and release them. */
+  /** Joins the chunks: reading a character makes V8 join them in memory and release them. */
   join(): void {
     if (this.#tail.charCodeAt(0) >= 0) this.#joined += this.#tail;
     this.#tail = '';
@@ -116,7 +119,9 @@ export class GrowingText {
     return this.#joined + this.#tail;
   }
 
-  /** The text without its last character. Only the tail is copied, so that asking after each piece takes linear time. */
+  /**
+   * The string without its last character. Only the tail is copied, so calling it after each chunk takes linear time.
+   */
   get withoutLast(): string {
     return this.#joined + this.#tail.slice(0, -1);
   }

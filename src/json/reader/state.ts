@@ -1,4 +1,4 @@
-// The states of the structure: which token is expected next. The first four are also the roles that a token can have.
+// Structure states: which token is expected next. The first four are also token roles.
 
 export const ROOT = 0;
 export const KEY = 1;

@@ -16,13 +16,13 @@ const ESCAPED_ESCAPE = /\\\\?(?=\\[^])/y;
 const NETWORK_PATH = /\\\\[\w.-]{1,256}(?:\\[\w$]|$)/y;
 /** A backslash before a letter that is not a JSON escape. */
 const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?![bfnrt]|u[\da-fA-F]{4})[A-Za-z]/;
-/** LaTeX commands that begin like a JSON escape. */
+/** LaTeX commands that start like a JSON escape. */
 export const LATEX_COMMAND =
   /\\(?:[bf][a-z]|n(?:abla|e[gq]?\b|ot(?:in)?\b|u\b)|r(?:ho|ight|angle|ceil|floor)|t(?:anh?|au|ext\w*|[fb]frac|frac|heta|ilde|imes|op?|riangle)\b)/;
 const COMMAND_HERE = new RegExp(LATEX_COMMAND, 'y');
 /** An unknown escape that is a LaTeX command, not a character class of a regular expression. */
 const COMMAND_NAME = /\\(?:[A-Za-z]{2}|\()/y;
-/** A path after a drive letter inside a sentence; in it `\n` is part of a name only before a small letter. */
+/** A path after a drive letter inside a sentence, where `\n` is part of a name only before a lowercase letter. */
 const PATH_IN_SENTENCE = /(?:\\[^\s\\"]{1,256}){1,64}/y;
 const DRIVE = /(?<![^\s"'`(=])[a-z]:$/i;
 /** The separator between a string without an end quote and the next quote, with the filler around it. */
@@ -37,39 +37,39 @@ const NEXT_TOKEN = {
   [State.ITEM]: /.[^",\n]{0,256}"\s{0,64}[,\]]/y,
 } as const;
 const NEXT_OPERAND = /.[^"\n]{0,256}"\s{0,64}(?:[,}\]]|$)/y;
-/** Brackets and a fence at the end of a text. */
+/** Brackets and a fence at the end of the input. */
 const TAIL = /\s*(?:[}\]][\s}\]]{0,256}(?:```\s*)?|\n```\s*)$/;
 const BARE_MEMBER_BEFORE = /,\s{1,9}[A-Za-z_]\w{0,30}:\s{0,9}$/;
 /** A closing quote without an opening one. `24" wide` is a measure, `the boys' house` a genitive. */
 const END_OF_WORD = /^(?:[\p{L}.!?)](?:[^'’][ "]|. ')|[\p{L}\p{N}.!?)][^'’][,:;.])/u;
 
-/** A quoted string being read. Keeps its position when the text runs out, even inside an escape. */
+/** A quoted string being read. Keeps its position when the input runs out, even inside an escape. */
 export class StringToken {
-  /** Offset of the opening quote in the entire text. */
+  /** Offset of the opening quote in the whole input. */
   readonly offset: number;
-  /** The end quote was missing, and this separator after the string was already passed. */
+  /** The end quote was missing, and this separator after the string was already consumed. */
   separator = '';
   unescapedSeen = false;
   /** Quotes that were judged content. */
   #innerQuotes = 0;
-  /** `"x" or "y"`, `"x", y"`: the string seems to have ended earlier, although the text after that is not valid. */
+  /** `"x" or "y"`, `"x", y"`: the string seems to have ended earlier, although what follows is not valid. */
   #endSeen = false;
   readonly #source: Source;
   readonly #style: QuoteStyle;
   readonly #escapedQuotes: boolean;
-  /** The number of quotes that end it: three for Python's long strings, two if all quotes are doubled. */
+  /** The number of quotes that end it: three for Python's triple-quoted strings, two if all quotes are doubled. */
   #closingQuotes = 1;
   #controlSeen = false;
   #escapeSeen = false;
-  /** The meaning of the string's backslashes, decided at the first one before a letter. */
+  /** The meaning of the string's backslashes, determined at the first one before a letter. */
   #backslashes: 'escapes' | 'formula' | 'path' | undefined;
   /** Where a path inside a sentence ends. */
   #pathEnd = 0;
   /** Inside `\begin{…}`, where two backslashes are a line break. */
   #inEnvironment = false;
-  /** Once an unescaped quote was found, brackets opened inside the string must be closed before it may end. */
+  /** After an unescaped quote, brackets opened inside the string must be closed before it can end. */
   #openBrackets = 0;
-  /** The decoded content so far. Only ever appended to: reading it would copy it again for every piece. */
+  /** The decoded content so far. Only appended to: reading it would copy it for every chunk. */
   #content = new GrowingText();
   #lastCode = 0;
 
@@ -105,7 +105,7 @@ export class StringToken {
     }
   }
 
-  /** The content without half of a surrogate pair at its end, to be shown before the string is finished. */
+  /** The content without half a surrogate pair at its end, shown before the string is finished. */
   get shown(): string {
     return (this.#lastCode & 0xfc00) === 0xd800 ? this.#content.withoutLast : this.decoded;
   }
@@ -114,16 +114,17 @@ export class StringToken {
     return this.#content.text;
   }
 
-  /** Whether its end is a guess, or it is a template literal with a placeholder, which is code. */
+  /** Whether its end was guessed, or it is code: a template literal with a placeholder. */
   get isDoubtful(): boolean {
-    // Two strings on two lines, the second one indented: Python joins them; they are not one string with a quotation.
+    // Two strings on two lines, the second indented: Python joins them; they are not one string with a quotation.
     if (this.unescapedSeen && /^(?:[^"]*\s)?"[^"]*$|"\s*\n[ \t]+"/.test(this.decoded)) return true;
     return this.#endSeen || (this.#style.closers.includes('`') && this.decoded.includes('${'));
   }
 
   /**
-   * Called when the text ends inside the string: brackets and a fence at the very end belong to the structure around it.
-   * Returns whether only the end quote is missing: a line break is followed by the brackets that close everything open.
+   * Called when the input ends inside the string: brackets and a fence at the very end belong to the surrounding
+   * structure. Returns whether only the end quote is missing: a line break is followed by the brackets that close
+   * everything open.
    */
   endCut(depth: number): boolean {
     const source = this.#source;
@@ -156,12 +157,12 @@ export class StringToken {
     }
     if (this.decoded === '' && (this.#style.closers === quote || quote === '`')) {
       if (!source.has(2)) return Step.WAIT;
-      // Three quotes in a row: a long string of Python.
+      // Three quotes in a row: a triple-quoted Python string.
       if (text[at + 1] === quote && text[at - 1] === quote) {
         source.repair('quote_style', at - 1, 3);
         this.#closingQuotes = 3;
         source.at += 2;
-        // After a fence, the name of the language.
+        // The language tag after a fence.
         if (quote === '`') source.at += Math.max(0, source.matchHere(/[\w+-]{0,32}\n/y));
         return Step.CONTINUE;
       }
@@ -219,7 +220,7 @@ export class StringToken {
       return Step.CONTINUE;
     const isOperand = member !== '' || separator === '+' || role === State.KEY || role === State.ROOT;
     const length = source.matchHere(isOperand ? NEXT_OPERAND : NEXT_TOKEN[role]);
-    // More text may arrive.
+    // More input might arrive.
     const isOpen = length === -1 ? text.length - at <= NEXT_TOKEN_WINDOW : at + length === text.length;
     if (isOpen && !source.final) return Step.WAIT;
     if (length === -1) return Step.CONTINUE;
@@ -238,9 +239,9 @@ export class StringToken {
     return Step.DONE;
   }
 
-  /** Removes text that was read after the end. */
+  /** Removes content that was read past the end. */
   #cut(length: number): void {
-    // A quote of the other kind was intended to end the string; lines of structure are not part of it.
+    // A quote of the other kind was meant to end the string; lines of structure are not part of it.
     const content = this.decoded
       .slice(0, -length)
       .trimEnd()
@@ -277,14 +278,14 @@ export class StringToken {
     const isLetter = /[a-z]/i.test(next);
     if (isLetter && source.allowed.has('invalid_escape') && !this.#judgeBackslashes()) return Step.WAIT;
     const isFormula = this.#escapeSeen || this.#backslashes === 'formula' || source.formulas;
-    // `\b` next to an escape that is not valid in JSON is a word boundary.
+    // `\b` next to an invalid JSON escape is a word boundary.
     const isBoundary = next === 'b' && (this.#escapeSeen || this.#backslashes === 'formula');
     const isCommand = isBoundary || (isFormula && source.matchHere(COMMAND_HERE) !== -1);
     if (isLetter && DRIVE.test(text.slice(Math.max(0, at - 3), at))) {
       const length = source.matchHere(PATH_IN_SENTENCE);
       if (!source.has(length + 1)) return Step.WAIT;
       const path = text.slice(at, at + length);
-      // If one backslash anywhere in the string is literal, those of the path are too.
+      // If any backslash in the string is literal, the path's backslashes are too.
       const hasLiteral = this.#backslashes === 'formula' || UNKNOWN_ESCAPE.test(path) || /\\[bf][a-z]/.test(path);
       if (this.#pathEnd > 0 || hasLiteral) this.#pathEnd = source.base + at + length;
     }
@@ -292,7 +293,7 @@ export class StringToken {
       this.#backslashes === 'path' ||
       (source.base + at < this.#pathEnd &&
         /^.(?![nrt][^a-z\d_])/.test(text.slice(at, at + 3)) &&
-        // A name with an extension is the last one of a path.
+        // A name with an extension is the last part of a path.
         !/\.\w{1,4}$/.test(text.slice(Math.max(0, at - 5), at)));
     if (isPath && next === 'u' && !source.has(7)) return Step.WAIT;
     const isLiteral = isCommand || (isLetter && isPath);
@@ -305,7 +306,7 @@ export class StringToken {
       source.repair('invalid_escape');
       this.#escapeSeen = true;
     }
-    // In a path `\x64` is the name of a folder, and so are `\u1234567` and the name after the drive.
+    // In a path, `\x64` is a folder name, and so are `\u1234567` and the name after the drive.
     if (escape !== '' && !(isPath && /:\\|^.\\(?:x|u\d{5})/.test(text.slice(at - 1, at + 7))))
       return this.#append(escape.length, String.fromCodePoint(Number(`0x${codes.join('')}`)));
     source.formulas ||= !isPath && source.matchHere(COMMAND_NAME) !== -1;
@@ -315,7 +316,10 @@ export class StringToken {
     return this.#append(2, isEscaped ? next : `\\${next}`);
   }
 
-  /** Decides whether the string is a path or a formula, in which backslashes are literal; returns false if more text is needed. */
+  /**
+   * Determines whether the string is a path or a formula, where backslashes are literal; returns false if more input is
+   * needed.
+   */
   #judgeBackslashes(): boolean {
     if (this.#backslashes !== undefined) return true;
     const source = this.#source;

@@ -14,17 +14,17 @@ const DOTS = /\.{3,}|…/y;
 
 /**
  * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` reads one
- * structural character and repairs missing or superfluous ones. Plain tokens are read here, as many as follow; others are
- * read elsewhere and passed in.
+ * structural character and repairs missing or superfluous ones. Consecutive plain tokens are read here; others are read
+ * elsewhere and passed in.
  */
 export class Structure implements StringSurroundings {
   readonly builder: ValueBuilder;
   readonly rootMustEnd: boolean;
-  /** There is evidence of JSON beyond the first bracket: a key with its colon, an item, a nested bracket. */
+  /** Evidence of JSON was found beyond the first bracket: a key with its colon, an item, a nested bracket. */
   plausible = false;
-  /** The role of the token that begins here. */
+  /** The role of the token that starts here. */
   role: State.Role = State.ROOT;
-  /** An end quote was missing: from there on, each string is read as unquoted text, up to the next delimiter. */
+  /** An end quote was missing: from here on, each string is read as unquoted text, up to the next delimiter. */
   rereads = false;
   doublesQuotes = false;
   /** The string is the argument of a function call. */
@@ -38,9 +38,9 @@ export class Structure implements StringSurroundings {
   readonly #filler: Filler;
   #commaOffset = 0;
   #keyWasBare = false;
-  /** The next string is joined to the last. */
+  /** The next string is appended to the last. */
   #concatenating = false;
-  /** An ellipsis and a comma were read: items before the next one are missing. */
+  /** An ellipsis and a comma were read: items before the next are missing. */
   #dotsSeen = false;
   /** Undefined with a listener, which is called for every part. */
   readonly #runs: RunFinder | undefined;
@@ -54,17 +54,17 @@ export class Structure implements StringSurroundings {
     this.#runs = listener === undefined ? new RunFinder() : undefined;
   }
 
-  /** The root value is finished; more may follow it only in `repairJson`, which accepts several roots. */
+  /** The root value is finished; more can follow only in `repairJson`, which accepts multiple roots. */
   get isComplete(): boolean {
     return this.state === State.END;
   }
 
-  /** A key was read, but not its value yet. */
+  /** A key was read, but not yet its value. */
   get awaitsValue(): boolean {
     return this.state === State.COLON || this.state === State.MEMBER;
   }
 
-  /** The token that is expected next, in the detail that `Filler` needs to find comments and fences. */
+  /** The token expected next, in the detail that `Filler` needs to recognize comments and fences. */
   get due(): State.Due {
     const state = this.state;
     if (state === State.ROOT || (state === State.FIRST && this.builder.openDepth === 1)) return state;
@@ -72,7 +72,7 @@ export class Structure implements StringSurroundings {
     return valueDue ? State.VALUE : State.OTHER;
   }
 
-  /** Processes structural characters up to a token, or to the end of the text so far. */
+  /** Processes structural characters up to a token, or to the end of the input so far. */
   run(): Exclude<Step.Structural, typeof Step.CONTINUE> {
     while (this.cursor.failure === undefined) {
       const step = this.#step();
@@ -112,14 +112,14 @@ export class Structure implements StringSurroundings {
     this.endValue();
   }
 
-  /** The separator after the token placed last was read along with it. */
+  /** The separator after the last placed token was read along with it. */
   passSeparator(separator: string): void {
     if (separator === '+') this.#concatenate();
     else if (separator === ':') this.state = State.MEMBER;
     else this.state = this.builder.inArray ? State.ITEM : State.KEY;
   }
 
-  /** Ends the text: closes what is open if the policy allows it. */
+  /** Ends the input: closes open containers if the policy allows it. */
   finish(): void {
     if (this.isComplete) return;
     if (this.state === State.ROOT) this.refuse();
@@ -129,13 +129,13 @@ export class Structure implements StringSurroundings {
     this.state = State.END;
   }
 
-  /** Invalid JSON that the reader must not repair. */
+  /** Fails on invalid JSON that the reader must not repair. */
   protected refuse(): Step.Structural {
     this.cursor.fail();
     return Step.WAIT;
   }
 
-  /** The role of a value where one is expected. */
+  /** The role of a value at this position. */
   get #valueRole(): Exclude<State.Role, typeof State.KEY> {
     return this.builder.openDepth === 0 ? State.ROOT : this.builder.inArray ? State.ITEM : State.MEMBER;
   }
@@ -157,7 +157,7 @@ export class Structure implements StringSurroundings {
     return this.advance();
   }
 
-  /** Reads plain tokens with the commas and brackets between them, as many as follow. Returns whether there was one. */
+  /** Reads consecutive plain tokens with the commas and brackets between them. Returns whether any was found. */
   #readPlainTokens(): boolean {
     const { cursor } = this;
     const { text, at: start } = cursor;
@@ -187,7 +187,7 @@ export class Structure implements StringSurroundings {
     return cursor.at > start;
   }
 
-  /** Places a plain token of this length; false if it is a key alone, or its repair is not allowed. */
+  /** Places a plain token of this length; false if it is a lone key, or its repair is not allowed. */
   #placePlainToken(length: number): boolean {
     const { cursor, builder } = this;
     const { text, base } = cursor;
@@ -206,7 +206,7 @@ export class Structure implements StringSurroundings {
     if (at < end && char === "'") cursor.repair('quote_style', at);
     if (cursor.failure !== undefined) return false;
     this.plausible = true;
-    // A key alone. `goTo` always returns `CONTINUE`, so this returns false.
+    // A lone key. `goTo` always returns `CONTINUE`, so this returns false.
     if (at === end) return this.goTo(State.MEMBER) !== Step.CONTINUE;
     builder.place(readPlainValue(text.slice(at, end), this.#policy.numbers));
     this.endValue();
@@ -220,7 +220,7 @@ export class Structure implements StringSurroundings {
     return (this.state = this.builder.inArray ? State.ITEM : State.KEY);
   }
 
-  /** Reads the items that begin here in one step, if there are enough of them without anything to repair. */
+  /** Reads the items that start here in one step, if enough of them need no repair. */
   #readRun(): boolean {
     const { builder, cursor } = this;
     const { numbers, depth } = this.#policy;
@@ -234,7 +234,7 @@ export class Structure implements StringSurroundings {
     return true;
   }
 
-  /** A token that is not plain begins here. */
+  /** Handles the start of a token that is not plain. */
   #stepToken(char: string): Step.Structural {
     const { cursor } = this;
     if ((char === '\\' && !cursor.has(2)) || (char === '.' && !cursor.has(3))) return Step.WAIT;
@@ -260,7 +260,7 @@ export class Structure implements StringSurroundings {
     return this.advance(State.MEMBER);
   }
 
-  /** Processes a character after a value: in a container, or after the root, where nothing else should follow. */
+  /** Processes a character after a value: in a container, or after the root, where nothing should follow. */
   protected stepAfter(char: string): Step.Structural {
     const next = this.builder.inArray ? State.ITEM : State.KEY;
     if (char === '+') return this.#stepConcatenation();
@@ -285,7 +285,7 @@ export class Structure implements StringSurroundings {
     return this.startNextRoot();
   }
 
-  /** Something follows the root that is not a superfluous bracket or comma. */
+  /** Handles anything after the root that is not a superfluous bracket or comma. */
   protected startNextRoot(): Step.Structural {
     return this.refuse();
   }
@@ -329,18 +329,18 @@ export class Structure implements StringSurroundings {
     return Step.CONTINUE;
   }
 
-  /** A key without a value is left out. */
+  /** Drops a key without a value. */
   protected skipValue(): Step.Structural {
     this.cursor.repair('missing_value');
     return this.goTo(State.AFTER);
   }
 
-  /** The length of the ellipsis that begins with this character; -1 if there is none. */
+  /** The length of the ellipsis that starts with this character, or -1. */
   #dots(char: string): number {
     return char === '.' || char === '…' ? this.cursor.matchHere(DOTS) : -1;
   }
 
-  /** An ellipsis may replace items or members. The root is never replaced; a key's value only if generous. */
+  /** An ellipsis can replace items or members, but never the root, and a key's value only if generous. */
   #readEllipsis(length: number): Step.Structural {
     const { cursor } = this;
     if (cursor.at + length === cursor.text.length && !cursor.final) return Step.WAIT;
@@ -350,7 +350,7 @@ export class Structure implements StringSurroundings {
     return this.state === State.MEMBER ? this.skipValue() : this.goTo(State.DOTS);
   }
 
-  /** Refuses an ellipsis that is an operator (text follows it) or replaces the answer (alone between brackets). */
+  /** Refuses an ellipsis that is an operator (something follows it) or replaces the answer (alone between brackets). */
   #stepDots(char: string): Step.Structural {
     const closes = isClosing(char);
     const alone = closes && this.builder.last === undefined && !this.#policy.generous;

@@ -2,13 +2,13 @@ import { MAX_DUPLICATES } from '../bounds.js';
 import type { Path } from '../repair.js';
 import type { Warning } from '../result.js';
 
-/** The location of a value, as a link to the container around it: a path is only built on request. */
+/** A value's location, as a link to its container: a path is only built on request. */
 export interface ValueLocation {
   readonly container: Frame | undefined;
   readonly step: string | number;
 }
 
-/** Notified about the value while it grows; used by streams. */
+/** Notified as the value grows; used by streams. */
 export interface ValueListener {
   /** The value at this location appeared or grew. */
   changed(location: ValueLocation): void;
@@ -16,16 +16,16 @@ export interface ValueListener {
   finished(location: ValueLocation, value: unknown): void;
 }
 
-/** An open container, which has a location itself. */
+/** An open container, which itself has a location. */
 interface Frame extends ValueLocation {
   readonly contents: unknown[] | Record<string, unknown>;
   readonly isList: boolean;
-  /** Open containers from the root to this one. */
+  /** Number of open containers from the root to this one. */
   readonly openDepth: number;
-  /** Whether a container around it is of the other kind. */
+  /** Whether an enclosing container is of the other kind. */
   readonly otherAbove: boolean;
   key: string;
-  /** The value placed last is unfinished: the next one replaces it. */
+  /** The last value placed is unfinished: the next one replaces it. */
   shown: boolean;
 }
 
@@ -38,7 +38,10 @@ function createFrame(
   return { container, step, contents, isList: Array.isArray(contents), openDepth, otherAbove, key: '', shown: false };
 }
 
-/** An empty list with capacity for a few items: most lists are short, and V8 would otherwise allocate room for seventeen with the first item. */
+/**
+ * Creates an empty list with capacity for a few items: most lists are short, and V8 would otherwise allocate room for
+ * seventeen with the first item.
+ */
 function createEmptyList(): unknown[] {
   const list: unknown[] = [0, 0, 0];
   while (list.pop() === 0) continue;
@@ -60,14 +63,11 @@ export function buildPath(location: ValueLocation): Path {
   return path;
 }
 
-/**
- * Builds a value while it is read. Open containers grow in place; a container that was closed is never
- * touched again.
- */
+/** Builds a value while it is being read. Open containers grow in place; a closed container is never touched again. */
 export class ValueBuilder {
   readonly duplicates: Warning[] = [];
   readonly #listener: ValueListener | undefined;
-  /** A container around the root, which then needs no special case. */
+  /** A container around the root, so the root needs no special case. */
   readonly #outside = createFrame([], ROOT, 0, false);
   #top = this.#outside;
 
@@ -87,12 +87,12 @@ export class ValueBuilder {
     return this.#top.isList;
   }
 
-  /** A container of the other kind is open around the innermost one. */
+  /** Whether a container of the other kind is open around the innermost one. */
   get otherAbove(): boolean {
     return this.#top.otherAbove;
   }
 
-  /** Opens a container; `contents`: its contents so far. */
+  /** Opens a container with these initial `contents`. */
   open(isArray: boolean, contents: Frame['contents'] = isArray ? createEmptyList() : {}): void {
     const { openDepth, isList: inList, otherAbove } = this.#top;
     this.#put(contents);
@@ -142,19 +142,19 @@ export class ValueBuilder {
     this.#listener?.changed(this.#locate());
   }
 
-  /** Removes the item placed last in the innermost list. */
+  /** Removes the last item placed in the innermost list. */
   removeLast(): void {
     if (Array.isArray(this.#top.contents)) this.#top.contents.pop();
   }
 
-  /** The value placed last in the innermost container; undefined if there is none. */
+  /** The last value placed in the innermost container, or undefined. */
   get last(): unknown {
     const { contents, key } = this.#top;
     if (Array.isArray(contents)) return contents.at(-1);
     return Object.hasOwn(contents, key) ? contents[key] : undefined;
   }
 
-  /** Makes the next value replace the one placed last. */
+  /** Makes the next value replace the last one placed. */
   reopenLast(): void {
     this.#top.shown = true;
   }
@@ -174,7 +174,7 @@ export class ValueBuilder {
     }
   }
 
-  /** The location of the value placed last. */
+  /** The location of the last value placed. */
   #locate(): ValueLocation {
     const { contents, key } = this.#top;
     return { container: this.#top, step: Array.isArray(contents) ? contents.length - 1 : key };

@@ -6,7 +6,7 @@ import { parse } from '../parse.js';
 import type { Path } from '../repair.js';
 import { createJsonStream, type DeepPartial, type JsonStreamOptions } from './json-stream.js';
 
-/** Pushes the pieces and returns a copy of the value after each. */
+/** Pushes the chunks and returns a copy of the value after each. */
 function pushAll(pieces: readonly string[], options: JsonStreamOptions = {}): unknown[] {
   const stream = createJsonStream(undefined, options);
   return pieces.map((piece) => structuredClone(stream.push(piece).value));
@@ -144,7 +144,7 @@ describe('createJsonStream', () => {
   it('does not store text beyond the byte limit', () => {
     const stream = createJsonStream(undefined, { limits: { bytes: 10 } });
     const chunk = 'x'.repeat(2 ** 24);
-    // All chunks together are longer than the longest string of V8.
+    // All chunks together exceed V8's maximum string length.
     for (let count = 0; count < 40; count++) stream.push(chunk);
     const result = stream.end();
     expect(!result.ok && result.status === 'failed' && result.error.code).toBe('LIMIT_EXCEEDED');

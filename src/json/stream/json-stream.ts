@@ -16,11 +16,11 @@ export interface JsonStreamOptions extends ParseOptions {
   readonly partial?: PartialOptions;
   /** Ignore text after the first complete value. Default false. */
   readonly stopWhenComplete?: boolean;
-  /** Check finished parts immediately; needs a schema from `sluice/json-schema`. Default false. */
+  /** Check finished parts immediately; requires a schema from `sluice/json-schema`. Default false. */
   readonly validatePartial?: boolean;
 }
 
-/** The value so far. It grows in place: use `copy()` to keep a state of it. */
+/** The value so far. It grows in place: use `copy()` to preserve a state. */
 export interface JsonSnapshot<T, Input = T> {
   readonly value: DeepPartial<Input> | undefined;
   /** The paths where something appeared or grew with the last push; `[]` alone if the root was replaced. */
@@ -31,21 +31,20 @@ export interface JsonSnapshot<T, Input = T> {
   readonly result?: ParseResult<T>;
 }
 
-/** A growing value read from a stream of text. It is not validated yet, so it has the schema's input type. */
+/** A growing value read from a text stream. It is not validated yet, so it has the schema's input type. */
 export interface JsonStream<T, Input = T> {
-  /** Reads the next piece of text, split anywhere, or the next event of a model's stream; returns the value so far. */
+  /** Reads the next chunk of text, split anywhere, or the next event of a model's stream; returns the value so far. */
   push(chunk: ModelChunk): JsonSnapshot<T, Input>;
-  /** Ends the text; returns the same result as `parse` of the entire text. */
+  /** Ends the input; returns the same result as `parse` for the whole input. */
   end(): ParseResult<T>;
-  /** Calls `listener` with every finished value whose path matches: `items.*` for the items of `items`. */
+  /** Calls `listener` with every finished value whose path matches, such as `items.*` for the items of `items`. */
   on(pattern: string, listener: (value: unknown, path: Path) => void): void;
   /** A copy of the value so far that later pushes do not change. */
   copy(): DeepPartial<Input> | undefined;
 }
 
 /**
- * Reads JSON while a model is still writing it. Thinking, tags, fences and prose are skipped; each character is read
- * once; `end` returns what `parse` returns for the entire text.
+ * Reads JSON while a model is still writing it. Thinking, tags, fences and prose are skipped; each character is read once; `end` returns what `parse` returns for the whole input.
  *
  * @example
  * const stream = createJsonStream(z.object({ items: z.array(z.string()) }))
@@ -90,7 +89,7 @@ export function createJsonStream<T, Input>(
     },
   });
 
-  /** Beyond the byte limit text is neither read nor stored; `end` then reports the limit. */
+  /** Input beyond the byte limit is neither read nor stored; `end` then reports the limit. */
   const consume = (text: string): void => {
     if (result !== undefined || (stopWhenComplete && follower.complete)) return;
     if (remaining >= 0) transcript.append(text);
@@ -127,7 +126,7 @@ export function createJsonStream<T, Input>(
   };
 }
 
-/** A snapshot that builds its paths on request: most callers only use the value. A class, for speed. */
+/** A snapshot that builds its paths on demand: most callers only use the value. A class for speed. */
 class LocatedSnapshot<T, Input> implements JsonSnapshot<T, Input> {
   readonly value: DeepPartial<Input> | undefined;
   readonly complete: boolean;
@@ -164,7 +163,10 @@ function compilePattern(pattern: string): PathPattern {
   };
 }
 
-/** A value that may still be growing: every member may be missing, every list may be shorter. Branded scalars stay unchanged. */
+/**
+ * A value that might still be growing: any member can be missing, any list can be shorter. Branded scalars stay
+ * unchanged.
+ */
 export type DeepPartial<T> = T extends string | number | boolean | bigint | null | undefined
   ? T
   : T extends readonly unknown[]

@@ -4,15 +4,15 @@ import { SluiceError } from '../../base/index.js';
 export type ModelChunk = string | Uint8Array | object;
 
 /**
- * Returns the text of a chunk; empty for chunks without text (reasoning, tool calls, usage). Supports OpenAI's chat completions
- * (the first choice) and responses, Anthropic's messages, and `fullStream` of the AI SDK. A failure reported by the stream is
- * thrown, so that a partial answer is not used as a complete one.
+ * Returns the text of a chunk; empty for chunks without text (reasoning, tool calls, usage). Supports OpenAI's chat
+ * completions (the first choice) and responses, Anthropic's messages, and `fullStream` of the AI SDK. A failure
+ * reported by the stream is thrown, so a partial answer is not mistaken for a complete one.
  */
 export function readChunkText(chunk: ModelChunk): string | Uint8Array {
   if (typeof chunk === 'string' || chunk instanceof Uint8Array) return chunk;
   const { type, choices, delta, text, error, response } = chunk as Readonly<Record<string, unknown>>;
   if (Array.isArray(choices)) {
-    // With `n` above 1 the answers are interleaved; only the first one is read.
+    // With `n` above 1 the answers are interleaved; only the first is read.
     const choice = (choices as { index?: number; delta?: { content?: unknown } }[]).find(
       ({ index = 0 }) => index === 0,
     );

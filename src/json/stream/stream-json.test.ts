@@ -80,7 +80,7 @@ describe('streamJson', () => {
 });
 
 describe('createJsonTransform', () => {
-  /** Runs these texts through the transform and returns its output. */
+  /** Pipes these chunks through the transform and returns its output. */
   async function read(
     texts: readonly string[],
     ...[given, options]: Parameters<typeof createJsonTransform<Items>>

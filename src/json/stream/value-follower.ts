@@ -7,44 +7,44 @@ import { readBareText } from '../reader/bare-token.js';
 import { Reader } from '../reader/reader.js';
 import { ROOT, type ValueListener } from '../reader/value-builder.js';
 
-/** Finds every landmark and every bracket a value may begin with. */
+/** Matches every landmark and every bracket that can start a value. */
 const LANDMARKS_AND_BRACKETS = /* @__PURE__ */ new RegExp(`${LANDMARK}|[[{]`, 'gi');
-/** The beginning of a landmark whose rest has not arrived. */
+/** The start of a landmark whose rest has not arrived. */
 const CUT_LANDMARK = /<(?:[^<>]{0,125}|\|channel\|>[^{["]{0,120})$/i;
 const SCALAR_START = /^[\s\uFEFF]*["\d\-tfn]/;
 
-/** The unfinished values that appear in a snapshot. */
+/** Which unfinished values appear in a snapshot. */
 export interface PartialOptions {
   /** Include an incomplete string. Default true. */
   readonly strings?: boolean;
-  /** Include an incomplete number, if it is a number already: `12` may become `125`. Default false. */
+  /** Include an incomplete number if it already is a number: `12` might become `125`. Default false. */
   readonly numbers?: boolean;
   /** Include an incomplete literal. Default false. */
   readonly literals?: boolean;
-  /** Include a key before its value has begun, with `null`. Default false. */
+  /** Include a key before its value has started, with `null`. Default false. */
   readonly keys?: boolean;
 }
 
 /**
- * Follows the value in a streaming text: skips everything else, reads the value while it arrives, and starts over
- * when a later tag, channel or line of NDJSON supersedes it.
+ * Follows the value in streamed text: skips everything else, reads the value while it arrives, and starts over when a
+ * later tag, channel or NDJSON line supersedes it.
  */
 export class ValueFollower {
   /** Reads the value while it is unfinished. */
   reader: Reader | undefined;
-  /** The root is finished; a later one may still supersede it. */
+  /** The root is finished; a later root can still supersede it. */
   complete = false;
   readonly #policy: ReaderPolicy;
   readonly #listener: ValueListener;
   readonly #tracker = new LandmarkTracker();
-  /** Text not passed to a reader, searched up to `#at`. */
+  /** Input not passed to a reader, searched up to `#at`. */
   #text = '';
   #at = 0;
   #atBeginning = true;
-  /** The input of the reader, kept while it may have to be scanned again. */
+  /** The reader's input, kept while it might have to be rescanned. */
   #undecided: string | undefined;
   #root: unknown;
-  /** The root began a line outside a tag: a further line supersedes it. */
+  /** The root started a line outside a tag: a later line supersedes it. */
   #isLine = false;
 
   constructor(policy: ReaderPolicy, listener: ValueListener) {
@@ -60,7 +60,7 @@ export class ValueFollower {
     if (this.reader !== undefined) {
       this.#feed(this.reader, chunk);
     } else {
-      // One character before the position is kept, to detect whether a line begins there.
+      // One character before the position is kept, to detect whether a line starts there.
       const dropped = Math.max(0, this.#at - 1);
       this.#text = this.#text.slice(dropped) + chunk;
       this.#at -= dropped;
@@ -68,7 +68,7 @@ export class ValueFollower {
     this.#search();
   }
 
-  /** Searches until a value begins or the text ends. */
+  /** Searches until a value starts or the input ends. */
   #search(): void {
     while (this.reader === undefined) {
       const scalar = this.#atBeginning ? SCALAR_START.exec(this.#text) : null;
@@ -90,7 +90,7 @@ export class ValueFollower {
     }
   }
 
-  /** Starts a value. A further line of NDJSON supersedes the root; a further object in prose does not. */
+  /** Starts a value. A later NDJSON line supersedes the root; a later object in prose does not. */
   #startValue(at: number): void {
     const beginsLine = at === 0 || this.#text[at - 1] === '\n';
     if (this.#root !== undefined && !(this.#isLine && beginsLine)) return;
@@ -134,7 +134,7 @@ export class ValueFollower {
   }
 }
 
-/** Adds the unfinished part of a reader's value to it, as far as `options` request it. */
+/** Adds the unfinished part of a reader's value to it, as requested by `options`. */
 export function showUnfinished({ token, cursor, structure, policy }: Reader, options: PartialOptions): void {
   const { builder, role, awaitsValue } = structure;
   if (token === undefined) {
