@@ -16,7 +16,7 @@ export const SLOW_FILES = [
   'test/test-command.test.ts',
   'src/store/postgres/postgres.test.ts',
   'src/store/sqlite/sqlite.test.ts',
-  'src/json/hostile.test.ts',
+  'src/json/adversarial-inputs.test.ts',
 ];
 
 /** Sorts like the runner, but by project and with slow files first. */

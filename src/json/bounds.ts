@@ -9,9 +9,9 @@ export const MAX_CONTENT_DEPTH = 8;
 /** Maximum nesting depth of envelopes. */
 export const MAX_ENVELOPE_DEPTH = 6;
 /** Cost of trying one bracket, expressed in characters read. */
-export const COST_OF_TRY = 16;
+export const TRY_COST = 16;
 /** Number of further candidates examined after a match, to detect ambiguity. */
-export const MAX_RIVALS = 32;
+export const MAX_ALTERNATIVES = 32;
 /** Depth to which a value is searched for inexact numbers. */
 export const MAX_SEARCH_DEPTH = 4000;
 /** Maximum number of repairs listed; the rest are only counted. */
@@ -19,7 +19,7 @@ export const MAX_REPAIRS = 1000;
 /** Number of consumed characters kept for look-behind. */
 export const LOOK_BEHIND = 64;
 /** Chunks are joined at this length: many small strings take more memory than one long one. */
-export const TEXT_BLOCK = 16_384;
+export const JOIN_LENGTH = 16_384;
 /** Maximum number of duplicate keys reported. */
 export const MAX_DUPLICATES = 100;
 /** Number of characters examined to determine what a string's backslashes mean. */
@@ -43,9 +43,9 @@ export const RUN_WINDOW = 16_384;
 /** Shorter runs are read just as fast token by token. */
 export const MIN_RUN_LENGTH = 512;
 /** Number of characters read before the first search for a run, and after a failed search, doubled each time. */
-export const SHORT_TEXT = 1024;
-export const MIN_PAUSE = 16;
-export const MAX_PAUSE = 8192;
+export const MIN_RUN_OFFSET = 1024;
+export const MIN_SEARCH_GAP = 16;
+export const MAX_SEARCH_GAP = 8192;
 /** Text that might turn out not to be a value is kept up to this length for rescanning. */
 export const MAX_UNDECIDED_LENGTH = 4096;
 /** Length of an error message in a retry prompt: enough to correct the answer. */

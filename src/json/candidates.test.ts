@@ -20,7 +20,7 @@ describe('findCandidates in running text', () => {
   });
 
   test.each(['an empty {} here', 'a[0] and f()[1]', 'as known [1]', 'see [2, 3].'])(
-    'rejects values that are part of a sentence if there is no schema: %s',
+    'rejects values that are part of a sentence if no schema is given: %s',
     (text) => {
       expect(listProseCandidates(text)).not.toEqual([]);
       expect(listProseCandidates(text, { hasSchema: false })).toEqual([]);
@@ -36,7 +36,7 @@ describe('findCandidates in running text', () => {
     expect(listProseCandidates(text, { hasSchema: false })).toEqual([value]);
   });
 
-  test('does not search inside a value that was read', () => {
+  test('does not search inside a value it has read', () => {
     expect(listProseCandidates('x {"a": {"b": 1}} y')).toEqual(['{"a": {"b": 1}}']);
   });
 
@@ -51,7 +51,7 @@ describe('findCandidates in running text', () => {
     ]);
   });
 
-  test('extends a truncated value to the end of the text', () => {
+  test('extends a truncated value to the end of the input', () => {
     expect(listProseCandidates('x {"a": [1, {"b": 2}')).toEqual(['{"a": [1, {"b": 2}']);
   });
 
@@ -63,9 +63,12 @@ describe('findCandidates in running text', () => {
     expect(listProseCandidates('{"a": 1} {"b": 2} {"c": 3}', { max: 2 })).toEqual(['{"a": 1}', '{"b": 2}']);
   });
 
-  test.each(['{', '[', '{x} ', '[x] ', '{"a":', '{"a": f(1) ', '{ "'])('ends for a long repetition of %j', (piece) => {
-    expect(listProseCandidates(piece.repeat(50_000)).length).toBeLessThanOrEqual(100);
-  });
+  test.each(['{', '[', '{x} ', '[x] ', '{"a":', '{"a": f(1) ', '{ "'])(
+    'terminates for a long repetition of %j',
+    (piece) => {
+      expect(listProseCandidates(piece.repeat(50_000)).length).toBeLessThanOrEqual(100);
+    },
+  );
 
   test('finds an object after a megabyte of noise', () => {
     const noise = 'if (a[i] < 10) { return "x"; } // {note}\n'.repeat(25_000);

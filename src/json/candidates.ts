@@ -1,4 +1,4 @@
-import { MAX_ENVELOPE_DEPTH, COST_OF_TRY } from './bounds.js';
+import { MAX_ENVELOPE_DEPTH, TRY_COST } from './bounds.js';
 import { listEnvelopeContents } from './find/envelope.js';
 import { createSpan, findFencedSpans, findLastTag, findMarkedSpans, findProseSpans, type Span } from './find/spans.js';
 import { blankThinking, findGenericSpans, findUnifiedSpans } from './find/strict-spans.js';
@@ -67,8 +67,8 @@ export function* findCandidates(
       return;
     case 'unified': {
       yield* readSpans(text, [createSpan('whole', 0, text.length, true)], settings);
-      const visible = blankThinking(text);
-      yield* readSpans(visible, findUnifiedSpans(visible), settings);
+      const visibleText = blankThinking(text);
+      yield* readSpans(visibleText, findUnifiedSpans(visibleText), settings);
     }
   }
 }
@@ -93,10 +93,10 @@ function* findAnywhere(
   settings: SearchSettings,
   inEnvelopes: () => Iterable<FoundCandidate> = () => [],
 ): Generator<FoundCandidate> {
-  const valid = readStrict(text, 0, settings);
-  if (valid !== undefined) {
+  const strictReading = readStrict(text, 0, settings);
+  if (strictReading !== undefined) {
     // Anything that looks like thinking, tags or fences is inside its strings.
-    yield createCandidate(createSpan('whole', 0, text.length, true), () => valid);
+    yield createCandidate(createSpan('whole', 0, text.length, true), () => strictReading);
     return;
   }
   const survey = surveyText(text);
@@ -113,12 +113,12 @@ function* findAnywhere(
 function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettings): Generator<FoundCandidate> {
   const maxCandidates = settings.limits.candidates;
   const budget = 4 * text.length + 65_536;
-  const fenced = new Map<number, Reading>();
+  const fencedReadings = new Map<number, Reading>();
   let remaining = budget;
   for (const candidate of readSpans(text, findFencedSpans(text, regions), settings)) {
     if (remaining < 0) break;
     const reading = candidate.read();
-    fenced.set(candidate.start, reading);
+    fencedReadings.set(candidate.start, reading);
     remaining -= reading.end - candidate.start;
     yield candidate;
   }
@@ -128,7 +128,7 @@ function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettin
   remaining = budget;
   for (let step = spans.next(-1); step.done !== true && objects.length < maxCandidates && remaining > 0;) {
     const { start } = step.value;
-    const earlier = fenced.get(start);
+    const earlier = fencedReadings.get(start);
     const { reading, next, seen, span } = readProse(text, step.value, settings, earlier);
     // Counted separately: any number of `[INFO]` and `[1]` must not hide the one object.
     const found = text[start] === '[' ? arrays : objects;
@@ -137,7 +137,7 @@ function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettin
       const isFinal = reading.ok ? reading.repairs.length === 0 : 'value' in reading;
       found.push(createCandidate(span, () => (isFinal ? reading : readSpan(text, span, settings))));
     }
-    remaining -= seen - start + COST_OF_TRY;
+    remaining -= seen - start + TRY_COST;
     step = spans.next(next);
   }
   yield* objects;

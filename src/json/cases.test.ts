@@ -7,7 +7,7 @@ import { refusedCases, syntaxCases, titled, validCases } from './fixtures/readin
 import { createSchema, withFields } from './fixtures/schemas.js';
 import { parse } from './index.js';
 
-const withAnything = createSchema((value): value is unknown => value !== undefined);
+const withAnyValue = createSchema((value): value is unknown => value !== undefined);
 
 describe.each([
   ['thinking', thinkingCases],
@@ -20,15 +20,15 @@ describe.each([
   });
 });
 
-describe('syntax errors, anywhere in the text', () => {
-  const enclosed = syntaxCases.filter(({ text }) => /^[{[]/.test(text));
+describe('syntax errors, anywhere in the input', () => {
+  const containers = syntaxCases.filter(({ text }) => /^[{[]/.test(text));
 
-  test.each(titled(enclosed))('in a tag: %s', (_title, { text, value }) => {
+  test.each(titled(containers))('in a tag: %s', (_title, { text, value }) => {
     expect(expectSuccess(parse(`Sure! <json>${text}</json> Bye.`)).value).toStrictEqual(value);
   });
 
-  test.each(titled(enclosed))('in a fence: %s', (_title, { text, value }) => {
-    expect(expectSuccess(parse(`Sure!\n\`\`\`json\n${text}\n\`\`\`\nBye.`, withAnything)).value).toStrictEqual(value);
+  test.each(titled(containers))('in a fence: %s', (_title, { text, value }) => {
+    expect(expectSuccess(parse(`Sure!\n\`\`\`json\n${text}\n\`\`\`\nBye.`, withAnyValue)).value).toStrictEqual(value);
   });
 });
 
@@ -47,7 +47,7 @@ describe('valid JSON is never altered', () => {
   });
 });
 
-describe('a text that could be read in several ways is refused', () => {
+describe('ambiguous input is refused', () => {
   test.each(titled(refusedCases))('%s', (_title, { text }) => {
     expect(['NO_JSON', 'SYNTAX', 'TRUNCATED']).toContain(expectError(parse(text)).code);
   });
@@ -58,7 +58,7 @@ describe('a text that could be read in several ways is refused', () => {
         /^(?:prose|one word|a refusal|a question|a Markdown|a checkbox|a date|a citation|a footnote)/.test(title),
       ),
     ),
-  )('nothing like JSON is NO_JSON: %s', (_title, { text }) => {
+  )('input unlike JSON fails with NO_JSON: %s', (_title, { text }) => {
     expect(expectError(parse(text)).code).toBe('NO_JSON');
   });
 });

@@ -8,7 +8,7 @@ const GOOD = '{"line": 3}';
 const PROMPT = 'Which line?';
 
 /** Returns the prompt of the second call, given the answer to the first. */
-async function askAgain(
+async function getRetryPrompt(
   answer: string,
   options: Partial<GenerateOptions<unknown>> = {},
   schema = Line,
@@ -22,15 +22,15 @@ async function askAgain(
   return asked[1] ?? '';
 }
 
-describe('the prompt of a retry', () => {
+describe('the retry prompt', () => {
   test('requests tags if the profile requires them', async () => {
-    expect(await askAgain('no tag', { profile: 'tagged' })).toContain(
+    expect(await getRetryPrompt('no tag', { profile: 'tagged' })).toContain(
       'the JSON object only, between <json> and </json>,',
     );
-    expect(await askAgain('no tag', { profile: 'tagged', retryPrompt: 'zh' })).toContain(
+    expect(await getRetryPrompt('no tag', { profile: 'tagged', retryPrompt: 'zh' })).toContain(
       '仅输出 <json> 与 </json> 之间的 JSON 对象',
     );
-    expect(await askAgain('no')).not.toContain('<json>');
+    expect(await getRetryPrompt('no')).not.toContain('<json>');
   });
 
   test.each([
@@ -38,51 +38,55 @@ describe('the prompt of a retry', () => {
     [z.object({}), 'the JSON object only'],
     [z.number(), 'the JSON value only'],
     [withFields('line'), 'the JSON value only'],
-  ])('requests the type of the root', async (schema, form) => {
-    expect(await askAgain('no', {}, schema as typeof Line)).toContain(form);
+  ])('requests the root type', async (schema, form) => {
+    expect(await getRetryPrompt('no', {}, schema as typeof Line)).toContain(form);
   });
 
   test('requests an object if the profile requires one', async () => {
-    expect(await askAgain('[1]', { profile: 'unified' }, withFields('line') as never)).toContain(
+    expect(await getRetryPrompt('[1]', { profile: 'unified' }, withFields('line') as never)).toContain(
       'the JSON object only',
     );
   });
 
   test('shows the schema and the rejected value', async () => {
-    const retry = await askAgain('{"line": "three"}');
+    const retry = await getRetryPrompt('{"line": "three"}');
     expect(retry).toContain('Rejected value: {"line":"three"}');
     expect(retry).toContain('JSON Schema: {');
     expect(retry).toContain('"line":{"type":"number"}');
   });
 
-  test('is bounded: a long value is cut, a long schema left out', async () => {
+  test('is bounded: a long value is truncated, a long schema omitted', async () => {
     const Wide = z.object(Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`field${index}`, z.string()])));
-    const retry = await askAgain(JSON.stringify({ text: 'x'.repeat(10_000) }), {}, Wide as unknown as typeof Line);
+    const retry = await getRetryPrompt(
+      JSON.stringify({ text: 'x'.repeat(10_000) }),
+      {},
+      Wide as unknown as typeof Line,
+    );
     expect(retry).not.toContain('JSON Schema');
     expect(retry.length).toBeLessThan(3000);
   });
 
-  test('shows no value that JSON cannot represent', async () => {
-    const retry = await askAgain('{"line": 12345678901234567890}', { numbers: 'bigint' });
+  test('omits a value that JSON cannot represent', async () => {
+    const retry = await getRetryPrompt('{"line": 12345678901234567890}', { numbers: 'bigint' });
     expect(retry).toContain('SCHEMA_MISMATCH');
     expect(retry).not.toContain('Rejected value');
   });
 
   test('requests a shorter answer if the answer was truncated', async () => {
-    expect(await askAgain('{"line": ')).toContain('Answer more briefly.');
-    expect(await askAgain('{"line": ', { retryPrompt: 'zh' })).toContain('请缩短内容。');
-    expect(await askAgain('no')).not.toContain('briefly');
+    expect(await getRetryPrompt('{"line": ')).toContain('Answer more briefly.');
+    expect(await getRetryPrompt('{"line": ', { retryPrompt: 'zh' })).toContain('请缩短内容。');
+    expect(await getRetryPrompt('no')).not.toContain('briefly');
   });
 
-  test('in Chinese contains the issues of the schema and no English sentence of Sluice', async () => {
-    const retry = await askAgain('{"line": "three"}', { retryPrompt: 'zh' });
+  test("in Chinese contains the schema's issues and no English text from Sluice", async () => {
+    const retry = await getRetryPrompt('{"line": "three"}', { retryPrompt: 'zh' });
     expect(retry).toContain('[SCHEMA_MISMATCH] line: ');
     expect(retry).not.toContain('does not fit');
   });
 });
 
-describe('the result and usage of a call', () => {
-  test('accepts a text with its usage; the detailed form sums the usage of all attempts', async () => {
+describe('the result and usage of a model call', () => {
+  test('accepts an answer with its usage; the detailed form sums the usage of all attempts', async () => {
     const answers: ModelAnswer[] = [
       { text: 'no', usage: { inputTokens: 10, outputTokens: 2, model: 'm' } },
       { text: `Sure: {"line": 3,}`, usage: { inputTokens: 20, outputTokens: 5 } },
@@ -101,7 +105,7 @@ describe('the result and usage of a call', () => {
     expect(detailed.repairs.map(({ kind }) => kind)).toEqual(['extracted', 'extra_comma']);
   });
 
-  test.each([[42], [{}], [{ text: 5 }], [[]]])('an answer that is not text is misuse: %j', async (answer) => {
+  test.each([[42], [{}], [{ text: 5 }], [[]]])('rejects an answer that is not text as misuse: %j', async (answer) => {
     let calls = 0;
     const call = async () => {
       calls += 1;
@@ -111,17 +115,17 @@ describe('the result and usage of a call', () => {
     expect(calls).toBe(1);
   });
 
-  test('a missing text is an empty answer', async () => {
+  test('treats a missing text as an empty answer', async () => {
     const asking = generateAndParse(async () => ({ text: null }), Line, { prompt: PROMPT, maxRetries: 0 });
     await expect(asking).rejects.toMatchObject({ code: 'EMPTY_INPUT' });
   });
 
-  test('the response object of a client instead of its text is misuse', async () => {
+  test("rejects a client's response object in place of its text as misuse", async () => {
     const call = (async () => ({ choices: [] })) as unknown as () => Promise<string>;
     await expect(generateAndParse(call, Line, { prompt: PROMPT })).rejects.toMatchObject({ code: 'INVALID_TEXT' });
   });
 
-  test('maxTokens is passed to the call', async () => {
+  test('passes maxTokens to the call', async () => {
     const call = vi.fn<(request: ModelCall) => Promise<string>>().mockResolvedValue(GOOD);
     await generateAndParse(call, Line, { prompt: PROMPT, maxTokens: 500 });
     expect(call).toHaveBeenCalledWith(expect.objectContaining({ maxTokens: 500 }));
@@ -129,7 +133,7 @@ describe('the result and usage of a call', () => {
 });
 
 describe('time', () => {
-  test('a call that takes too long is aborted, and its error is typed', async () => {
+  test('aborts a call that takes too long with a typed error', async () => {
     let reason: unknown;
     const call = ({ signal }: ModelCall): Promise<string> =>
       new Promise(() => {
@@ -140,7 +144,7 @@ describe('time', () => {
     expect(reason).toMatchObject({ code: 'CALL_TIMED_OUT' });
   });
 
-  test('the caller’s signal still aborts a call with a limit', async () => {
+  test('the caller’s signal still aborts a call that has a timeout', async () => {
     const controller = new AbortController();
     const asking = generateAndParse(() => new Promise<string>(() => {}), Line, {
       prompt: PROMPT,
@@ -152,7 +156,7 @@ describe('time', () => {
     await expect(asking).rejects.toBe(reason);
   });
 
-  test('waits longer before each further attempt, and an abort ends the wait', async () => {
+  test('waits longer before each retry, and an abort ends the wait', async () => {
     vi.useFakeTimers();
     try {
       const asked: number[] = [];
@@ -174,7 +178,7 @@ describe('time', () => {
   });
 
   test.each(['timeoutMs', 'backoffMs', 'maxRetries'])(
-    'refuses a %s that is not a non-negative integer',
+    'rejects a %s that is not a non-negative integer',
     async (name) => {
       const call = vi.fn<() => Promise<string>>();
       const asking = generateAndParse(call, Line, { prompt: PROMPT, [name]: Number.NaN });
@@ -184,7 +188,7 @@ describe('time', () => {
   );
 });
 
-test('the last error has the text as a property that logs do not show', async () => {
+test('the last error contains the answer in a property that logs do not show', async () => {
   const asking = generateAndParse(async () => 'I cannot.', Line, { prompt: PROMPT });
   const error = await asking.catch((thrown: unknown) => thrown as ParseError);
   expect(error).toMatchObject({ code: 'NO_JSON', raw: 'I cannot.' });

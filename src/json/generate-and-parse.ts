@@ -97,7 +97,7 @@ export async function generateAndParse<T>(
   options: GenerateOptions<T>,
 ): Promise<T | Generated<T>> {
   const {
-    prompt: task,
+    prompt: originalPrompt,
     systemMessage,
     temperature = 0.7,
     maxTokens,
@@ -108,31 +108,31 @@ export async function generateAndParse<T>(
     onAttempt,
     retryPrompt = 'en',
     detailed,
-    ...parsing
+    ...parseOptions
   } = options;
   if (![maxRetries, timeoutMs, backoffMs].every((count) => Number.isInteger(count) && count >= 0))
     throw new SluiceError('INVALID_OPTION', 'maxRetries, timeoutMs and backoffMs must be non-negative integers.');
-  checkOptions(parsing);
+  checkOptions(parseOptions);
   checkSchema(schema);
   const usage: Record<string, number> = {};
-  let prompt = task;
+  let prompt = originalPrompt;
   for (let attempt = 1; ; attempt++) {
-    const answer = await waitUntilAborted(
-      (combined) => call({ prompt, systemMessage, temperature, maxTokens, signal: combined, attempt }),
+    const answer = await rejectOnAbort(
+      (combinedSignal) => call({ prompt, systemMessage, temperature, maxTokens, signal: combinedSignal, attempt }),
       signal,
       timeoutMs,
     );
-    const { text, usage: used } = toModelAnswer(answer);
-    addUp(usage, used);
-    const result = await parseAsync(text, schema, parsing);
+    const { text, usage: callUsage } = toModelAnswer(answer);
+    addUsage(usage, callUsage);
+    const result = await parseAsync(text, schema, parseOptions);
     report(onAttempt, { attempt, prompt, raw: text ?? '', result });
     if (result.ok) {
       const { value, repairs, warnings } = result;
       return detailed === true ? { value, attempts: attempt, usage, repairs, warnings } : value;
     }
-    const error: ParseError = result.status === 'failed' ? result.error : createCommentError(parsing.label);
+    const error: ParseError = result.status === 'failed' ? result.error : createCommentError(parseOptions.label);
     if (attempt > maxRetries) throw Object.defineProperty(error, 'raw', { value: text });
-    prompt = renderRetryPrompt(retryPrompt, error, schema, parsing.profile, task);
+    prompt = renderRetryPrompt(retryPrompt, error, schema, parseOptions.profile, originalPrompt);
     const wait = Math.min(backoffMs * 2 ** (attempt - 1), MAX_BACKOFF_MS);
     if (wait > 0) await pause(wait, signal);
   }
@@ -145,7 +145,7 @@ async function pause(duration: number, signal: AbortSignal | undefined): Promise
     new Promise((resolve) => {
       timer = setTimeout(resolve, duration);
     });
-  await waitUntilAborted(wait, signal).finally(() => clearTimeout(timer));
+  await rejectOnAbort(wait, signal).finally(() => clearTimeout(timer));
 }
 
 /** Calls the listener. Its errors, synchronous or not, are ignored, so the answer is not lost. */
@@ -159,7 +159,7 @@ function toModelAnswer(answer: string | ModelAnswer): ModelAnswer {
   return typeof answer !== 'string' && isContainer(answer) && 'text' in answer ? answer : { text: answer as string };
 }
 
-function addUp(total: Record<string, number>, usage: object = {}): void {
+function addUsage(total: Record<string, number>, usage: object = {}): void {
   for (const [name, amount] of Object.entries(usage))
     if (typeof amount === 'number') total[name] = (total[name] ?? 0) + amount;
 }
@@ -168,7 +168,7 @@ function addUp(total: Record<string, number>, usage: object = {}): void {
  * Resolves to the work's result, or rejects with the signal's reason as soon as it is aborted or times out, even if the
  * work ignores the signal.
  */
-async function waitUntilAborted<T>(
+async function rejectOnAbort<T>(
   work: (signal: AbortSignal | undefined) => Promise<T>,
   callerSignal: AbortSignal | undefined,
   timeoutMs = 0,

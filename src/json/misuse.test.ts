@@ -5,7 +5,7 @@ import { withFields } from './fixtures/schemas.js';
 import { createJsonStream, generateAndParse, parse, parseAsync, parseOrThrow, repairJson } from './index.js';
 
 /** Calls as untyped JavaScript code would make them. */
-const untyped = parse as (...given: unknown[]) => ReturnType<typeof parse>;
+const untyped = parse as (...args: unknown[]) => ReturnType<typeof parse>;
 const TEXT = '{"a": 1}';
 
 test('null instead of the options is misuse', () => {
@@ -25,9 +25,9 @@ describe('the schema argument', () => {
     });
     expect(() => untyped(TEXT, schema)).toThrow(refusal);
     expect(() => (createJsonStream as (schema: unknown) => unknown)(schema)).toThrow(refusal);
-    await expect((parseAsync as (...given: unknown[]) => Promise<unknown>)(TEXT, schema)).rejects.toEqual(refusal);
+    await expect((parseAsync as (...args: unknown[]) => Promise<unknown>)(TEXT, schema)).rejects.toEqual(refusal);
     await expect(
-      (generateAndParse as (...given: unknown[]) => Promise<unknown>)(async () => TEXT, schema, { prompt: 'x' }),
+      (generateAndParse as (...args: unknown[]) => Promise<unknown>)(async () => TEXT, schema, { prompt: 'x' }),
     ).rejects.toEqual(refusal);
   });
 
@@ -43,10 +43,10 @@ describe('the options argument', () => {
     ['a name every object has', { constructor: 1 }, 'Invalid option constructor'],
     ['an unknown profile', { profile: 'strict' }, 'Invalid option profile. Expected: default|generic|tagged|unified'],
     ['an unknown preference', { prefer: 'best' }, 'Invalid option prefer. Expected: first|last'],
-    ['a word for a flag', { align: 'true' }, 'Invalid option align. Expected: boolean'],
-    ['the name of a type for a flag', { align: 'boolean' }, 'Invalid option align. Expected: boolean'],
-    ['the name of a type for a list', { normalizers: 'array' }, 'Invalid option normalizers. Expected: array'],
-    ['a bigint for a word', { numbers: 1n }, 'Invalid option numbers. Expected: double|bigint|raw'],
+    ['a string for a flag', { align: 'true' }, 'Invalid option align. Expected: boolean'],
+    ['a type name for a flag', { align: 'boolean' }, 'Invalid option align. Expected: boolean'],
+    ['a type name for a list', { normalizers: 'array' }, 'Invalid option normalizers. Expected: array'],
+    ['a bigint for a string', { numbers: 1n }, 'Invalid option numbers. Expected: double|bigint|raw'],
     [
       'a function for a list',
       { normalizers: (value: unknown) => value },
@@ -59,7 +59,7 @@ describe('the options argument', () => {
     ],
     ['a negative limit', { limits: { bytes: -1 } }, 'Invalid option bytes. Expected: a non-negative number'],
     ['a misspelt limit', { limits: { byte: 9 } }, 'Invalid option byte. Expected: bytes'],
-    ['only the name of a profile', 'tagged' as unknown as object, 'Invalid option 0'],
+    ['only a profile name', 'tagged' as unknown as object, 'Invalid option 0'],
   ])('must not contain %s', async (_, options, message) => {
     const refusal = expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining(message) });
     expect(() => untyped(TEXT, undefined, options)).toThrow(refusal);
@@ -67,12 +67,12 @@ describe('the options argument', () => {
     await expect(parseAsync(TEXT, undefined, options)).rejects.toEqual(refusal);
   });
 
-  test('may contain undefined, which counts as not given', () => {
+  test('may contain undefined, which counts as omitted', () => {
     const options = { profile: undefined, limits: { depth: undefined } } as object;
     expect(parse(TEXT, undefined, options).ok).toBe(true);
   });
 
-  test('may contain the additional options of streams and of generateAndParse only there', async () => {
+  test('accepts the extra options of streams and generateAndParse only there', async () => {
     const options = { partial: { numbers: true }, stopWhenComplete: true, validatePartial: false, label: 'x' } as const;
     expect(createJsonStream(undefined, options).push(TEXT).complete).toBe(true);
     expect(() => untyped(TEXT, undefined, options)).toThrow('Invalid option partial');
@@ -114,7 +114,7 @@ describe('the text argument', () => {
 });
 
 describe('errors', () => {
-  test('an error serialized as JSON has its message', () => {
+  test('an error serialized as JSON includes its message', () => {
     const error = expectError(parse('{"a": '));
     expect(JSON.parse(JSON.stringify(error))).toMatchObject({
       name: 'ParseError',
@@ -123,7 +123,7 @@ describe('errors', () => {
     });
   });
 
-  test('an error serialized as JSON has large integers with all digits', () => {
+  test('an error serialized as JSON keeps all digits of large integers', () => {
     const text = '{"id": 12345678901234567890, "list": [98765432109876543210]}';
     const error = expectError(parse(text, z.object({ id: z.string() }), { numbers: 'bigint' }));
     expect(error.value).toEqual({ id: 12345678901234567890n, list: [98765432109876543210n] });

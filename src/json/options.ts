@@ -66,7 +66,7 @@ export function checkOptions(options: object | null, known: Readonly<Record<stri
   // `null` instead of an object is reported as an invalid option named null.
   for (const [name, value] of Object.entries(options ?? { null: 0 })) {
     const allowed = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (allowed === undefined || (value !== undefined && !isOfKind(value, allowed)))
+    if (allowed === undefined || (value !== undefined && !isAllowed(value, allowed)))
       throw new SluiceError(
         'INVALID_OPTION',
         `Invalid option ${name}. Expected: ${allowed ?? Object.keys(known).join(', ')}.`,
@@ -78,7 +78,7 @@ export function checkOptions(options: object | null, known: Readonly<Record<stri
  * Whether an option's value is allowed. `NaN` is rejected as a limit: no comparison with it is true, so it would limit
  * nothing.
  */
-function isOfKind(value: unknown, allowed: string): boolean {
+function isAllowed(value: unknown, allowed: string): boolean {
   if (allowed === NUMBER) return typeof value === 'number' && value >= 0;
   const actual = allowed.includes('|') ? value : Array.isArray(value) ? 'array' : typeof value;
   return allowed === 'any' || allowed.split('|').includes(actual as string);

@@ -17,11 +17,11 @@ describe('prefer overrides the order of finders', () => {
     expect(expectSuccess(parse(text, A, prefer === undefined ? {} : { prefer })).value).toEqual({ a });
   });
 
-  test('the schema still decides', () => {
+  test('the schema still has the last word', () => {
     expect(expectSuccess(parse('{"a": 1} {"a": 2} {"b": 3}', A, { prefer: 'last' })).value).toEqual({ a: 2 });
   });
 
-  test('content of an envelope is found with prefer too', () => {
+  test('finds the content of an envelope with prefer too', () => {
     expect(expectSuccess(parse('{"text": "{\\"a\\": 1}"}', A, { prefer: 'last' })).value).toEqual({ a: 1 });
   });
 });
@@ -38,20 +38,20 @@ describe('rounds over all candidates: unchanged, completed, aligned', () => {
 
   test.each([
     ['an incomplete string', '{"a": "Hello wor', { a: 'Hello wor' }],
-    ['a number if it is one so far', '{"a": 12', { a: 12 }],
+    ['a number that is valid so far', '{"a": 12', { a: 12 }],
     ['a number without its unfinished exponent', '{"a": 1.5e', { a: 1.5 }],
     ['a number without its unfinished fraction', '{"a": 3.', { a: 3 }],
-    ['no literal that was cut', '{"a": 1, "b": tru', { a: 1 }],
+    ['no truncated literal', '{"a": 1, "b": tru', { a: 1 }],
     ['no sign without digits', '{"a": 1, "b": -', { a: 1 }],
     ['no key without a value', '{"a": 1, "b":', { a: 1 }],
     ['no key without a colon', '{"a": 1, "b"', { a: 1 }],
-    ['no key that was cut', '{"a": 1, "some_ke', { a: 1 }],
-    ['no half of an escape', '{"a": "x\\u00', { a: 'x' }],
-    ['no half of a character', '{"a": "x\\ud83d', { a: 'x' }],
+    ['no truncated key', '{"a": 1, "some_ke', { a: 1 }],
+    ['no partial escape', '{"a": "x\\u00', { a: 'x' }],
+    ['no half a character', '{"a": "x\\ud83d', { a: 'x' }],
     ['no lone backslash', '{"a": "x\\', { a: 'x' }],
     ['open containers, however deep', '{"a": [{"b": [[1, {"c": "d', { a: [{ b: [[1, { c: 'd' }]] }] }],
-    ['an array whose literal was cut', '{"a": [true, fal', { a: [true] }],
-    ['a container that had only just begun', '{"a": {', { a: {} }],
+    ['an array with a truncated literal', '{"a": [true, fal', { a: [true] }],
+    ['a container that has only just started', '{"a": {', { a: {} }],
     ['a value after a comma', '{"a": 1,', { a: 1 }],
   ])('allowPartial keeps %s', (_, text, value) => {
     const result = parse(text, undefined, { allowPartial: true });
@@ -138,7 +138,7 @@ describe('numbers', () => {
   const text =
     '{"id": 12345678901234567890, "pi": 3.14159265358979323846, "n": 9007199254740993, "ok": 0.1, "big": 1e400}';
 
-  test('double: as JSON.parse reads them', () => {
+  test('double: reads numbers like JSON.parse', () => {
     expect(expectSuccess(parse(text)).value).toEqual(JSON.parse(text));
   });
 
@@ -150,8 +150,8 @@ describe('numbers', () => {
     ['The answer:\n```json\n{"id": 12345678901234567890,}\n```', ['id']],
     ['{"response": "{\\"id\\": 12345678901234567890}"}', ['id']],
     ['{"id": 9007199254740991, "pi": 3.14159265358979323846, "small": 1e-400, "text": "9007199254740993"}', undefined],
-  ])('double: %s warns of the first number that is not represented exactly', (written, path) => {
-    const { warnings } = expectSuccess(parse(written, written.includes('response') ? withFields('id') : undefined));
+  ])('double: %s warns about the first inexact number', (json, path) => {
+    const { warnings } = expectSuccess(parse(json, json.includes('response') ? withFields('id') : undefined));
     const found = warnings.filter(({ code }) => code === 'INEXACT_NUMBER');
     expect(found.map((warning) => warning.path)).toEqual(path === undefined ? [] : [path]);
   });
@@ -161,23 +161,23 @@ describe('numbers', () => {
     ['an infinite number', '{"a": [[], [2, 1e400]], "b": 9007199254740993}', ['a', 1, 1]],
     ['a number with few digits and a short exponent', '{"n": 1e22}', undefined],
     ['many digits in a string only', '{"n": "9007199254740993"}', undefined],
-  ])('double: a long text with %s', (_, written, path) => {
-    const filled = written.replace(/\}$/, `, "filler": "${'x'.repeat(3000)}"}`);
-    const found = expectSuccess(parse(filled)).warnings.filter(({ code }) => code === 'INEXACT_NUMBER');
+  ])('double: a long input with %s', (_, json, path) => {
+    const padded = json.replace(/\}$/, `, "filler": "${'x'.repeat(3000)}"}`);
+    const found = expectSuccess(parse(padded)).warnings.filter(({ code }) => code === 'INEXACT_NUMBER');
     expect(found.map((warning) => warning.path)).toEqual(path === undefined ? [] : [path]);
   });
 
   test('double: searches deep values for inexact numbers without a stack overflow', () => {
-    const nest = (depth: number): string => `${'['.repeat(depth)}9007199254740993${']'.repeat(depth)}`;
+    const createNested = (depth: number): string => `${'['.repeat(depth)}9007199254740993${']'.repeat(depth)}`;
     const limits = { depth: 100_000 };
-    expect(expectSuccess(parse(nest(4000), undefined, { limits })).warnings[0]?.path).toHaveLength(4000);
-    expect(expectSuccess(parse(nest(50_000), undefined, { limits })).warnings).toEqual([]);
+    expect(expectSuccess(parse(createNested(4000), undefined, { limits })).warnings[0]?.path).toHaveLength(4000);
+    expect(expectSuccess(parse(createNested(50_000), undefined, { limits })).warnings).toEqual([]);
   });
 
   test('bigint and raw: no warning if every digit is kept', () => {
-    const written = '{"id": 12345678901234567890}';
+    const json = '{"id": 12345678901234567890}';
     for (const numbers of ['bigint', 'raw'] as const)
-      expect(expectSuccess(parse(written, undefined, { numbers })).warnings).toEqual([]);
+      expect(expectSuccess(parse(json, undefined, { numbers })).warnings).toEqual([]);
     expect(expectSuccess(parse(text, undefined, { numbers: 'raw' })).warnings).toEqual([]);
     expect(expectSuccess(parse(text, undefined, { numbers: 'bigint' })).warnings).toMatchObject([{ path: ['big'] }]);
   });
@@ -203,15 +203,15 @@ describe('numbers', () => {
   });
 
   test.each(['{"id": 12345678901234567890}', '1| {\n2|   "id": 12345678901234567890,\n3| }'])(
-    'bigint: a result is written with the digits as text: %j',
-    (written) => {
-      const result = expectSuccess(parse(written, undefined, { numbers: 'bigint' }));
+    'bigint: a result is serialized with the digits as a string: %j',
+    (json) => {
+      const result = expectSuccess(parse(json, undefined, { numbers: 'bigint' }));
       expect(JSON.parse(JSON.stringify(result))).toMatchObject({ ok: true, value: { id: '12345678901234567890' } });
       expect(Object.keys(result)).not.toContain('toJSON');
     },
   );
 
-  test.each(['bigint', 'raw'] as const)('%s: valid JSON stays untouched', (numbers) => {
+  test.each(['bigint', 'raw'] as const)('%s: leaves valid JSON unchanged', (numbers) => {
     const outcome = expectSuccess(parse(text, undefined, { numbers }));
     expect(outcome).toMatchObject({ repairLevel: 'none', repairs: [] });
     expect(outcome.warnings.some(({ code }) => code !== 'INEXACT_NUMBER')).toBe(false);
@@ -223,12 +223,12 @@ describe('numbers', () => {
     ['[100000000000000000000]', [100000000000000000000]],
     ['[1.0, 1.50, 0.10000000000000000000, 2e3]', [1, 1.5, 0.1, 2000]],
     ['[-0]', [-0]],
-  ])('what a double represents exactly stays a double: %s', (numbers, value) => {
+  ])('keeps a number that a double represents exactly as a double: %s', (numbers, value) => {
     expect(expectSuccess(parse(numbers, undefined, { numbers: 'bigint' })).value).toEqual(value);
     expect(expectSuccess(parse(numbers, undefined, { numbers: 'raw' })).value).toEqual(value);
   });
 
-  test('they are also preserved in broken JSON', () => {
+  test('also preserves them in broken JSON', () => {
     expect(expectSuccess(parse('x {id: 12345678901234567890,}', undefined, { numbers: 'bigint' })).value).toEqual({
       id: 12345678901234567890n,
     });
@@ -278,7 +278,7 @@ describe('allowPartial drops the unfinished last item when only that fails the s
     expect(expectSuccess(parse(text, Tagged, partial)).value).toEqual([{ tags: ['x'], n: 1 }]);
   });
 
-  test('not if the item was finished: it is wrong, not unfinished', () => {
+  test('not if the item was finished: it is invalid, not unfinished', () => {
     expect(parse(`${head}, {"name": "b"}`, Order, partial).ok).toBe(false);
     expect(parse(`${head}, {"name": "b"}, {"name": "c", "price": 3`, Order, partial).ok).toBe(false);
   });
@@ -287,16 +287,16 @@ describe('allowPartial drops the unfinished last item when only that fails the s
     expect(parse(`{"id": "x", "items": [{"name": "b"`, Order, partial).ok).toBe(false);
   });
 
-  test('not if the list must have the item', () => {
+  test('not if the list requires the item', () => {
     const AtLeastOne = z.object({ items: z.array(z.object({ name: z.string(), price: z.number() })).min(1) });
     expect(parse('{"items": [{"name": "b"', AtLeastOne, partial).ok).toBe(false);
   });
 });
 
-describe('the error is that of the candidate nearest to the schema', () => {
+describe('reports the error of the candidate closest to the schema', () => {
   const Person = z.object({ name: z.string(), age: z.number(), city: z.string() });
 
-  test('with the fewest issues, anywhere in the text', () => {
+  test('with the fewest issues, anywhere in the input', () => {
     const error = expectError(
       parse('{"x": 1}, then {"name": "Ann", "age": "30", "city": "Rome"}, then {"y": 2}', Person),
     );

@@ -3,7 +3,7 @@ import { type } from 'arktype';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { expectError, listRepairKinds, expectSuccess, listWarnings } from './fixtures/outcome.js';
-import { withFields, withFieldsLater } from './fixtures/schemas.js';
+import { withFields, withFieldsAsync } from './fixtures/schemas.js';
 import {
   type FinderName,
   parse,
@@ -16,7 +16,7 @@ import {
 
 const A = withFields('a');
 
-describe('the order of finders', () => {
+describe('the finder order', () => {
   /** One row per finder, in the order they are tried. */
   const whole = '{"a": 0}';
   const tag = '<json>{"a": 1}</json>';
@@ -37,25 +37,25 @@ describe('the order of finders', () => {
     expect(expectSuccess(parse(text, A)).candidate.finder).toBe(finder);
   });
 
-  test('uses the last of several tags that fits the schema', () => {
+  test('uses the last tag that matches the schema', () => {
     expect(expectSuccess(parse('<json>{"a": 1}</json><json>{"a": 2}</json><json>{"b": 3}</json>', A)).value).toEqual({
       a: 2,
     });
   });
 
-  test('uses the last line of NDJSON that fits the schema', () => {
+  test('uses the last NDJSON line that matches the schema', () => {
     expect(expectSuccess(parse('{"a": 1}\n{"a": 2}\n{"b": 3}\n', A)).value).toEqual({ a: 2 });
   });
 
-  test('uses the first of several fences that fits', () => {
+  test('uses the first fence that matches', () => {
     expect(expectSuccess(parse('```\n{"b": 1}\n```\n```\n{"a": 2}\n```', A)).value).toEqual({ a: 2 });
   });
 
-  test('uses the first of several objects in prose that fits', () => {
+  test('uses the first matching object in prose', () => {
     expect(expectSuccess(parse('x {"b": 1} y {"a": 2} z', A)).value).toEqual({ a: 2 });
   });
 
-  test('prefers objects in prose to arrays, and filled ones to empty ones', () => {
+  test('prefers objects in prose to arrays, and non-empty values to empty ones', () => {
     expect(expectSuccess(parse('see [1], {} and then {"x": 1}')).value).toEqual({ x: 1 });
     expect(expectSuccess(parse('see {} and then ["a"]')).value).toEqual(['a']);
   });
@@ -64,14 +64,14 @@ describe('the order of finders', () => {
     expect(expectSuccess(parse(envelope))).toMatchObject({ value: { response: '{"a": 3}' }, repairLevel: 'none' });
   });
 
-  test('a scalar is an answer if it is the entire text', () => {
+  test('a scalar is an answer if it is the whole input', () => {
     expect(expectSuccess(parse('42')).value).toBe(42);
     expect(expectSuccess(parse(' "yes" ')).value).toBe('yes');
     expect(expectSuccess(parse('null')).value).toBeNull();
   });
 });
 
-describe('the candidate has the offsets of the value', () => {
+describe("the candidate has the value's offsets", () => {
   test.each<[FinderName, string, string]>([
     ['whole', '{"a": 1}', '{"a": 1}'],
     ['tag', 'x <json>{"a": 1}</json> y', '{"a": 1}'],
@@ -79,13 +79,13 @@ describe('the candidate has the offsets of the value', () => {
     ['fence', 'x\n```json\n{"a": 1}\n```\ny', '{"a": 1}'],
     ['prose', 'x {"a": 1} y', '{"a": 1}'],
     ['envelope', '{"text": "{\\"a\\": 1}"}', '{"text": "{\\"a\\": 1}"}'],
-  ])('%s: start and end are offsets into the given text', (finder, text, span) => {
+  ])('%s: start and end are offsets into the input', (finder, text, span) => {
     const { candidate } = expectSuccess(parse(text, A));
     expect(candidate.finder).toBe(finder);
     expect(text.slice(candidate.start, candidate.end)).toBe(span);
   });
 
-  test('offsets of repairs refer to the given text, wherever the value is', () => {
+  test('repair offsets refer to the input, wherever the value is', () => {
     const text = 'Thinking about it… here: {"a": True, "b": [1,]} done';
     const { repairs } = expectSuccess(parse(text));
     expect(repairs.map(({ kind, offset }) => [kind, text.slice(offset, offset + 4)])).toEqual([
@@ -114,7 +114,7 @@ describe('AMBIGUOUS_CANDIDATES', () => {
 
   test.each([
     ['the same value again', 'It is {"a": 1}. I repeat: {"a":1}'],
-    ['another value that the schema refuses', 'It is {"a": 1}, not {"b": 1}.'],
+    ['another value that the schema rejects', 'It is {"a": 1}, not {"b": 1}.'],
     ['a tag names the answer', 'Perhaps {"a": 2}. <json>{"a": 1}</json>'],
     ['a part of the answer', 'It is {"a": {"a": 1}}.'],
   ])('no warning: %s', (_, text) => {
@@ -170,7 +170,7 @@ describe('repairLevel, repairs and warnings', () => {
     ['with words in it', '<json>Here: {"a": 1}</json>', ['extracted']],
     ['with a fence in it', '<json>```json\n{"a": 1}\n```</json>', ['markdown', 'markdown']],
     ['one of two', '<json>{"a": 2}</json> or <json>{"a": 1}</json>', ['extracted']],
-    ['one of two that are equal', '<json>{"a": 1}</json> that is <json>{"a": 1}</json>', ['extracted']],
+    ['one of two equal blocks', '<json>{"a": 1}</json> that is <json>{"a": 1}</json>', ['extracted']],
     ['in an envelope', '{"response": "<json>{\\"a\\": 1}</json>"}', ['extracted']],
   ])('a <json> block %s is deterministic_generic', (_, text, kinds) => {
     const result = parse(text, A);
@@ -191,14 +191,14 @@ describe('repairLevel, repairs and warnings', () => {
   });
 });
 
-describe('the error is that of the furthest stage', () => {
+describe('reports the error of the furthest stage', () => {
   const broken: ParseOptions['normalizers'] = [
     () => {
       throw new Error('bug');
     },
   ];
 
-  const failing: readonly [ParseErrorCode, string, ParseOptions][] = [
+  const failingInputs: readonly [ParseErrorCode, string, ParseOptions][] = [
     ['EMPTY_INPUT', '', {}],
     ['AMBIGUOUS', 'Either {"a": 1} or {"a": 2}', { ambiguous: 'fail' }],
     ['EMPTY_INPUT', ' \n\t', {}],
@@ -216,7 +216,7 @@ describe('the error is that of the furthest stage', () => {
     ['LIMIT_EXCEEDED', 'x {"b": 1} y {"a": [[[1]]]}', { limits: { depth: 3 } }],
   ];
 
-  test.each(failing)('%s: %j', (code, text, options) => {
+  test.each(failingInputs)('%s: %j', (code, text, options) => {
     expect(expectError(parse(text, A, options)).code).toBe(code);
   });
 
@@ -235,7 +235,7 @@ describe('the error is that of the furthest stage', () => {
     expect(result).toMatchObject({ attempts: expectError(result).attempts });
   });
 
-  test('the message names the label, the reason and how many candidates there were', () => {
+  test('the message contains the label, the reason and the number of candidates', () => {
     const { message } = expectError(parse('x {"b": 1} y {"c": 2} z', A, { label: 'research/macro' }));
     expect(message).toMatch(/^research\/macro: /);
     expect(message).toContain('a: is missing');
@@ -247,12 +247,12 @@ describe('the error is that of the furthest stage', () => {
     ['an operator', '{"a": ¦x && y}'],
     ['a string in code', '{"n": 1, "a": ¦"x" or "y"}'],
     ['an invalid key', '{"n": 1, ¦*a*: 1}'],
-    ['a colon too many', '{"a":¦: 1}'],
-  ])('a syntax error says where it is: %s', (_, marked) => {
+    ['an extra colon', '{"a":¦: 1}'],
+  ])('a syntax error reports its position: %s', (_, marked) => {
     expect(expectError(parse(marked.replace('¦', ''))).message).toContain(`(offset ${marked.indexOf('¦')})`);
   });
 
-  test('valid JSON that the schema rejects is one attempt', () => {
+  test('valid JSON that the schema rejects counts as one attempt', () => {
     expect(expectError(parse('{"b": 1}', A)).attempts).toHaveLength(1);
     expect(expectError(parse('"{\\"b\\": 1}"', A)).attempts).toHaveLength(2);
   });
@@ -264,7 +264,7 @@ describe('the error is that of the furthest stage', () => {
     expect(content?.message).toContain('(offset 2)');
   });
 
-  test('no message contains the entire text', () => {
+  test('no message contains the whole input', () => {
     const secret = 'S3CRET'.repeat(100);
     for (const text of [
       secret,
@@ -281,7 +281,7 @@ describe('the error is that of the furthest stage', () => {
   });
 
   test('every error code can be produced by parse', () => {
-    expect(new Set(failing.map(([code]) => code))).toEqual(new Set(PARSE_ERROR_CODES));
+    expect(new Set(failingInputs.map(([code]) => code))).toEqual(new Set(PARSE_ERROR_CODES));
   });
 });
 
@@ -310,29 +310,29 @@ describe('schemas', () => {
     expect(issues?.[0]?.path).toEqual(['list', 1, 'id']);
   });
 
-  test('returns the output of the schema: its defaults and transforms apply', () => {
+  test("returns the schema's output, with its defaults and transforms applied", () => {
     const schema = z.object({ a: z.string().transform(Number), b: z.number().default(5) });
     expect(expectSuccess(parse('{"a": "7"}', schema)).value).toEqual({ a: 7, b: 5 });
   });
 
   test('parse and parseOrThrow reject an asynchronous schema as misuse', () => {
     for (const misuse of [parse, parseOrThrow]) {
-      expect(() => misuse('{"a": 1}', withFieldsLater('a'))).toThrow(expect.objectContaining({ code: 'ASYNC_SCHEMA' }));
+      expect(() => misuse('{"a": 1}', withFieldsAsync('a'))).toThrow(expect.objectContaining({ code: 'ASYNC_SCHEMA' }));
     }
   });
 
-  test('parseAsync returns for every schema what parse returns for a synchronous one', async () => {
+  test('parseAsync returns the same result as parse for every schema', async () => {
     for (const raw of ['{"a": 1}', 'x {"b": 1} y {"a": 2} z {"a": 3}', '{"b": 1}', 'prose', '{"a": ', '']) {
-      expect(await parseAsync(raw, withFieldsLater('a'))).toEqual(parse(raw, A));
+      expect(await parseAsync(raw, withFieldsAsync('a'))).toEqual(parse(raw, A));
       expect(await parseAsync(raw)).toEqual(parse(raw));
     }
   });
 
   test('parseAsync accepts the options of parse', async () => {
-    expect(expectSuccess(await parseAsync('{"a": [1', withFieldsLater('a'), { allowPartial: true })).value).toEqual({
+    expect(expectSuccess(await parseAsync('{"a": [1', withFieldsAsync('a'), { allowPartial: true })).value).toEqual({
       a: [1],
     });
-    await expect(parseAsync('{"a": 1}', withFieldsLater('a'), { align: true })).rejects.toMatchObject({
+    await expect(parseAsync('{"a": 1}', withFieldsAsync('a'), { align: true })).rejects.toMatchObject({
       code: 'ALIGN_UNSUPPORTED',
     });
   });

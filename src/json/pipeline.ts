@@ -1,5 +1,5 @@
 import { isIntended } from './choice.js';
-import { MAX_RIVALS, MAX_SEARCH_DEPTH } from './bounds.js';
+import { MAX_ALTERNATIVES, MAX_SEARCH_DEPTH } from './bounds.js';
 import { writeBigint } from '../base/index.js';
 import { BracketWalker } from './find/bracket-walker.js';
 import { findCandidates, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
@@ -61,7 +61,7 @@ interface Search {
 }
 
 /** A candidate that was read: its value, and the reason it was rejected, if any. */
-interface Attempted {
+interface ExaminedCandidate {
   readonly found: FoundCandidate;
   readonly reading: ReadValue;
   readonly value: unknown;
@@ -70,7 +70,7 @@ interface Attempted {
 }
 
 /** A pipeline stage: yields values for its caller to check, and returns its findings. */
-type Checking<T> = Generator<unknown, T, CheckResult>;
+type PipelineStage<T> = Generator<unknown, T, CheckResult>;
 
 /**
  * The whole pipeline from input to value, as a generator that yields values for its caller to check, so the same code
@@ -81,25 +81,25 @@ export function* runPipeline(
   hasSchema: boolean,
   align: Aligner | undefined,
   options: ParseOptions,
-): Checking<ParseResult<unknown>> {
+): PipelineStage<ParseResult<unknown>> {
   const settings = resolveSettings(options, hasSchema);
   const raw = decodeInput(given, settings.limits);
   if (typeof raw !== 'string') return failWith([raw], options.label);
-  const result = yield* searchTwice(raw, settings, align, options);
+  const result = yield* searchWithFallback(raw, settings, align, options);
   return settings.numbers === 'bigint' && result.ok ? makeSerializable(result) : result;
 }
 
 /** Searches the input and, if nothing could be read, the input without noise. */
-function* searchTwice(
+function* searchWithFallback(
   raw: string,
   settings: SearchSettings,
   align: Aligner | undefined,
   options: ParseOptions,
-): Checking<ParseResult<unknown>> {
+): PipelineStage<ParseResult<unknown>> {
   const result = yield* searchText(raw, settings, align, options);
   // Readable input has no noise to remove, except that CDATA brackets can be read as lists.
-  const isRead = result.status !== 'failed' || (result.error.code === 'SCHEMA_MISMATCH' && !raw.includes('<![CDATA['));
-  if (settings.profile !== 'default' || isRead) return result;
+  const wasRead = result.status !== 'failed' || (result.error.code === 'SCHEMA_MISMATCH' && !raw.includes('<![CDATA['));
+  if (settings.profile !== 'default' || wasRead) return result;
   const clean = removeNoise(raw);
   const second =
     clean === raw ? result : yield* searchText(clean, settings, align, options, [createRepair('noise', 0)]);
@@ -120,7 +120,7 @@ function* searchText(
   align: Aligner | undefined,
   options: ParseOptions,
   repairs: readonly Repair[] = [],
-): Checking<ParseResult<unknown>> {
+): PipelineStage<ParseResult<unknown>> {
   const search: Search = { raw, settings, options, align, repairs, seen: [], failed: [], rejected: [] };
   for (const round of ROUNDS) {
     if ((acceptsTruncated(round) && options.allowPartial !== true) || (usesAligner(round) && align === undefined))
@@ -150,7 +150,7 @@ function usesAligner(round: Round): boolean {
  * Runs one round. The first round finds the candidates, and records the failed ones for later rounds and for the error;
  * later rounds examine the same candidates again.
  */
-function* searchRound(search: Search, round: Round): Checking<ParseResult<unknown> | undefined> {
+function* searchRound(search: Search, round: Round): PipelineStage<ParseResult<unknown> | undefined> {
   const { raw, settings, options, seen, failed, rejected } = search;
   const { profile, limits } = settings;
   const isFirst = round === 'as written';
@@ -168,19 +168,19 @@ function* searchRound(search: Search, round: Round): Checking<ParseResult<unknow
       }
       seen.push(found);
     }
-    const attempted = yield* attempt(search, found, round);
-    if (attempted === undefined) {
+    const examined = yield* attempt(search, found, round);
+    if (examined === undefined) {
       if (isFirst) recordUnreadable(search, found);
       continue;
     }
-    const { rejection, changes, reading, value } = attempted;
+    const { rejection, changes, reading, value } = examined;
     if (rejection === undefined) {
       if (isWords && changes.length === 0 && (round === 'text' || failed.length > 0)) continue;
-      const isAlone = isWords || acceptsTruncated(round) || profile !== 'default' || found.finder === 'whole';
-      return isAlone ? succeed(search, attempted) : yield* searchRivals(search, attempted, candidates, round);
+      const isUnambiguous = isWords || acceptsTruncated(round) || profile !== 'default' || found.finder === 'whole';
+      return isUnambiguous ? succeed(search, examined) : yield* checkAlternatives(search, examined, candidates, round);
     }
     if (isFirst) {
-      failed.push({ ...rejection, value, candidate: locateCandidate(attempted) });
+      failed.push({ ...rejection, value, candidate: locateCandidate(examined) });
       // It might be an envelope around the answer.
       if (rejection.code === 'SCHEMA_MISMATCH') rejected.push({ value: reading.value, candidate: found });
     }
@@ -191,61 +191,62 @@ function* searchRound(search: Search, round: Round): Checking<ParseResult<unknow
 }
 
 /** Checks whether other values pass too: records the offset of the first, and chooses the intended value. */
-function* searchRivals(
+function* checkAlternatives(
   search: Search,
-  first: Attempted,
+  first: ExaminedCandidate,
   candidates: Iterable<FoundCandidate>,
   round: Round,
-): Checking<ParseResult<unknown>> {
+): PipelineStage<ParseResult<unknown>> {
   const { raw, options } = search;
   let winner = first;
-  let rivalOffset: number | undefined;
-  let examined = 0;
+  let alternativeOffset: number | undefined;
+  let examinedCount = 0;
   const others = [...search.seen];
   for (const found of candidates) {
     const { start, end } = locateCandidate(winner);
     const isOtherFinder = !isOpen(first.found) && found.finder !== first.found.finder;
-    if (++examined > MAX_RIVALS || (isOtherFinder && round === 'as written')) break;
+    if (++examinedCount > MAX_ALTERNATIVES || (isOtherFinder && round === 'as written')) break;
     const isInside = found.start >= start && found.start < end;
     // An envelope can contain several answers, such as two tool calls.
     if (isOtherFinder || (isInside && found.finder !== 'envelope')) continue;
     others.push(found);
     // If words show that it is the intended value, it may need alignment even though the winner does not.
-    const mayAlign = search.align !== undefined && isIntended(raw, { start, end }, found, true);
-    const attempted = yield* attempt(search, found, mayAlign ? 'aligned' : round);
-    if (attempted?.rejection?.code === 'SCHEMA_MISMATCH')
-      search.rejected.push({ value: attempted.reading.value, candidate: found });
-    if (attempted === undefined || attempted.rejection !== undefined || !isRival(attempted.value, winner.value))
+    const shouldAlign = search.align !== undefined && isIntended(raw, { start, end }, found, true);
+    const examined = yield* attempt(search, found, shouldAlign ? 'aligned' : round);
+    if (examined?.rejection?.code === 'SCHEMA_MISMATCH')
+      search.rejected.push({ value: examined.reading.value, candidate: found });
+    if (examined === undefined || examined.rejection !== undefined || !isAlternative(examined.value, winner.value))
       continue;
-    rivalOffset ??= found.start;
+    alternativeOffset ??= found.start;
     if (isInside || (!isOpen(found) && found.finder !== 'envelope') || options.prefer !== undefined) continue;
-    if (isIntended(raw, { start, end }, locateCandidate(attempted))) [winner, rivalOffset] = [attempted, start];
+    if (isIntended(raw, { start, end }, locateCandidate(examined))) [winner, alternativeOffset] = [examined, start];
   }
-  rivalOffset ??= search.align?.findItem?.(winner.value, others);
-  if (rivalOffset === undefined || options.ambiguous !== 'fail') return succeed(search, winner, rivalOffset);
+  alternativeOffset ??= search.align?.findItem?.(winner.value, others);
+  if (alternativeOffset === undefined || options.ambiguous !== 'fail')
+    return succeed(search, winner, alternativeOffset);
   return failWith(
-    [{ code: 'AMBIGUOUS', message: `A different value also passes, at offset ${rivalOffset}.` }],
+    [{ code: 'AMBIGUOUS', message: `A different value also passes, at offset ${alternativeOffset}.` }],
     options.label,
   );
 }
 
 /** Aligns, normalizes and checks a candidate's value; undefined if it has no value that this round accepts. */
-function* attempt(search: Search, found: FoundCandidate, round: Round): Checking<Attempted | undefined> {
+function* attempt(search: Search, found: FoundCandidate, round: Round): PipelineStage<ExaminedCandidate | undefined> {
   const { settings, align } = search;
   const reading = found.read();
   if (!reading.ok && !(acceptsTruncated(round) && 'value' in reading)) return undefined;
-  const attempted = prepare(search, found, reading, round);
-  if (attempted.rejection !== undefined || !settings.hasSchema) return attempted;
+  const examined = prepare(search, found, reading, round);
+  if (examined.rejection !== undefined || !settings.hasSchema) return examined;
   // A truncated word that could have become a different word is not a usable value.
-  const mayGrow = !reading.ok && align?.mayGrow?.(attempted.value, search.raw.slice(0, reading.end)) === true;
-  const checked: CheckResult = mayGrow ? { issues: [] } : yield attempted.value;
-  if ('value' in checked) return { ...attempted, value: checked.value };
-  const shorter = reading.ok
+  const mayGrow = !reading.ok && align?.mayGrow?.(examined.value, search.raw.slice(0, reading.end)) === true;
+  const checked: CheckResult = mayGrow ? { issues: [] } : yield examined.value;
+  if ('value' in checked) return { ...examined, value: checked.value };
+  const shortened = reading.ok
     ? undefined
-    : dropLastItem(attempted.value, checked.issues, search.raw.slice(found.start, reading.end));
-  const second = shorter === undefined ? checked : yield shorter;
-  if ('value' in second) return { ...attempted, value: second.value };
-  return { ...attempted, rejection: describeMismatch('The value', checked.issues) };
+    : dropLastItem(examined.value, checked.issues, search.raw.slice(found.start, reading.end));
+  const second = shortened === undefined ? checked : yield shortened;
+  if ('value' in second) return { ...examined, value: second.value };
+  return { ...examined, rejection: describeMismatch('The value', checked.issues) };
 }
 
 /**
@@ -267,7 +268,7 @@ function dropLastItem(value: unknown, issues: readonly SchemaIssue[], text: stri
 }
 
 /** Aligns a value, checks its root and runs the normalizers. */
-function prepare(search: Search, found: FoundCandidate, reading: ReadValue, round: Round): Attempted {
+function prepare(search: Search, found: FoundCandidate, reading: ReadValue, round: Round): ExaminedCandidate {
   const { settings, options, align } = search;
   const { normalizers = [] } = options;
   const needsCopy = normalizers.length > 0 || align !== undefined || found.level > 0;
@@ -305,7 +306,7 @@ function recordUnreadable({ failed }: Search, { finder, start, read }: FoundCand
 }
 
 /** Whether two values differ and are of the same kind; a list of objects is of the same kind as an object. */
-function isRival(value: unknown, winner: unknown): boolean {
+function isAlternative(value: unknown, winner: unknown): boolean {
   const isSameKind = Array.isArray(value) === Array.isArray(winner) || [value, winner].flat().every(isContainer);
   return isSameKind && serialize(value) !== serialize(winner);
 }
@@ -320,7 +321,7 @@ function serialize(value: unknown): string {
 }
 
 /** Builds the result. `rivalOffset`: the offset of another candidate that also passes, with a different value. */
-function succeed(search: Search, winner: Attempted, rivalOffset?: number): ParseResult<unknown> {
+function succeed(search: Search, winner: ExaminedCandidate, alternativeOffset?: number): ParseResult<unknown> {
   const { found, reading, value, changes } = winner;
   const candidate = locateCandidate(winner);
   const isExtracted = !found.untouched && reading.repairs[0]?.kind !== 'extracted';
@@ -339,13 +340,13 @@ function succeed(search: Search, winner: Attempted, rivalOffset?: number): Parse
   const mayLoseDigits = reading.isExact !== true && MANY_DIGITS.test(search.raw);
   const path = mayLoseDigits ? findInexactNumber(reading.value, MAX_SEARCH_DEPTH) : undefined;
   if (path !== undefined) warn('INEXACT_NUMBER', 'A number is too large to be exact.', { path });
-  if (rivalOffset !== undefined)
-    warn('AMBIGUOUS_CANDIDATES', 'A different value also passes.', { offset: rivalOffset });
+  if (alternativeOffset !== undefined)
+    warn('AMBIGUOUS_CANDIDATES', 'A different value also passes.', { offset: alternativeOffset });
   const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
   return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
 }
 
-function locateCandidate({ found, reading }: Attempted): Candidate {
+function locateCandidate({ found, reading }: ExaminedCandidate): Candidate {
   const { finder, start, end } = found;
   return { finder, start, end: isOpen(found) ? reading.end : end };
 }

@@ -23,7 +23,7 @@ const TEXT = JSON.stringify(DIGEST);
 const PROFILES: readonly ParseOptions[] = [{ profile: 'generic' }, { profile: 'default' }];
 
 describe.each(PROFILES)('profile $profile, generic rules', (options) => {
-  test('reads the raw text first: valid JSON that fits the schema has repair level none', () => {
+  test('reads the raw text first: valid JSON that matches the schema has repair level none', () => {
     const result = parse(TEXT, Digest, options);
     expect(result).toMatchObject({
       ok: true,
@@ -49,13 +49,13 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
     expect(expectSuccess(result).candidate).toEqual({ finder: 'envelope', start: 0, end: envelope.length });
   });
 
-  test('an envelope whose content does not match the schema stays failed', () => {
+  test('an envelope whose content does not match the schema still fails', () => {
     const { error: _, ...incomplete } = DIGEST;
     const envelope = JSON.stringify({ session_id: 'xxx', response: JSON.stringify(incomplete) });
     expect(expectError(parse(envelope, Digest, options)).code).toBe('SCHEMA_MISMATCH');
   });
 
-  test('extracts the first JSON object from the text around it', () => {
+  test('extracts the first JSON object from the surrounding text', () => {
     const text = `The task is complete.\nResult:\n${TEXT}\n附加统计信息...`;
     const result = parse(text, Digest, options);
     const start = text.indexOf('{');
@@ -97,7 +97,7 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
     expect(expectSuccess(parse(envelope, Digest, options)).candidate.finder).toBe('envelope');
   });
 
-  test('an envelope may contain a fence with the JSON', () => {
+  test('an envelope can contain a fence with the JSON', () => {
     const envelope = JSON.stringify({ response: `Here you are:\n\`\`\`json\n${TEXT}\n\`\`\`` });
     expect(expectSuccess(parse(envelope, Digest, options)).value).toEqual(DIGEST);
   });
@@ -112,7 +112,7 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
 });
 
 describe('generic rules: deterministic, and no others', () => {
-  test('the same text has the same result every time', () => {
+  test('the same input has the same result every time', () => {
     const text = `Done.\n\`\`\`json\n${TEXT}\n\`\`\``;
     expect(parse(text, Digest, { profile: 'generic' })).toEqual(parse(text, Digest, { profile: 'generic' }));
   });
@@ -128,12 +128,12 @@ describe('generic rules: deterministic, and no others', () => {
     expect(['SYNTAX', 'TRUNCATED']).toContain(error.code);
   });
 
-  test('ends quickly on a fence followed by many spaces', () => {
+  test('finishes quickly on a fence followed by many spaces', () => {
     const text = `\`\`\`${' '.repeat(100_000)}x`;
     expect(expectError(parse(text, undefined, { profile: 'generic' })).code).toBe('NO_JSON');
   });
 
-  test('reports the issues of the best candidate, not those of the last', () => {
+  test('reports the issues of the best candidate, not the last', () => {
     const text = `Log {not json} and {"digest_path": 7} and more`;
     const error = expectError(parse(text, z.object({ digest_path: z.string() })));
     expect(error.code).toBe('SCHEMA_MISMATCH');

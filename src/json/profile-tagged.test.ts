@@ -20,7 +20,7 @@ function parseTagged(raw: string, allowPartial = false): ParseResult<unknown> {
 }
 
 describe('profile tagged', () => {
-  test('the content of the tag is the value, untouched', () => {
+  test('the content of the tag is the value, unchanged', () => {
     const result = parseTagged('<thinking>...</thinking><json>{"a":1}</json>');
     expect(result).toMatchObject({ ok: true, value: { a: 1 }, repairLevel: 'none', repairs: [], warnings: [] });
   });
@@ -78,19 +78,19 @@ describe('profile tagged: which block', () => {
     expect(expectSuccess(parseTagged(raw)).value).toEqual({ draft: 2 });
   });
 
-  test('the last block is the only candidate, also when an earlier one would fit the schema', () => {
+  test('the last block is the only candidate, even if an earlier one matches the schema', () => {
     const raw = '<json>{"issues":[]}</json><json>{"other":true}</json>';
     const error = expectError(parse(raw, AnalysisResult, { profile: 'tagged' }));
     expect(error.code).toBe('SCHEMA_MISMATCH');
     expect(error.attempts).toHaveLength(1);
   });
 
-  test('the content may span many lines', () => {
+  test('the content can span many lines', () => {
     const result = parseTagged('<json>\n{\n  "a": [\n    1,\n    2\n  ]\n}\n</json>');
     expect(expectSuccess(result)).toMatchObject({ value: { a: [1, 2] }, repairLevel: 'none' });
   });
 
-  test('without a closing tag the last block is read to the end of the text', () => {
+  test('without a closing tag the last block is read to the end of the input', () => {
     expect(expectSuccess(parseTagged('Thinking done. <json>{"a": [1, 2]}')).value).toEqual({ a: [1, 2] });
   });
 
@@ -154,7 +154,7 @@ describe('profile tagged: which block', () => {
     expect(expectSuccess(parseTagged('<json>[1, 2]</json>')).value).toEqual([1, 2]);
   });
 
-  test('an empty text is EMPTY_INPUT, not an empty comment', () => {
+  test('empty input is EMPTY_INPUT, not an empty comment', () => {
     expect(expectError(parseTagged(' \n ')).code).toBe('EMPTY_INPUT');
   });
 
@@ -210,17 +210,17 @@ describe('profile tagged: a contract with issues', () => {
     ['line is negative', { ...issue, line: -3 }, ['issues', 0, 'line']],
     ['line is a fraction', { ...issue, line: 1.5 }, ['issues', 0, 'line']],
     ['line is text', { ...issue, line: '12' }, ['issues', 0, 'line']],
-    ['severity is none of the four', { ...issue, severity: 'urgent' }, ['issues', 0, 'severity']],
+    ['severity is not one of the four', { ...issue, severity: 'urgent' }, ['issues', 0, 'severity']],
     ['message is missing', { file: 'f', line: 1, severity: 'low' }, ['issues', 0, 'message']],
     ['message is empty', { ...issue, message: '' }, ['issues', 0, 'message']],
-  ])('refuses an issue whose %s, and says where', (_, broken, path) => {
+  ])('rejects an issue whose %s, and reports its path', (_, broken, path) => {
     const error = expectError(parse(tagged({ issues: [broken] }), AnalysisResult, { profile: 'tagged' }));
     expect(error.code).toBe('SCHEMA_MISMATCH');
     expect(error.issues?.map((found) => found.path)).toContainEqual(path);
     expect(error.message).toContain(path.join('.'));
   });
 
-  test('refuses a value without issues', () => {
+  test('rejects a value without issues', () => {
     expect(expectError(parse(tagged({}), AnalysisResult, { profile: 'tagged' })).issues?.[0]?.path).toEqual(['issues']);
   });
 });

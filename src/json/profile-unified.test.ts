@@ -18,33 +18,33 @@ function lowerCaseVerdict(value: unknown): unknown {
 }
 
 /** Changes its argument, as a careless normalizer does. */
-function takeVerdictOut(value: unknown): unknown {
+function removeVerdict(value: unknown): unknown {
   const fields = value as Record<string, unknown>;
   const { verdict, confidence } = fields;
   fields['verdict'] = undefined;
   return { verdict, confidence };
 }
 
-function adding(name: string): Normalizer {
+function createAppender(name: string): Normalizer {
   return (value) => [...(Array.isArray(value) ? (value as unknown[]) : []), name];
 }
 
-function throwText(): never {
+function throwString(): never {
   // oxlint-disable-next-line typescript/only-throw-error -- third-party code does not always throw an Error
   throw 'just text';
 }
 
 describe('profile unified: nine steps in order', () => {
-  test.each(['', ' ', '\n\t \r\n'])('step 1: an empty or blank text is refused immediately (%j)', (raw) => {
+  test.each(['', ' ', '\n\t \r\n'])('step 1: empty or blank input is rejected immediately (%j)', (raw) => {
     expect(expectError(parse(raw, Verdict, { profile: 'unified' })).code).toBe('EMPTY_INPUT');
   });
 
-  test('step 2: think blocks are stripped, over line breaks and more than one', () => {
+  test('step 2: all think blocks are stripped, even across line breaks', () => {
     const raw = `<think>first\n{"verdict": "buy"}</think>${GOOD}<think>was that right?</think>`;
     expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
   });
 
-  test('step 2 before step 3: a fence inside the thinking is not the fence of the answer', () => {
+  test("step 2 before step 3: a fence inside the thinking is not the answer's fence", () => {
     const raw = `<think>\`\`\`json\n{"verdict": "buy"}\n\`\`\`</think>\n\`\`\`json\n${GOOD}\n\`\`\``;
     expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
   });
@@ -60,7 +60,7 @@ describe('profile unified: nine steps in order', () => {
     expect(result).toMatchObject({ value: VALUE, candidate: { finder: 'fence' } });
   });
 
-  test('step 3: from the first fence to the last, so a fence inside a string does not cut the answer', () => {
+  test('step 3: reads from the first fence to the last, so a fence inside a string does not cut the answer', () => {
     const raw = '```json\n{"code": "```js\\nf()\\n```", "n": 1}\n```';
     expect(expectSuccess(parseUnified(raw)).value).toEqual({ code: '```js\nf()\n```', n: 1 });
   });
@@ -76,11 +76,11 @@ describe('profile unified: nine steps in order', () => {
     expect(listRepairKinds(result)).toContain('control_character');
   });
 
-  test('step 4: control characters between tokens are left alone', () => {
+  test('step 4: control characters between tokens are unchanged', () => {
     expect(expectSuccess(parseUnified('{\r\n\t"a":\t1\r\n}'))).toMatchObject({ value: { a: 1 }, repairLevel: 'none' });
   });
 
-  test('step 5: what JSON.parse reads is the value', () => {
+  test('step 5: the value is what JSON.parse returns', () => {
     expect(expectSuccess(parse(GOOD, Verdict, { profile: 'unified' }))).toMatchObject({
       value: VALUE,
       repairLevel: 'none',
@@ -93,7 +93,7 @@ describe('profile unified: nine steps in order', () => {
     expect(expectSuccess(parseUnified(raw)).value).toEqual({ note: '<think>x</think>', fence: '```' });
   });
 
-  test('step 6: otherwise from the first brace to its closing brace', () => {
+  test('step 6: otherwise reads from the first brace to its closing brace', () => {
     const raw = `The verdict is ${GOOD} as explained {above}.`;
     expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
   });
@@ -127,7 +127,7 @@ describe('profile unified: nine steps in order', () => {
     expect(expectSuccess(result).value).toEqual(VALUE);
   });
 
-  test('step 9: the schema decides, with the path of each issue', () => {
+  test('step 9: the schema validates and reports the path of each issue', () => {
     const error = expectError(parse('{"verdict": "maybe", "confidence": "high"}', Verdict, { profile: 'unified' }));
     expect(error.code).toBe('SCHEMA_MISMATCH');
     expect(error.issues?.map((issue) => issue.path)).toEqual([['verdict'], ['confidence']]);
@@ -145,11 +145,11 @@ describe('profile unified: nine steps in order', () => {
     },
   );
 
-  test('an unclosed think block is left to step 6', () => {
+  test('step 6 handles an unclosed think block', () => {
     expect(expectSuccess(parse(`<think>hm ${GOOD}`, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
   });
 
-  test('ends quickly on many unclosed think blocks after a closed one', () => {
+  test('finishes quickly on many unclosed think blocks after a closed one', () => {
     const text = `<think>x</think>${'<think>'.repeat(200_000)}`;
     expect(expectError(parse(text, undefined, { profile: 'unified' })).code).toBe('NO_JSON');
   });
@@ -160,12 +160,14 @@ describe('profile unified: nine steps in order', () => {
 });
 
 describe('profile unified: normalizers', () => {
-  test('run in the given order, each on the result of the previous one', () => {
-    const result = parse('{"a": 1}', undefined, { normalizers: [adding('first'), adding('second'), adding('third')] });
+  test('run in the given order, each on the previous result', () => {
+    const result = parse('{"a": 1}', undefined, {
+      normalizers: [createAppender('first'), createAppender('second'), createAppender('third')],
+    });
     expect(expectSuccess(result).value).toEqual(['first', 'second', 'third']);
   });
 
-  test('are not run on a text without a value', () => {
+  test('are not run on input without a value', () => {
     const normalizer = vi.fn<Normalizer>((value) => value);
     parse('no JSON here', undefined, { normalizers: [normalizer] });
     expect(normalizer).not.toHaveBeenCalled();
@@ -192,13 +194,13 @@ describe('profile unified: normalizers', () => {
   });
 
   test('reports a normalizer that throws something other than an error', () => {
-    const error = expectError(parse('{"a": 1}', undefined, { normalizers: [throwText] }));
+    const error = expectError(parse('{"a": 1}', undefined, { normalizers: [throwString] }));
     expect(error).toMatchObject({ code: 'NORMALIZER_FAILED', value: { a: 1 }, cause: 'just text' });
   });
 
   test('a normalizer that mutates the value does not affect the next candidate', () => {
     const raw = JSON.stringify({ response: GOOD });
-    expect(expectSuccess(parse(raw, Verdict, { normalizers: [takeVerdictOut] })).value).toEqual(VALUE);
+    expect(expectSuccess(parse(raw, Verdict, { normalizers: [removeVerdict] })).value).toEqual(VALUE);
   });
 });
 

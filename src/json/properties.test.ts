@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { brokenJson, fragments, jsonContainer, jsonText, jsonValue } from './fixtures/arbitraries.js';
+import { brokenJson, fragmentText, jsonContainer, jsonText, jsonValue } from './fixtures/arbitraries.js';
 import { expectSuccess } from './fixtures/outcome.js';
 import { createSchema, withFields } from './fixtures/schemas.js';
 import { parse, PARSE_ERROR_CODES, ParseError, type ParseOptions, repairJson } from './index.js';
@@ -8,7 +8,7 @@ import { parse, PARSE_ERROR_CODES, ParseError, type ParseOptions, repairJson } f
 const anyText = fc.oneof(
   fc.string({ maxLength: 80 }),
   fc.string({ unit: 'binary', maxLength: 80 }),
-  fragments,
+  fragmentText,
   brokenJson,
 );
 const anyOptions: fc.Arbitrary<ParseOptions> = fc.record(
@@ -28,7 +28,7 @@ const anySchema = fc.constantFrom(
 );
 
 /** The repaired JSON; undefined if it cannot be repaired. Any error other than a ParseError fails the test. */
-function repaired(text: string): string | undefined {
+function tryRepair(text: string): string | undefined {
   try {
     return repairJson(text);
   } catch (error) {
@@ -38,7 +38,7 @@ function repaired(text: string): string | undefined {
 }
 
 describe('parse', () => {
-  test('never throws on any text, and fails only with a code of the list', () => {
+  test('never throws on any input, and fails only with a documented code', () => {
     fc.assert(
       fc.property(anyText, anySchema, anyOptions, (text, schema, options) => {
         const result = parse(text, schema, options);
@@ -65,7 +65,7 @@ describe('parse', () => {
     );
   });
 
-  test('repair level none means that JSON.parse reads the span to the same value', () => {
+  test('repair level none means that JSON.parse reads the same value from the span', () => {
     fc.assert(
       fc.property(anyText, fc.constantFrom('default', 'generic', 'tagged', 'unified'), (text, profile) => {
         const result = parse(text, undefined, { profile });
@@ -76,7 +76,7 @@ describe('parse', () => {
     );
   });
 
-  test('the prototype of no object is changed', () => {
+  test("no object's prototype is changed", () => {
     fc.assert(
       fc.property(brokenJson, (text) => {
         const result = parse(text, undefined, { allowPartial: true });
@@ -116,7 +116,7 @@ describe('valid JSON is the identity', () => {
   });
 });
 
-describe('finds a valid value exactly, anywhere in the text', () => {
+describe('finds a valid value exactly, anywhere in the input', () => {
   const before = fc.constantFrom(
     '',
     'Sure! ',
@@ -125,7 +125,7 @@ describe('finds a valid value exactly, anywhere in the text', () => {
     'As noted in [ref], {name} gives ',
     'It\'s "this": ',
   );
-  const behind = fc.constantFrom('', '\nHope this helps!', ' – done.', '\n\nLet me know.', ' (see {notes})');
+  const trailer = fc.constantFrom('', '\nHope this helps!', ' – done.', '\n\nLet me know.', ' (see {notes})');
   const object = jsonContainer.filter((value) => Object.keys(value).length > 0 && !Array.isArray(value));
   const layout = fc.constantFrom(undefined, 2);
 
@@ -133,11 +133,11 @@ describe('finds a valid value exactly, anywhere in the text', () => {
     ['in prose', (json, start, end) => start + json + end],
     ['in a fence', (json, start, end) => `${start}\n\`\`\`json\n${json}\n\`\`\`\n${end}`],
     ['in a tag', (json, start, end) => `${start}<json>${json}</json>${end}`],
-    ['behind thinking', (json, start, end) => `<think>${start}{"draft": 1}</think>${json}${end}`],
-    ['behind a lone </think>', (json, start, end) => `${start}{"draft": 1}</think>${json}${end}`],
+    ['after thinking', (json, start, end) => `<think>${start}{"draft": 1}</think>${json}${end}`],
+    ['after a lone </think>', (json, start, end) => `${start}{"draft": 1}</think>${json}${end}`],
   ])('%s', (_, wrap) => {
     fc.assert(
-      fc.property(object, layout, before, behind, (value, space, start, end) => {
+      fc.property(object, layout, before, trailer, (value, space, start, end) => {
         const json = JSON.stringify(value, undefined, space);
         const result = expectSuccess(parse(wrap(json, start, end)));
         expect(result.value).toStrictEqual(JSON.parse(json));
@@ -153,10 +153,10 @@ describe('finds a valid value exactly, anywhere in the text', () => {
         jsonContainer,
         fc.constantFrom('response', 'result', 'content', 'text'),
         fc.boolean(),
-        (value, field, twice) => {
+        (value, field, isEncodedTwice) => {
           const wanted = { wanted: value };
           const inner = JSON.stringify({ [field]: JSON.stringify(wanted) });
-          const text = twice ? JSON.stringify({ output: inner }) : inner;
+          const text = isEncodedTwice ? JSON.stringify({ output: inner }) : inner;
           expect(expectSuccess(parse(text, withFields('wanted'))).value).toStrictEqual(
             JSON.parse(JSON.stringify(wanted)),
           );
@@ -165,7 +165,7 @@ describe('finds a valid value exactly, anywhere in the text', () => {
     );
   });
 
-  test('as the last line of NDJSON', () => {
+  test('as the last NDJSON line', () => {
     fc.assert(
       fc.property(fc.array(object, { minLength: 2, maxLength: 5 }), (values) => {
         const lines = values.map((value) => JSON.stringify(value));
@@ -176,7 +176,7 @@ describe('finds a valid value exactly, anywhere in the text', () => {
 });
 
 describe('truncation', () => {
-  test('allowPartial returns a value whose finished scalars are those of the original', () => {
+  test('allowPartial returns a value whose finished scalars match the original', () => {
     fc.assert(
       fc.property(jsonContainer, fc.nat(), (value, cut) => {
         const text = JSON.stringify(value);
@@ -201,10 +201,10 @@ describe('truncation', () => {
 });
 
 describe('repairJson', () => {
-  test('never throws anything but a ParseError, and what it returns re-parses', () => {
+  test('throws only a ParseError, and its output can be parsed', () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        const json = repaired(text);
+        const json = tryRepair(text);
         if (json !== undefined) JSON.parse(json);
       }),
       { numRuns: 2000 },
@@ -214,7 +214,7 @@ describe('repairJson', () => {
   test('is idempotent', () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        const json = repaired(text);
+        const json = tryRepair(text);
         fc.pre(json !== undefined);
         expect(repairJson(json)).toBe(json);
       }),
@@ -252,7 +252,7 @@ function listContainers(value: unknown): object[] {
  */
 function isPrefix(part: unknown, whole: unknown): boolean {
   if (typeof part === 'string') return typeof whole === 'string' && whole.startsWith(part);
-  if (typeof part === 'number') return typeof whole === 'number' && listBeginnings(whole).includes(part);
+  if (typeof part === 'number') return typeof whole === 'number' && listNumberPrefixes(whole).includes(part);
   if (typeof part !== 'object' || part === null) return part === whole;
   if (typeof whole !== 'object' || whole === null || Array.isArray(part) !== Array.isArray(whole)) return false;
   const original = new Map(Object.entries(whole));
@@ -260,7 +260,7 @@ function isPrefix(part: unknown, whole: unknown): boolean {
 }
 
 /** The numbers that a streamed number can be read as while it arrives. */
-function listBeginnings(whole: number): number[] {
+function listNumberPrefixes(whole: number): number[] {
   const text = JSON.stringify(whole);
   return Array.from(text, (_, length) => Number(text.slice(0, length + 1).replace(/e[+-]?$/, '')));
 }

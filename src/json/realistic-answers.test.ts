@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { furtherAnswers } from './fixtures/further-answers.js';
+import { moreAnswers } from './fixtures/more-answers.js';
 import { realisticAnswers, type RealisticAnswer } from './fixtures/realistic-answers.js';
 import { parse } from './index.js';
 
-const ANSWERS = { ...realisticAnswers, ...furtherAnswers };
+const ANSWERS = { ...realisticAnswers, ...moreAnswers };
 
 /** Answers that are refused although a careful human could read them. A wrong value is never acceptable. */
-const REFUSED: readonly string[] = ['a number with a unit', 'an address of a page'];
+const REFUSED: readonly string[] = ['a number with a unit', 'a page URL'];
 
 function judge({ text, schema, options, ...expected }: RealisticAnswer): 'right' | 'refused' | `wrong: ${string}` {
   const result = parse(text, schema, options);

@@ -4,7 +4,7 @@ import { validCases } from './fixtures/reading-cases.js';
 import { generousRepairs, tolerantRepairs } from './fixtures/repair-cases.js';
 import { ParseError, repairJson, type RepairJsonOptions } from './index.js';
 
-function thrownBy(text: string, options?: RepairJsonOptions): ParseError {
+function captureError(text: string, options?: RepairJsonOptions): ParseError {
   try {
     repairJson(text, options);
   } catch (error) {
@@ -20,17 +20,17 @@ describe('returns valid JSON unchanged, character by character', () => {
   });
 });
 
-describe('repairJson makes all repairs of the reader', () => {
+describe("repairJson makes all of the reader's repairs", () => {
   test.each(generousRepairs)('$marked', ({ marked, value }) => {
     expect(JSON.parse(repairJson(marked.replaceAll('¦', '')))).toEqual(value);
   });
 
   /** Other repair libraries return `null` for a key without a value. */
-  const agreeing = tolerantRepairs.filter(
+  const agreeingCases = tolerantRepairs.filter(
     ({ kinds }) => !kinds.includes('missing_value') && !kinds.includes('truncated'),
   );
 
-  test.each(agreeing)('as parse does: $marked', ({ marked, value }) => {
+  test.each(agreeingCases)('as parse does: $marked', ({ marked, value }) => {
     expect(JSON.parse(repairJson(marked.replaceAll('¦', '')))).toEqual(value);
   });
 });
@@ -38,14 +38,14 @@ describe('repairJson makes all repairs of the reader', () => {
 describe('brackets that do not match', () => {
   test.each([
     ['a list left open before a member', '{"tags": ["a", "b", "count": 2}', { tags: ['a', 'b'], count: 2 }],
-    ['a member inside a list that is closed', '{"tags": ["a", "count": 2]}', { tags: ['a', { count: 2 }] }],
+    ['a member inside a closed list', '{"tags": ["a", "count": 2]}', { tags: ['a', { count: 2 }] }],
     ['a stray bracket before a member', '{"a": "x"], "b": 2}', { a: 'x', b: 2 }],
   ])('%s', (_, text, value) => {
     expect(JSON.parse(repairJson(text))).toEqual(value);
   });
 });
 
-describe('a truncated text is closed', () => {
+describe('truncated input is closed', () => {
   test.each([
     ['{"a": [1, 2', '{"a":[1,2]}'],
     ['{"a": "Hel', '{"a":"Hel"}'],
@@ -61,7 +61,7 @@ describe('a truncated text is closed', () => {
   });
 });
 
-describe('ambiguous text still becomes JSON', () => {
+describe('ambiguous input still becomes JSON', () => {
   test.each([
     ['a missing value is null', '{"a": }', '{"a":null}'],
     ['a missing value before a comma is null', '{"a": , "b": 1}', '{"a":null,"b":1}'],
@@ -69,13 +69,13 @@ describe('ambiguous text still becomes JSON', () => {
     ['a bare value is a string', '{a: b}', '{"a":"b"}'],
     ['NDJSON is an array', '{"a": 1}\n{"a": 2}\n', '[{"a":1},{"a":2}]'],
     ['values with commas between them are an array', '{"a": 1},\n{"a": 2}', '[{"a":1},{"a":2}]'],
-    ['a call is stripped', 'callback({"a": 1});', '{"a":1}'],
-    ['types of a database shell are stripped', '{"id": ObjectId("x"), "n": NumberLong(5)}', '{"id":"x","n":5}'],
+    ['a function call is stripped', 'callback({"a": 1});', '{"a":1}'],
+    ['database shell types are stripped', '{"id": ObjectId("x"), "n": NumberLong(5)}', '{"id":"x","n":5}'],
     ['Python literals', '[None, True, False]', '[null,true,false]'],
     ['undefined is null', '{"a": undefined}', '{"a":null}'],
     ['comments are removed', '{"a": 1 /* x */, // y\n"b": 2}', '{"a":1,"b":2}'],
     ['escaped quotes', '{\\"a\\": \\"b\\"}', '{"a":"b"}'],
-    ['text before the value is cut off', 'Sure! Here you go: {"a": 1,}', '{"a":1}'],
+    ['text before the value is removed', 'Sure! Here you go: {"a": 1,}', '{"a":1}'],
     ['a fence is stripped', '```json\n{"a": 1,}\n```', '{"a":1}'],
     ['thinking is stripped', '<think>{"x": 0}</think>{"a": 1,}', '{"a":1}'],
   ])('%s', (_, text, repaired) => {
@@ -83,7 +83,7 @@ describe('ambiguous text still becomes JSON', () => {
   });
 });
 
-describe('how the result is written', () => {
+describe('how the result is serialized', () => {
   test('compact, keys in order', () => {
     expect(repairJson("{ 'b' : 1 , 'a' : [ 1 , 2 ] , }")).toBe('{"b":1,"a":[1,2]}');
   });
@@ -94,7 +94,7 @@ describe('how the result is written', () => {
     ['[1e400,]', '[1e400]'],
     ['[-9007199254740993,]', '[-9007199254740993]'],
     ['[1.0,]', '[1]'],
-  ])('numbers a double cannot hold keep their digits: %s', (text, repaired) => {
+  ])('numbers that a double cannot represent keep their digits: %s', (text, repaired) => {
     expect(repairJson(text)).toBe(repaired);
   });
 
@@ -123,20 +123,20 @@ describe('throws if nothing can be repaired', () => {
     [':', 'SYNTAX'],
     ['{: 1}', 'SYNTAX'],
   ])('%j is %s', (text, code) => {
-    expect(thrownBy(text).code).toBe(code);
+    expect(captureError(text).code).toBe(code);
   });
 
-  test('the error is a SluiceError with the offset, and does not repeat the text', () => {
-    const error = thrownBy(`}${'secret '.repeat(100)}`);
+  test('the error is a SluiceError with the offset, and does not repeat the input', () => {
+    const error = captureError(`}${'secret '.repeat(100)}`);
     expect(isSluiceError(error)).toBe(true);
     expect(error.message).toMatch(/offset \d+/);
     expect(error.message.length).toBeLessThan(200);
   });
 
   test('respects the limits', () => {
-    expect(thrownBy('[[[1,]]]', { limits: { depth: 2 } }).code).toBe('LIMIT_EXCEEDED');
-    expect(thrownBy('[[[1]]]', { limits: { depth: 2 } }).code).toBe('LIMIT_EXCEEDED');
-    expect(thrownBy('{"a": "long",}', { limits: { bytes: 5 } }).code).toBe('LIMIT_EXCEEDED');
+    expect(captureError('[[[1,]]]', { limits: { depth: 2 } }).code).toBe('LIMIT_EXCEEDED');
+    expect(captureError('[[[1]]]', { limits: { depth: 2 } }).code).toBe('LIMIT_EXCEEDED');
+    expect(captureError('{"a": "long",}', { limits: { bytes: 5 } }).code).toBe('LIMIT_EXCEEDED');
     expect(repairJson('[[[1,]]]', { limits: { depth: 3 } })).toBe('[[[1]]]');
   });
 });

@@ -13,7 +13,7 @@ export interface RepairJsonOptions {
 }
 
 /** Input that starts like a value is first read as one; anything else might be prose around a value. */
-const BEGINS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``))/;
+const STARTS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``))/;
 
 /**
  * Turns broken JSON into valid JSON text, as other repair libraries do: truncated containers are closed, a missing value becomes `null`, a bare word a string, multiple values an array. Valid JSON is returned unchanged. Throws a
@@ -42,19 +42,19 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
       },
       GenerousReader,
     );
-  const beginsLikeJson = BEGINS_LIKE_JSON.test(text);
-  const reading = beginsLikeJson ? readGenerously(text) : undefined;
+  const startsLikeJson = STARTS_LIKE_JSON.test(text);
+  const reading = startsLikeJson ? readGenerously(text) : undefined;
   const best =
-    reading !== undefined && 'value' in reading ? reading : (cutOutValue() ?? reading ?? readGenerously(text));
+    reading !== undefined && 'value' in reading ? reading : (extractValue() ?? reading ?? readGenerously(text));
   if (!('value' in best)) throw failWith([describeUnreadable(best.failure)]).error;
   try {
-    return write(best.value);
+    return serialize(best.value);
   } catch {
-    throw failWith([{ code: 'LIMIT_EXCEEDED', message: 'The value is nested too deeply to be written.' }]).error;
+    throw failWith([{ code: 'LIMIT_EXCEEDED', message: 'The value is nested too deeply to serialize.' }]).error;
   }
 
   /** Finds the value inside running text. A value that is empty or touches a word is more likely part of the prose. */
-  function cutOutValue(): { readonly value: unknown } | undefined {
+  function extractValue(): { readonly value: unknown } | undefined {
     const result = parse(text, undefined, { allowPartial: true, limits });
     if (!result.ok || !isContainer(result.value) || Object.keys(result.value).length === 0) return undefined;
     const { finder, start, end } = result.candidate;
@@ -68,20 +68,20 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
  * Serializes numbers that a double cannot represent with their source digits; `JSON.stringify` throws at the first of
  * them.
  */
-function write(value: unknown): string {
+function serialize(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    return writeSource(value);
+    return serializeSource(value);
   }
 }
 
-function writeSource(value: unknown): string {
+function serializeSource(value: unknown): string {
   if (value instanceof SourceNumber) return value.source;
   if (!isContainer(value)) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(writeSource).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(serializeSource).join(',')}]`;
   return `{${Object.entries(value)
-    .map(([key, member]) => `${JSON.stringify(key)}:${writeSource(member)}`)
+    .map(([key, member]) => `${JSON.stringify(key)}:${serializeSource(member)}`)
     .join(',')}}`;
 }
 

@@ -48,18 +48,18 @@ export function renderRetryPrompt(
   prompt: string,
 ): string {
   if (typeof wording === 'function') return wording(error, prompt);
-  const [wrong, rejected, expected, shorter, task, tags, object, array, other] = WORDINGS[wording];
+  const [problem, rejected, expected, shorter, task, tags, object, array, other] = WORDINGS[wording];
   const { code, issues = [], message, value } = error;
   const jsonSchema = findJsonSchema(schema);
   const type = profile === 'unified' ? 'object' : jsonSchema?.type;
   const lines: string[] = [];
-  const add = (words: string, text: string, longest: number): void => {
-    if (text !== '') lines.push(words + text.slice(0, longest));
+  const add = (words: string, text: string, maxLength: number): void => {
+    if (text !== '') lines.push(words + text.slice(0, maxLength));
   };
   // A Chinese prompt omits the English error message; the schema's issues are included unchanged.
-  add(wrong, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, MAX_SUMMARY_LENGTH);
-  add(rejected, write(value), MAX_VALUE_LENGTH);
-  const schemaText = write(jsonSchema);
+  add(problem, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, MAX_SUMMARY_LENGTH);
+  add(rejected, toJson(value), MAX_VALUE_LENGTH);
+  const schemaText = toJson(jsonSchema);
   if (schemaText.length <= MAX_SCHEMA_LENGTH) add(expected, schemaText, MAX_SCHEMA_LENGTH);
   if (code === 'TRUNCATED') lines.push(shorter);
   const form = type === 'object' ? object : type === 'array' ? array : other;
@@ -67,7 +67,7 @@ export function renderRetryPrompt(
 }
 
 /** Returns an empty string for values that JSON cannot represent, such as a bigint. */
-function write(value: unknown): string {
+function toJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? '';
   } catch {

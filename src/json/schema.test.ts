@@ -5,7 +5,7 @@ import type { InferOutput, StandardSchema } from './schema.js';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
 describe('StandardSchema', () => {
-  test('accepts every schema of the published interface', () => {
+  test('accepts every schema that implements the published interface', () => {
     expectTypeOf<StandardSchemaV1<string, number>>().toExtend<StandardSchema<string, number>>();
     const schema: StandardSchemaV1<unknown, { readonly line: number }> = z.object({ line: z.number() });
     const result = parse('{"line": 3}', schema);

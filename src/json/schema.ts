@@ -102,7 +102,7 @@ export function requireAlignment(
   code: 'ALIGN_UNSUPPORTED' | 'PARTIAL_UNSUPPORTED',
 ): AlignableSchema['~sluice'] {
   if (schema !== undefined && isAlignable(schema)) return schema['~sluice'];
-  throw new SluiceError(code, `${option} needs a schema made by fromJsonSchema or alignable of sluice/json-schema.`);
+  throw new SluiceError(code, `${option} requires a schema from fromJsonSchema or alignable (sluice/json-schema).`);
 }
 
 function isAlignable(schema: StandardSchema): schema is AlignableSchema {

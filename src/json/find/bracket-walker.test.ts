@@ -52,7 +52,7 @@ describe('findEnd', () => {
     expect(walkToEnd(text)).toBe(-1);
   });
 
-  test('starts and stops at the given offsets', () => {
+  test('starts and stops at the specified offsets', () => {
     expect(new BracketWalker('{ {a} y', 2).findEnd(7)).toBe(5);
     expect(new BracketWalker('{ {a} y', 2).findEnd(4)).toBe(-1);
   });

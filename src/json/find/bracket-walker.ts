@@ -1,6 +1,6 @@
 const BRACKET = /[[{]/;
-const INTERESTING = /["[\]{}]/;
-const INTERESTING_IN_STRING = /["\\]/;
+const SPECIAL = /["[\]{}]/;
+const SPECIAL_IN_STRING = /["\\]/;
 
 /**
  * Scans the input and tracks whether the position is inside brackets, and inside a string within them. Quotes count
@@ -42,16 +42,16 @@ export class BracketWalker {
   /** Reads up to the next quote or bracket before `limit`; returns the offset after it, or -1. */
   #step(limit: number): number {
     if (this.#at >= limit) return -1;
-    const distance = this.#text.slice(this.#at, limit).search(this.#inString ? INTERESTING_IN_STRING : INTERESTING);
+    const distance = this.#text.slice(this.#at, limit).search(this.#inString ? SPECIAL_IN_STRING : SPECIAL);
     if (distance === -1) {
       this.#at = limit;
       return -1;
     }
     this.#at += distance + 1;
-    const mark = this.#text.charAt(this.#at - 1);
-    if (mark === '\\') this.#at++;
-    else if (mark === '"') this.#inString = !this.#inString && this.#depth > 0;
-    else this.#depth = Math.max(0, this.#depth + (BRACKET.test(mark) ? 1 : -1));
+    const special = this.#text.charAt(this.#at - 1);
+    if (special === '\\') this.#at++;
+    else if (special === '"') this.#inString = !this.#inString && this.#depth > 0;
+    else this.#depth = Math.max(0, this.#depth + (BRACKET.test(special) ? 1 : -1));
     return this.#at;
   }
 }

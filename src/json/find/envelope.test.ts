@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { listEnvelopeContents } from './envelope.js';
 
 describe('listEnvelopeContents', () => {
-  test.each(['response', 'result', 'output', 'content', 'text', 'message'])('a text in the field %s', (field) => {
+  test.each(['response', 'result', 'output', 'content', 'text', 'message'])('a string in the field %s', (field) => {
     expect(listEnvelopeContents({ id: 1, [field]: 'x' })).toEqual(['x']);
   });
 
-  test('a string is an envelope around its text', () => {
+  test('a string is an envelope around its content', () => {
     expect(listEnvelopeContents('{"a": 1}')).toEqual(['{"a": 1}']);
   });
 
@@ -26,7 +26,7 @@ describe('listEnvelopeContents', () => {
     expect(listEnvelopeContents({ content })).toEqual(['ab', 'b', 'a']);
   });
 
-  test('skips messages of users, systems and tools', () => {
+  test('skips user, system and tool messages', () => {
     for (const role of ['user', 'system', 'tool', 'developer'])
       expect(listEnvelopeContents({ role, content: 'x' })).toEqual([]);
     expect(listEnvelopeContents([{ type: 'tool_result', content: 'x' }])).toEqual([]);
@@ -38,11 +38,11 @@ describe('listEnvelopeContents', () => {
     [{ type: 'item.completed', item: { type: 'agent_message', text: 'x' } }],
     [{ type: 'text', part: { type: 'text', text: 'x' } }],
     [{ tool_calls: [{ function: { arguments: 'x' } }] }],
-  ])('finds the text in %j', (value) => {
+  ])('finds the content in %j', (value) => {
     expect(listEnvelopeContents(value)).toContain('x');
   });
 
-  test.each([[null], [1], [true], [{}], [[]], [{ other: 'x' }], [{ response: 1 }]])('nothing in %j', (value) => {
+  test.each([[null], [1], [true], [{}], [[]], [{ other: 'x' }], [{ response: 1 }]])('finds nothing in %j', (value) => {
     expect(listEnvelopeContents(value)).toEqual([]);
   });
 

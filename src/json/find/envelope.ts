@@ -7,7 +7,7 @@ const TEXT_FIELDS =
 /** Fields whose values can contain the fields above. */
 const WRAPPER_FIELDS =
   'toolUse functionCall item part parts data delta choices candidates tool_calls function messages event'.split(' ');
-const FOREIGN_ROLES: readonly unknown[] = 'user system tool developer tool_result function'.split(' ');
+const NON_ASSISTANT_ROLES: readonly unknown[] = 'user system tool developer tool_result function'.split(' ');
 
 /**
  * Lists the possible contents of an envelope in the order they are tried: strings, and objects in answer fields. A JSON
@@ -23,12 +23,15 @@ export function listEnvelopeContents(value: unknown): readonly unknown[] {
 function collect(value: unknown, depth: number, contents: unknown[], seen: { containers: number }): void {
   if (!isContainer(value) || depth > MAX_CONTENT_DEPTH || ++seen.containers > MAX_CONTAINERS) return;
   if (Array.isArray(value)) {
-    const texts = collectTexts(value);
+    const texts = collectBlockText(value);
     if (texts.length > 1) contents.push(texts.join(''));
     for (const item of value.toReversed()) collect(item, depth + 1, contents, seen);
     return;
   }
-  if (FOREIGN_ROLES.includes(value['role']) || (value['type'] !== 'function' && FOREIGN_ROLES.includes(value['type'])))
+  if (
+    NON_ASSISTANT_ROLES.includes(value['role']) ||
+    (value['type'] !== 'function' && NON_ASSISTANT_ROLES.includes(value['type']))
+  )
     return;
   for (const name of TEXT_FIELDS) {
     const content = Object.hasOwn(value, name) ? value[name] : undefined;
@@ -42,7 +45,7 @@ function collect(value: unknown, depth: number, contents: unknown[], seen: { con
 }
 
 /** Joins the text of content blocks, which together form one message. */
-function collectTexts(blocks: readonly unknown[]): string[] {
+function collectBlockText(blocks: readonly unknown[]): string[] {
   return blocks.flatMap((block) => {
     return isContainer(block) && typeof block['text'] === 'string' ? [block['text']] : [];
   });

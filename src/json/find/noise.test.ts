@@ -17,8 +17,8 @@ describe('removeNoise removes', () => {
     ['terminal colours', '\u001b[1;32m{\u001b[0m"a": \u001b[33m1\u001b[0m}', '{"a": 1}'],
     ['CDATA', '<![CDATA[[1, [2]]]]>', '[1, [2]]'],
     ['entities, once', '{&quot;a&quot;: &#34;x &amp;amp; &lt;y&gt; it&#39;s&#34;}', `{"a": "x &amp; <y> it's"}`],
-    ['plus signs of a diff', '+{\n+  "a": 1\n+}', '{\n  "a": 1\n}'],
-    ['removed lines of a diff', ' {\n-  "a": 1\n+  "a": 2\n }', ' {\n  "a": 2\n }'],
+    ['plus signs in a diff', '+{\n+  "a": 1\n+}', '{\n  "a": 1\n}'],
+    ['removed lines in a diff', ' {\n-  "a": 1\n+  "a": 2\n }', ' {\n  "a": 2\n }'],
     ['line numbers', ' 9 {\n10   "a": 1\n11 }', '{\n  "a": 1\n}'],
     ['line numbers with bars, in prose', 'See:\n1| {\n2|   "a": 1\n3| }\nDone.', 'See:\n {\n   "a": 1\n }\nDone.'],
     ['commas between digits', '{"a": 1,234,567.5, "b": -12,345}', '{"a": 1234567.5, "b": -12345}'],
@@ -29,14 +29,14 @@ describe('removeNoise removes', () => {
 
 describe('removeNoise keeps', () => {
   test.each([
-    ['commas of a list', '{"a": [1,234, 5], "b": [12,345]}'],
+    ['commas in a list', '{"a": [1,234, 5], "b": [12,345]}'],
     ['commas before a key that is a number', '{"a": 1,234: 5}'],
-    ['commas that divide no thousands', '{"a": 1,23, "b": 1,2345}'],
+    ['commas that are not thousands separators', '{"a": 1,23, "b": 1,2345}'],
     ['commas inside a string', '{"a": "total: 1,234, done"}'],
     ['entities inside a string', '{"a": "&quot;x&quot;", b}'],
-    ['numbers of lines that are not in sequence', '1 {\n3   "a": 1\n4 }'],
+    ['line numbers that are not consecutive', '1 {\n3   "a": 1\n4 }'],
     ['a single number', '1 {"a": 1}'],
-    ['numbers of a list over lines', '[\n  1,\n  2\n]'],
+    ['numbers of a multi-line list', '[\n  1,\n  2\n]'],
     ['dashes without a diff', '- {"a": 1}\n- {"a": 2}'],
   ])('%s', (_, text) => {
     expect(removeNoise(text)).toBe(text);
@@ -44,7 +44,7 @@ describe('removeNoise keeps', () => {
 });
 
 describe('the removal of noise in parse', () => {
-  test('is recorded, with offsets of the entire text', () => {
+  test('is recorded, with offsets in the whole input', () => {
     const text = '1| {\n2|   "a": 1,\n3| }';
     const result = expectSuccess(parse(text));
     expect(result.value).toEqual({ a: 1 });
@@ -63,7 +63,7 @@ describe('the removal of noise in parse', () => {
     },
   );
 
-  test('does not happen if the text can be read', () => {
+  test('does not happen if the input can be read', () => {
     expect(expectSuccess(parse('{"a": "\u001b[1mx",}')).value).toEqual({ a: '\u001b[1mx' });
     expect(expectSuccess(parse('{"a": "&quot;", "b": "<![CDATA[x]]>"}')).value).toEqual({
       a: '&quot;',
@@ -76,7 +76,7 @@ describe('the removal of noise in parse', () => {
     expect(error.code).toBe('SCHEMA_MISMATCH');
   });
 
-  test('keeps the error of the original text if it does not help', () => {
+  test('keeps the original error if it does not help', () => {
     expect(expectError(parse('\u001b[1mNo.\u001b[0m')).code).toBe('NO_JSON');
   });
 
@@ -85,7 +85,7 @@ describe('the removal of noise in parse', () => {
   });
 
   test.each(['\u001b[1m', '&quot;', '<![CDATA[', ']]>', '+{\n', '1 {\n', '": 1,234', ',234'])(
-    'takes linear time for many marks in a row: %j',
+    'takes linear time for many markers in a row: %j',
     (mark) => {
       // Eight times the input takes eight times as long, or 64 times if the time is quadratic. Only this process's CPU
       // time counts, and the fastest of a few measurements is used so a garbage collection pause does not fail the

@@ -26,9 +26,9 @@ describe('findNdjsonLines', () => {
   test.each([
     ['a single line', '{"a": 1}'],
     ['no line', 'a\nb'],
-    ['a value over several lines', '{\n"a": [\n{"b": 1},\n{"c": 2}\n]\n}'],
+    ['a multi-line value', '{\n"a": [\n{"b": 1},\n{"c": 2}\n]\n}'],
     ['fenced blocks', '```json\n{"a": 1}\n```\n{"b": 2}'],
-    ['an array over several lines', '[\n{"a": 1},\n{"b": 2}\n]'],
+    ['a multi-line array', '[\n{"a": 1},\n{"b": 2}\n]'],
   ])('returns nothing for %s', (_, text) => {
     expect(listLines(text)).toEqual([]);
   });
@@ -37,7 +37,7 @@ describe('findNdjsonLines', () => {
     expect(listLines('{"a": 1}\n{"b": 2}\n{"c": 3}', 2)).toEqual(['{"c": 3}', '{"b": 2}']);
   });
 
-  test('leaves out a truncated line', () => {
+  test('skips a truncated line', () => {
     expect(listLines('{"a": 1}\n{"b": 2}\n{"c": ')).toEqual(['{"b": 2}', '{"a": 1}']);
   });
 });
@@ -74,7 +74,7 @@ describe('findFencedSpans', () => {
     expect([...findFencedSpans(text, [{ start: 0, end: 11 }])]).toMatchObject([{ start: 4, end: 11 }]);
   });
 
-  test('searches only the given regions', () => {
+  test('searches only the specified regions', () => {
     const text = '```\n{1}\n```\n```\n{2}\n```';
     expect(
       [...findFencedSpans(text, [{ start: 11, end: text.length }])].map(({ start }) => text.slice(start, start + 3)),

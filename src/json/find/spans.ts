@@ -39,20 +39,24 @@ const FENCED_WHOLE = /^\s*(?:```|~~~)[\w+.-]*\s+[[{]/;
  * Characters that can follow a value's opening bracket. Checked before anything is read, because prose contains many
  * brackets.
  */
-const MAY_BEGIN =
+const CAN_START =
   /\{\s{0,99}(?:["'“‘「«`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
 
 /**
  * The start of a value, or of a fence around one. A mere mention of the tag does not match: `<json> tags are …`,
  * `"<json>" …`.
  */
-const BEGINS_LIKE_JSON = /^\s*(?:[[{\d-]|["'“]\w|```|~~~|(?:true|false|null)\b)/;
+const STARTS_LIKE_JSON = /^\s*(?:[[{\d-]|["'“]\w|```|~~~|(?:true|false|null)\b)/;
 
 /** Spans that are marked as the answer: the whole input without the thinking, a tag, an NDJSON line. */
 export function* findMarkedSpans(text: string, { regions, blocks }: Survey, maxLines: number): Generator<Span> {
-  const [only] = regions;
-  if (only !== undefined && regions.length === 1 && !FENCED_WHOLE.test(text.slice(only.start, only.end)))
-    yield findWhole(text, only);
+  const [onlyRegion] = regions;
+  if (
+    onlyRegion !== undefined &&
+    regions.length === 1 &&
+    !FENCED_WHOLE.test(text.slice(onlyRegion.start, onlyRegion.end))
+  )
+    yield findWhole(text, onlyRegion);
   const isOnly = findAnswers(text, blocks).length === 1;
   for (const block of blocks.toReversed()) yield createTagSpan(block, isOnly);
   for (const line of findNdjsonLines(text, regions, maxLines)) yield createSpan('ndjson', line.start, line.end);
@@ -77,7 +81,7 @@ export function* findLastTag(text: string, { blocks }: Survey): Generator<Span> 
 
 /** The blocks that start like JSON. */
 function findAnswers(text: string, blocks: readonly TagBlock[]): readonly TagBlock[] {
-  return blocks.filter(({ start, end }) => BEGINS_LIKE_JSON.test(text.slice(start, end)));
+  return blocks.filter(({ start, end }) => STARTS_LIKE_JSON.test(text.slice(start, end)));
 }
 
 /** A closed block that needs no repair is exactly what the contract requires, so it does not count as extracted. */
@@ -127,8 +131,8 @@ export function* findProseSpans(text: string, regions: readonly Region[]): Gener
   for (const { start: from, end } of regions) {
     let start = findNextBracket(text, from, end);
     while (start !== -1) {
-      MAY_BEGIN.lastIndex = start;
-      const next = MAY_BEGIN.test(text) ? yield createSpan('prose', start, end) : start + 1;
+      CAN_START.lastIndex = start;
+      const next = CAN_START.test(text) ? yield createSpan('prose', start, end) : start + 1;
       start = next === -1 ? -1 : findNextBracket(text, next, end);
     }
   }

@@ -11,12 +11,12 @@ function listBlocks(text: string): string[] {
   return surveyText(text).blocks.map(({ start, end, isClosed }) => text.slice(start, end) + (isClosed ? '' : '…'));
 }
 
-describe('regions: the text without thinking', () => {
-  test('without thinking the whole text is visible', () => {
+describe('regions: the input without thinking', () => {
+  test('without thinking the whole input is visible', () => {
     expect(listRegions('a <b> c')).toEqual(['a <b> c']);
   });
 
-  test('a blank text has no region', () => {
+  test('blank input has no region', () => {
     expect(listRegions('')).toEqual([]);
     expect(listRegions(' \n')).toEqual([]);
   });
@@ -29,7 +29,7 @@ describe('regions: the text without thinking', () => {
     expect(listRegions(`a[${name}]b[/${name}]c`)).toEqual(['a', 'c']);
   });
 
-  test('several blocks are set aside, blank regions left out', () => {
+  test('multiple blocks are set aside, and blank regions are omitted', () => {
     expect(listRegions(' <think>1</think>\n<think>2</think> x')).toEqual([' x']);
   });
 
@@ -90,7 +90,7 @@ describe('regions: harmony channels', () => {
 });
 
 describe('blocks: the content of <json> tags', () => {
-  test('are listed in the order of the text', () => {
+  test('are listed in order of appearance', () => {
     expect(listBlocks('a<json>1</json><json>2</json>b<json>3</json>')).toEqual(['1', '2', '3']);
   });
 
@@ -130,11 +130,11 @@ describe('blocks: the content of <json> tags', () => {
     expect(listBlocks('<json>{"a": "</json>"}</json>')).toEqual(['{"a": "</json>"}']);
   });
 
-  test('an unbalanced quote does not hide the closing tag: if no other one follows, it counts', () => {
+  test('an unbalanced quote does not hide the closing tag if no other closing tag follows', () => {
     expect(listBlocks('<json>{"a": "x}</json> and more')).toEqual(['{"a": "x}']);
   });
 
-  test('reports the last of two closing tags too: the first may be in a string with a stray quote', () => {
+  test('also reports the last of two closing tags: the first might be in a string with a stray quote', () => {
     const text = '<json>{"a": "x "y</json>"}</json> and more';
     const [block] = surveyText(text).blocks;
     expect(text.slice(block?.start, block?.end)).toBe('{"a": "x "y');

@@ -14,7 +14,7 @@ interface FillerContext {
 /**
  * Filler that JSON does not allow: no-break and zero-width spaces, the byte order mark, terminal colours, block quotes.
  */
-const FOREIGN_SPACE = /\\[nrt]|[\s\u180e\u200b-\u200d\u2060]|\p{Cc}\[[\d;]{0,32}[A-Za-z]|(?<=\n|^)>/uy;
+const NON_JSON_SPACE = /\\[nrt]|[\s\u180e\u200b-\u200d\u2060]|\p{Cc}\[[\d;]{0,32}[A-Za-z]|(?<=\n|^)>/uy;
 const FENCE = /```[ \t]*[\w+-]*/y;
 /** Markdown around a key or a value. Two underscores count only if they cannot be part of a name. */
 const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s{0,64}(?:[:,}\]]|$))/y;
@@ -47,12 +47,12 @@ export class Filler {
     }
   }
 
-  #skipPart(char: string, context: FillerContext): Step.Filling {
+  #skipPart(char: string, context: FillerContext): Step.FillerStep {
     const source = this.#source;
     if (char === '`') return this.#skipFence(context);
     if (!source.has(char === '<' ? 4 : 2) || (!source.final && source.matchHere(CUT_EMPHASIS) !== -1)) return Step.WAIT;
     const next = source.char(1);
-    const space = source.matchHere(FOREIGN_SPACE);
+    const space = source.matchHere(NON_JSON_SPACE);
     if (space !== -1) {
       source.repair('whitespace', source.at, space);
       source.at += space;
@@ -89,7 +89,7 @@ export class Filler {
     return found !== -1;
   }
 
-  #skipFence({ due, rootMustEnd }: FillerContext): Step.Filling {
+  #skipFence({ due, rootMustEnd }: FillerContext): Step.FillerStep {
     const source = this.#source;
     if (!source.text.startsWith('```', source.at)) return source.has(3) ? Step.TOKEN : Step.WAIT;
     if (due === State.FIRST) {

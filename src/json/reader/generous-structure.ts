@@ -42,7 +42,7 @@ export class GenerousStructure extends Structure {
     super.finish();
   }
 
-  protected override stepAfter(char: string): Step.Structural {
+  protected override stepAfter(char: string): Step.StructureStep {
     const { builder, cursor } = this;
     if (char === ')' && this.insideCall) {
       this.insideCall = --this.#openCalls > 0;
@@ -77,7 +77,7 @@ export class GenerousStructure extends Structure {
   }
 
   /** Handles members that belong to the root, or another root, after a comma or a line break. */
-  protected override startNextRoot(): Step.Structural {
+  protected override startNextRoot(): Step.StructureStep {
     const { builder, cursor, rootEnd } = this;
     const { root } = builder;
     if (!this.rootCommaSeen && !cursor.text.slice(rootEnd, cursor.at).includes('\n')) return this.refuse();
@@ -98,7 +98,7 @@ export class GenerousStructure extends Structure {
     return isOther ? this.cursor.matchHere(CONTINUES) !== -1 : this.#rootsWrapped && this.builder.openDepth === 1;
   }
 
-  protected override skipValue(): Step.Structural {
+  protected override skipValue(): Step.StructureStep {
     this.builder.place(null);
     return super.skipValue();
   }

@@ -1,7 +1,7 @@
 import * as State from './state.js';
 
 /** The role of a string, and the structure around it. */
-export interface StringSurroundings {
+export interface StringContext {
   readonly role: State.Role;
   /** The number of open containers around the string, and whether any differs in kind from the innermost. */
   readonly builder: { readonly openDepth: number; readonly otherAbove: boolean };
@@ -65,20 +65,20 @@ const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
  */
 export function judgeQuote(
   text: string,
-  after: number,
+  followerStart: number,
   final: boolean,
-  around: StringSurroundings,
+  context: StringContext,
   inQuotation: boolean,
 ): boolean | undefined {
-  const [surely, perhaps] = createPatterns(around, inQuotation);
-  surely.lastIndex = perhaps.lastIndex = CUT_FOLLOWER.lastIndex = after;
-  if (surely.test(text)) return true;
-  if (perhaps.test(text)) return final || undefined;
-  return !final && around.role !== State.ROOT && CUT_FOLLOWER.test(text) ? undefined : false;
+  const [certain, possible] = createPatterns(context, inQuotation);
+  certain.lastIndex = possible.lastIndex = CUT_FOLLOWER.lastIndex = followerStart;
+  if (certain.test(text)) return true;
+  if (possible.test(text)) return final || undefined;
+  return !final && context.role !== State.ROOT && CUT_FOLLOWER.test(text) ? undefined : false;
 }
 
-function createPatterns(around: StringSurroundings, inQuotation: boolean): readonly [RegExp, RegExp] {
-  const { role, builder, rootMustEnd, insideCall } = around;
+function createPatterns(context: StringContext, inQuotation: boolean): readonly [RegExp, RegExp] {
+  const { role, builder, rootMustEnd, insideCall } = context;
   // A number for speed: it is computed for every string that is not plain.
   const kind =
     role * 64 +
@@ -89,7 +89,7 @@ function createPatterns(around: StringSurroundings, inQuotation: boolean): reado
     Number(inQuotation);
   const compiled = patterns[kind];
   if (compiled !== undefined) return compiled;
-  const source = `${SPACE}(?:${writeFollowers(around, inQuotation)})|\\s{512}`;
+  const source = `${SPACE}(?:${writeFollowers(context, inQuotation)})|\\s{512}`;
   return (patterns[kind] = [
     new RegExp(source.replaceAll('~', '(?!)'), 'y'),
     new RegExp(source.replaceAll('~', '$'), 'y'),
@@ -97,15 +97,15 @@ function createPatterns(around: StringSurroundings, inQuotation: boolean): reado
 }
 
 function writeFollowers(
-  { role, builder: { openDepth: depth, otherAbove }, rootMustEnd, insideCall }: StringSurroundings,
+  { role, builder: { openDepth: depth, otherAbove }, rootMustEnd, insideCall }: StringContext,
   inQuotation: boolean,
 ): string {
-  const anywhere = `[\`*_]{0,2}~|\`{3}|(?:\\*\\*|__)(?:[:}\\]]|,${SPACE}(?:~|["{[\\d-]))|${COMMENT}|\\+${SPACE}(?:~|${QUOTE}|${COMMENT})${insideCall ? '|\\)' : ''}`;
+  const anyFollower = `[\`*_]{0,2}~|\`{3}|(?:\\*\\*|__)(?:[:}\\]]|,${SPACE}(?:~|["{[\\d-]))|${COMMENT}|\\+${SPACE}(?:~|${QUOTE}|${COMMENT})${insideCall ? '|\\)' : ''}`;
   /** A closing bracket is structure if more structure follows it. */
   const closing = (bracket: string, left: number): string => {
     if (left > 0) return `${bracket}(?:${SPACE}(?:~|[,，、}｝\\]］{[]|${QUOTE}|${COMMENT})|${NEW_LINE})`;
     return rootMustEnd
-      ? `${bracket}(?:${SPACE}(?:[,，、}｝\\]］;{[]|${anywhere})|${NEW_LINE}|\\s[^"“”]{0,256}(?:~|(?<=[^]{256})))`
+      ? `${bracket}(?:${SPACE}(?:[,，、}｝\\]］;{[]|${anyFollower})|${NEW_LINE}|\\s[^"“”]{0,256}(?:~|(?<=[^]{256})))`
       : bracket;
   };
   /**
@@ -116,7 +116,7 @@ function writeFollowers(
     otherAbove ? closing(bracket, depth - 2) : `${bracket}${SPACE}(?:~|,${SPACE}${QUOTED_KEY})`;
   switch (role) {
     case State.KEY:
-      return `[:：=,，、}｝\\]］{[\\\\]|${QUOTE}${SPACE}(?:~|[^\\s:：])|${LITERAL}|${NO_KEY_END}{0,256}(?:\\n|~)|${NO_KEY_END}{256}|${anywhere}`;
+      return `[:：=,，、}｝\\]］{[\\\\]|${QUOTE}${SPACE}(?:~|[^\\s:：])|${LITERAL}|${NO_KEY_END}{0,256}(?:\\n|~)|${NO_KEY_END}{256}|${anyFollower}`;
     case State.MEMBER:
       return [
         closing(BRACE, depth - 1),
@@ -125,7 +125,7 @@ function writeFollowers(
         // White space was matched before: matching long runs of it again would take seconds.
         `[,，、;]${NEW_LINE}${BARE_KEY}|(?=\\S)(?<=\\n${SPACE})(?:(?:${COMMA}${SPACE})?${BARE_KEY}|${CUT_KEY})`,
         QUOTED_KEY,
-        anywhere,
+        anyFollower,
       ].join('|');
     case State.ITEM:
       return [
@@ -137,9 +137,9 @@ function writeFollowers(
         ...(inQuotation
           ? []
           : [`${COLON}|${COMMA}${SPACE}[tfn\\d-]|(?<=\\s)${QUOTE}|${QUOTE}${SPACE}(?:~|[^\\s,}\\]])`]),
-        anywhere,
+        anyFollower,
       ].join('|');
     case State.ROOT:
-      return `;|${COMMA}${SPACE}(?:~|${QUOTE}|[{[]|${BARE_ITEM})|(?<=\\n\\s{0,64})${QUOTE}|${anywhere}`;
+      return `;|${COMMA}${SPACE}(?:~|${QUOTE}|[{[]|${BARE_ITEM})|(?<=\\n\\s{0,64})${QUOTE}|${anyFollower}`;
   }
 }

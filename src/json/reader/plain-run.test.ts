@@ -87,7 +87,7 @@ describe('a run of plain items', () => {
   test.each([
     ['cautiously', CAUTIOUS],
     ['generously', GENEROUS],
-  ])('read %s, a damaged text has the same result as token by token', (_, policy) => {
+  ])('read %s, damaged input has the same result as token by token', (_, policy) => {
     fc.assert(
       fc.property(DAMAGED, (text) => {
         expect(read(text, policy, false)).toEqual(read(text, policy, true));
@@ -111,7 +111,7 @@ describe('a run of plain items', () => {
 
   test.each([
     ['is short', '{"id": 1}, {"id": 2}, '],
-    ['has a key twice', items.replace('"name"', '"id"')],
+    ['has a duplicate key', items.replace('"name"', '"id"')],
   ])('is left to the reader if it %s', (_, text) => {
     expect(readPlainRun(`${text}, 1]`, 0)).toBeUndefined();
   });
@@ -125,7 +125,7 @@ describe('a run of plain items', () => {
     );
   });
 
-  test('searches a bounded part of the text', () => {
+  test('searches a bounded part of the input', () => {
     const long = `${items}, `.repeat(100);
     expect(readPlainRun(`${long}1]`, 0)?.length).toBeLessThan(16_385);
     expect(readPlainRun(`{"a": "${'x'.repeat(20_000)}"}, 1]`, 0)).toBeUndefined();

@@ -1,4 +1,4 @@
-import { RUN_DEPTH, RUN_WINDOW, MIN_RUN_LENGTH, SHORT_TEXT, MIN_PAUSE, MAX_PAUSE } from '../bounds.js';
+import { RUN_DEPTH, RUN_WINDOW, MIN_RUN_LENGTH, MIN_RUN_OFFSET, MIN_SEARCH_GAP, MAX_SEARCH_GAP } from '../bounds.js';
 import { isContainer } from '../limits.js';
 import { PLAIN_CHARACTER, PLAIN_STRING, SCALAR } from './plain-token.js';
 
@@ -6,16 +6,16 @@ import { PLAIN_CHARACTER, PLAIN_STRING, SCALAR } from './plain-token.js';
 const LONG_NUMBER = /[\d.]{15}|\de/i;
 const SPACE = '[ \\n\\r\\t]*';
 /** List items made of plain tokens, with the commas between them. */
-const RUN = new RegExp(`${writePattern(true, RUN_DEPTH)}+`, 'y');
+const RUN = new RegExp(`${createPattern(true, RUN_DEPTH)}+`, 'y');
 
 /**
  * The pattern for an item or member with its comma. It must match only what the token reader accepts without repair.
  */
-function writePattern(isItem: boolean, depth: number): string {
+function createPattern(isItem: boolean, depth: number): string {
   const bracket = isItem ? '\\]' : '}';
   const string = isItem ? `${PLAIN_STRING}(?=${SPACE}(?:]|,${SPACE}"))` : PLAIN_STRING;
   const containers =
-    depth === 0 ? '' : `|{${SPACE}${writePattern(false, depth - 1)}*}|\\[${SPACE}${writePattern(true, depth - 1)}*]`;
+    depth === 0 ? '' : `|{${SPACE}${createPattern(false, depth - 1)}*}|\\[${SPACE}${createPattern(true, depth - 1)}*]`;
   const key = isItem ? '' : `"${PLAIN_CHARACTER}*"(?<!:.):${SPACE}`;
   return `(?:${key}(?:${string}|${SCALAR}${containers})${SPACE}(?:,${SPACE}(?!${bracket})|(?=${bracket}${SPACE}[,}\\]])))`;
 }
@@ -47,14 +47,14 @@ export function readPlainRun(text: string, at: number, keepsDigits = false): Pla
 
 /** Searches for runs, less and less often while it finds none. */
 export class RunFinder {
-  #from = SHORT_TEXT;
-  #pause = MIN_PAUSE;
+  #from = MIN_RUN_OFFSET;
+  #pause = MIN_SEARCH_GAP;
 
   find(text: string, at: number, keepsDigits: boolean): PlainRun | undefined {
     if (at < this.#from) return undefined;
     const run = readPlainRun(text, at, keepsDigits);
     this.#from = at + this.#pause;
-    this.#pause = run === undefined ? Math.min(2 * this.#pause, MAX_PAUSE) : MIN_PAUSE;
+    this.#pause = run === undefined ? Math.min(2 * this.#pause, MAX_SEARCH_GAP) : MIN_SEARCH_GAP;
     return run;
   }
 }

@@ -21,17 +21,17 @@ const KEY = `(?:"${PLAIN}"|${SINGLE})(?<!:.)|[A-Za-z_$][\\w$]{0,255}`;
  */
 export const PLAIN_TOKENS = {
   [State.KEY]: new RegExp(
-    `(?:${KEY}):[ \\n\\r\\t]*(?:${writePlainPattern('}', `${QUOTED_KEY}|${BARE_MEMBER.replace('|~', '')}`)})?`,
+    `(?:${KEY}):[ \\n\\r\\t]*(?:${createPlainPattern('}', `${QUOTED_KEY}|${BARE_MEMBER.replace('|~', '')}`)})?`,
     'y',
   ),
-  [State.ITEM]: new RegExp(writePlainPattern('\\]', `["']`), 'y'),
+  [State.ITEM]: new RegExp(createPlainPattern('\\]', `["']`), 'y'),
 } as const;
 
 /**
  * The pattern for a scalar in a container with this closing bracket; `next` matches the start of the next member or
  * item.
  */
-function writePlainPattern(bracket: string, next: string): string {
+function createPlainPattern(bracket: string, next: string): string {
   return `${STRING}(?=,${SPACE}(?:${bracket}|${next})|${SPACE}${bracket}${SPACE}[,}\\]])|${SCALAR}`;
 }
 

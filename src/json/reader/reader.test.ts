@@ -8,10 +8,10 @@ import { type Reading, readValue, type ReadValue } from './reader.js';
 import { REPAIR_KINDS } from '../repair.js';
 
 /** Returns the fields of a reading to compare, without those that always differ. */
-function readPieces(pieces: readonly string[], policy: ReaderPolicy): unknown {
+function readChunks(chunks: readonly string[], policy: ReaderPolicy): unknown {
   const ReaderClass = chooseReader(policy);
   const reader = new ReaderClass(policy);
-  for (const piece of pieces) reader.push(piece);
+  for (const chunk of chunks) reader.push(chunk);
   reader.end();
   const { failure, repairs } = reader.cursor;
   return failure === undefined ? { value: reader.value, repairs } : { failure };
@@ -23,7 +23,7 @@ function readWhole(text: string, policy: ReaderPolicy): unknown {
 }
 
 /** Inputs that the reader refuses or completes, both complete and truncated. */
-const refusedTexts = [
+const refusedInputs = [
   '[...\n`None',
   '["x"\n+y]',
   '{"a":"b","k// x\nx":false}',
@@ -43,7 +43,7 @@ const refusedTexts = [
 ];
 
 const texts = [
-  ...refusedTexts,
+  ...refusedInputs,
   ...[...tolerantRepairs, ...generousRepairs].map(({ marked }) => marked.replaceAll('¦', '')),
   ...syntaxCases.map(({ text }) => text),
   ...validCases,
@@ -53,27 +53,27 @@ describe.each(['tolerant', 'open', 'strict'] as const)('the result does not depe
   const policy = policies[name];
 
   test.each(texts)('character by character: %s', (text) => {
-    expect(readPieces(text.split(''), policy)).toEqual(readWhole(text, policy));
+    expect(readChunks(text.split(''), policy)).toEqual(readWhole(text, policy));
   });
 
   test.each(texts)('split in two at every offset: %s', (text) => {
     const whole = readWhole(text, policy);
     for (let cut = 0; cut <= text.length; cut++)
-      expect(readPieces([text.slice(0, cut), text.slice(cut)], policy), `cut at ${cut}`).toEqual(whole);
+      expect(readChunks([text.slice(0, cut), text.slice(cut)], policy), `cut at ${cut}`).toEqual(whole);
   });
 
   test('valid JSON, truncated anywhere', () => {
     fc.assert(
-      fc.property(jsonText.chain(splits), (pieces) => {
-        expect(readPieces(pieces, policy)).toEqual(readWhole(pieces.join(''), policy));
+      fc.property(jsonText.chain(splits), (chunks) => {
+        expect(readChunks(chunks, policy)).toEqual(readWhole(chunks.join(''), policy));
       }),
     );
   });
 
   test('broken JSON, truncated anywhere', () => {
     fc.assert(
-      fc.property(brokenJson.chain(splits), (pieces) => {
-        expect(readPieces(pieces, policy)).toEqual(readWhole(pieces.join(''), policy));
+      fc.property(brokenJson.chain(splits), (chunks) => {
+        expect(readChunks(chunks, policy)).toEqual(readWhole(chunks.join(''), policy));
       }),
       { numRuns: 500 },
     );
@@ -81,7 +81,7 @@ describe.each(['tolerant', 'open', 'strict'] as const)('the result does not depe
 });
 
 describe('valid JSON', () => {
-  test('is read as JSON.parse reads it, without a repair, whatever the policy', () => {
+  test('is read like JSON.parse reads it, without repairs, under every policy', () => {
     fc.assert(
       fc.property(jsonText, fc.constantFrom(...Object.values(policies)), (text, policy) => {
         const reading = readValue(text, 0, { ...policy, numbers: 'double' }, chooseReader(policy));
@@ -101,10 +101,10 @@ function getValue(reading: Reading): ReadValue {
 
 /** Returns the input without its marks, and the positions of the marks. */
 function unmark(marked: string): { readonly text: string; readonly offsets: readonly number[] } {
-  const pieces = marked.split('¦');
+  const chunks = marked.split('¦');
   let length = 0;
-  const offsets = pieces.slice(0, -1).map((piece) => (length += piece.length));
-  return { text: pieces.join(''), offsets };
+  const offsets = chunks.slice(0, -1).map((chunk) => (length += chunk.length));
+  return { text: chunks.join(''), offsets };
 }
 
 function expectRepairs({ marked, value, kinds }: RepairCase, policy: (typeof policies)[keyof typeof policies]): void {
@@ -130,14 +130,14 @@ describe('each repair has a kind and an offset (¦)', () => {
     expect([...REPAIR_KINDS].filter((kind) => !kinds.has(kind))).toEqual(['noise', 'extracted']);
   });
 
-  test('offsets are relative to the whole text', () => {
+  test('offsets are relative to the whole input', () => {
     const reading = getValue(readValue('{"a": None}', OFFSET, policies.tolerant));
     expect(reading.repairs[0]?.offset).toBe(OFFSET + 6);
     expect(reading.end).toBe(OFFSET + 11);
   });
 });
 
-describe('a repair the policy does not allow ends the reading', () => {
+describe('reading stops at a repair that the policy does not allow', () => {
   test.each([...tolerantRepairs, ...generousRepairs])('strict: $marked', ({ marked, kinds }) => {
     const { text } = unmark(marked);
     const reading = readValue(text, 0, policies.strict);
@@ -153,7 +153,7 @@ describe('a repair the policy does not allow ends the reading', () => {
 });
 
 describe('what follows the value', () => {
-  test('an open reading ends after the value, whatever follows', () => {
+  test('an open reading ends after the value, regardless of what follows', () => {
     const reading = getValue(readValue('{"a": 1} and so on {"b"', 0, policies.open));
     expect(reading).toMatchObject({ value: { a: 1 }, end: 8, repairs: [] });
   });
@@ -167,7 +167,7 @@ describe('what follows the value', () => {
   });
 });
 
-describe('plausible says whether a text that cannot be read looks like JSON', () => {
+describe('plausible is true if unreadable input looks like JSON', () => {
   test.each(['{"a": 1, "b" f(x)}', '{"a": f(x)}', '[1, f(x)]', '[[', '{"a": ['])('yes: %s', (text) => {
     expect(readValue(text, 0, policies.strict)).toMatchObject({ ok: false, plausible: true });
   });

@@ -1,4 +1,4 @@
-import { MAX_REPAIRS, LOOK_BEHIND, TEXT_BLOCK } from '../bounds.js';
+import { MAX_REPAIRS, LOOK_BEHIND, JOIN_LENGTH } from '../bounds.js';
 import { type Repair, createRepair, type RepairKind, type RepairSet } from '../repair.js';
 
 /** Why the input could not be read. */
@@ -99,13 +99,13 @@ export class Source {
 /**
  * A string built from small chunks. It takes little more memory than its size, and joined chunks are not copied again.
  */
-export class GrowingText {
+export class TextBuilder {
   #joined = '';
   /** The latest chunks: at least the last one, until `join` is called. */
   #tail = '';
 
   append(piece: string): void {
-    if (this.#tail.length >= TEXT_BLOCK) this.join();
+    if (this.#tail.length >= JOIN_LENGTH) this.join();
     this.#tail += piece;
   }
 

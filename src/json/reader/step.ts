@@ -17,8 +17,8 @@ export const CUT = 6;
 
 export type TokenKind = typeof STRING | typeof BARE;
 /** The result of a structure step. */
-export type Structural = typeof CONTINUE | typeof WAIT | TokenKind;
+export type StructureStep = typeof CONTINUE | typeof WAIT | TokenKind;
 /** The result of a filler step. */
-export type Filling = typeof CONTINUE | typeof WAIT | typeof TOKEN;
+export type FillerStep = typeof CONTINUE | typeof WAIT | typeof TOKEN;
 /** The result of a string step. */
 export type Reading = typeof CONTINUE | typeof WAIT | typeof DONE | typeof CUT;

@@ -2,8 +2,8 @@ import * as State from './state.js';
 import * as Step from './step.js';
 import { LOOK_BEHIND, MAX_ESCAPE_LENGTH, MAX_LOOKAHEAD, NEXT_TOKEN_WINDOW } from '../bounds.js';
 import { isQuote, type QuoteStyle, getQuoteStyle } from './character.js';
-import { judgeQuote, type StringSurroundings } from './judge-quote.js';
-import { GrowingText, type Source } from './source.js';
+import { judgeQuote, type StringContext } from './judge-quote.js';
+import { TextBuilder, type Source } from './source.js';
 
 /** The letters of JSON's escapes, and their characters in the same order. */
 const ESCAPE_LETTERS = '"\\/bfnrt';
@@ -19,7 +19,7 @@ const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?![bfnrt]|u[\da-fA-F]{4})[A-Za-z]/;
 /** LaTeX commands that start like a JSON escape. */
 export const LATEX_COMMAND =
   /\\(?:[bf][a-z]|n(?:abla|e[gq]?\b|ot(?:in)?\b|u\b)|r(?:ho|ight|angle|ceil|floor)|t(?:anh?|au|ext\w*|[fb]frac|frac|heta|ilde|imes|op?|riangle)\b)/;
-const COMMAND_HERE = new RegExp(LATEX_COMMAND, 'y');
+const STICKY_COMMAND = new RegExp(LATEX_COMMAND, 'y');
 /** An unknown escape that is a LaTeX command, not a character class of a regular expression. */
 const COMMAND_NAME = /\\(?:[A-Za-z]{2}|\()/y;
 /** A path after a drive letter inside a sentence, where `\n` is part of a name only before a lowercase letter. */
@@ -70,7 +70,7 @@ export class StringToken {
   /** After an unescaped quote, brackets opened inside the string must be closed before it can end. */
   #openBrackets = 0;
   /** The decoded content so far. Only appended to: reading it would copy it for every chunk. */
-  #content = new GrowingText();
+  #content = new TextBuilder();
   #lastCode = 0;
 
   /** Starts at the opening quote, or at the backslash before it. */
@@ -87,7 +87,7 @@ export class StringToken {
     source.at += length;
   }
 
-  read(around: StringSurroundings): Step.Reading {
+  read(context: StringContext): Step.Reading {
     const source = this.#source;
     const { plain, closers } = this.#style;
     for (;;) {
@@ -99,7 +99,7 @@ export class StringToken {
         char === '\\'
           ? this.#readEscape()
           : closers.includes(char)
-            ? this.#readQuote(char, around)
+            ? this.#readQuote(char, context)
             : this.#readControl();
       if (progress !== Step.CONTINUE) return progress;
     }
@@ -146,10 +146,10 @@ export class StringToken {
     return this.#append(1);
   }
 
-  #readQuote(quote: string, around: StringSurroundings): Step.Reading {
+  #readQuote(quote: string, context: StringContext): Step.Reading {
     const source = this.#source;
     const { text, at } = source;
-    const isKey = around.role === State.KEY;
+    const isKey = context.role === State.KEY;
     const closing = this.#closingQuotes;
     if (closing > 1) {
       if (!source.has(closing)) return Step.WAIT;
@@ -166,23 +166,23 @@ export class StringToken {
         if (quote === '`') source.at += Math.max(0, source.matchHere(/[\w+-]{0,32}\n/y));
         return Step.CONTINUE;
       }
-      if ((isKey || around.doublesQuotes) && /\w/.test(text.charAt(at + 1))) {
+      if ((isKey || context.doublesQuotes) && /\w/.test(text.charAt(at + 1))) {
         const length = source.matchHere(DOUBLED);
         if (length === -1 && !source.has(MAX_LOOKAHEAD)) return Step.WAIT;
         if (length !== -1) {
           source.repair('quote_style', at - 1, 2);
           this.#closingQuotes = 2;
-          around.doublesQuotes = true;
+          context.doublesQuotes = true;
           source.at++;
           return Step.CONTINUE;
         }
       }
     }
-    const isEnd = judgeQuote(text, at + 1, source.final, around, this.#innerQuotes % 2 === 1);
+    const isEnd = judgeQuote(text, at + 1, source.final, context, this.#innerQuotes % 2 === 1);
     if (isEnd === undefined) return Step.WAIT;
     if (this.#openBrackets === 0) {
-      const missing = isEnd && !isKey ? Step.CONTINUE : this.#endBefore(around);
-      if (missing !== Step.CONTINUE) return missing;
+      const endStep = isEnd && !isKey ? Step.CONTINUE : this.#endBefore(context);
+      if (endStep !== Step.CONTINUE) return endStep;
       if (isEnd) {
         // A key with a colon inside contains its value, if it was repaired or no other colon follows.
         const containsColon = isKey && this.decoded.includes(':');
@@ -204,7 +204,7 @@ export class StringToken {
   }
 
   /** `"a": "text, "b": 1`: if this quote opens the next key, item or operand, the end quote of this string is missing. */
-  #endBefore({ role }: StringSurroundings): Step.Reading {
+  #endBefore({ role }: StringContext): Step.Reading {
     const source = this.#source;
     const { text, at } = source;
     if (/[^\s,+:/]/.test(text.charAt(at - 1))) return Step.CONTINUE;
@@ -247,7 +247,7 @@ export class StringToken {
       .trimEnd()
       .replace(/^([^'"]*)['"]$/, '$1');
     this.#endSeen ||= /\n[^\S\n]*["'}\]]/.test(content);
-    this.#content = new GrowingText();
+    this.#content = new TextBuilder();
     this.#content.append(content);
   }
 
@@ -280,7 +280,7 @@ export class StringToken {
     const isFormula = this.#escapeSeen || this.#backslashes === 'formula' || source.formulas;
     // `\b` next to an invalid JSON escape is a word boundary.
     const isBoundary = next === 'b' && (this.#escapeSeen || this.#backslashes === 'formula');
-    const isCommand = isBoundary || (isFormula && source.matchHere(COMMAND_HERE) !== -1);
+    const isCommand = isBoundary || (isFormula && source.matchHere(STICKY_COMMAND) !== -1);
     if (isLetter && DRIVE.test(text.slice(Math.max(0, at - 3), at))) {
       const length = source.matchHere(PATH_IN_SENTENCE);
       if (!source.has(length + 1)) return Step.WAIT;

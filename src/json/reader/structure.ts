@@ -5,7 +5,7 @@ import { RUN_DEPTH } from '../bounds.js';
 import { toAsciiPunctuation, isQuote, skipSpace } from './character.js';
 import { Filler } from './filler.js';
 import { PLAIN_TOKENS, readPlainValue } from './plain-token.js';
-import type { StringSurroundings } from './judge-quote.js';
+import type { StringContext } from './judge-quote.js';
 import { describeDepthLimit, type ReaderPolicy } from './reader-policy.js';
 import type { Source } from './source.js';
 import { ValueBuilder, type ValueListener } from './value-builder.js';
@@ -17,7 +17,7 @@ const DOTS = /\.{3,}|…/y;
  * structural character and repairs missing or superfluous ones. Consecutive plain tokens are read here; others are read
  * elsewhere and passed in.
  */
-export class Structure implements StringSurroundings {
+export class Structure implements StringContext {
   readonly builder: ValueBuilder;
   readonly rootMustEnd: boolean;
   /** Evidence of JSON was found beyond the first bracket: a key with its colon, an item, a nested bracket. */
@@ -68,12 +68,13 @@ export class Structure implements StringSurroundings {
   get due(): State.Due {
     const state = this.state;
     if (state === State.ROOT || (state === State.FIRST && this.builder.openDepth === 1)) return state;
-    const valueDue = state === State.ITEM || state === State.MEMBER || (state === State.FIRST && this.builder.inArray);
-    return valueDue ? State.VALUE : State.OTHER;
+    const isValueDue =
+      state === State.ITEM || state === State.MEMBER || (state === State.FIRST && this.builder.inArray);
+    return isValueDue ? State.VALUE : State.OTHER;
   }
 
   /** Processes structural characters up to a token, or to the end of the input so far. */
-  run(): Exclude<Step.Structural, typeof Step.CONTINUE> {
+  run(): Exclude<Step.StructureStep, typeof Step.CONTINUE> {
     while (this.cursor.failure === undefined) {
       const step = this.#step();
       if (step !== Step.CONTINUE) return step;
@@ -82,7 +83,7 @@ export class Structure implements StringSurroundings {
   }
 
   /** Skips white space and comments to the next structural character and processes it. */
-  #step(): Step.Structural {
+  #step(): Step.StructureStep {
     if (this.isComplete && !this.rootMustEnd) return Step.WAIT;
     const written = this.#filler.skip(this);
     if (written === '' || this.cursor.failure !== undefined) return Step.WAIT;
@@ -130,7 +131,7 @@ export class Structure implements StringSurroundings {
   }
 
   /** Fails on invalid JSON that the reader must not repair. */
-  protected refuse(): Step.Structural {
+  protected refuse(): Step.StructureStep {
     this.cursor.fail();
     return Step.WAIT;
   }
@@ -141,7 +142,7 @@ export class Structure implements StringSurroundings {
   }
 
   /** Processes a character where a key or a value is expected. */
-  #stepContent(char: string, isKey: boolean): Step.Structural {
+  #stepContent(char: string, isKey: boolean): Step.StructureStep {
     this.role = isKey ? State.KEY : this.#valueRole;
     if (this.#dotsSeen && !',}]'.includes(char)) return this.refuse();
     if (!isKey && (char === '{' || char === '['))
@@ -235,17 +236,17 @@ export class Structure implements StringSurroundings {
   }
 
   /** Handles the start of a token that is not plain. */
-  #stepToken(char: string): Step.Structural {
+  #stepToken(char: string): Step.StructureStep {
     const { cursor } = this;
     if ((char === '\\' && !cursor.has(2)) || (char === '.' && !cursor.has(3))) return Step.WAIT;
     // `\"`: the quotes of the whole value were escaped.
     if (isQuote(char === '\\' ? cursor.char(1) : char)) return Step.STRING;
     if (char === '\\') return this.refuse();
-    const dots = this.#dots(char);
-    return dots === -1 ? Step.BARE : this.#readEllipsis(dots);
+    const ellipsisLength = this.#dots(char);
+    return ellipsisLength === -1 ? Step.BARE : this.#readEllipsis(ellipsisLength);
   }
 
-  #stepColon(char: string): Step.Structural {
+  #stepColon(char: string): Step.StructureStep {
     const { cursor } = this;
     if (char === ':') {
       this.plausible = true;
@@ -261,7 +262,7 @@ export class Structure implements StringSurroundings {
   }
 
   /** Processes a character after a value: in a container, or after the root, where nothing should follow. */
-  protected stepAfter(char: string): Step.Structural {
+  protected stepAfter(char: string): Step.StructureStep {
     const next = this.builder.inArray ? State.ITEM : State.KEY;
     if (char === '+') return this.#stepConcatenation();
     if (this.isComplete) return this.#stepEnd(char);
@@ -274,7 +275,7 @@ export class Structure implements StringSurroundings {
     return char === ';' ? this.advance(next) : this.goTo(next);
   }
 
-  #stepEnd(char: string): Step.Structural {
+  #stepEnd(char: string): Step.StructureStep {
     const { cursor } = this;
     const isComma = char === ',' && !this.rootCommaSeen;
     if (isComma || '}];'.includes(char)) {
@@ -286,11 +287,11 @@ export class Structure implements StringSurroundings {
   }
 
   /** Handles anything after the root that is not a superfluous bracket or comma. */
-  protected startNextRoot(): Step.Structural {
+  protected startNextRoot(): Step.StructureStep {
     return this.refuse();
   }
 
-  #openContainer(isArray: boolean): Step.Structural {
+  #openContainer(isArray: boolean): Step.StructureStep {
     if (this.builder.openDepth >= this.#policy.depth) {
       this.cursor.fail(this.cursor.at, 'LIMIT_EXCEEDED', describeDepthLimit(this.#policy.depth));
       return Step.WAIT;
@@ -300,7 +301,7 @@ export class Structure implements StringSurroundings {
     return this.advance(State.FIRST);
   }
 
-  protected stepClose(char: string): Step.Structural {
+  protected stepClose(char: string): Step.StructureStep {
     const closesArray = char === ']';
     if (this.state === State.ITEM || this.state === State.KEY)
       this.cursor.repair('extra_comma', this.#commaOffset - this.cursor.base);
@@ -322,7 +323,7 @@ export class Structure implements StringSurroundings {
   }
 
   /** Closes the innermost container although its bracket is missing; the current character is processed again. */
-  #closeMissing(): Step.Structural {
+  #closeMissing(): Step.StructureStep {
     this.cursor.repair('missing_bracket');
     this.builder.close();
     this.endValue();
@@ -330,7 +331,7 @@ export class Structure implements StringSurroundings {
   }
 
   /** Drops a key without a value. */
-  protected skipValue(): Step.Structural {
+  protected skipValue(): Step.StructureStep {
     this.cursor.repair('missing_value');
     return this.goTo(State.AFTER);
   }
@@ -341,7 +342,7 @@ export class Structure implements StringSurroundings {
   }
 
   /** An ellipsis can replace items or members, but never the root, and a key's value only if generous. */
-  #readEllipsis(length: number): Step.Structural {
+  #readEllipsis(length: number): Step.StructureStep {
     const { cursor } = this;
     if (cursor.at + length === cursor.text.length && !cursor.final) return Step.WAIT;
     cursor.repair('ellipsis', cursor.at, length);
@@ -351,17 +352,17 @@ export class Structure implements StringSurroundings {
   }
 
   /** Refuses an ellipsis that is an operator (something follows it) or replaces the answer (alone between brackets). */
-  #stepDots(char: string): Step.Structural {
+  #stepDots(char: string): Step.StructureStep {
     const closes = isClosing(char);
-    const alone = closes && this.builder.last === undefined && !this.#policy.generous;
-    if (alone || (char !== ',' && !closes)) return this.refuse();
+    const isAlone = closes && this.builder.last === undefined && !this.#policy.generous;
+    if (isAlone || (char !== ',' && !closes)) return this.refuse();
     this.state = State.AFTER;
     this.#dotsSeen = !closes && !this.#policy.generous;
     return this.stepAfter(char);
   }
 
   /** `"a" + "b"` */
-  #stepConcatenation(): Step.Structural {
+  #stepConcatenation(): Step.StructureStep {
     const { cursor } = this;
     if (typeof this.builder.last !== 'string') return this.refuse();
     if (!cursor.final && cursor.matchHere(/\+\s*$/y) !== -1) return Step.WAIT;
@@ -384,12 +385,12 @@ export class Structure implements StringSurroundings {
     this.#dotsSeen = false;
   }
 
-  protected advance(state: State.State = this.state): Step.Structural {
+  protected advance(state: State.State = this.state): Step.StructureStep {
     this.cursor.at++;
     return this.goTo(state);
   }
 
-  protected goTo(state: State.State): Step.Structural {
+  protected goTo(state: State.State): Step.StructureStep {
     this.state = state;
     return Step.CONTINUE;
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { fragments, splits } from '../fixtures/arbitraries.js';
+import { fragmentText, splits } from '../fixtures/arbitraries.js';
 import { parse } from '../parse.js';
 import type { Path } from '../repair.js';
 import { createJsonStream, type DeepPartial, type JsonStreamOptions } from './json-stream.js';
@@ -59,16 +59,16 @@ describe('createJsonStream', () => {
     );
   });
 
-  it('starts the root again at a later tag', () => {
+  it('restarts the root at a later tag', () => {
     const stream = createJsonStream();
     expect(stream.push('<json>{"a": 1}</json> no, ').value).toEqual({ a: 1 });
-    const again = stream.push('<json>');
-    expect(again.value).toBeUndefined();
-    expect(again.changed).toEqual([[]]);
+    const restarted = stream.push('<json>');
+    expect(restarted.value).toBeUndefined();
+    expect(restarted.changed).toEqual([[]]);
     expect(stream.push('{"b": 2').value).toEqual({});
   });
 
-  it('starts the root again at a later line of NDJSON, but not at a later object in prose', () => {
+  it('restarts the root at a later NDJSON line, but not at a later object in prose', () => {
     expect(pushAll(['{"n": 1}\n', '{"n": 2}\n']).at(-1)).toEqual({ n: 2 });
     expect(pushAll(['First {"n": 1}, ', 'then {"n": 2}.']).at(-1)).toEqual({ n: 1 });
   });
@@ -157,7 +157,7 @@ describe('createJsonStream', () => {
     expect(tags).toEqual(['a']);
   });
 
-  it('types the value so far by the input of the schema, with tuples and branded scalars', () => {
+  it("types the value so far by the schema's input, with tuples and branded scalars", () => {
     const schema = z.object({
       count: z.string().transform(Number),
       pair: z.tuple([z.string(), z.number()]),
@@ -210,7 +210,7 @@ describe('createJsonStream', () => {
       expect(stream.end()).toBe(result);
     });
 
-    it('is misuse with a schema that cannot check parts', () => {
+    it('rejects a schema that cannot check parts as misuse', () => {
       expect(() => createJsonStream(z.string(), { validatePartial: true })).toThrow(
         expect.objectContaining({ code: 'PARTIAL_UNSUPPORTED' }),
       );
@@ -228,7 +228,7 @@ describe('createJsonStream', () => {
     );
   });
 
-  it('shows the same last state however the text is split', () => {
+  it('shows the same last state however the input is split', () => {
     fc.assert(
       fc.property(fc.constantFrom(...modelTexts).chain(splits), (pieces) => {
         expect(pushAll(pieces).at(-1)).toEqual(pushAll([...pieces.join('')]).at(-1));
@@ -242,8 +242,8 @@ describe('createJsonStream', () => {
         fc.jsonValue({ maxDepth: 4 }),
         fc.boolean(),
         fc.integer({ min: 1, max: 7 }),
-        (value, pretty, size) => {
-          const text = JSON.stringify(value, null, pretty ? 2 : 0);
+        (value, isPretty, size) => {
+          const text = JSON.stringify(value, null, isPretty ? 2 : 0);
           const stream = createJsonStream(undefined, { partial: { strings: false } });
           for (let at = 0; at < text.length; at += size)
             expectPrefix(stream.push(text.slice(at, at + size)).value, value);
@@ -256,9 +256,9 @@ describe('createJsonStream', () => {
     );
   });
 
-  it('never throws, whatever text arrives', () => {
+  it('never throws, whatever input arrives', () => {
     fc.assert(
-      fc.property(fragments.chain(splits), (pieces) => {
+      fc.property(fragmentText.chain(splits), (pieces) => {
         const stream = createJsonStream();
         for (const piece of pieces) stream.push(piece);
         expect(stream.end()).toEqual(parse(pieces.join('')));

@@ -3,7 +3,7 @@ import { checkOptions, type ParseOptions } from '../options.js';
 import { resolveSettings } from '../read-span.js';
 import { parse } from '../parse.js';
 import { createCautiousPolicy } from '../reader/reader-policy.js';
-import { GrowingText } from '../reader/source.js';
+import { TextBuilder } from '../reader/source.js';
 import { buildPath, type ValueLocation } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
 import { describeMismatch, failWith, type ParseResult } from '../result.js';
@@ -73,7 +73,7 @@ export function createJsonStream<T, Input>(
     ? requireAlignment(schema, 'validatePartial', 'PARTIAL_UNSUPPORTED').checkPart
     : undefined;
   const shown: PartialOptions = { strings: true, ...partial };
-  const transcript = new GrowingText();
+  const transcript = new TextBuilder();
   const decoder = new TextDecoder();
   const subscriptions: { readonly fits: PathPattern; readonly listener: (value: unknown, path: Path) => void }[] = [];
   let changes: ValueLocation[] = [];

@@ -39,7 +39,7 @@ async function readLast(source: readonly object[]) {
   return last;
 }
 
-describe('streamJson over the stream of a client', () => {
+describe("streamJson over a client's stream", () => {
   it.each(Object.entries(STREAMS))('reads the text of %s, and only the text', async (_, events) => {
     expect(await readLast(events)).toMatchObject({ result: { ok: true, value: { a: 1 } } });
   });

@@ -18,7 +18,7 @@ const strict = {
 const pieces = ['Here: {"it', 'ems": [1, ', '2], }', ' done'];
 
 describe('streamJson', () => {
-  it('yields a snapshot for each piece, the last one with the result', async () => {
+  it('yields a snapshot for each chunk, the last one with the result', async () => {
     const values: unknown[] = [];
     let last: unknown;
     for await (const { value, result } of streamJson(pieces, schema)) {
@@ -37,7 +37,7 @@ describe('streamJson', () => {
     expect(results).toEqual([{ items: [1, 2] }]);
   });
 
-  it('ends the source when the value is complete, if configured to stop there', async () => {
+  it('closes the source when the value is complete, if configured to stop there', async () => {
     let closed = false;
     async function* source(): AsyncGenerator<string> {
       try {
@@ -54,7 +54,7 @@ describe('streamJson', () => {
     expect(snapshots.at(-1)?.result?.ok).toBe(true);
   });
 
-  it('ends the source as soon as a finished part violates the schema', async () => {
+  it('closes the source as soon as a finished part violates the schema', async () => {
     let read = 0;
     async function* source(): AsyncGenerator<string> {
       for (;;) {
@@ -68,7 +68,7 @@ describe('streamJson', () => {
     expect(snapshots.at(-1)?.result?.status).toBe('failed');
   });
 
-  it('rejects with an error of the source', async () => {
+  it("rejects with the source's error", async () => {
     async function* source(): AsyncGenerator<string> {
       yield '{';
       throw new Error('connection lost');
@@ -96,7 +96,7 @@ describe('createJsonTransform', () => {
     return snapshots;
   }
 
-  it('turns a stream of text into a stream of snapshots', async () => {
+  it('turns a text stream into a stream of snapshots', async () => {
     const snapshots = await read(pieces, schema);
     expect(snapshots).toHaveLength(pieces.length + 1);
     expect(snapshots.at(-1)).toMatchObject({ complete: true, result: { ok: true, value: { items: [1, 2] } } });

@@ -92,10 +92,10 @@ export class ValueFollower {
 
   /** Starts a value. A later NDJSON line supersedes the root; a later object in prose does not. */
   #startValue(at: number): void {
-    const beginsLine = at === 0 || this.#text[at - 1] === '\n';
-    if (this.#root !== undefined && !(this.#isLine && beginsLine)) return;
+    const startsLine = at === 0 || this.#text[at - 1] === '\n';
+    if (this.#root !== undefined && !(this.#isLine && startsLine)) return;
     this.#restart();
-    this.#isLine = beginsLine && !this.#tracker.insideTag;
+    this.#isLine = startsLine && !this.#tracker.insideTag;
     this.#undecided = '';
     this.reader = new Reader(this.#policy, 0, this.#listener);
     this.#feed(this.reader, this.#text.slice(at));

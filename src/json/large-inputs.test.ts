@@ -8,12 +8,12 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const MEGABYTE = 1024 * 1024;
 
-function isAnswered(result: ParseResult<unknown>): boolean {
+function hasTypedOutcome(result: ParseResult<unknown>): boolean {
   return result.ok || result.status === 'comment' || PARSE_ERROR_CODES.includes(result.error.code);
 }
 
 /** Valid JSON, or undefined if the input cannot be repaired. Any error other than a ParseError fails the test. */
-function repairedValue(text: string, depth: number): unknown {
+function repairToValue(text: string, depth: number): unknown {
   try {
     return JSON.parse(repairJson(text, { limits: { depth } }));
   } catch (error) {
@@ -22,7 +22,7 @@ function repairedValue(text: string, depth: number): unknown {
   }
 }
 
-describe('large texts get an answer or a typed error', () => {
+describe('large input yields a value or a typed error', () => {
   // The regular expression engine's stack overflows after a few million characters, so this uses the longest accepted
   // input.
   test.each([
@@ -30,18 +30,18 @@ describe('large texts get an answer or a typed error', () => {
     ['a word', 'aa', '['],
     ['a key', 'a ', '{'],
   ])('parse: 16 MB of %s without quotes', (_, part, before) => {
-    expect(isAnswered(parse(before + part.repeat(8 * MEGABYTE)))).toBe(true);
+    expect(hasTypedOutcome(parse(before + part.repeat(8 * MEGABYTE)))).toBe(true);
   });
 
-  test('a megabyte of line breaks in a string without its end quote', () => {
+  test('a megabyte of line breaks in a string without an end quote', () => {
     expect(expectError(parse(`{"a": "${'\n'.repeat(MEGABYTE)}:x}`)).code).toBe('TRUNCATED');
   });
 
   test.each([
-    ['emoji, each piece ending with half of one', `{"a": "${'😀'.repeat(MEGABYTE / 2)}`],
+    ['emoji, each chunk ending with half of one', `{"a": "${'😀'.repeat(MEGABYTE / 2)}`],
     ['letters in a network path', `{"a": "\\\\${'a'.repeat(MEGABYTE / 8)}`],
     ['spaces after an underscore', `{_${' '.repeat(MEGABYTE / 8)}`],
-  ])('a stream of %s in small pieces ends like the whole text', (_, text) => {
+  ])('a stream of %s in small chunks ends like the whole input', (_, text) => {
     const stream = createJsonStream();
     for (let at = 0; at < text.length; at += 8) stream.push(text.slice(at, at + 8));
     expect(stream.end()).toEqual(parse(text));
@@ -63,7 +63,7 @@ describe('depth beyond the limit is LIMIT_EXCEEDED, not a stack overflow', () =>
     ['broken arrays', `${'['.repeat(100_000)}1,${']'.repeat(100_000)}`],
     ['unclosed arrays', '['.repeat(200_000)],
     ['unclosed objects', '{"a":'.repeat(200_000)],
-  ])('%s, with a schema and without, whole or partial', (_, text) => {
+  ])('%s, with and without a schema, whole or partial', (_, text) => {
     for (const schema of [undefined, withFields('a')]) {
       for (const allowPartial of [false, true])
         expect(expectError(parse(text, schema, { allowPartial })).code).toBe('LIMIT_EXCEEDED');
@@ -75,21 +75,21 @@ describe('depth beyond the limit is LIMIT_EXCEEDED, not a stack overflow', () =>
     const text = '['.repeat(50_000) + ']'.repeat(50_000);
     expect(parse(text, undefined, { limits: { depth: 50_000 } }).ok).toBe(true);
     expect(parse(`x ${text}`, undefined, { limits: { depth: 50_000 } }).ok).toBe(true);
-    expect(isAnswered(parse(`${text},`, undefined, { limits: { depth: 50_000 } }))).toBe(true);
-    expect(() => repairedValue(`${text},`, 50_000)).not.toThrow();
+    expect(hasTypedOutcome(parse(`${text},`, undefined, { limits: { depth: 50_000 } }))).toBe(true);
+    expect(() => repairToValue(`${text},`, 50_000)).not.toThrow();
   });
 });
 
-describe('a value in a large text', () => {
+describe('a value in large input', () => {
   test.each([
     ['prose', 'The quick brown fox jumps over the lazy dog. '],
     ['log lines', '[INFO] worker {id} did a[0] in (3 ms)\n'],
     ['code', 'if (a[i] < 10) { return "x"; } // {note}\n'],
     ['broken quotes', 'He said "so and left. '],
     ['Markdown', '- [ ] see [the manual](https://example.org/{id}) [1]\n'],
-  ])('one object in a megabyte of %s is found', (_, noise) => {
-    const hay = noise.repeat(Math.ceil(MEGABYTE / 2 / noise.length));
-    const text = `${hay}\n{"wanted": {"a": [1, 2]}}\n${hay}`;
+  ])('finds one object in a megabyte of %s', (_, noise) => {
+    const haystack = noise.repeat(Math.ceil(MEGABYTE / 2 / noise.length));
+    const text = `${haystack}\n{"wanted": {"a": [1, 2]}}\n${haystack}`;
     expect(expectSuccess(parse(text, withFields('wanted'))).value).toEqual({ wanted: { a: [1, 2] } });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { hostileTexts } from './fixtures/hostile-texts.js';
+import { adversarialInputs } from './fixtures/adversarial-inputs.js';
 import { expectError } from './fixtures/outcome.js';
 import { withFields } from './fixtures/schemas.js';
 import { parse, ParseError, type ParseResult, repairJson } from './index.js';
@@ -30,9 +30,9 @@ function describeRepair(text: string): string {
   }
 }
 
-describe('hostile input has one known outcome for every profile and reader', () => {
-  test.each(hostileTexts)('a long text of %s', (_, make) => {
-    const [text, half] = [make(LENGTH), make(LENGTH / 2)];
+describe('adversarial input has a fixed outcome for every profile and reader', () => {
+  test.each(adversarialInputs)('a long input of %s', (_, createInput) => {
+    const [text, half] = [createInput(LENGTH), createInput(LENGTH / 2)];
     const outcomes = {
       default: describeResult(parse(text)),
       generic: describeResult(parse(half, undefined, { profile: 'generic' })),
@@ -45,7 +45,9 @@ describe('hostile input has one known outcome for every profile and reader', () 
     expect(outcomes).toMatchSnapshot();
   });
 
-  test.each(hostileTexts)('a schema that requires a field rejects a long text of %s', (_, make) => {
-    expect(expectError(parse(make(LENGTH / 2), withFields('wanted'), { allowPartial: true })).name).toBe('ParseError');
+  test.each(adversarialInputs)('a schema that requires a field rejects a long input of %s', (_, createInput) => {
+    expect(expectError(parse(createInput(LENGTH / 2), withFields('wanted'), { allowPartial: true })).name).toBe(
+      'ParseError',
+    );
   });
 });

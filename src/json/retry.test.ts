@@ -8,16 +8,16 @@ const GOOD = '{"verdict": "hold", "confidence": 0.5}';
 const VALUE = { verdict: 'hold', confidence: 0.5 };
 
 /** A model that returns these answers in order and records its prompts. */
-function modelSaying(...answers: string[]): {
+function createScriptedModel(...answers: string[]): {
   readonly call: (request: ModelCall) => Promise<string>;
-  readonly asked: ModelCall[];
+  readonly requests: ModelCall[];
 } {
-  const asked: ModelCall[] = [];
+  const requests: ModelCall[] = [];
   const call = async (request: ModelCall): Promise<string> => {
-    asked.push(request);
-    return answers[asked.length - 1] ?? 'nothing left to say';
+    requests.push(request);
+    return answers[requests.length - 1] ?? 'nothing left to say';
   };
-  return { call, asked };
+  return { call, requests };
 }
 
 function voteToVerdict(value: unknown): unknown {
@@ -25,19 +25,19 @@ function voteToVerdict(value: unknown): unknown {
   return { ...rest, verdict: vote };
 }
 
-describe('generateAndParse: ask, parse, ask again with the error', () => {
+describe('generateAndParse: call, parse, retry with the error', () => {
   const PROMPT = '请评估这家公司。Answer as JSON.';
 
-  test('a good first answer needs one call, with the default options', async () => {
-    const { call, asked } = modelSaying(GOOD);
+  test('calls once, with the default options, if the first answer is good', async () => {
+    const { call, requests } = createScriptedModel(GOOD);
     expect(await generateAndParse(call, Verdict, { prompt: PROMPT })).toEqual(VALUE);
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       { prompt: PROMPT, systemMessage: undefined, temperature: 0.7, signal: undefined, attempt: 1 },
     ]);
   });
 
-  test('system message, temperature and signal are passed in every attempt', async () => {
-    const { call, asked } = modelSaying('oops', GOOD);
+  test('passes the system message, temperature and signal in every attempt', async () => {
+    const { call, requests } = createScriptedModel('oops', GOOD);
     const { signal } = new AbortController();
     await generateAndParse(call, Verdict, {
       prompt: PROMPT,
@@ -45,42 +45,42 @@ describe('generateAndParse: ask, parse, ask again with the error', () => {
       temperature: 0,
       signal,
     });
-    expect(asked.map(({ prompt: _, ...rest }) => rest)).toEqual([
+    expect(requests.map(({ prompt: _, ...rest }) => rest)).toEqual([
       { systemMessage: 'You are a judge.', temperature: 0, signal, attempt: 1 },
       { systemMessage: 'You are a judge.', temperature: 0, signal, attempt: 2 },
     ]);
   });
 
-  test('the default is one retry: two calls at most', async () => {
-    const { call, asked } = modelSaying('no', 'still no', GOOD);
+  test('retries once by default: at most two calls', async () => {
+    const { call, requests } = createScriptedModel('no', 'still no', GOOD);
     await expect(generateAndParse(call, Verdict, { prompt: PROMPT })).rejects.toMatchObject({ code: 'NO_JSON' });
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
   test.each([
     [0, 1],
     [1, 2],
     [3, 4],
-  ])('maxRetries %i: at most %i calls, then the last error', async (maxRetries, calls) => {
+  ])('maxRetries %i: makes at most %i calls, then throws the last error', async (maxRetries, calls) => {
     const answers = ['no', '{"verdict": "maybe"}', '{"verdict": ', '[{"verdict": 1}]'];
-    const { call, asked } = modelSaying(...answers);
+    const { call, requests } = createScriptedModel(...answers);
     const failed = generateAndParse(call, Verdict, { prompt: PROMPT, maxRetries });
     const last = expectError(parse(answers[calls - 1] ?? '', Verdict));
     await expect(failed).rejects.toMatchObject({ name: 'ParseError', code: last.code, message: last.message });
-    expect(asked.map(({ attempt }) => attempt)).toEqual(Array.from({ length: calls }, (_, index) => index + 1));
+    expect(requests.map(({ attempt }) => attempt)).toEqual(Array.from({ length: calls }, (_, index) => index + 1));
   });
 
-  test('maxRetries n: a later answer that passes is returned', async () => {
-    const { call, asked } = modelSaying('no', 'no', 'no', GOOD);
+  test('maxRetries n: returns a later answer that passes', async () => {
+    const { call, requests } = createScriptedModel('no', 'no', 'no', GOOD);
     expect(await generateAndParse(call, Verdict, { prompt: PROMPT, maxRetries: 5 })).toEqual(VALUE);
-    expect(asked).toHaveLength(4);
+    expect(requests).toHaveLength(4);
   });
 
-  test('the English wording: what was wrong, the error summary, what to do, then the original prompt', async () => {
-    const { call, asked } = modelSaying('{"verdict": "maybe", "confidence": 1}', GOOD);
+  test('the English prompt: what was wrong, the error summary, what to do, then the original prompt', async () => {
+    const { call, requests } = createScriptedModel('{"verdict": "maybe", "confidence": 1}', GOOD);
     await generateAndParse(call, Verdict, { prompt: PROMPT, retryPrompt: 'en' });
     const error = expectError(parse('{"verdict": "maybe", "confidence": 1}', Verdict));
-    const retry = asked[1]?.prompt ?? '';
+    const retry = requests[1]?.prompt ?? '';
     expect(retry).toMatch(/^Your previous output could not be parsed/);
     expect(retry).toContain(error.message);
     expect(retry).toContain('verdict');
@@ -88,28 +88,28 @@ describe('generateAndParse: ask, parse, ask again with the error', () => {
     expect(retry.endsWith(PROMPT)).toBe(true);
   });
 
-  test('the Chinese wording', async () => {
-    const { call, asked } = modelSaying('对不起', GOOD);
+  test('the Chinese prompt', async () => {
+    const { call, requests } = createScriptedModel('对不起', GOOD);
     await generateAndParse(call, Verdict, { prompt: PROMPT, retryPrompt: 'zh' });
-    const retry = asked[1]?.prompt ?? '';
+    const retry = requests[1]?.prompt ?? '';
     expect(retry).toMatch(/^你上一次的输出无法解析为合法 JSON。\n错误信息：\[NO_JSON\]/);
     expect(retry).toContain('请严格按要求重新输出，仅输出 JSON 对象，不要包含任何额外文字、Markdown 标记或代码块。');
     expect(retry.endsWith(PROMPT)).toBe(true);
   });
 
-  test('English is the default', async () => {
-    const { call, asked } = modelSaying('no', GOOD);
+  test('defaults to English', async () => {
+    const { call, requests } = createScriptedModel('no', GOOD);
     await generateAndParse(call, Verdict, { prompt: PROMPT });
-    expect(asked[1]?.prompt).toMatch(/^Your previous output/);
+    expect(requests[1]?.prompt).toMatch(/^Your previous output/);
   });
 
   test.each(['en', 'zh'] as const)(
-    'no history (%s): neither the earlier answer nor an earlier correction is repeated',
+    'sends no history (%s): repeats neither an earlier answer nor an earlier correction',
     async (retryPrompt) => {
       const secret = 'marker-of-the-first-answer';
-      const { call, asked } = modelSaying(`Well, ${secret}, no JSON`, '{"verdict": "maybe"}', GOOD);
+      const { call, requests } = createScriptedModel(`Well, ${secret}, no JSON`, '{"verdict": "maybe"}', GOOD);
       await generateAndParse(call, Verdict, { prompt: PROMPT, maxRetries: 2, retryPrompt });
-      const [, second = '', third = ''] = asked.map(({ prompt }) => prompt);
+      const [, second = '', third = ''] = requests.map(({ prompt }) => prompt);
       expect(second).not.toContain(secret);
       expect(third).not.toContain(expectError(parse('no', Verdict)).message);
       expect(third).toContain('SCHEMA_MISMATCH');
@@ -117,28 +117,28 @@ describe('generateAndParse: ask, parse, ask again with the error', () => {
     },
   );
 
-  test('a custom wording gets the error and the original prompt', async () => {
-    const { call, asked } = modelSaying('no', 'no', GOOD);
+  test('passes the error and the original prompt to a custom prompt function', async () => {
+    const { call, requests } = createScriptedModel('no', 'no', GOOD);
     await generateAndParse(call, Verdict, {
       prompt: PROMPT,
       maxRetries: 2,
       retryPrompt: (error, prompt) => `${error.code}|${prompt}`,
     });
-    expect(asked.map(({ prompt }) => prompt)).toEqual([PROMPT, `NO_JSON|${PROMPT}`, `NO_JSON|${PROMPT}`]);
+    expect(requests.map(({ prompt }) => prompt)).toEqual([PROMPT, `NO_JSON|${PROMPT}`, `NO_JSON|${PROMPT}`]);
   });
 
-  test('the summary in the prompt is bounded, however long the error', async () => {
+  test('bounds the summary in the prompt, however long the error', async () => {
     const Wide = z.object(
       Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`${'field'.repeat(400)}${index}`, z.string()])),
     );
-    const { call, asked } = modelSaying('{}');
+    const { call, requests } = createScriptedModel('{}');
     await expect(generateAndParse(call, Wide, { prompt: PROMPT })).rejects.toThrow(ParseError);
-    expect(asked[1]?.prompt.length).toBeLessThan(3000);
+    expect(requests[1]?.prompt.length).toBeLessThan(3000);
   });
 
-  test('onAttempt receives every attempt, failed or not', async () => {
+  test('calls onAttempt for every attempt, failed or not', async () => {
     const reports: AttemptReport<unknown>[] = [];
-    const { call, asked } = modelSaying('no', '{"verdict": "maybe"}', GOOD);
+    const { call, requests } = createScriptedModel('no', '{"verdict": "maybe"}', GOOD);
     await generateAndParse(call, Verdict, {
       prompt: PROMPT,
       maxRetries: 2,
@@ -149,17 +149,17 @@ describe('generateAndParse: ask, parse, ask again with the error', () => {
       [2, '{"verdict": "maybe"}', 'failed'],
       [3, GOOD, 'success'],
     ]);
-    expect(reports.map(({ prompt }) => prompt)).toEqual(asked.map(({ prompt }) => prompt));
+    expect(reports.map(({ prompt }) => prompt)).toEqual(requests.map(({ prompt }) => prompt));
   });
 
-  test('the last failed attempt is visible to onAttempt too', async () => {
+  test('calls onAttempt for the last failed attempt too', async () => {
     const onAttempt = vi.fn<(report: AttemptReport<unknown>) => void>();
-    const { call } = modelSaying('no', 'no');
+    const { call } = createScriptedModel('no', 'no');
     await expect(generateAndParse(call, Verdict, { prompt: PROMPT, onAttempt })).rejects.toThrow(ParseError);
     expect(onAttempt).toHaveBeenCalledTimes(2);
   });
 
-  test('a rejected call is not retried, and its reason is thrown unchanged', async () => {
+  test('does not retry a rejected call, and throws its reason unchanged', async () => {
     const reason = new Error('429');
     const call = vi.fn<(request: ModelCall) => Promise<string>>().mockRejectedValue(reason);
     const onAttempt = vi.fn<(report: AttemptReport<unknown>) => void>();
@@ -168,22 +168,22 @@ describe('generateAndParse: ask, parse, ask again with the error', () => {
     expect(onAttempt).not.toHaveBeenCalled();
   });
 
-  test('a call rejected in a later attempt ends the retries', async () => {
+  test('stops retrying when a later call is rejected', async () => {
     const reason = new Error('connection lost');
     const call = vi.fn<(request: ModelCall) => Promise<string>>().mockResolvedValueOnce('no').mockRejectedValue(reason);
     await expect(generateAndParse(call, Verdict, { prompt: PROMPT, maxRetries: 5 })).rejects.toBe(reason);
     expect(call).toHaveBeenCalledTimes(2);
   });
 
-  test('aborted before the call: calls nothing and throws the reason', async () => {
-    const { call, asked } = modelSaying(GOOD);
+  test('aborted before the call: throws the reason without calling the model', async () => {
+    const { call, requests } = createScriptedModel(GOOD);
     const reason = new Error('user went away');
     const signal = AbortSignal.abort(reason);
     await expect(generateAndParse(call, Verdict, { prompt: PROMPT, signal })).rejects.toBe(reason);
-    expect(asked).toHaveLength(0);
+    expect(requests).toHaveLength(0);
   });
 
-  test('aborted during a call that still answers: the reason is thrown, the answer is not used', async () => {
+  test('aborted during a call that still answers: throws the reason and ignores the answer', async () => {
     const controller = new AbortController();
     const reason = new Error('too late');
     const onAttempt = vi.fn<(report: AttemptReport<unknown>) => void>();
@@ -197,18 +197,18 @@ describe('generateAndParse: ask, parse, ask again with the error', () => {
     expect(onAttempt).not.toHaveBeenCalled();
   });
 
-  test('aborted during a call that never answers: the reason is thrown without waiting for it', async () => {
+  test('aborted during a call that never answers: throws the reason without waiting', async () => {
     const controller = new AbortController();
     const reason = new Error('enough');
-    const asking = generateAndParse(() => new Promise<string>(() => {}), Verdict, {
+    const pending = generateAndParse(() => new Promise<string>(() => {}), Verdict, {
       prompt: PROMPT,
       signal: controller.signal,
     });
     controller.abort(reason);
-    await expect(asking).rejects.toBe(reason);
+    await expect(pending).rejects.toBe(reason);
   });
 
-  test('aborted during a call that rejects with another error: the reason is thrown', async () => {
+  test('aborted during a call that rejects with another error: throws the reason', async () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     const call = async (): Promise<string> => {
@@ -218,17 +218,17 @@ describe('generateAndParse: ask, parse, ask again with the error', () => {
     await expect(generateAndParse(call, Verdict, { prompt: PROMPT, signal: controller.signal })).rejects.toBe(reason);
   });
 
-  test('aborted between attempts: no further call', async () => {
+  test('aborted between attempts: makes no further call', async () => {
     const controller = new AbortController();
-    const { call, asked } = modelSaying('no', GOOD);
+    const { call, requests } = createScriptedModel('no', GOOD);
     const onAttempt = (): void => controller.abort();
-    const asking = generateAndParse(call, Verdict, { prompt: PROMPT, signal: controller.signal, onAttempt });
-    await expect(asking).rejects.toMatchObject({ name: 'AbortError' });
-    expect(asked).toHaveLength(1);
+    const pending = generateAndParse(call, Verdict, { prompt: PROMPT, signal: controller.signal, onAttempt });
+    await expect(pending).rejects.toMatchObject({ name: 'AbortError' });
+    expect(requests).toHaveLength(1);
   });
 
-  test('all parse options are accepted: profile, normalizers, label, allowPartial', async () => {
-    const { call } = modelSaying('<json>{"vote": "hold", "confidence": 0.5');
+  test('accepts all parse options: profile, normalizers, label, allowPartial', async () => {
+    const { call } = createScriptedModel('<json>{"vote": "hold", "confidence": 0.5');
     const options = {
       prompt: PROMPT,
       profile: 'tagged',
@@ -239,26 +239,26 @@ describe('generateAndParse: ask, parse, ask again with the error', () => {
     expect(await generateAndParse(call, Verdict, options)).toEqual(VALUE);
   });
 
-  test('a comment of profile tagged is a failed attempt: NO_JSON, asked again', async () => {
-    const { call, asked } = modelSaying('no tag', `<json>${GOOD}</json>`);
+  test('treats a comment in profile tagged as a failed attempt: retries with NO_JSON', async () => {
+    const { call, requests } = createScriptedModel('no tag', `<json>${GOOD}</json>`);
     expect(await generateAndParse(call, Verdict, { prompt: PROMPT, profile: 'tagged' })).toEqual(VALUE);
-    expect(asked[1]?.prompt).toContain('NO_JSON');
+    expect(requests[1]?.prompt).toContain('NO_JSON');
   });
 
   test('awaits an asynchronous schema', async () => {
     const Slow = Verdict.refine(async ({ confidence }) => confidence < 1);
-    const { call } = modelSaying('{"verdict": "hold", "confidence": 2}', GOOD);
+    const { call } = createScriptedModel('{"verdict": "hold", "confidence": 2}', GOOD);
     expect(await generateAndParse(call, Slow, { prompt: PROMPT })).toEqual(VALUE);
   });
 
   test.each([Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY])(
-    'refuses maxRetries %s before the model is called',
+    'rejects maxRetries %s before calling the model',
     async (maxRetries) => {
-      const { call, asked } = modelSaying('no JSON');
+      const { call, requests } = createScriptedModel('no JSON');
       await expect(generateAndParse(call, Verdict, { prompt: PROMPT, maxRetries })).rejects.toMatchObject({
         code: 'INVALID_OPTION',
       });
-      expect(asked).toEqual([]);
+      expect(requests).toEqual([]);
     },
   );
 });
