@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startFaultyServer } from '../fixtures/faulty-server.js';
 import type { Respond } from '../fixtures/faulty-server.js';
-import { sendRequest } from './send-request.js';
+import { createFetch, sendRequest } from './send-request.js';
 
 const BOUNDS = { headers: {}, timeoutMs: 500, maxResponseBytes: 1000, allowPrivateAddresses: true };
 
@@ -84,5 +84,33 @@ describe('sendRequest', () => {
     const { url } = await startFaultyServer(() => ({ status: 200, body: 'x'.repeat(2000) }));
     const request = { ...BOUNDS, method: 'GET', url } as const;
     await expect(sendRequest(request)).rejects.toMatchObject({ code: 'SINK_ANSWER_UNREADABLE' });
+  });
+});
+
+describe('createFetch', () => {
+  async function openFetch() {
+    const { url, seen } = await startFaultyServer(() => ({ status: 200, body: {} }));
+    const limits = { name: 'GitHub', timeoutMs: 500, maxResponseBytes: 1000, clock: () => 0 };
+    return { url, seen, fetch: createFetch({ ...limits, signal: new AbortController().signal }) };
+  }
+
+  it('sends the method, the headers and the body of a Request', async () => {
+    const { url, seen, fetch } = await openFetch();
+    const init = { method: 'POST', headers: { 'x-name': 'one', 'x-other': 'two' }, body: 'text' };
+    await fetch(new Request(`${url}/path`, init));
+    await fetch(new Request(`${url}/path`, init), { headers: { 'x-name': 'three' }, body: 'other' });
+    await fetch(`${url}/path`, init);
+    expect(seen.map(({ method, body, headers }) => [method, body, headers['x-name'], headers['x-other']])).toEqual([
+      ['POST', 'text', 'one', 'two'],
+      ['POST', 'other', 'three', undefined],
+      ['POST', 'text', 'one', 'two'],
+    ]);
+  });
+
+  it('refuses another method, and a body that is not a text', async () => {
+    const { url, seen, fetch } = await openFetch();
+    await expect(fetch(new Request(url, { method: 'DELETE' }))).rejects.toThrow(TypeError);
+    await expect(fetch(url, { method: 'POST', body: new Blob(['x']) })).rejects.toThrow(TypeError);
+    expect(seen).toEqual([]);
   });
 });

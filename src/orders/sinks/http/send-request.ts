@@ -176,14 +176,14 @@ interface FetchLimits {
 export function createFetch(limits: FetchLimits): typeof globalThis.fetch {
   const { name, timeoutMs, maxResponseBytes, signal, clock } = limits;
   return async (input, init = {}) => {
-    const method = init.method ?? 'GET';
+    const { method, url, headers, body } = await readFetchArguments(input, init);
     if (method !== 'GET' && method !== 'POST')
       throw new TypeError(`Sinks send only GET and POST requests, not ${method}.`);
     const response = await sendRequest({
       method,
-      url: input instanceof Request ? input.url : String(input),
-      headers: { 'user-agent': 'sluice', ...Object.fromEntries(new Headers(init.headers)) },
-      ...(typeof init.body === 'string' ? { body: init.body } : {}),
+      url,
+      headers: { 'user-agent': 'sluice', ...Object.fromEntries(headers) },
+      ...(body === undefined ? {} : { body }),
       timeoutMs,
       maxResponseBytes,
       allowPrivateAddresses: true,
@@ -206,4 +206,15 @@ export function createFetch(limits: FetchLimits): typeof globalThis.fetch {
       headers: { 'content-type': 'application/json; charset=utf-8' },
     });
   };
+}
+
+async function readFetchArguments(input: string | URL | Request, init: RequestInit) {
+  if (input instanceof Request) {
+    const request = new Request(input, init);
+    const body = request.body === null ? undefined : await request.text();
+    return { method: request.method, url: request.url, headers: request.headers, body };
+  }
+  const body = init.body ?? undefined;
+  if (body !== undefined && typeof body !== 'string') throw new TypeError('Sinks send only bodies that are strings.');
+  return { method: init.method ?? 'GET', url: String(input), headers: new Headers(init.headers), body };
 }
