@@ -48,6 +48,17 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       });
     });
 
+    it("throws the error of the caller's own function unchanged, and stores nothing", async () => {
+      const store = await openSite(await makeSite());
+      const own = new Error('no run id');
+      const makeRunId = (): never => {
+        throw own;
+      };
+      await expect(store.submitOrder({ ...sampleSubmission(), makeRunId })).rejects.toBe(own);
+      expect(await store.findIssue('local#1')).toBeUndefined();
+      expect((await store.submitOrder(sampleSubmission())).record.order.run_id).toBe('2026-11-15-backend-0001');
+    });
+
     it('numbers the runs of each issue, and never assigns a number twice under concurrent requests', async () => {
       const store = await openSite(await makeSite());
       const submissions = Array.from({ length: 12 }, (_, index) =>

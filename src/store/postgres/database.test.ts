@@ -105,6 +105,28 @@ describe('a database', () => {
     expect((await database.query('SELECT number FROM numbers')).rows).toEqual([{ number: 2 }]);
   });
 
+  it("throws the caller's own error unchanged, and converts errors of the server", async () => {
+    const database = await openFresh({ connections: 1 });
+    await database.query('CREATE TABLE numbers (number integer)');
+    for (const own of [new Error('own'), new TypeError('own'), Object.assign(new Error('own'), { code: 'ENOENT' })]) {
+      const failing = database.transaction(async (transaction) => {
+        await transaction.query('INSERT INTO numbers VALUES (1)');
+        throw own;
+      });
+      await expect(failing).rejects.toBe(own);
+    }
+    const replaced = database.transaction(async (transaction) => {
+      await transaction.query('SELECT 1 / 0').catch(() => {
+        throw new RangeError('own');
+      });
+    });
+    await expect(replaced).rejects.toThrow(RangeError);
+    expect(await catchCode(database.transaction(async (transaction) => transaction.query('SELECT 1 / 0')))).toBe(
+      'STORE_FAILED',
+    );
+    expect((await database.query('SELECT number FROM numbers')).rows).toEqual([]);
+  });
+
   it('cancels a statement that exceeds the timeout', async () => {
     const database = await openFresh({ statementTimeoutMs: 50 });
     expect(await catchCode(database.query('SELECT pg_sleep(10)'))).toBe('STORE_BUSY');

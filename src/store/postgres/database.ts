@@ -37,7 +37,10 @@ export interface TransactionOptions {
 export interface Database extends Queryable {
   /** The maximum number of connections. */
   readonly connections: number;
-  /** Runs a transaction. Like a single statement, it is retried a few times after a serialization failure or deadlock. */
+  /**
+   * Runs a transaction. Like a single statement, it is retried a few times after a serialization failure or deadlock. Errors
+   * of `work` itself are thrown unchanged.
+   */
   transaction<T>(work: (transaction: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Throws if the database is closed. */
   checkOpen(): void;
@@ -99,16 +102,26 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   pool.on('error', () => undefined);
   pool.on('connect', (connection) => connection.on('error', () => undefined));
 
+  /** Errors of transactions that do not come from the driver. */
+  const workErrors = new WeakSet<Error>();
+
   async function runTransaction<T>(
     work: (transaction: Queryable) => Promise<T>,
     { isLong = false }: TransactionOptions,
   ): Promise<T> {
     const connection = await pool.connect();
     const timeout = isLong ? { query_timeout: NO_TIMEOUT_MS } : {};
+    const driverErrors = new Set<unknown>();
+    const query: Queryable['query'] = async (text, values) =>
+      connection.query({ ...toQuery(text, values), ...timeout }).catch((error: unknown) => {
+        driverErrors.add(error);
+        throw error;
+      });
     try {
       await connection.query('BEGIN');
-      const value = await work({
-        query: async (text, values) => connection.query({ ...toQuery(text, values), ...timeout }),
+      const value = await work({ query }).catch((error: unknown) => {
+        if (error instanceof Error && !driverErrors.has(error)) workErrors.add(error);
+        throw error;
       });
       await connection.query('COMMIT');
       connection.release();
@@ -131,6 +144,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
       try {
         return await limiter.run(command);
       } catch (error) {
+        if (error instanceof Error && workErrors.has(error)) throw error;
         if (count === MAX_TRIES || !isRetryable(error)) throw toStoreError(error, where);
         // A random delay, so two conflicting transactions do not retry simultaneously.
         await sleep(Math.random() * MAX_PAUSE_MS * count);
