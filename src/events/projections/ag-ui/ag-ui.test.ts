@@ -248,6 +248,60 @@ describe('toAgUi', () => {
     ]);
   });
 
+  test.each(['OUTPUT_RETRIED', 'WORKER_LOST'] as const)(
+    'an attempt that ends with %s and is followed by another is an error with that code',
+    (code) => {
+      const warning: EventContent = { type: 'diagnostic.warning', data: { code, message: 'Next.' } };
+      const events = omitTimestamps(toAgUi(createConversation([started, warning], [started, completed])));
+      expect(events.slice(2, 5)).toEqual([
+        { type: 'CUSTOM', name: 'diagnostic.warning', value: { code, message: 'Next.' } },
+        { type: 'RUN_ERROR', message: 'Next.', code },
+        { type: 'RUN_STARTED', threadId: 'run-1', runId: 'run-1:2', protocolVersion: '1.0' },
+      ]);
+      expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+    },
+  );
+
+  test('an attempt that ends while permission requests are open is an interrupt for each of them', () => {
+    const options = [
+      { id: 'yes', label: 'Allow', kind: 'allow_once' },
+      { id: 'no', label: 'Deny', kind: 'reject_once' },
+    ] as const;
+    const ask = (interaction_id: string): EventContent => ({
+      type: 'permission.required',
+      data: { interaction_id, tool_call_id: 't', tool: 'Bash', input: {}, options },
+    });
+    const reply: EventContent = {
+      type: 'permission.replied',
+      data: { interaction_id: 'ix_1', decision: 'allow', option_id: 'yes', by: 'rule' },
+    };
+    const pending: EventContent = {
+      type: 'diagnostic.warning',
+      data: { code: 'PERMISSION_PENDING', message: 'It waits.' },
+    };
+    const events = toAgUi(createConversation([started, ask('ix_1'), reply, ask('ix_2'), pending]));
+    expect(events.at(-1)).toMatchObject({
+      type: 'RUN_FINISHED',
+      outcome: {
+        type: 'interrupt',
+        interrupts: [
+          {
+            id: 'ix_2',
+            reason: 'permission_required',
+            message: 'Permission required: Bash',
+            responseSchema: { type: 'string', enum: ['yes', 'no'] },
+          },
+        ],
+      },
+    });
+    for (const event of events) expect(EventSchemas.parse(event)).toEqual(event);
+    // Without a known request there is nothing to answer.
+    expect(toAgUi(createConversation([started, pending])).at(-1)).toMatchObject({
+      type: 'RUN_ERROR',
+      code: 'PERMISSION_PENDING',
+    });
+  });
+
   test('no events become no events', () => {
     expect(toAgUi([])).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { OpenParts, TextParts, Subagents, ToolCallParts } from './ag-ui-parts.js
 
 /**
  * Converts FCMP events to AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn that waits for a user ends as an interrupt, and the answer opens the next run. An attempt whose end is unknown is an
- * error, never a success. Events that AG-UI does not define become CUSTOM events under their FCMP names.
+ * error, never a success; so is one that is repeated. Events that AG-UI does not define become CUSTOM events under their FCMP names.
  *
  * @example
  * toAgUi(fcmpEvents).map((event) => event.type)
@@ -59,6 +59,8 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
         opening.push({ type: 'RUN_STARTED', timestamp, threadId, runId, protocolVersion: '1.0' });
       }
       run.timestamp = timestamp;
+      if (event.type === 'permission.required') run.permissions.set(event.data.interaction_id, event.data);
+      if (event.type === 'permission.replied') run.permissions.delete(event.data.interaction_id);
       const projected = project(event, run);
       const last = chooseLastEvent(event);
       return [...closing, ...opening, ...projected, ...(last === undefined ? [] : close(last))];
@@ -75,6 +77,8 @@ interface OpenRun {
   readonly open: OpenParts;
   readonly texts: TextParts;
   readonly calls: ToolCallParts;
+  /** The permission requests without an answer, by interaction id. */
+  readonly permissions: Map<string, FcmpData<'permission.required'>>;
 }
 
 function openRun({ run_id: threadId, meta: { attempt } }: FcmpEvent, timestamp: number): OpenRun {
@@ -88,6 +92,7 @@ function openRun({ run_id: threadId, meta: { attempt } }: FcmpEvent, timestamp: 
     open,
     texts: new TextParts(open, subagents),
     calls: new ToolCallParts(open, subagents),
+    permissions: new Map(),
   };
 }
 
@@ -134,7 +139,25 @@ function chooseLastEvent(event: FcmpEvent): ((run: OpenRun) => AgUiEvent) | unde
   if (event.type === 'conversation.completed') return createFinished({ type: 'success' }, event.data.usage);
   if (event.type === 'conversation.failed') return createFailed(event.data);
   if (event.type === 'user.input.required') return createInterrupted(event.data);
+  if (event.type === 'diagnostic.warning' && LAST_WARNINGS.has(event.data.code)) return createContinued(event.data);
   return undefined;
+}
+
+/** Warnings that are the last event of an attempt, because another one follows. */
+const LAST_WARNINGS: ReadonlySet<string> = new Set(['OUTPUT_RETRIED', 'PERMISSION_PENDING', 'WORKER_LOST']);
+
+function createContinued({ code, message }: FcmpData<'diagnostic.warning'>): (run: OpenRun) => AgUiEvent {
+  return (run) => {
+    const { timestamp, permissions } = run;
+    if (code !== 'PERMISSION_PENDING' || permissions.size === 0) return { type: 'RUN_ERROR', timestamp, message, code };
+    const interrupts = Array.from(permissions.values(), ({ interaction_id: id, tool, options }) => ({
+      id,
+      reason: 'permission_required',
+      message: `Permission required: ${tool}`,
+      responseSchema: { type: 'string', enum: options.map((option) => option.id) },
+    }));
+    return createFinished({ type: 'interrupt', interrupts }, undefined)(run);
+  };
 }
 
 function createFailed({ error, usage }: FcmpData<'conversation.failed'>): (run: OpenRun) => AgUiEvent {
