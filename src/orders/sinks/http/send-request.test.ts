@@ -98,7 +98,7 @@ describe('createFetch', () => {
     const { url, seen, fetch } = await openFetch();
     const init = { method: 'POST', headers: { 'x-name': 'one', 'x-other': 'two' }, body: 'text' };
     await fetch(new Request(`${url}/path`, init));
-    await fetch(new Request(`${url}/path`, init), { headers: { 'x-name': 'three' }, body: 'other' });
+    await fetch(new Request(`${url}/path`, init), { method: 'POST', headers: { 'x-name': 'three' }, body: 'other' });
     await fetch(`${url}/path`, init);
     expect(seen.map(({ method, body, headers }) => [method, body, headers['x-name'], headers['x-other']])).toEqual([
       ['POST', 'text', 'one', 'two'],
