@@ -51,10 +51,13 @@ function matches(name: string, requested: string): boolean {
     : name === requested;
 }
 
-/** Normalizes a host name or an IP address for comparison: lowercase, without brackets or a trailing dot. */
+/** Normalizes a host name or an IP address for comparison: lowercase, without brackets or a trailing dot, IPv6 in its short form. */
 export function normalizeHost(host: string): string {
-  return host
+  const name = host
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '');
+  // The parser of URLs shortens IPv6 addresses; it refuses those with a zone.
+  const url = `http://[${name}]`;
+  return isIP(name) === 6 && URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : name;
 }

@@ -133,17 +133,18 @@ describe('a list of hosts', () => {
     ['api.example.org:8443', 'api.example.org', 443, false],
     ['api.example.org:8443', 'api.example.org', 8443, true],
     ['[2001:db8::1]:443', '2001:db8::1', 443, true],
+    ['[2001:DB8:0:0:0:0:0:1]:443', '2001:db8::1', 443, true],
+    ['[2001:db8::1]', '2001:0db8:0000::0001', 443, true],
+    ['[::ffff:10.0.0.7]', '::ffff:a00:7', 443, true],
+    ['[2001:db8::1]', '2001:db8::2', 443, false],
     ['10.0.0.7', '10.0.0.7', 443, true],
   ])('%s allows %s at %i: %s', (entry, host, port, isAllowed) => {
     expect(readHostList([entry]).allows(host, port)).toBe(isAllowed);
   });
 
   it('detects loopback addresses, which mean the machine outside', () => {
-    expect([['localhost:80'], ['127.0.0.1:1'], ['[::1]:1'], ['example.org']].map(listsLoopback)).toEqual([
-      true,
-      true,
-      true,
-      false,
-    ]);
+    for (const entry of ['localhost:80', '127.0.0.1:1', '[::1]:1', '[0:0:0:0:0:0:0:1]:1'])
+      expect(listsLoopback([entry])).toBe(true);
+    expect(listsLoopback(['example.org'])).toBe(false);
   });
 });
