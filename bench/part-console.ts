@@ -23,7 +23,7 @@ const KEY_EVERY_MS = 60;
 const MAX_TASK_MS = 50;
 /** The number of times that the long run is opened, scrolled and jumped through. */
 const ROUNDS = 5;
-/** The rows that are selected in each lens, as fractions of its height; the other lenses jump to them. */
+/** The rows that are selected in each pane, as fractions of its height; the other panes jump to them. */
 const CHOSEN_AT = [0.1, 0.8, 0.3, 0.6];
 /** A jump ends within this many frames. */
 const JUMP_FRAMES = 12;
@@ -78,7 +78,7 @@ export async function runConsole(): Promise<PartResult> {
           rows: [
             formatTaskRow('opening the long run', opened),
             formatTaskRow('scrolling it from end to end', scrolled),
-            formatTaskRow('selecting rows, to which the other lenses jump', jumped),
+            formatTaskRow('selecting rows, to which the other panes jump', jumped),
             formatTaskRow('opening and scrolling lines of 5 MB', large),
             formatTaskRow(`${SECONDS} s of ${RATE} events a second`, { ...live.tasks, worst: live.tasks.longest }),
           ],
@@ -143,8 +143,8 @@ async function measureLongLines(browser: Browser, site: Site): Promise<RoundsTas
     const tasks = await traceTasks(browser, page, async () => {
       await page.goto(`/runs/${id}`);
       await page.getByText('Complete', { exact: true }).waitFor({ timeout: 60_000 });
-      for (const lens of await page.locator('.virtual').all()) {
-        await lens.focus();
+      for (const pane of await page.locator('.virtual').all()) {
+        await pane.focus();
         await page.keyboard.press('End');
         for (let frame = 0; frame < JUMP_FRAMES; frame++) await nextFrame(page);
       }
@@ -177,10 +177,10 @@ async function measureRound(browser: Browser, site: Site, id: string) {
     await page.goto(`/runs/${id}`);
     await untilRows(page, EVENTS);
   });
-  const lenses = await page.locator('.virtual').all();
+  const panes = await page.locator('.virtual').all();
   const scrolled = await traceTasks(browser, page, async () => {
-    for (const lens of lenses) {
-      await lens.hover();
+    for (const pane of panes) {
+      await pane.hover();
       for (let turn = 0; turn < 60; turn++) {
         await page.mouse.wheel(0, turn % 20 === 19 ? 500_000 : 1200);
         await nextFrame(page);
@@ -188,17 +188,17 @@ async function measureRound(browser: Browser, site: Site, id: string) {
     }
   });
   const jumped = await traceTasks(browser, page, async () => {
-    for (const lens of lenses) for (const share of CHOSEN_AT) await chooseRow(page, lens, share);
+    for (const pane of panes) for (const share of CHOSEN_AT) await chooseRow(page, pane, share);
   });
   await page.close();
   return { opened, scrolled, jumped };
 }
 
-/** Scrolls to a position in a lens and selects a visible row. */
-async function chooseRow(page: Page, lens: Locator, share: number): Promise<void> {
-  await lens.evaluate((box, to) => box.scrollTo({ top: box.scrollHeight * to }), share);
+/** Scrolls to a position in a pane and selects a visible row. */
+async function chooseRow(page: Page, pane: Locator, share: number): Promise<void> {
+  await pane.evaluate((box, to) => box.scrollTo({ top: box.scrollHeight * to }), share);
   for (let frame = 0; frame < JUMP_FRAMES; frame++) await nextFrame(page);
-  await lens.locator('.choose').nth(4).click();
+  await pane.locator('.choose').nth(4).click();
   for (let frame = 0; frame < JUMP_FRAMES; frame++) await nextFrame(page);
 }
 

@@ -1,2 +1,2 @@
-/** Style sheets of pages: Vite loads them with the page that imports them. */
+/** Page style sheets. Vite loads each with the page that imports it. */
 declare module '*.css';

@@ -9,11 +9,12 @@ export default defineConfig({
     outDir: '../dist/web',
     emptyOutDir: true,
     target: 'es2022',
-    // The policy of the page allows no inline scripts, and the polyfill is for browsers older than the target.
+    // The page's content security policy forbids inline scripts, and only browsers older than the target need the
+    // polyfill.
     modulePreload: { polyfill: false },
-    // An inlined file would be a data: URL, which the policy forbids for scripts and fonts.
+    // Inlined files become data: URLs, which the policy forbids for scripts and fonts.
     assetsInlineLimit: 0,
   },
-  // `npm run dev:web` shows changes immediately, with a separately started server.
+  // `npm run dev:web` hot-reloads changes and needs a separately started server.
   server: { proxy: { '/v1': 'http://127.0.0.1:7171', '/docs': 'http://127.0.0.1:7171' } },
 });

@@ -55,7 +55,7 @@ describe('a worker that is killed', () => {
 });
 
 describe('raw bytes on another machine', () => {
-  it('are reported as missing once per lens, not in every row', async () => {
+  it('are reported as missing once per pane, not in every row', async () => {
     const { site } = app;
     const worker = await site.startWorker();
     const run = await site.runToEnd({ prints: session(...MESSAGES) });

@@ -4,9 +4,9 @@ import { longSession } from './codex-lines.js';
 import { useConsole } from './use-console.js';
 
 const EVENTS = 50_000;
-/** The maximum number of rows in the page at any time, of all lenses together. */
+/** The maximum number of rows in the page at any time, of all panes together. */
 const MAX_ROWS = 300;
-/** The maximum number of rows created in one task, of all lenses together. */
+/** The maximum number of rows created in one task, of all panes together. */
 const MAX_ROWS_PER_TASK = 8;
 /** How far {@link turnWheel} scrolls. */
 const TURNS = 12;

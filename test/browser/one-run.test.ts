@@ -58,7 +58,7 @@ const app = useConsole(async (site: Site) => {
   return { busy: busy.id, asked: asked.id, long: long.id };
 });
 
-const lens = (page: Page, name: string): Locator => page.locator(`.virtual[aria-label="${name}"]`);
+const pane = (page: Page, name: string): Locator => page.locator(`.virtual[aria-label="${name}"]`);
 
 async function openRun(id: string): Promise<Page> {
   const { page } = await app.open(`/runs/${id}`, { width: 1440, height: 900 });
@@ -70,7 +70,7 @@ async function openRun(id: string): Promise<Page> {
 describe('one run', () => {
   it('has a timeline: a row for each item, its bar on a common axis, errors marked', async () => {
     const page = await openRun(app.seeds.busy);
-    const rows = lens(page, 'Timeline').locator('.timeline-row');
+    const rows = pane(page, 'Timeline').locator('.timeline-row');
     const failed = rows.filter({ hasText: 'cat missing.ts' });
     await expect.poll(async () => failed.innerText()).toContain('Error');
     const place = async (words: string): Promise<number> =>
@@ -78,21 +78,21 @@ describe('one run', () => {
     // Equal if both were printed within a millisecond.
     expect(await place('npm test')).toBeLessThanOrEqual(await place('cat missing.ts'));
     await failed.getByRole('button').click();
-    // It is highlighted in the other lenses.
+    // It is highlighted in the other panes.
     await expect
-      .poll(async () => lens(page, 'Conversation').locator('.highlighted').innerText())
+      .poll(async () => pane(page, 'Conversation').locator('.highlighted').innerText())
       .toContain('cat missing.ts');
-    await expect.poll(async () => lens(page, 'Raw bytes').locator('.highlighted').count()).toBeGreaterThan(0);
+    await expect.poll(async () => pane(page, 'Raw bytes').locator('.highlighted').count()).toBeGreaterThan(0);
     expect(await findViolations(page)).toEqual([]);
   });
 
   it('is filtered by kind, to errors only, and by words', async () => {
     const page = await openRun(app.seeds.busy);
-    const items = lens(page, 'Conversation').locator('.item');
+    const items = pane(page, 'Conversation').locator('.item');
     const find = page.getByRole('search', { name: 'Find in run' });
     await find.getByRole('button', { name: 'Errors only' }).click();
     await expect.poll(async () => items.count()).toBe(2);
-    await expect.poll(async () => lens(page, 'Timeline').locator('.timeline-row').count()).toBe(2);
+    await expect.poll(async () => pane(page, 'Timeline').locator('.timeline-row').count()).toBe(2);
     await find.getByRole('button', { name: 'Errors only' }).click();
     await find.getByLabel('Kind').selectOption('reasoning');
     await expect.poll(async () => items.count()).toBe(1);
@@ -108,7 +108,7 @@ describe('one run', () => {
 
   it('moves from error to error with a key', async () => {
     const page = await openRun(app.seeds.busy);
-    const lit = lens(page, 'Conversation').locator('.highlighted');
+    const lit = pane(page, 'Conversation').locator('.highlighted');
     await page.keyboard.press('n');
     await expect.poll(async () => lit.innerText()).toContain('cat missing.ts');
     await page.keyboard.press('n');
@@ -121,14 +121,14 @@ describe('one run', () => {
     const page = await openRun(app.seeds.long);
     await page.getByLabel('Find in run').last().fill('part 2718 and');
     await page.getByText('1 found', { exact: true }).waitFor();
-    await expect.poll(async () => lens(page, 'Conversation').innerText()).toContain('Message 2718');
+    await expect.poll(async () => pane(page, 'Conversation').innerText()).toContain('Message 2718');
   });
 
   it('shows the change of a file as a diff, and hostile names and lines as text', async () => {
     const page = await openRun(app.seeds.busy);
     await page.getByLabel('Find in run').last().fill('const b = 2');
     await page.getByText('1 found', { exact: true }).waitFor();
-    const change = lens(page, 'Conversation').locator('.file-change');
+    const change = pane(page, 'Conversation').locator('.file-change');
     await change.waitFor();
     await expect.poll(async () => change.innerText()).toContain('<img src=x onerror="window.pwned=1">.ts');
     await expect.poll(async () => change.locator('.diff-line.removed').innerText()).toContain('const b = 2;');
@@ -142,7 +142,7 @@ describe('one run', () => {
     const page = await openRun(app.seeds.busy);
     await page.getByLabel('Find in run').last().fill('214 passed');
     await page.getByText('1 found', { exact: true }).waitFor();
-    const item = lens(page, 'Conversation').locator('.item.tool');
+    const item = pane(page, 'Conversation').locator('.item.tool');
     await expect.poll(async () => item.count()).toBe(1);
     await item.locator('summary').click();
     await expect.poll(async () => item.locator('.ansi-2').innerText()).toBe('✓ 214 passed');
@@ -163,13 +163,13 @@ describe('one run', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it('opens task and result over the lenses, which keep their scroll position', async () => {
+  it('opens task and result over the panes, which keep their scroll position', async () => {
     const page = await openRun(app.seeds.busy);
-    const before = await page.locator('.lenses').boundingBox();
+    const before = await page.locator('.run-panes').boundingBox();
     for (const title of ['Task', 'Result']) {
       await page.locator('.run-details summary').filter({ hasText: title }).click();
       await page.getByRole('region', { name: title, exact: true }).waitFor();
-      expect(await page.locator('.lenses').boundingBox()).toEqual(before);
+      expect(await page.locator('.run-panes').boundingBox()).toEqual(before);
     }
     await page.keyboard.press('Escape');
     await expect.poll(async () => page.getByRole('region', { name: 'Result', exact: true }).isVisible()).toBe(false);

@@ -13,12 +13,12 @@ const app = useConsole(async (site: Site) => {
   return { ...(await seedConsole(site)), long: long.id };
 });
 
-type Lens = 'Conversation' | 'Events' | 'Raw bytes';
+type Pane = 'Conversation' | 'Events' | 'Raw bytes';
 
-/** Finds the list of a lens. */
-const lens = (page: Page, name: Lens): Locator => page.locator(`.virtual[aria-label="${name}"]`);
-/** Finds the highlighted rows of a lens. */
-const lit = (page: Page, name: Lens): Locator => lens(page, name).locator('.highlighted');
+/** Finds the list of a pane. */
+const pane = (page: Page, name: Pane): Locator => page.locator(`.virtual[aria-label="${name}"]`);
+/** Finds the highlighted rows of a pane. */
+const lit = (page: Page, name: Pane): Locator => pane(page, name).locator('.highlighted');
 
 /** Opens a page and waits until it has loaded all events of a run. */
 async function openRun(id: string): Promise<Page> {
@@ -37,7 +37,7 @@ async function scrollTo(list: Locator, words: string): Promise<void> {
       box.scrollTop += box.clientHeight / 2
     ) {
       if (box.scrollTop + box.clientHeight >= box.scrollHeight) throw new Error(`there is no ${wanted}`);
-      // A frame to notice, one to draw; bytes of the raw lens are fetched.
+      // A frame to notice, one to draw; bytes of the raw pane are fetched.
       for (let frames = 0; frames < 4; frames++)
         await new Promise((resolve) => {
           requestAnimationFrame(resolve);
@@ -63,25 +63,25 @@ async function readAll(list: Locator): Promise<readonly string[]> {
   });
 }
 
-/** Waits until the first highlighted row is visible in its lens. */
-async function seen(page: Page, name: Lens): Promise<string> {
+/** Waits until the first highlighted row is visible in its pane. */
+async function seen(page: Page, name: Pane): Promise<string> {
   await expect
     .poll(async () => {
-      const [row, box] = await Promise.all([lit(page, name).first().boundingBox(), lens(page, name).boundingBox()]);
+      const [row, box] = await Promise.all([lit(page, name).first().boundingBox(), pane(page, name).boundingBox()]);
       return row !== null && box !== null && row.y + row.height > box.y && row.y < box.y + box.height;
     })
     .toBe(true);
   return lit(page, name).first().innerText();
 }
 
-describe('the lenses', () => {
+describe('the panes', () => {
   it.each([
     ['Conversation', 'Message 252:', ['Events', 'Raw bytes']],
     ['Events', 'Message 252:', ['Conversation', 'Raw bytes']],
     ['Raw bytes', 'Message 252:', ['Conversation', 'Events']],
   ] as const)('light up and scroll together when something is chosen in %s', async (from, words, others) => {
     const page = await openRun(app.seeds.long);
-    const start = lens(page, from);
+    const start = pane(page, from);
     const row = start.locator('.virtual-row').filter({ hasText: words });
     await scrollTo(start, words);
     await row.locator('.choose').click();
@@ -90,7 +90,7 @@ describe('the lenses', () => {
 
   it('keep the selection in the address', async () => {
     const page = await openRun(app.seeds.long);
-    await lens(page, 'Conversation').focus();
+    await pane(page, 'Conversation').focus();
     await page.keyboard.press('End');
     await page.keyboard.press('ArrowUp');
     await expect.poll(async () => seen(page, 'Conversation')).toContain('Message 599:');
@@ -103,7 +103,7 @@ describe('the lenses', () => {
 
   it('can be navigated with the keyboard', async () => {
     const page = await openRun(app.seeds.reviewed);
-    await lens(page, 'Events').focus();
+    await pane(page, 'Events').focus();
     for (let step = 0; step < 4; step++) await page.keyboard.press('ArrowDown');
     await expect.poll(async () => lit(page, 'Events').count()).toBeGreaterThan(0);
     await expect.poll(async () => seen(page, 'Events')).toContain('agent.message.final');
@@ -114,26 +114,26 @@ describe('the lenses', () => {
   it('can be closed and opened one by one', async () => {
     const page = await openRun(app.seeds.reviewed);
     await page.getByRole('button', { name: /^Raw bytes/ }).click();
-    await expect.poll(async () => lens(page, 'Raw bytes').count()).toBe(0);
+    await expect.poll(async () => pane(page, 'Raw bytes').count()).toBe(0);
     await page.getByRole('button', { name: /^Raw bytes/ }).click();
-    await lens(page, 'Raw bytes').waitFor();
+    await pane(page, 'Raw bytes').waitFor();
   });
 
   it('are tabs on a phone', async () => {
     const { page } = await app.open(`/runs/${app.seeds.reviewed}`, { width: 375, height: 740 });
-    await lens(page, 'Conversation').waitFor();
-    await expect.poll(async () => lens(page, 'Events').count()).toBe(0);
+    await pane(page, 'Conversation').waitFor();
+    await expect.poll(async () => pane(page, 'Events').count()).toBe(0);
     await page.getByRole('tab', { name: /^Events/ }).click();
-    await lens(page, 'Events').waitFor();
+    await pane(page, 'Events').waitFor();
     await page.keyboard.press('ArrowRight');
-    await lens(page, 'Raw bytes').waitFor();
+    await pane(page, 'Raw bytes').waitFor();
   });
 });
 
 describe('a run that has ended', () => {
   it('shows messages as Markdown, without active links', async () => {
     const page = await openRun(app.seeds.reviewed);
-    const conversation = lens(page, 'Conversation');
+    const conversation = pane(page, 'Conversation');
     await conversation.locator('strong', { hasText: 'a copy' }).waitFor();
     await conversation.locator('em', { hasText: 'first' }).waitFor();
     await expect
@@ -165,7 +165,7 @@ describe('a run that has ended', () => {
 
   it('shows tool calls with input and output, reasoning folded', async () => {
     const page = await openRun(app.seeds.reviewed);
-    const conversation = lens(page, 'Conversation');
+    const conversation = pane(page, 'Conversation');
     const call = conversation.locator('.item').filter({ hasText: 'cat src/missing.ts' });
     await expect.poll(async () => call.innerText()).toMatch(/Failed[\s\S]*exit code 1/);
     await call.getByText('Output').click();
@@ -176,14 +176,14 @@ describe('a run that has ended', () => {
 
   it('shows the output of tools without terminal styles', async () => {
     const page = await openRun(app.seeds.reviewed);
-    const call = lens(page, 'Conversation').locator('.item').filter({ hasText: 'npm test' }).first();
+    const call = pane(page, 'Conversation').locator('.item').filter({ hasText: 'npm test' }).first();
     await call.getByText('Output').click();
     await expect.poll(async () => call.innerText()).toContain('✓ 214 passed');
   });
 
   it('shows a file that the agent created as text', async () => {
     const page = await openRun(app.seeds.reviewed);
-    const conversation = lens(page, 'Conversation');
+    const conversation = pane(page, 'Conversation');
     await conversation.focus();
     await page.keyboard.press('End');
     await conversation.getByRole('button', { name: 'Preview' }).click();
@@ -221,7 +221,7 @@ describe('a run that has ended', () => {
     // Prints each word after the previous one was shown, so that they have different times.
     const { id, print } = await app.site.startRun({ prints: [codex.thread(), codex.turn], isLive: true });
     const { page } = await app.open(`/runs/${id}`);
-    const conversation = lens(page, 'Conversation');
+    const conversation = pane(page, 'Conversation');
     await conversation.getByText('Session started').waitFor();
     await print([codex.message('First word.', 'item_0')]);
     await conversation.getByText('First word.').waitFor();
@@ -257,8 +257,8 @@ describe('a run that asks a question', () => {
     await expect.poll(async () => page.getByLabel('Your answer').inputValue()).toBe('Blue, plea');
     await page.getByLabel('Your answer').fill('Blue, please.');
     await page.keyboard.press('Control+Enter');
-    await lens(page, 'Conversation').getByText('Blue it is.').first().waitFor();
-    await expect.poll(async () => lens(page, 'Conversation').innerText()).toContain('Blue, please.');
+    await pane(page, 'Conversation').getByText('Blue it is.').first().waitFor();
+    await expect.poll(async () => pane(page, 'Conversation').innerText()).toContain('Blue, please.');
     await page.getByText('Complete', { exact: true }).waitFor();
     await expect.poll(async () => page.getByLabel('Your answer').count()).toBe(0);
   });
@@ -277,12 +277,12 @@ describe('a live run', () => {
     const { page } = await app.open(`/runs/${run.id}`);
     await page.getByText('Live', { exact: true }).waitFor();
     await run.print(say(0, 1));
-    await lens(page, 'Conversation').getByText('Line 0.').waitFor();
+    await pane(page, 'Conversation').getByText('Line 0.').waitFor();
     await run.print(say(1, 2));
-    await lens(page, 'Conversation').getByText('Line 1.').waitFor();
+    await pane(page, 'Conversation').getByText('Line 1.').waitFor();
     await run.print([codex.completed(), 'end']);
     await page.getByText('Complete', { exact: true }).waitFor();
-    await lens(page, 'Conversation').getByText('Completed').waitFor();
+    await pane(page, 'Conversation').getByText('Completed').waitFor();
     expect((await app.site.waitForRun(run.id, 'ended')).result?.status).toBe('success');
   });
 
@@ -293,15 +293,15 @@ describe('a live run', () => {
     const { page } = await app.open(`/runs/${run.id}`, { url: proxy.url, mayFail: /ERR_|Failed to load resource/ });
     await page.getByText('Live', { exact: true }).waitFor();
     await run.print(say(0, 5));
-    await lens(page, 'Conversation').getByText('Line 4.', { exact: true }).waitFor();
+    await pane(page, 'Conversation').getByText('Line 4.', { exact: true }).waitFor();
     proxy.shut();
     await page.getByText('Reconnecting …').waitFor();
     await run.print(say(5, 15));
     proxy.open();
     await page.getByText('Live', { exact: true }).waitFor();
     await run.print(say(15, 20));
-    await lens(page, 'Conversation').getByText('Line 19.', { exact: true }).waitFor();
-    const rows = await readAll(lens(page, 'Conversation'));
+    await pane(page, 'Conversation').getByText('Line 19.', { exact: true }).waitFor();
+    const rows = await readAll(pane(page, 'Conversation'));
     expect(rows.flatMap((row) => row.match(/Line \d+\./g) ?? [])).toEqual(
       Array.from({ length: 20 }, (_, index) => `Line ${index}.`),
     );
@@ -319,7 +319,7 @@ describe('a live run', () => {
       printed += 20;
     }, 100);
     onTestFinished(() => clearInterval(timer));
-    await lens(page, 'Conversation')
+    await pane(page, 'Conversation')
       .getByText(/^Message \d+:/)
       .first()
       .waitFor();
@@ -331,9 +331,9 @@ describe('a live run', () => {
     clearInterval(timer);
     await run.print([codex.completed(), 'end']);
     await page.getByText('Complete', { exact: true }).waitFor();
-    await lens(page, 'Conversation').focus();
+    await pane(page, 'Conversation').focus();
     await page.keyboard.press('End');
-    await expect.poll(async () => lens(page, 'Conversation').innerText()).toContain('Completed');
+    await expect.poll(async () => pane(page, 'Conversation').innerText()).toContain('Completed');
   });
 
   it('is canceled after a confirmation', async () => {

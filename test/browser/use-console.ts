@@ -26,7 +26,7 @@ export interface OpenPage {
   readonly record: PageRecord;
 }
 
-/** Wide enough for the lenses side by side. */
+/** Wide enough for the panes side by side. */
 const WIDTH = 1280;
 const HEIGHT = 800;
 

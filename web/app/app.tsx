@@ -48,7 +48,7 @@ export function App() {
   );
 }
 
-/** A banner that overlaps the bottom of the page, so that nothing moves when it appears. */
+/** A banner that overlays the bottom of the page, so nothing moves when it appears. */
 function NoWorker() {
   return (
     <div class="no-worker" role="alert">
@@ -68,7 +68,7 @@ function LazyTray() {
   return View === null ? null : <View />;
 }
 
-/** A view that is loaded when it is first shown; null until then, and if it cannot be loaded. */
+/** Lazily loads a view when it is first shown; null until then, or if loading fails. */
 function useLazy(load: () => Promise<ComponentType>): ComponentType | null {
   const [View, setView] = useState<ComponentType | null>(null);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** A command of the palette. */
+/** A command in the palette. */
 export interface Command {
   readonly label: string;
   /** The page it opens, or the action it runs. */
@@ -7,7 +7,7 @@ export interface Command {
   readonly keys?: string;
 }
 
-/** The permissions of the current session. */
+/** The current session's permissions. */
 export interface CommandContext {
   readonly canRun: boolean;
   readonly canSignOut: boolean;
@@ -28,8 +28,7 @@ const RUN_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 const ISSUE_REF = /^\S+#\S+$/;
 
 /**
- * Finds the commands for a text: first the run or issue that it names, then all commands whose label contains each of its words,
- * then a search for runs.
+ * Finds the commands that match the input: first the run or issue it names, then all commands whose label contains every word, then a run search.
  *
  * @example
  * findCommands('fail', context) // [{ label: 'Failed runs', … }, { label: 'Search runs for “fail”', … }]
@@ -75,7 +74,7 @@ function createSearch(typed: string): Command {
   return { label: `Search runs for “${typed}”`, action: { path: `/runs?search=${encodeURIComponent(typed)}` } };
 }
 
-/** All keyboard shortcuts of the console, grouped by where they work. */
+/** All keyboard shortcuts in the console, grouped by where they work. */
 export const KEYS: readonly {
   readonly title: string;
   readonly keys: readonly (readonly [keys: string, effect: string])[];
@@ -106,7 +105,7 @@ export const KEYS: readonly {
   {
     title: 'Run page',
     keys: [
-      ['↓ ↑', 'Next and previous row of a lens'],
+      ['↓ ↑', 'Next and previous row in a pane'],
       ['Home End', 'First and last row'],
       ['n N', 'Next and previous error'],
       ['Esc', 'Clear the selection'],

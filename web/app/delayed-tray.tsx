@@ -4,7 +4,7 @@ import { delayedActions, dropAction, sendNow } from '../server/delayed-actions.j
 import type { DelayedAction } from '../server/delayed-actions.js';
 import { SafeText } from '../ui/safe-text.js';
 
-/** The pending actions, at the edge of every page. Each can be undone until it is sent. */
+/** The pending actions, shown at the edge of every page. Each can be undone until it is sent. */
 export function DelayedTray() {
   const actions = delayedActions.value;
   const now = useSignal(performance.now());

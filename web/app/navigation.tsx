@@ -77,12 +77,12 @@ export function Navigation() {
   );
 }
 
-/** The number of entries that are waiting for a person. */
+/** The number of entries waiting for a decision or an answer. */
 function WaitingCount() {
   return <Count text={waiting.value === null ? '' : formatWaiting(waiting.value)} />;
 }
 
-/** Reserves its space before the count is known, so that nothing shifts. */
+/** Reserves its space before the count is known, to prevent layout shift. */
 function Count({ text }: { readonly text: string }) {
   if (text === '') return <span class="count none" aria-hidden="true" />;
   return (

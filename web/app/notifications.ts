@@ -5,13 +5,13 @@ import { navigate } from './router.js';
 
 const KEY = 'sluice.notify';
 
-/** Whether the browser supports notifications: only with https or on loopback. */
+/** Whether notifications are available: browsers offer them only over HTTPS or on loopback. */
 export const canNotify = typeof Notification === 'function' && isSecureContext;
 
 /** Whether notifications are turned on in this browser. */
 export const isNotifying = signal(canNotify && Notification.permission === 'granted' && readChoice());
 
-/** Turns notifications on, after asking the browser, or off. */
+/** Turns notifications on, after asking for permission, or off. */
 export async function toggleNotifications(): Promise<void> {
   if (!canNotify) return;
   const isOn = !isNotifying.value && (await Notification.requestPermission()) === 'granted';
@@ -23,7 +23,7 @@ export async function toggleNotifications(): Promise<void> {
   }
 }
 
-/** If there are more new entries than this, one notification is shown for all of them. */
+/** Above this many new entries, a single notification covers all of them. */
 const MAX_SEPARATE = 3;
 const MAX_TEXT_LENGTH = 200;
 
@@ -44,7 +44,9 @@ const TITLES: Readonly<Record<WaitingEntry['kind'], string>> = {
   result: 'A result is waiting for review',
 };
 
-/** Shows a notification. Several tabs show it only once, because notifications with the same tag replace each other. */
+/**
+ * Shows a notification. It appears only once across tabs, because notifications with the same tag replace each other.
+ */
 function show(title: string, body: string, tag: string, path: string): void {
   const shown = createNotification(title, { body, tag: `sluice ${tag}` });
   shown?.addEventListener('click', () => {
@@ -54,7 +56,10 @@ function show(title: string, body: string, tag: string, path: string): void {
   });
 }
 
-/** Creates a notification. Browsers on Android have the class and grant the permission, but throw: then notifications are turned off. */
+/**
+ * Creates a notification. Browsers on Android have the class and grant permission, but throw; notifications are then
+ * turned off.
+ */
 function createNotification(title: string, options: NotificationOptions): Notification | null {
   try {
     return new Notification(title, options);

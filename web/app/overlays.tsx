@@ -27,7 +27,7 @@ function Modal({ label, children }: { readonly label: string; readonly children:
       aria-label={label}
       onClose={() => (overlay.value = null)}
       onClick={(event) => {
-        // A click outside the content is a click on the dialog itself.
+        // Clicks outside the content hit the dialog element itself.
         if (event.target === dialog.current) dialog.current?.close();
       }}
     >
@@ -80,7 +80,7 @@ function Palette() {
       />
       <ul id="commands" role="listbox" aria-label="Commands">
         {commands.map((command, index) => (
-          // The text field handles key presses, as usual for a combobox.
+          // As usual for a combobox, the text field handles key presses.
           <li
             key={command.label}
             id={`command-${index}`}

@@ -6,7 +6,7 @@ import type { Route } from './route.js';
 
 type PageName = Exclude<Route['page'], 'unknown'>;
 
-/** Each page is loaded when it is first opened, to keep the first load small. */
+/** Pages are loaded on first use to keep the initial load small. */
 const PAGES: Readonly<Record<PageName, { readonly title: string; readonly load: () => Promise<ComponentType> }>> = {
   runs: { title: 'Runs', load: async () => (await import('../pages/runs/runs-page.js')).RunsPage },
   run: { title: 'Run', load: async () => (await import('../pages/run/run-page.js')).RunPage },
@@ -29,7 +29,7 @@ type Loaded =
   | { readonly name: PageName; readonly view: ComponentType }
   | { readonly name: PageName; readonly failed: true };
 
-/** Loads and shows the page of a route. */
+/** Loads and shows a route's page. */
 export function Page({ route }: { readonly route: Route }) {
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const name = route.page;
@@ -68,7 +68,7 @@ export function Page({ route }: { readonly route: Route }) {
   return <View />;
 }
 
-/** Builds the title of the page: first the number of waiting entries, then the subject, so that browser tabs can be distinguished. */
+/** Builds the page title: the number of waiting entries, then the subject, to distinguish browser tabs. */
 function buildTitle(route: Route, count: string): string {
   const title = nameRoute(route);
   return count === '' ? title : `(${count}) ${title}`;

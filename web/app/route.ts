@@ -1,4 +1,4 @@
-/** The current page: one variant per page. Path and query together are the state that can be linked to. */
+/** The current page: one variant per page. Path and query together form the linkable state. */
 export type Route =
   | { readonly page: 'runs' }
   | { readonly page: 'run'; readonly id: string }
@@ -11,16 +11,16 @@ export type Route =
   | { readonly page: 'charts' }
   | { readonly page: 'unknown'; readonly path: string };
 
-/** Former paths of pages, and their current ones. */
+/** Former page paths, mapped to the current ones. */
 const RENAMED: Readonly<Record<string, string>> = { '/audit': '/executions' };
 
-/** Returns the current path of a page that was renamed; null for every other path. */
+/** Returns a renamed page's current path, or null for any other path. */
 export function findRenamedPath(path: string): string | null {
   const clean = path.replace(/(?<=.)\/$/, '');
   return Object.hasOwn(RENAMED, clean) ? (RENAMED[clean] ?? null) : null;
 }
 
-/** Reads the route of a path; any path that is not a page is `unknown`. */
+/** Parses a path into a route; a path without a page becomes `unknown`. */
 export function readRoute(path: string): Route {
   const [page = '', segment = null, ...otherSegments] = path.split('/').filter((part) => part !== '');
   const name = segment === null ? null : decode(segment);
@@ -45,7 +45,7 @@ export function readRoute(path: string): Route {
   }
 }
 
-/** Returns the path of a route; `readRoute` does the reverse. */
+/** Returns a route's path; the inverse of `readRoute`. */
 export function toPath(route: Route): string {
   switch (route.page) {
     case 'run':

@@ -8,10 +8,10 @@ const address = signal({ path: location.pathname, query: location.search });
 /** The current route. Pages change it with {@link navigate} or an ordinary link. */
 export const route = computed(() => readRoute(address.value.path));
 
-/** The query string: filters and the selected item, so that a view can be linked to. */
+/** The query string: filters and the selected item, which makes every view linkable. */
 export const query = computed(() => new URLSearchParams(address.value.query));
 
-/** Goes to another page of the console. */
+/** Navigates to another page in the console. */
 export function navigate(path: string): void {
   history.pushState(null, '', path);
   readAddress();
@@ -19,8 +19,8 @@ export function navigate(path: string): void {
 }
 
 /**
- * Changes the query string; null removes a parameter. With `isStep`, used for filters, the change is a new entry in the history
- * and Back undoes it. Otherwise it replaces the current entry, as for a change that only remembers a position.
+ * Changes the query string; null removes a parameter. With `isStep`, used for filters, the change becomes a new history
+ * entry that Back undoes. Otherwise it replaces the current entry, for changes that only remember a position.
  */
 export function setQuery(
   changes: Readonly<Record<string, string | null>>,
@@ -55,14 +55,17 @@ function followLink(event: MouseEvent): void {
   if (link.href !== location.href) navigate(link.pathname + link.search);
 }
 
-/** Whether a click would open a page of the console in this tab. The browser follows all other links, such as `/v1` and `/docs`. */
+/**
+ * Whether a click would open a console page in this tab. All other links, such as `/v1` and `/docs`, are left to the
+ * browser.
+ */
 function isPlainClick(event: MouseEvent, link: HTMLAnchorElement): boolean {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return false;
   if (link.origin !== location.origin || link.target !== '' || link.hasAttribute('download')) return false;
   return link.hash === '' && readRoute(link.pathname).page !== 'unknown';
 }
 
-/** Replaces the former path of a renamed page in the address, so that old links keep working. */
+/** Replaces a renamed page's former path in the address, so old links keep working. */
 function forwardRenamed(): void {
   const path = findRenamedPath(location.pathname);
   if (path !== null) history.replaceState(history.state, '', path + location.search + location.hash);

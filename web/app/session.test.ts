@@ -5,7 +5,7 @@ import { askForToken, loadSession, session, signIn, signOut, watchSession } from
 const ADA = { name: 'ada', scopes: ['read', 'run'] };
 const ANONYMOUS = { name: 'anonymous', scopes: [] };
 
-/** Responds to the next requests, in this order. */
+/** Responds to the next requests in order. */
 function respondWith(...responses: readonly (Response | Promise<Response>)[]): void {
   vi.stubGlobal('location', { hash: '' });
   const left = [...responses];

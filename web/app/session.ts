@@ -3,7 +3,7 @@ import { client, unauthorizedResponses } from '../server/client.js';
 import { asFailure } from '../server/use-resource.js';
 import type { Failure } from '../server/use-resource.js';
 
-/** The person signed in to the console. */
+/** The user signed in to the console. */
 export type Session =
   | { readonly state: 'loading' }
   | { readonly state: 'signed-in'; readonly name: string; readonly scopes: readonly string[] }
@@ -22,7 +22,7 @@ export function hasScope(scope: 'read' | 'run' | 'decide'): boolean {
   return session.value.state === 'signed-in' && session.value.scopes.includes(scope);
 }
 
-/** The number of loads and changes of the session, so that a late response does not replace a newer session. */
+/** Counts session loads and changes, so a late response does not replace a newer session. */
 let version = 0;
 
 function replaceSession(next: Session): void {
@@ -52,7 +52,7 @@ async function readSession(): Promise<Session> {
 }
 
 /**
- * Whether a session that the server no longer accepts was ended by the server, not by a sign-out. If several requests get a 401, the
+ * Whether a rejected session was ended by the server rather than by signing out. When multiple requests get a 401, the
  * session is already signed out after the first.
  */
 function hasExpired(previous: Session): boolean {
@@ -60,8 +60,8 @@ function hasExpired(previous: Session): boolean {
 }
 
 /**
- * Reads the token from the address that `sluice serve` prints: it is after the `#`, which browsers do not send. It is removed
- * from the address bar and the history.
+ * Reads the token from the address that `sluice serve` prints. It is in the fragment, which browsers do not send, and
+ * is removed from the address bar and the history.
  */
 function takeToken(): string | null {
   const token = /^#token=([\w.~-]+)$/.exec(location.hash)?.[1];
@@ -70,17 +70,17 @@ function takeToken(): string | null {
   return token;
 }
 
-/** Opens the sign-in form for a person who can read without a token. */
+/** Opens the sign-in form for a user with read access but no token. */
 export function askForToken(): void {
   replaceSession({ state: 'signed-out', isExpired: false });
 }
 
-/** Loads the session now, and again after every 401: an expired session leads to the sign-in form. */
+/** Loads the session now, and again after every 401, so an expired session leads to the sign-in form. */
 export function watchSession(): () => void {
   return unauthorizedResponses.subscribe(() => void loadSession());
 }
 
-/** Exchanges a token for a cookie; a failure is returned, to be shown at the field. */
+/** Exchanges a token for a cookie. Returns any failure, to be shown next to the field. */
 export async function signIn(token: string): Promise<Failure | null> {
   try {
     const { name, scopes } = await client.openSession({ body: { token } });

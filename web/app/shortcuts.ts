@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
 import { navigate } from './router.js';
 
-/** The open overlay; null if there is none. */
+/** The open overlay, or null. */
 export const overlay = signal<'palette' | 'keys' | null>(null);
 
-/** The pages to open with `g` and a letter. */
+/** The pages that `g` and a letter open. */
 const PAGE_PATHS: Readonly<Record<string, string>> = {
   r: '/runs',
   i: '/inbox',
@@ -16,12 +16,12 @@ const PAGE_PATHS: Readonly<Record<string, string>> = {
   c: '/charts',
 };
 
-/** The time in which the letter must follow the `g`. */
+/** How long to wait for the letter after `g`. */
 const SEQUENCE_TIMEOUT_MS = 1500;
 
 /**
- * Handles the keys that work on every page: `g` and a letter for another page, `/` for the search field, `?` for the list of
- * shortcuts, `Ctrl+K` for the command palette.
+ * Handles the global keys: `g` and a letter for another page, `/` for the search field, `?` for the list of shortcuts,
+ * `Ctrl+K` for the command palette.
  */
 export function listenToKeys(): () => void {
   let sequenceStartedAt = -Infinity;

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { signIn } from './session.js';
 
-/** Asks for a token. It is sent to the server once, which returns a cookie; the page does not store it. */
+/** Asks for a token. It is sent once, in exchange for a cookie; the page does not store it. */
 export function SignIn({ isExpired }: { readonly isExpired: boolean }) {
   const token = useSignal('');
   const refusal = useSignal<string | null>(null);

@@ -4,12 +4,12 @@ import { createClient } from '../../src/client/index.js';
 const SESSION_PATH = '/v1/session';
 
 /**
- * The number of 401 responses. A session expires after a working day, so any request may get one. A wrong token in the sign-in form
- * is not counted: it does not change the session.
+ * The number of 401 responses. A session expires after a working day, so any request can get one. Wrong tokens in the
+ * sign-in form are not counted, because they do not change the session.
  */
 export const unauthorizedResponses = signal(0);
 
-/** The client of the server that this page was loaded from. */
+/** The client for the server that this page was loaded from. */
 export const client = createClient({
   async fetch(input, init) {
     const response = await fetch(input, init);
@@ -18,7 +18,7 @@ export const client = createClient({
   },
 });
 
-/** Creates a unique request id. `randomUUID` is not used because browsers offer it only on secure connections. */
+/** Creates a unique request id. Not `randomUUID`, which browsers offer only on secure connections. */
 export function newRequestId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;

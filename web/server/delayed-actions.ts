@@ -6,19 +6,19 @@ export interface DelayedAction {
   readonly id: number;
   /** `Rejecting 3 results`. */
   readonly title: string;
-  /** The entries that it applies to. */
+  /** The entries it applies to. */
   readonly entryIds: readonly string[];
   readonly state: 'waiting' | 'sending' | 'failed';
-  /** When it will be sent, as `performance.now()` returns it. */
+  /** When it will be sent, on the clock of `performance.now()`. */
   readonly dueAt: number;
-  /** The messages of the parts that failed. */
+  /** Error messages of the failed parts. */
   readonly failures: readonly string[];
 }
 
-/** How long an action can be undone. */
+/** How long an action can be undone before it is sent. */
 const DELAY_MS = 6000;
 
-/** The unfinished actions, oldest first. They are sent even if another page is opened. */
+/** The unfinished actions, oldest first. They are sent even if the user opens another page. */
 export const delayedActions = signal<readonly DelayedAction[]>([]);
 
 const timers = new Map<number, { readonly send: () => void; readonly timer: ReturnType<typeof setTimeout> }>();
@@ -61,7 +61,7 @@ export function delayAction({
   setActions([...delayedActions.value, { id, title, entryIds, state: 'waiting', dueAt, failures: [] }]);
 }
 
-/** Undoes an action that is not sent yet, or removes one that failed. */
+/** Undoes an unsent action, or removes a failed one. */
 export function dropAction(id: number): void {
   clearTimer(id);
   remove(id);
@@ -91,7 +91,10 @@ function setActions(actions: readonly DelayedAction[]): void {
   else removeEventListener('beforeunload', confirmLeaving);
 }
 
-/** Makes the browser ask for confirmation before the tab is closed: a closed tab could not send the rest of the actions. */
+/**
+ * Makes the browser ask for confirmation before closing the tab, because a closed tab cannot send the remaining
+ * actions.
+ */
 function confirmLeaving(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { asFailure } from './use-resource.js';
 import type { Failure } from './use-resource.js';
 
-/** The query of a list. */
+/** Fetches one page of a list. */
 export interface PageInput {
   readonly limit: number;
   readonly cursor?: string;
@@ -14,10 +14,10 @@ export interface ShownList<Item> {
   /** Null until the first response. */
   readonly list: LiveList<Item> | null;
   readonly failure: Failure | null;
-  /** Whether the rows belong to the previous query, while this one is loading. */
+  /** Whether the rows still belong to the previous query while this one is loading. */
   readonly isStale: boolean;
   readonly isLoadingMore: boolean;
-  /** Whether there are more rows that the page can show. */
+  /** Whether more rows can be shown. */
   readonly hasMore: boolean;
   readonly loadMore: () => void;
   /** Reloads the list immediately and shows new rows. */
@@ -26,14 +26,13 @@ export interface ShownList<Item> {
 
 const POLL_MS = 2000;
 const PAGE_SIZE = 50;
-/** The number of rows that are reloaded by each poll. */
+/** The number of rows each poll reloads. */
 const MAX_LIVE = 200;
-/** The maximum number of rows: a page with more would be slow, and a filter finds a row faster. */
+/** The maximum number of rows. More would make the page slow, and a filter finds a row faster. */
 const MAX_SHOWN = 1000;
 
 /**
- * Loads a list and polls it while the page is visible. `queryKey` identifies the query; the rows of the previous query
- * stay until the response arrives. While `isBeingRead` returns true, rows keep their position.
+ * Loads a list and polls it while the page is visible. `queryKey` identifies the query; the previous query's rows stay until the response arrives. While `isBeingRead` returns true, rows keep their position.
  *
  * @example
  * const runs = useLiveList(`engine ${engine}`, (page, signal) => client.listRuns({ query: { ...page, engine }, signal }), (run) => run.id)
@@ -63,7 +62,7 @@ export function useLiveList<Item>(
         try {
           const page = await load({ limit }, control.signal);
           if (control.signal.aborted) return;
-          // Older pages may have arrived in the meantime.
+          // Older pages might have arrived meanwhile.
           const present = loaded.peek();
           const current = present?.queryKey === queryKey ? present.list : null;
           loaded.value = { queryKey, list: mergeHead(current, page, getKey, { hold: hold && isBeingRead() }) };
@@ -121,7 +120,7 @@ export interface LiveList<Item> {
   readonly items: readonly Item[];
   /** The cursor of the next page; null at the end. */
   readonly next: string | null;
-  /** How many new items are not shown yet. */
+  /** The number of new items not shown yet. */
   readonly newCount: number;
 }
 
@@ -131,12 +130,11 @@ export interface Page<Item> {
   readonly next_cursor: string | null;
 }
 
-/** The permanent key of an item. */
+/** Returns an item's stable key. */
 export type GetKey<Item> = (item: Item) => string;
 
 /**
- * Merges the first page of a list, as it is now, into the loaded items: changed items are replaced, deleted ones are removed, new
- * ones are added, and older pages stay. With `hold`, no item is added or moved, and new ones are only counted.
+ * Merges the current first page of a list into the loaded items: changed items are replaced, deleted items removed, new items added, and older pages kept. With `hold`, no item is added or moved; new items are only counted.
  *
  * @example
  * mergeHead(null, page, getKey, { hold: false }).items // the items of the page
@@ -159,21 +157,21 @@ export function mergeHead<Item>(
       newCount: page.items.filter((item) => !known.has(getKey(item))).length,
     };
   }
-  // With no overlap there may be rows between the two pages, so the older rows are dropped and loaded again.
+  // Without overlap, rows between the two pages could be missing, so the older rows are dropped and loaded again.
   if (end === 0) return replaced;
   const olderItems = list.items.slice(end).filter((item) => !headItems.has(getKey(item)));
   if (olderItems.length === 0) return replaced;
   return { items: [...page.items, ...olderItems], next: list.next, newCount: 0 };
 }
 
-/** Adds the page after the known rows. */
+/** Appends the page after the known rows. */
 export function appendPage<Item>(list: LiveList<Item>, page: Page<Item>, getKey: GetKey<Item>): LiveList<Item> {
   const known = new Set(list.items.map(getKey));
   const added = page.items.filter((item) => !known.has(getKey(item)));
   return { ...list, items: [...list.items, ...added], next: page.next_cursor };
 }
 
-/** Counts the known items that the first page covers: those up to the last one that is on that page. */
+/** Counts the known items that the first page covers: all up to the last item on that page. */
 function countHead<Item>(known: readonly Item[], head: readonly Item[], getKey: GetKey<Item>): number {
   const indexes = new Map(known.map((item, index) => [getKey(item), index]));
   const lastKnown = head.findLast((item) => indexes.has(getKey(item)));

@@ -1,17 +1,17 @@
 import type { Client } from '../../src/client/index.js';
 import type { FcmpData, FcmpEvent } from '../../src/events/index.js';
 
-/** An open question of an agent. */
+/** An agent's open question. */
 export interface OpenQuestion {
   readonly interactionId: string;
   readonly prompt: string;
   readonly options: readonly string[];
-  /** The permission request, as far as it is known; then one of its options is the answer. */
+  /** The permission request, if known; the answer is then one of its options. */
   readonly permission?: Pick<FcmpData<'permission.required'>, 'options'> &
     Partial<Pick<FcmpData<'permission.required'>, 'tool' | 'input' | 'diff'>>;
 }
 
-/** Finds the open question: any event after a question means that it was answered. */
+/** Finds the open question. Any event after a question means it was answered. */
 export function findOpenQuestion(events: readonly FcmpEvent[]): OpenQuestion | null {
   const last = events.at(-1);
   if (last?.type !== 'user.input.required') return findOpenPermission(events);
@@ -19,7 +19,7 @@ export function findOpenQuestion(events: readonly FcmpEvent[]): OpenQuestion | n
   return { interactionId: interaction_id, prompt, options };
 }
 
-/** Finds the last permission request of the current attempt that has no answer. */
+/** Finds the current attempt's last unanswered permission request. */
 function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
   const answered = new Set<string>();
   const attempt = events.at(-1)?.meta.attempt;
@@ -36,10 +36,10 @@ function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
   return null;
 }
 
-/** Shown if {@link isReplaced} returned true, so that the answer was not sent. */
+/** Shown if {@link isReplaced} returned true and the answer was therefore not sent. */
 export const QUESTION_REPLACED = 'Nothing was sent: the agent has asked another question in the meantime.';
 
-/** Whether the agent has asked another question since this one. A question that the server does not list yet is not noticed. */
+/** Whether the agent has asked another question since this one. Misses questions the server does not list yet. */
 export async function isReplaced(
   client: Pick<Client, 'listWaiting'>,
   run: string,

@@ -1,13 +1,16 @@
 import { ClientError } from '../../src/client/index.js';
 import { asFailure } from './use-resource.js';
 
-/** The reasons why the server refused a form: messages for fields, and a message for the rest. */
+/** Why the server refused a form: messages per field, and a message for the rest. */
 export interface Refusal<Field extends string> {
   readonly code: string;
   readonly errors: Readonly<Partial<Record<Field, string>>>;
-  /** Null if the messages of the fields are complete. */
+  /** Null if the field messages cover everything. */
   readonly message: string | null;
-  /** Whether the server has certainly refused. Otherwise there was no valid response, and the request may have been executed. */
+  /**
+   * Whether the server definitely refused. Otherwise there was no valid response, and the request might have been
+   * executed.
+   */
   readonly isCertain: boolean;
 }
 
@@ -18,7 +21,7 @@ export interface FieldMap<Field extends string> {
 }
 
 /**
- * Assigns the problems that the server reports to form fields: by the path of each of its issues, or else by its code.
+ * Assigns the server's problems to form fields: by the path of each issue, or else by code.
  *
  * @example
  * readRefusal(error, { paths: { 'contract.schema': 'schema' }, codes: { FOLDER_NOT_ALLOWED: 'workdir' } })
@@ -40,7 +43,7 @@ export function readRefusal<Field extends string>(error: unknown, { paths, codes
   return { code, errors, message: isAssigned ? null : message, isCertain: status !== null && status < 500 };
 }
 
-/** Finds the field of a path or, if there is none, of its nearest parent. */
+/** Finds the field for a path, or for its nearest ancestor with a field. */
 function findField<Field extends string>(path: string, paths: Readonly<Record<string, Field>>): Field | undefined {
   for (let steps = path.split('.'); steps.length > 0; steps = steps.slice(0, -1)) {
     const known = steps.join('.');

@@ -2,26 +2,25 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { getErrorMessage, isSluiceError } from '../../src/base/index.js';
 
-/** A resource of the server: loading, loaded or failed. A loaded value stays while it is requested again. */
+/** A server resource: loading, loaded or failed. A loaded value stays while it is being refetched. */
 export interface Resource<Value> {
   readonly value: Value | null;
   readonly failure: Failure | null;
-  /** Loads the resource again immediately. */
+  /** Refetches the resource immediately. */
   readonly reload: () => void;
 }
 
-/** A code and a readable message for a failed request. */
+/** A failed request's code and readable message. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
 }
 
-/** How often a live resource is requested again. */
+/** How often a live resource is refetched. */
 const POLL_MS = 2000;
 
 /**
- * Loads a resource from the server; with `live`, also polls it while the page is visible. `key` identifies the request: if it
- * changes, the old value is dropped.
+ * Loads a resource from the server; with `live`, also polls it while the page is visible. `key` identifies the request; when it changes, the old value is dropped.
  *
  * @example
  * const runs = useResource(`runs ${engine}`, (signal) => client.listRuns({ query: { engine }, signal }), { live: true })
@@ -35,7 +34,7 @@ export function useResource<Value>(
   const failure = useSignal<Failure | null>(null);
   const reloadCount = useSignal(0);
 
-  // After a change of the key, the value belongs to another request.
+  // After the key changes, the value belongs to another request.
   useEffect(() => {
     value.value = null;
     failure.value = null;
@@ -46,7 +45,7 @@ export function useResource<Value>(
     const control = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const request = async (): Promise<void> => {
-      // A single request is sent even in a hidden tab: a page may be opened in the background.
+      // One-off requests are sent even from a hidden tab, because a page can be opened in the background.
       if (!live || !document.hidden) {
         try {
           const loaded = await load(control.signal);
@@ -70,7 +69,7 @@ export function useResource<Value>(
   return { value: value.value, failure: failure.value, reload: () => (reloadCount.value += 1) };
 }
 
-/** Converts an error to a failure that can be shown. */
+/** Converts an error to a displayable failure. */
 export function asFailure(error: unknown): Failure {
   if (isSluiceError(error)) return { code: error.code, message: error.message };
   return { code: 'UNEXPECTED', message: getErrorMessage(error) };

@@ -4,26 +4,26 @@ import { client } from './client.js';
 import { asFailure } from './use-resource.js';
 import type { Failure } from './use-resource.js';
 
-/** Everything that is waiting for a person. */
+/** Everything that is waiting for a user. */
 export interface Waiting {
   readonly entries: readonly WaitingEntry[];
-  /** False if there are more entries than are listed. */
+  /** False if the list is incomplete. */
   readonly complete: boolean;
 }
 
-/** The waiting entries; polled for the badge and the title, and shared with the pages. Null until the first response. */
+/** The waiting entries, polled for the badge and the title and shared with the pages. Null until the first response. */
 export const waiting = signal<Waiting | null>(null);
 
-/** The failure of the last request; null if it succeeded. */
+/** The last request's failure, or null if it succeeded. */
 export const waitingFailure = signal<Failure | null>(null);
 
-/** Whether a worker is alive; null until it is known. */
+/** Whether a worker is alive; null until known. */
 export const hasWorker = signal<boolean | null>(null);
 
 const POLL_MS = 2000;
-/** A hidden tab is polled too: it shows the count in its title and may show notifications. */
+/** Hidden tabs poll too, for the count in the title and for notifications. */
 const HIDDEN_POLL_MS = 15_000;
-/** Workers are polled less often than entries: a lost worker is still noticed within seconds. */
+/** Workers are polled less often than entries; a lost worker is still noticed within seconds. */
 const WORKERS_POLL_MS = 10_000;
 
 /** Loads the entries immediately. */
@@ -81,24 +81,24 @@ async function loadWorkers(abort: AbortSignal): Promise<void> {
   }
 }
 
-/** Finds the entries that were not there before. */
+/** Finds the entries that are new since the last poll. */
 function findNew(before: readonly WaitingEntry[], now: readonly WaitingEntry[]): readonly WaitingEntry[] {
   const known = new Set(before.map(({ id }) => id));
   return now.filter(({ id }) => !known.has(id));
 }
 
-/** Formats the number of entries for the badge: empty for zero, `99+` for more than 99 or an incomplete list. */
+/** Formats the entry count for the badge: empty for zero, `99+` for more than 99 or an incomplete list. */
 export function formatWaiting({ entries, complete }: Waiting): string {
   if (entries.length === 0) return '';
   return entries.length > 99 || !complete ? '99+' : String(entries.length);
 }
 
-/** Finds the open inbox item of a run; undefined if there is none. */
+/** Finds a run's open inbox item. */
 export function findOpenItem(known: Waiting | null, run: string): WaitingEntry | undefined {
   return known?.entries.find((entry) => entry.kind === 'result' && entry.run === run);
 }
 
-/** Returns the path of an entry in the inbox. */
+/** Returns an entry's path in the inbox. */
 export function getEntryPath({ kind, id }: WaitingEntry): string {
   return kind === 'result' ? `/inbox/${encodeURIComponent(id)}` : `/inbox?entry=${encodeURIComponent(id)}`;
 }

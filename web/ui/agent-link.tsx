@@ -3,8 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { SafeText } from './safe-text.js';
 
 /**
- * A link in an agent's text, with its label and its address as plain text. It opens only after a confirmation that shows the real
- * target.
+ * A link in an agent's message, with its label and its address as plain text. It opens only after a confirmation that
+ * shows the real target.
  */
 export function AgentLink({ address, children }: { readonly address: string; readonly children?: ComponentChildren }) {
   const isConfirming = useSignal(false);
@@ -47,8 +47,7 @@ function openTarget(target: string, done: () => void): void {
 }
 
 /**
- * Returns the target of an address as the browser would open it, which makes look-alike host names visible; null if it is not a
- * web address.
+ * Resolves an address as the browser would, which exposes look-alike host names; null if it is not a web address.
  *
  * @example
  * resolveWebAddress('https://еxample.com') // 'https://xn--xample-2of.com/'

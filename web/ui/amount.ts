@@ -5,11 +5,11 @@
  * formatCount(1234567) // '1,234,567'
  */
 export function formatCount(count: number): string {
-  // The browser's own formatter would delay the opening of a page by ten milliseconds.
+  // Creating the browser's own formatter would delay page load by ten milliseconds.
   return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** Formats a number of bytes: `12 bytes`, `3.4 kB`, `1.2 MB`. */
+/** Formats a byte count: `12 bytes`, `3.4 kB`, `1.2 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
   let [amount, unit] = [bytes / 1000, 0];
@@ -24,7 +24,7 @@ function roundsToThousand(amount: number): boolean {
   return Number(amount.toFixed(1)) >= 1000;
 }
 
-/** Tokens and cost of a run, as far as the engine reports them. */
+/** A run's tokens and cost, if the engine reports them. */
 interface Usage {
   readonly input_tokens?: number | undefined;
   readonly output_tokens?: number | undefined;
@@ -64,7 +64,7 @@ export function formatMoney(dollars: number): string {
 }
 
 /**
- * Formats a large number in few characters: `950`, `12.3k`, `4.5M`.
+ * Formats a large number compactly: `950`, `12.3k`, `4.5M`.
  *
  * @example
  * formatShort(12345) // '12.3k'

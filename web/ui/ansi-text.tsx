@@ -4,7 +4,7 @@ import { readStyles } from './ansi.js';
 import { SafeText } from './safe-text.js';
 import './ansi-text.css';
 
-/** The output of a program with its colours; all other terminal escapes have no effect. */
+/** Command output with its colours; all other terminal escapes have no effect. */
 export function AnsiText({ text, limit = 2000 }: { readonly text: string; readonly limit?: number }) {
   const [shown, setShown] = useState(limit);
   return (

@@ -1,20 +1,21 @@
-/** A piece of text with one terminal style. */
+/** A run of text with a single terminal style. */
 export interface StyledText {
   readonly text: string;
   /** Class names; empty for plain text. */
   readonly style: string;
 }
 
-/** Escapes for colours and other styles (SGR), and for erasing a line. They change the appearance of a text, not its content. */
+/**
+ * Escapes for colours and other styles (SGR), and for erasing a line. They change how text looks, not what it contains.
+ */
 // oxlint-disable-next-line no-control-regex
 const STYLES = /\u001b\[(?<codes>[0-9;:]{0,64})(?<end>[mK])/g;
 
-/** The maximum number of pieces: a hostile text could change its colour with every character. */
+/** The maximum number of styled runs: malicious output could change its colour with every character. */
 const MAX_PIECES = 2000;
 
 /**
- * Splits the output of a tool into pieces of one style. All other escapes stay in the text and are shown: those that move the
- * cursor could otherwise make the output look different from what it is. Concealed, inverse and blinking text is shown as plain
+ * Splits tool output into runs of a single style. All other escapes stay in the text and are shown, because cursor movements could otherwise disguise the output. Concealed, inverse and blinking text is shown as plain
  * text.
  *
  * @example
@@ -37,7 +38,7 @@ export function readStyles(text: string): readonly StyledText[] {
 }
 
 interface Style {
-  /** From 0 to 15; null for the colour of the page. */
+  /** From 0 to 15; null for the page's default colour. */
   readonly colour: number | null;
   readonly isBold: boolean;
   readonly isDim: boolean;
@@ -65,7 +66,7 @@ function applyCodes(before: Style, codes: string): Style {
   for (let at = 0; at < numbers.length; at += 1) {
     const code = numbers[at] ?? 0;
     if (code === 38 || code === 48) {
-      // Of 256 colours only the first sixteen are supported; others leave the colour unchanged.
+      // Only the first sixteen of the 256 colours are supported; others leave the colour unchanged.
       const [kind, value = 0] = numbers.slice(at + 1);
       if (code === 38 && kind === 5) style = { ...style, colour: value < 16 ? value : style.colour };
       at += kind === 5 ? 2 : 4;

@@ -39,12 +39,12 @@ const TONES = new Map(
   }),
 );
 
-/** Chooses the tone of a state or an outcome; plain by default. */
+/** Chooses the tone for a state or an outcome; plain by default. */
 export function chooseTone(state: string): Tone {
   return TONES.get(state) ?? 'plain';
 }
 
-/** Labels that differ from the name on the wire. */
+/** Labels that differ from the wire name. */
 const LABELS = new Map(
   Object.entries({
     advance: 'Advanced',
@@ -59,13 +59,13 @@ const LABELS = new Map(
   }),
 );
 
-/** Returns the label of a state, a decision or an outcome, which is the same on every page. */
+/** Returns the label for a state, a decision or an outcome, identical on every page. */
 export function labelState(state: string): string {
   return LABELS.get(state) ?? capitalize(state);
 }
 
 /**
- * Makes a label from a name.
+ * Turns a name into a label.
  *
  * @example
  * capitalize('rate_limit') // 'Rate limit'
@@ -75,12 +75,12 @@ export function capitalize(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Lists states as options of a filter. */
+/** Lists states as filter options. */
 export function listStateOptions(states: readonly string[]): readonly { value: string; label: string }[] {
   return states.map((value) => ({ value, label: labelState(value) }));
 }
 
-/** A badge with the label and the tone of a state. */
+/** A badge with a state's label and tone. */
 export function StateBadge({ state, isLive = false }: { readonly state: string; readonly isLive?: boolean }) {
   return (
     <Badge tone={chooseTone(state)} isLive={isLive}>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** A list of names and values; undefined values are left out. */
+/** A list of names and values; undefined values are skipped. */
 export function Facts({ facts }: { readonly facts: Readonly<Record<string, ComponentChildren | undefined>> }) {
   return (
     <dl class="facts">

@@ -1,13 +1,13 @@
 import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } from 'preact';
 
-/** The attributes that connect the control of a {@link Field} to its label and help. */
+/** The attributes that connect a {@link Field}'s control to its label and help. */
 interface FieldControl {
   readonly id: string;
   readonly 'aria-describedby': string;
   readonly 'aria-invalid': boolean;
 }
 
-/** The texts of a {@link Field}: its label, its help, and its error, which replaces the help. */
+/** A {@link Field}'s label, its help, and its error, which replaces the help. */
 interface FieldTexts {
   readonly id: string;
   readonly label: string;
@@ -15,7 +15,7 @@ interface FieldTexts {
   readonly error?: string | undefined;
 }
 
-/** A field of a form: its texts and its control. */
+/** A form field: label, help and control. */
 function Field({
   id,
   label,
@@ -116,7 +116,7 @@ export function CheckboxField({
   );
 }
 
-/** The value of a field, and the callback for its changes. */
+/** A field's value and change callback. */
 interface FieldValue {
   readonly value: string;
   readonly onChange: (text: string) => void;
@@ -124,7 +124,7 @@ interface FieldValue {
 
 type OtherAttributes<Attributes> = Omit<Attributes, keyof FieldTexts | 'value' | 'onInput' | 'onChange'>;
 
-/** A field for a single line of text. */
+/** A single-line text field. */
 export function TextField({
   id,
   label,
@@ -140,7 +140,7 @@ export function TextField({
   );
 }
 
-/** A field for several lines of text. */
+/** A multi-line text field. */
 export function TextAreaField({
   id,
   label,
@@ -177,7 +177,7 @@ export function SelectField({
   );
 }
 
-/** Splits a text with one entry per line; empty lines are dropped. */
+/** Splits input with one entry per line; empty lines are dropped. */
 export function splitLines(text: string): readonly string[] {
   return text
     .split('\n')

@@ -32,7 +32,7 @@ export function FilterChoice({
   );
 }
 
-/** How long after the last key press a search begins. */
+/** How long after the last key press a search starts. */
 const DEBOUNCE_MS = 250;
 
 /** A filter stored in the query under `name`: free text, applied when typing pauses. */
@@ -51,8 +51,8 @@ export function FilterText({
   const field = useRef<HTMLInputElement>(null);
   const value = query.value.get(name) ?? '';
   const lastText = useRef(value);
-  // Typed text is overwritten only if Back, a link or a button has changed the address. This must be a layout effect: an effect
-  // runs after the next frame, when the timer could already have restored the old text.
+  // Typed text is overwritten only if Back, a link or a button changed the address. This must be a layout effect: a
+  // regular effect runs after the next frame, when the timer could already have restored the old text.
   useLayoutEffect(() => {
     if (value === lastText.current) return;
     clearTimeout(timer.current);
@@ -64,7 +64,7 @@ export function FilterText({
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
       const next = text.trim();
-      // A search is one step in the history, no matter how often typing pauses.
+      // A search is one history entry, no matter how often typing pauses.
       const isStep = (lastText.current === '') !== (next === '');
       lastText.current = next;
       setQuery({ [name]: next }, { isStep });

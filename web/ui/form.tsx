@@ -5,7 +5,7 @@ import { useRef } from 'preact/hooks';
 import { readRefusal } from '../server/refusal.js';
 import type { FieldMap, Refusal } from '../server/refusal.js';
 
-/** The end of a form: the reason why it was refused, the buttons, and the effect of submitting it. */
+/** A form's footer: why it was refused, the buttons, and the effect of submitting it. */
 export function FormEnd<Field extends string>({
   form,
   failureTitle,
@@ -18,7 +18,7 @@ export function FormEnd<Field extends string>({
   readonly form: Form<Field>;
   /** Shown if the form was refused: `The run was not started`. */
   readonly failureTitle: string;
-  /** Shown if the server did not respond; the request may have been executed. */
+  /** Shown if the server did not respond and the request might have been executed. */
   readonly unansweredTitle: string;
   readonly submitLabel: string;
   readonly sendingLabel: string;
@@ -50,10 +50,10 @@ export function FormEnd<Field extends string>({
   );
 }
 
-/** The state of a form that is sent to the server. */
+/** The state of a form that submits to the server. */
 interface Form<Field extends string> {
   readonly ref: RefObject<HTMLFormElement>;
-  /** Errors by field; empty before the first submit, so that no field is marked while it is still being filled in. */
+  /** Errors by field; empty before the first submit, so no field is marked while the user is still filling it in. */
   readonly errors: Readonly<Partial<Record<Field, string>>>;
   readonly refusal: Refusal<Field> | null;
   readonly isSending: boolean;
@@ -63,8 +63,8 @@ interface Form<Field extends string> {
 }
 
 /**
- * Submits a form if it has no errors. Errors from the server are shown at their fields; the first field with an error gets the
- * focus.
+ * Submits a form if it has no errors. Server errors are shown next to their fields; the first field with an error gets
+ * the focus.
  */
 export function useForm<Field extends string>(
   localErrors: Readonly<Partial<Record<Field, string>>>,
@@ -77,7 +77,7 @@ export function useForm<Field extends string>(
   const ref = useRef<HTMLFormElement>(null);
   const noErrors: Partial<Record<Field, string>> = {};
   const submit = async (): Promise<void> => {
-    // A second click may arrive before the button is disabled.
+    // A second click can arrive before the button is disabled.
     if (isSending.peek()) return;
     wasSubmitted.value = true;
     refusal.value = null;

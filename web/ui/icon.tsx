@@ -18,7 +18,7 @@ const PATHS = {
 /** The name of an icon. */
 export type IconName = keyof typeof PATHS;
 
-/** An icon, always next to a text with the same meaning and therefore hidden from screen readers. */
+/** An icon. It always has a text equivalent next to it, so it is hidden from screen readers. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">

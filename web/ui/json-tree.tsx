@@ -3,15 +3,15 @@ import { formatCount } from './amount.js';
 import { SafeText } from './safe-text.js';
 import './json-tree.css';
 
-/** The number of members that are shown at first. */
+/** The number of members shown initially. */
 const MAX_MEMBERS = 100;
 /** The maximum depth; deeper values are shown as an ellipsis. */
 const MAX_DEPTH = 200;
 const MAX_STRING_LENGTH = 400;
 
 /**
- * A value as a tree whose branches can be opened and closed. Only open branches are created, so a value of megabytes costs no more
- * than its visible part. `open` is the number of levels that are open at first.
+ * A value as a collapsible tree. Only open branches are rendered, so even a value of several megabytes costs no more
+ * than its visible part. `open` is the number of levels that are open initially.
  */
 export function JsonTree({ value, open = 2 }: { readonly value: unknown; readonly open?: number }) {
   return (
@@ -69,7 +69,7 @@ function Leaf({ value }: { readonly value: unknown }) {
   return <span class="json-word">{JSON.stringify(value) ?? 'null'}</span>;
 }
 
-/** Escapes the characters that would be ambiguous; all others are shown unchanged. */
+/** Escapes ambiguous characters; all others are shown unchanged. */
 function escapeText(text: string): string {
   return text
     .replaceAll('\\', String.raw`\\`)

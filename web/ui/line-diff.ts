@@ -1,4 +1,4 @@
-/** A line of a change. */
+/** A line in a diff. */
 export interface DiffLine {
   readonly kind: 'same' | 'added' | 'removed';
   readonly text: string;
@@ -6,13 +6,13 @@ export interface DiffLine {
 
 /** Above this many comparisons, all old lines are shown as removed and all new ones as added. */
 const MAX_COMPARISONS = 400_000;
-/** The number of unchanged lines shown around a change. */
+/** The number of context lines around a change. */
 const CONTEXT = 3;
-/** The maximum number of lines of a change. */
+/** The maximum number of lines in a diff. */
 const MAX_LINES = 2000;
 
 /**
- * Compares two texts line by line. Of the unchanged lines at the start and the end, only the nearest to a change are included.
+ * Compares two strings line by line. Unchanged lines at the start and the end are trimmed to the context lines.
  *
  * @example
  * diffLines('a\nb', 'a\nc') // [{ kind: 'same', text: 'a' }, { kind: 'removed', text: 'b' }, { kind: 'added', text: 'c' }]
@@ -37,7 +37,7 @@ export function diffLines(before: string, after: string): readonly DiffLine[] {
   ].slice(0, MAX_LINES);
 }
 
-/** Reads the lines of a unified patch, or of the `*** Begin Patch` format. Lines of the patch syntax are returned unchanged. */
+/** Parses the lines of a patch in unified or `*** Begin Patch` format. Patch syntax lines are returned unchanged. */
 export function readPatch(patch: string): readonly DiffLine[] {
   return splitLines(patch)
     .slice(0, MAX_LINES)

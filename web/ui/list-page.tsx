@@ -10,7 +10,7 @@ import { formatCount } from './amount.js';
 import { capitalize } from './badge.js';
 import { FailureNotice, Loading, UpToDate } from './notice.js';
 
-/** A page with a list and filters above it: live, newest first, navigated with `j` and `k`. */
+/** A page with filters and a list: live, newest first, navigated with `j` and `k`. */
 export function ListPage<Item, Filter extends object>({
   title,
   end,
@@ -27,23 +27,23 @@ export function ListPage<Item, Filter extends object>({
   children,
 }: {
   readonly title: string;
-  /** Further controls at the end of the header. */
+  /** Additional controls at the end of the header. */
   readonly end?: ComponentChildren;
-  /** The name of one item: `run`. */
+  /** The singular item name: `run`. */
   readonly itemName: string;
-  /** The name of several items: `runs`. */
+  /** The plural item name: `runs`. */
   readonly itemsName: string;
   /** The filter; empty for everything. */
   readonly filter: Filter;
-  /** The fields of the filter. */
+  /** The filter fields. */
   readonly fields: ComponentChildren;
   /** Content between the filter fields and the list. */
   readonly below?: ComponentChildren;
-  /** The names of the fields in the address. */
+  /** The query parameters of the fields. */
   readonly names: readonly string[];
   readonly load: (query: Filter & PageInput, signal: AbortSignal) => Promise<Page<Item>>;
   readonly getKey: GetKey<Item>;
-  /** Returns the totals of the rows, shown next to their number. */
+  /** Summarizes the rows, shown next to their count. */
   readonly summarize?: (items: readonly Item[]) => string;
   /** Shown if the list is empty without a filter. */
   readonly emptyState: ComponentChildren;
@@ -106,7 +106,7 @@ export function ListPage<Item, Filter extends object>({
   );
 }
 
-/** The frame around the rows of a list: new rows, connection state, paging and the empty state. */
+/** The frame around a list's rows: new rows, connection state, paging and the empty state. */
 export function ListFrame<Item>({
   shown,
   itemName,
@@ -118,16 +118,16 @@ export function ListFrame<Item>({
   children,
 }: {
   readonly shown: ShownList<Item>;
-  /** The name of one item: `run`. */
+  /** The singular item name: `run`. */
   readonly itemName: string;
-  /** The name of several items: `runs`. */
+  /** The plural item name: `runs`. */
   readonly itemsName: string;
   /** The sort order: `newest first`. */
   readonly order: string;
   readonly empty: ComponentChildren;
-  /** Returns the totals of the rows. */
+  /** Summarizes the rows. */
   readonly summarize?: ((items: readonly Item[]) => string) | undefined;
-  /** Shown below the rows if there are more than a page can list. */
+  /** Shown below the rows if the page cannot list all of them. */
   readonly limitHint: string;
   readonly children: (items: readonly Item[]) => ComponentChildren;
 }) {

@@ -1,7 +1,7 @@
 import { createRowHeights } from './row-heights.js';
 import { rowTurns } from './row-turns.js';
 
-/** The viewport of a long list. It tracks row heights and the scroll position, and scrolls the list if necessary. */
+/** The viewport of a long list. It tracks row heights and the scroll position, and scrolls the list when necessary. */
 interface ListViewport {
   /** Starts observing a scroll container; returns a function that stops it. */
   readonly attach: (scroller: HTMLElement) => () => void;
@@ -9,35 +9,38 @@ interface ListViewport {
   readonly addRow: (row: HTMLElement | null) => void;
   /** Updates count and follow mode before the rows are drawn. */
   readonly update: (list: { readonly count: number; readonly follow: boolean }) => void;
-  /** Corrects the scroll position; must be called after rows were drawn. */
+  /** Corrects the scroll position; call after drawing rows. */
   readonly settle: () => void;
   /** Scrolls a row into view if it is not visible. */
   readonly show: (index: number) => void;
-  /** Stops automatic scrolling, because the person has started to scroll. */
+  /** Stops automatic scrolling, because the user has started to scroll. */
   readonly release: () => void;
   readonly goToEnd: () => void;
   readonly onScroll: () => void;
   readonly isAtEnd: () => boolean;
   /** Returns the first visible row. */
   readonly first: () => number;
-  /** Returns the rows to draw. If there are many new rows, some are left for the next draw. */
+  /** Returns the rows to draw. With many new rows, some are left for the next draw. */
   readonly rows: () => readonly number[];
   /** Returns the position of a row within the scrolled element, in pixels. */
   readonly position: (index: number) => number;
   readonly pageHeight: () => number;
 }
 
-/** The number of rows that are drawn before and after the visible ones. */
+/** The number of rows drawn before and after the visible ones. */
 const AROUND = 2;
 /** The distance from the end that still counts as the end. */
 const AT_END_PX = 40;
-/** How long scrolling to a row is corrected: rows that become visible are measured, which may move the row. */
+/**
+ * How long to keep correcting the position after scrolling to a row: rows are measured as they become visible, which
+ * can move it.
+ */
 const AIM_MS = 500;
 
-/** Creates a viewport; `draw` is called whenever the rows have to be drawn again. */
+/** Creates a viewport; `draw` is called whenever the rows need to be redrawn. */
 export function createListViewport(estimate: number, draw: () => void): ListViewport {
   const heights = createRowHeights(estimate);
-  /** The rows in the page and their heights; 0 if not measured yet. */
+  /** The heights of the rows in the page; 0 if not measured yet. */
   const rowElements = new Map<Element, number>();
   let observer: ResizeObserver | null = null;
   let scroller: HTMLElement | null = null;
@@ -55,7 +58,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   const scale = (): ListScale => createListScale(heights.top(count), view);
   const scrolled = (): number => scroller?.scrollTop ?? 0;
   const staysAtEnd = (): boolean => follow && atEnd && aim === null;
-  /** The scroll position in the list; in follow mode that is the end, even before the page has scrolled to new rows. */
+  /** The scroll position in the list; in follow mode the end, even before the page has scrolled to new rows. */
   const top = (): number => (staysAtEnd() ? Math.max(0, heights.top(count) - view) : scale().toList(scrolled()));
 
   /** Records a height; returns how far the visible rows would move. */
@@ -81,7 +84,9 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     } else if (follow && atEnd) scroller.scrollTop = scroller.scrollHeight;
   }
 
-  /** Runs in a separate turn: if several lists jump to a row, each list stays as it is until its new rows can be created. */
+  /**
+   * Runs in a separate turn: if multiple lists jump to a row, each stays unchanged until its new rows can be created.
+   */
   function scrollToTargetRow(): void {
     aim = { index: targetRow, until: performance.now() + AIM_MS, isCentred: true };
     atEnd = false;
@@ -96,7 +101,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
 
   const visible = (): RowRange => [heights.at(top(), count), heights.at(top() + view, count)];
   const around = ([from, to]: RowRange): RowRange => [Math.max(0, from - AROUND), Math.min(count - 1, to + AROUND)];
-  /** At the end all rows are created together: it would flicker if some of them were added later. */
+  /** At the end, all rows are created together; adding some of them later would flicker. */
   const grantRows = (wanted: number): number => (staysAtEnd() ? wanted : rowTurns.grant(wanted));
 
   function handleResize(entries: readonly ResizeObserverEntry[]): void {
@@ -105,7 +110,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     for (const { target, borderBoxSize } of entries) {
       const height = borderBoxSize[0]?.blockSize ?? 0;
       if (target === scroller) view = height;
-      // The observer reports a removed row once more; that is ignored.
+      // The observer reports a removed row once more; ignore it.
       else if (rowElements.has(target) && target.isConnected) {
         rowElements.set(target, height);
         moved += recordHeight(target, height);
@@ -186,18 +191,17 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   };
 }
 
-/** A range of rows, both ends included. */
+/** An inclusive range of rows. */
 type RowRange = readonly [from: number, to: number];
 
-/** The rows to draw, in order, and the number left for later. */
+/** The rows to draw, in order, and the number of rows left for later. */
 interface ChosenRows {
   readonly rows: readonly number[];
   readonly missing: number;
 }
 
 /**
- * Chooses the rows to draw: those of `around` that are already in the page, and as many of the others as `grantRows` allows,
- * visible ones first.
+ * Chooses the rows to draw: all rows of `around` already in the page, and as many others as `grantRows` allows, visible ones first.
  *
  * @example
  * chooseRows({ visible: [10, 12], around: [8, 14], isDrawn: () => false, grantRows: () => 4 })
@@ -229,7 +233,7 @@ function listIndexes([from, to]: RowRange): readonly number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 }
 
-/** Maps scroll positions of the page to offsets in a long list. */
+/** Maps page scroll positions to offsets in a long list. */
 interface ListScale {
   /** The height of the scrolled element. */
   readonly pageHeight: number;
@@ -241,12 +245,12 @@ interface ListScale {
   readonly position: (offset: number, scrollTop: number) => number;
 }
 
-/** The maximum height of the scrolled element. Browsers cannot draw elements much higher than twice this. */
+/** The maximum height of the scrolled element. Browsers cannot draw elements much taller than twice this. */
 const MAX_HEIGHT_PX = 15_000_000;
 
 /**
- * Creates the scale of a list. If a list is higher than a browser can draw, one pixel of the scroll bar represents several pixels
- * of the list.
+ * Creates a list's scale. If a list is taller than a browser can draw, one pixel of the scroll bar represents multiple
+ * pixels of the list.
  */
 export function createListScale(total: number, view: number, maxHeight = MAX_HEIGHT_PX): ListScale {
   if (total <= maxHeight) {

@@ -1,7 +1,7 @@
 import { readInlines } from './markdown-inlines.js';
 import type { Inline, MarkdownBudget } from './markdown-inlines.js';
 
-/** A block of a Markdown text. */
+/** A Markdown block. */
 export type Block =
   | { readonly kind: 'paragraph'; readonly children: readonly Inline[] }
   | { readonly kind: 'heading'; readonly level: number; readonly children: readonly Inline[] }
@@ -20,8 +20,7 @@ const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])(?: +|$)/;
 const TABLE_LINE = /^[ \t|:-]+$/;
 
 /**
- * Reads Markdown: headings, lists, quotes, fences, tables and paragraphs. HTML stays text, and only the marks are removed from the
- * text. Reading takes linear time; the depth and the number of blocks are limited.
+ * Parses Markdown: headings, lists, quotes, fences, tables and paragraphs. HTML stays plain text; only Markdown markers are removed. Parsing takes linear time, and depth and block count are limited.
  *
  * @example
  * readBlocks('# Title\ntext') // [{ kind: 'heading', level: 1, … }, { kind: 'paragraph', … }]
@@ -46,7 +45,7 @@ function readLines(lines: readonly string[], budget: MarkdownBudget, depth: numb
   return blocks;
 }
 
-/** Reads the block that begins at a line; returns it and the line after it. */
+/** Parses the block that starts at a line; returns it and the line after it. */
 function readBlock(
   lines: readonly string[],
   at: number,
@@ -54,7 +53,7 @@ function readBlock(
   depth: number,
 ): readonly [block: Block, next: number] {
   const line = lines[at] ?? '';
-  // When the budget is used up, the rest is one paragraph.
+  // Once the budget is used up, the rest is one paragraph.
   if (budget.nodes <= 0) return [{ kind: 'paragraph', children: [lines.slice(at).join('\n')] }, lines.length];
   const fence = FENCE.exec(line);
   if (fence !== null) return readFence(lines, at, fence);
@@ -113,7 +112,7 @@ function readList(
     budget.nodes -= 1;
     items.push(readLines(inner, budget, depth + 1));
     at = end;
-    // An item may follow after an empty line.
+    // An item can follow after an empty line.
     while (at < lines.length && lines[at]?.trim() === '' && ITEM.test(lines[at + 1] ?? '')) at += 1;
   }
   const number = Number.parseInt(begin?.[2] ?? '', 10);
@@ -147,14 +146,14 @@ function readTable(lines: readonly string[], at: number, budget: MarkdownBudget)
 function readCells(line: string, budget: MarkdownBudget): readonly (readonly Inline[])[] {
   const inner = line.trim().replace(/^\|/, '').replace(/\|$/, '');
   const all = inner.split(/(?<!\\)\|/);
-  // When the budget ends, the rest of the row is one cell.
+  // Once the budget is used up, the rest of the row is one cell.
   const cellLimit = Math.max(1, budget.nodes);
   const cells = all.length > cellLimit ? [...all.slice(0, cellLimit - 1), all.slice(cellLimit - 1).join('|')] : all;
   budget.nodes -= cells.length;
   return cells.map((cell) => readInlines(cell.trim().replaceAll('\\|', '|'), budget));
 }
 
-/** Removes the closing marks of a heading; their number does not matter. */
+/** Removes a heading's closing markers, however many. */
 function stripClosingMarks(text: string): string {
   let end = text.length;
   while (text[end - 1] === '#') end -= 1;

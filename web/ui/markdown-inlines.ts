@@ -1,11 +1,11 @@
-/** The inline content of Markdown. Addresses are plain text; the renderer decides whether they become links. */
+/** The inline content of Markdown. Addresses are plain text; the renderer turns them into links. */
 export type Inline =
   | string
   | { readonly kind: 'strong' | 'emphasis' | 'strike'; readonly children: readonly Inline[] }
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'link' | 'image'; readonly address: string; readonly children: readonly Inline[] };
 
-/** Limits the number of elements, because a text that consists only of marks would create thousands. */
+/** Limits the number of elements, because input consisting only of markers would create thousands. */
 export interface MarkdownBudget {
   nodes: number;
 }
@@ -19,14 +19,14 @@ const PUNCTUATION = /[!-/:-@[-`{-~]/;
 type Mark = '**' | '__' | '*' | '_' | '~~';
 type OpenMark = Mark | '[' | '![' | '';
 
-/** A mark or bracket that may still be closed; the content after it is collected in `children`. */
+/** An open marker or bracket; the content after it is collected in `children`. */
 interface OpenInline {
   readonly mark: OpenMark;
   readonly children: Inline[];
 }
 
 /**
- * Reads the inlines of a text in one pass: code, emphasis, links, images, bare addresses. Unpaired marks stay text.
+ * Parses inline content in one pass: code, emphasis, links, images, bare addresses. Unpaired markers stay plain text.
  *
  * @example
  * readInlines('**a** `b`') // [{ kind: 'strong', children: ['a'] }, ' ', { kind: 'code', text: 'b' }]
@@ -34,7 +34,7 @@ interface OpenInline {
 export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000 }): readonly Inline[] {
   const root: OpenInline = { mark: '', children: [] };
   const stack: OpenInline[] = [root];
-  /** Lengths of backtick runs that have no closing run in the rest of the text. */
+  /** Lengths of backtick runs that have no closing run in the remaining input. */
   const unpaired = new Set<number>();
   let paren = -2;
   let plain = 0;
@@ -55,7 +55,7 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
     at = next;
     plain = next;
   }
-  /** Turns the mark that was opened last back into text. */
+  /** Turns the most recently opened marker back into text. */
   function revertLast(): void {
     const open = stack.pop();
     if (open === undefined) return;
@@ -65,7 +65,7 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
       else current().children.push(child);
     }
   }
-  /** Closes the nearest of these marks; marks inside it that are still open become text. */
+  /** Closes the nearest of these markers; open markers inside it become text. */
   function close(isMark: (mark: OpenMark) => boolean): OpenInline | undefined {
     if (!stack.some(({ mark }) => isMark(mark))) return undefined;
     addText(text.slice(plain, at));
@@ -73,7 +73,7 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
     while (!isMark(current().mark)) revertLast();
     return stack.pop();
   }
-  /** Finds the next closing parenthesis. The position is cached, because many brackets may need the same parenthesis. */
+  /** Finds the next closing parenthesis. The position is cached, because many brackets can share it. */
   function findNextParen(from: number): number {
     if (paren !== -1 && paren < from) paren = text.indexOf(')', from);
     return paren;
@@ -97,7 +97,7 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
   function readMark(mark: Mark): boolean {
     const before = at === 0 ? ' ' : (text[at - 1] ?? ' ');
     const after = text[at + mark.length] ?? ' ';
-    // Identifiers contain underscores, so an underscore is a mark only at the edge of a word.
+    // Identifiers contain underscores, so an underscore is a marker only at a word boundary.
     const canOpen = !mark.startsWith('_') || /[\s([{*~]/.test(before);
     const canClose = !mark.startsWith('_') || /[\s.,;:!?)\]}*~]/.test(after);
     const opened = before.trim() === '' || !canClose ? undefined : close((other) => other === mark);
@@ -140,7 +140,7 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
     add({ kind: 'link', address, children: [] }, from + address.length + (isClosed ? 1 : 0));
     return true;
   }
-  /** Reads the element that begins with a special character; false if it is an ordinary character. */
+  /** Parses the element that starts with a special character; false if it is an ordinary character. */
   function read(character: string): boolean {
     if (budget.nodes <= 0) return false;
     switch (character) {
@@ -177,7 +177,7 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
     if (found === null) break;
     at = found.index;
     const character = found[0];
-    // A run of backticks without a closing run is skipped as a whole, so that a thousand backticks are checked only once.
+    // A run of backticks without a closing run is skipped as a whole, so a thousand backticks are checked only once.
     if (!read(character)) at = character === '`' ? findRunEnd(text, at) : at + 1;
   }
   at = text.length;

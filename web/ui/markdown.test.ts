@@ -80,7 +80,7 @@ describe('Markdown blocks', () => {
   });
 });
 
-/** Pieces of Markdown syntax. */
+/** Fragments of Markdown syntax. */
 const marks = [
   '*',
   '**',

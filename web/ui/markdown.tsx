@@ -7,7 +7,7 @@ import type { Inline } from './markdown-inlines.js';
 import { SafeText } from './safe-text.js';
 import './markdown.css';
 
-/** Longer texts are shown as plain text, because parsing them would block the page. */
+/** Longer messages are shown as plain text, because parsing them would block the page. */
 const MAX_TEXT_LENGTH = 20_000;
 
 /** Renders an agent's message as Markdown. HTML and images are shown as text, and links open only after a confirmation. */
@@ -22,7 +22,7 @@ function drawBlock(block: Block, index: number): ComponentChildren {
     case 'paragraph':
       return <p key={index}>{block.children.map(drawInline)}</p>;
     case 'heading':
-      // Not a heading element, so that messages do not change the outline of the page.
+      // Not a heading element, so messages do not change the page outline.
       return (
         <p key={index} class={`markdown-heading level-${Math.min(block.level, 3)}`}>
           {block.children.map(drawInline)}
@@ -60,7 +60,7 @@ function drawBlock(block: Block, index: number): ComponentChildren {
   }
 }
 
-/** Draws the content of a list item; its first paragraph needs no element. */
+/** Renders a list item's content; its first paragraph needs no element. */
 function drawItem(blocks: readonly Block[]): ComponentChildren {
   return blocks.map((block, index) =>
     index === 0 && block.kind === 'paragraph' ? block.children.map(drawInline) : drawBlock(block, index),

@@ -1,4 +1,4 @@
-/** Explains why the list of a run's files is empty, and which machine may have them. */
+/** Explains why a run's file list is empty, and which host might have the files. */
 export function describeMissingFiles({
   source,
   host,

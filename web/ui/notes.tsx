@@ -1,6 +1,6 @@
 import { SafeText } from './safe-text.js';
 
-/** The maximum number of notes that are shown. */
+/** The maximum number of visible notes. */
 const MAX_NOTES = 50;
 
 /** Problems and notices about a result: messages with their codes. */
@@ -21,6 +21,6 @@ export function Notes({ notes }: { readonly notes: readonly NoteView[] }) {
 export interface NoteView {
   readonly code: string;
   readonly message: string;
-  /** The path in the result; absent if the note is about the entire result. */
+  /** The path in the result; absent if the note is about the whole result. */
   readonly path?: string;
 }

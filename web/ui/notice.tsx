@@ -48,7 +48,7 @@ export function FailureNotice({
   );
 }
 
-/** Reports that the code of a page could not be loaded. */
+/** Reports that a page's code could not be loaded. */
 export function PageNotLoaded() {
   return (
     <Notice tone="bad" title="The page could not be loaded" action={{ label: 'Reload', run: () => location.reload() }}>
@@ -58,7 +58,7 @@ export function PageNotLoaded() {
 }
 
 /**
- * Removes the hint about an endpoint from a server message: the hint is for programs, and the page shows a link instead.
+ * Removes the endpoint hint from a server message: it is meant for API clients, and the page shows a link instead.
  *
  * @example
  * omitApiHint('Run not found. GET /v1/runs lists all runs.') // 'Run not found.'
@@ -67,7 +67,7 @@ export function omitApiHint(message: string): string {
   return message.replace(/ GET \/v1\/\S+ lists all [\w ]+\.$/, '');
 }
 
-/** Reports that the choices of a form, such as its engines and folders, could not be loaded. */
+/** Reports that a form's choices, such as engines and folders, could not be loaded. */
 export function ChoicesFailure({ choices: { failure, reload } }: { readonly choices: Resource<unknown> }) {
   if (failure === null) return null;
   return (
@@ -79,7 +79,7 @@ export function ChoicesFailure({ choices: { failure, reload } }: { readonly choi
 
 const LOADING_CLASSES = { page: 'loading', list: 'loading list-waiting', line: 'dim' };
 
-/** A loading message in the space that the content will need. */
+/** A loading message that fills the space the content will need. */
 export function Loading({ space = 'page' }: { readonly space?: keyof typeof LOADING_CLASSES }) {
   return (
     <p class={LOADING_CLASSES[space]} aria-busy="true">
@@ -88,7 +88,10 @@ export function Loading({ space = 'page' }: { readonly space?: keyof typeof LOAD
   );
 }
 
-/** Shows whether the content is up to date. While the server does not respond, old content stays and the request is repeated. */
+/**
+ * Shows whether the content is up to date. While the server does not respond, old content stays and the request is
+ * retried.
+ */
 export function UpToDate({ failure, live = '' }: { readonly failure: Failure | null; readonly live?: string }) {
   return (
     <span class="dim" role="status">
@@ -103,7 +106,7 @@ export function UpToDate({ failure, live = '' }: { readonly failure: Failure | n
   );
 }
 
-/** A failure, shown instead of the part of a page that could not be loaded. */
+/** A failure, shown in place of the content that could not be loaded. */
 export function InlineFailure({ failure, reload }: { readonly failure: Failure; readonly reload: () => void }) {
   return (
     <p class="wrong" role="alert">

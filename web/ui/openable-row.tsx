@@ -2,7 +2,10 @@ import type { ComponentChildren } from 'preact';
 import { query, setQuery } from '../app/router.js';
 import { ROW } from './use-row-keys.js';
 
-/** A table row that can be opened to show details. The query parameter `row` names the open row, so that it can be linked to. */
+/**
+ * A table row that can be opened to show details. The query parameter `row` names the open row, which makes it
+ * linkable.
+ */
 export function OpenableRow({
   id,
   columns,
@@ -12,7 +15,7 @@ export function OpenableRow({
   readonly id: string;
   /** The number of columns of the table. */
   readonly columns: number;
-  /** Renders the cells; `opener` wraps the name of the row in a button. */
+  /** Renders the cells; `opener` wraps the row's name in a button. */
   readonly cells: (opener: (name: ComponentChildren) => ComponentChildren) => ComponentChildren;
   readonly details: () => ComponentChildren;
 }) {

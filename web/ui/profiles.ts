@@ -1,6 +1,6 @@
 import type { Profile } from '../../src/json/index.js';
 
-/** The description of each profile. */
+/** Profile descriptions. */
 export const PROFILES: Readonly<Record<Profile, string>> = {
   default: 'Finds the answer anywhere (tags, fences, envelopes, prose) and repairs its syntax.',
   generic: 'Reads the entire text, an envelope, a fence or the first object. Repairs nothing.',

@@ -5,7 +5,7 @@ export type Trigger =
   | { readonly kind: 'other'; readonly text: string };
 
 /**
- * Parses the trigger of a delivery.
+ * Parses a delivery's trigger.
  *
  * @example
  * readTrigger('workrun:2026-11-15-dev-0001') // { kind: 'run', runId: '2026-11-15-dev-0001' }

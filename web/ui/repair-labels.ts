@@ -1,6 +1,6 @@
 import type { RepairKind, RepairLevel } from '../../src/json/index.js';
 
-/** The label of each repair level, which is the same on every page. */
+/** Repair level labels, identical on every page. */
 export const LEVEL_LABELS: Readonly<Record<RepairLevel, string>> = {
   none: 'Unchanged',
   deterministic_generic: 'Repaired',

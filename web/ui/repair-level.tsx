@@ -2,13 +2,13 @@ import { Badge, chooseTone } from './badge.js';
 import type { RepairLevel as RepairLevelName } from '../../src/json/index.js';
 import { LEVEL_LABELS } from './repair-labels.js';
 
-/** The label of a repair level; the tooltip has its name on the wire. */
+/** A repair level's label; the tooltip has its wire name. */
 export function RepairLevel({
   level,
   kinds = [],
 }: {
   readonly level: RepairLevelName;
-  /** The kinds of repairs, as far as they are known. */
+  /** The kinds of repairs, if known. */
   readonly kinds?: readonly string[];
 }) {
   if (level === 'none') return <span class="dim">{LEVEL_LABELS[level]}</span>;
@@ -20,7 +20,7 @@ export function RepairLevel({
   );
 }
 
-/** Whether valid JSON was only extracted from a longer text, without any change. */
+/** Whether valid JSON was extracted from surrounding text without any change. */
 export function isOnlyExtracted(level: RepairLevelName, kinds: readonly string[]): boolean {
   return level === 'deterministic_generic' && kinds.length > 0 && kinds.every((kind) => kind === 'extracted');
 }

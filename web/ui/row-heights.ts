@@ -1,17 +1,16 @@
-/** The heights and positions of the rows of a list: measured, or estimated until then. */
+/** Row heights and positions in a list: measured, or estimated until then. */
 export interface RowHeights {
-  /** Returns the start of a row; for the row after the last, the end of the list. */
+  /** Returns a row's start; for the row after the last, the end of the list. */
   readonly top: (index: number) => number;
   readonly height: (index: number) => number;
   /** Returns the row at an offset in pixels; beyond the end, the last of `count` rows. */
   readonly at: (offset: number, count: number) => number;
-  /** Records a measured height; returns by how much the row has grown. */
+  /** Records a measured height; returns how much the row has grown. */
   readonly measure: (index: number, height: number) => number;
 }
 
 /**
- * Creates heights for any number of rows. Rows that were never visible have the estimated height and need no memory. Every lookup
- * takes logarithmic time, so adding a row costs hardly more in a list of a million rows.
+ * Creates heights for any number of rows. Rows that were never visible have the estimated height and need no memory. Every lookup takes logarithmic time, so adding a row stays cheap even in a list of a million rows.
  *
  * @example
  * const heights = createRowHeights(20)
@@ -28,7 +27,7 @@ export function createRowHeights(estimate: number): RowHeights {
     while (index >= size) {
       const nextTree = new Float64Array(size * 2 + 1);
       nextTree.set(tree);
-      // The new root covers all rows; those of its second half have no difference yet.
+      // The new root covers all rows; rows in its second half have no difference yet.
       nextTree[size * 2] = tree[size] ?? 0;
       tree = nextTree;
       const nextDifferences = new Float64Array(size * 2);

@@ -3,7 +3,7 @@ import type { ComponentChildren, RefObject } from 'preact';
 /** A column of a {@link RowTable}. */
 export interface Column {
   readonly name: string;
-  /** A fixed width, so that new rows do not move the columns; by default the column fills the remaining space. */
+  /** A fixed width, so new rows do not move the columns; by default the column fills the remaining space. */
   readonly width?: string;
   readonly isNumber?: boolean;
 }

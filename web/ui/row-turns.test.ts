@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRowTurns } from './row-turns.js';
 
-/** Creates turns whose frames and tasks are triggered by the test. */
+/** Creates a scheduler whose frames and tasks are triggered by the test. */
 function createTurns(limit: number) {
   const frames: (() => void)[] = [];
   const tasks: (() => void)[] = [];

@@ -1,8 +1,8 @@
-/** Limits how many rows all lists of a page together create per frame. */
+/** Limits the number of rows that all lists on a page together create per frame. */
 export interface RowTurns {
-  /** Returns how many of the wanted rows may be created now. */
+  /** Returns how many of the requested rows may be created now. */
   readonly grant: (wanted: number) => number;
-  /** Registers a list with rows left to create: it is drawn again when its turn comes. */
+  /** Queues a list that has rows left to create; it is redrawn when its turn comes. */
   readonly wait: (draw: () => void) => void;
   /** Removes a list from the queue. */
   readonly leave: (draw: () => void) => void;
@@ -10,7 +10,10 @@ export interface RowTurns {
 
 /** Functions that schedule work for later. */
 export interface Scheduler {
-  /** Runs a function after the next frame, in a separate task: creating rows and their layout would take too long in one task. */
+  /**
+   * Runs a function after the next frame, in a separate task: creating and laying out rows would take too long in one
+   * task.
+   */
   readonly afterFrame: (run: () => void) => void;
   readonly afterTask: (run: () => void) => void;
 }
@@ -18,7 +21,7 @@ export interface Scheduler {
 /** A mouse wheel scrolls about three rows into view per frame; after a jump, the last rows appear a frame later. */
 const MAX_ROWS_PER_FRAME = 8;
 
-/** Creates the turns; waiting lists are drawn one after another. */
+/** Creates the scheduler; waiting lists are drawn one after another. */
 export function createRowTurns({ afterFrame, afterTask }: Scheduler, limit = MAX_ROWS_PER_FRAME): RowTurns {
   const waiting = new Set<() => void>();
   let left = limit;
@@ -61,7 +64,7 @@ export function createRowTurns({ afterFrame, afterTask }: Scheduler, limit = MAX
   };
 }
 
-/** The turns of the page. */
+/** The page's scheduler. */
 export const rowTurns = createRowTurns({
   afterFrame: (run) => void requestAnimationFrame(() => setTimeout(run, 0)),
   afterTask: (run) => void setTimeout(run, 0),

@@ -1,4 +1,4 @@
-/** Links to the exports of a run: a report and, once the run has ended, a test case. */
+/** Links to a run's exports: a report and, once the run has ended, a test case. */
 export function RunExports({ id, hasEnded }: { readonly id: string; readonly hasEnded: boolean }) {
   const address = `/v1/runs/${encodeURIComponent(id)}`;
   return (

@@ -2,12 +2,15 @@ import { useState } from 'preact/hooks';
 import { formatCount } from './amount.js';
 import { INVISIBLE_CHARACTERS, formatInvisible } from '../../src/base/index.js';
 
-/** Longer texts are shown in part, with a button for more: a page does not scroll well with megabytes in one element. */
+/** Longer content is truncated, with a button for more: a page does not scroll well with megabytes in one element. */
 const MAX_SHOWN_LENGTH = 20_000;
 
-/** Shows an agent's text. Invisible and direction-changing characters are made visible, and nothing is interpreted as HTML. */
+/**
+ * Shows text from an agent. Invisible and direction-changing characters are made visible, and nothing is interpreted as
+ * HTML.
+ */
 export function SafeText({ text, limit = MAX_SHOWN_LENGTH }: { readonly text: string; readonly limit?: number }) {
-  // Only long texts have a component with state: most texts are short, and rows with them are created by the dozen.
+  // Only long text needs a stateful component: most text is short, and its rows are created by the dozen.
   return <bdi class="safe">{text.length > limit ? <LongText text={text} limit={limit} /> : <Shown text={text} />}</bdi>;
 }
 
@@ -40,11 +43,11 @@ function Shown({ text }: { readonly text: string }) {
   );
 }
 
-/** A piece of a text: unchanged text, or a visible replacement for an invisible or direction-changing character. */
+/** A fragment: unchanged text, or a visible replacement for an invisible or direction-changing character. */
 type Piece = string | { readonly shown: string; readonly name: string };
 
 /**
- * Splits a text into pieces that can be shown and characters that must be made visible. Terminal escapes become text: `␛[31m`.
+ * Splits a string into displayable text and characters that must be made visible. Terminal escapes become text: `␛[31m`.
  *
  * @example
  * makeVisible('a\u202eb') // ['a', { shown: 'U+202E', name: 'U+202E' }, 'b']

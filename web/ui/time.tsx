@@ -43,7 +43,7 @@ export function formatWait(ms: number): string {
 }
 
 /**
- * Formats a day in the time zone of this browser, as date fields need it.
+ * Formats a day in the browser's time zone, as date fields require.
  *
  * @example
  * formatDay(new Date(2026, 10, 15)) // '2026-11-15'

@@ -1,17 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
-/** A draft and the functions to change it. */
+/** A draft and the functions that change it. */
 interface Draft<Fields extends DraftFields> {
   readonly fields: Fields;
   readonly change: (changes: Partial<Fields>) => void;
-  /** Discards the draft, because it was sent or is not wanted. */
+  /** Discards the draft, because it was sent or abandoned. */
   readonly discard: () => void;
 }
 
 /**
- * Keeps a draft while the tab is open. It is not lost when another page is opened, when the page is reloaded, or while the server
- * does not respond.
+ * Keeps a draft while the tab is open. It survives navigation, reloads and an unreachable server.
  *
  * @example
  * const { fields, change, discard } = useDraft(`inbox ${id}`, { why: '' })
@@ -19,7 +18,7 @@ interface Draft<Fields extends DraftFields> {
 export function useDraft<Fields extends DraftFields>(name: string, initial: Fields): Draft<Fields> {
   const key = `sluice.draft ${name}`;
   const fields = useSignal<{ readonly key: string; readonly value: Fields }>({ key, value: read(key, initial) });
-  // Another name is another draft, even if the component is the same.
+  // A different name means a different draft, even in the same component.
   const current = fields.value.key === key ? fields.value.value : read(key, initial);
   useEffect(() => {
     if (fields.value.key !== key) fields.value = { key, value: current };
@@ -56,10 +55,10 @@ function write(key: string, text: string | null): void {
   }
 }
 
-/** The fields of a form's draft. */
+/** A form draft's fields. */
 type DraftFields = Readonly<Record<string, string | boolean>>;
 
-/** Reads a stored draft; fields that are missing or invalid get their initial values. */
+/** Reads a stored draft; missing or invalid fields get their initial values. */
 export function readDraft<Fields extends DraftFields>(text: string | null, initial: Fields): Fields {
   if (text === null) return initial;
   let stored: unknown;

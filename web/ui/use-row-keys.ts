@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-/** The attributes of the link or button in a row that gets the focus: `<a {...ROW} href="…">`. */
+/** The attributes of a row's focusable link or button: `<a {...ROW} href="…">`. */
 export const ROW = { 'data-row': '' } as const;
 
 /** Returns the row that a key moves to; null for keys that do not move. `from` is -1 if the focus is outside the rows. */
@@ -44,7 +44,10 @@ export function useRowKeys(list: RefObject<HTMLElement>): void {
   }, []);
 }
 
-/** Whether a person seems to be reading the rows, because they are scrolled, focused or hovered. Then rows must not move. */
+/**
+ * Whether the user seems to be reading the rows, because they are scrolled, focused or hovered. Rows must then not
+ * move.
+ */
 export function isReading(list: HTMLElement | null): boolean {
   return scrollY > 40 || (list !== null && (list.contains(document.activeElement) || list.matches(':hover')));
 }

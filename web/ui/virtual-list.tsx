@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { createListViewport } from './list-viewport.js';
 
-/** The props of a long list. Only the visible rows and a few around them are in the page. */
+/** The props of a long list. Only the visible rows and a few around them are in the DOM. */
 export interface VirtualListProps {
   readonly label: string;
   readonly count: number;
@@ -11,15 +11,17 @@ export interface VirtualListProps {
   readonly row: (index: number) => ComponentChildren;
   /** The row to scroll into view whenever it changes. */
   readonly target?: number | null;
-  /** Whether to stay at the end while rows are added, unless the person has scrolled away from it. */
+  /** Whether to stay at the end while rows are added, unless the user has scrolled away from it. */
   readonly follow?: boolean;
-  /** The row from which keys move. It always stays in the page, because removing it would lose the focus. */
+  /**
+   * The row that keyboard navigation starts from. It always stays in the DOM, because removing it would lose the focus.
+   */
   readonly active?: number | null;
   /** Called with the row that a key moves to; its element with the class `choose` then gets the focus. */
   readonly onMove?: (index: number) => void;
 }
 
-/** A scrolling list of any length. Rows may have any height: they are measured when they first become visible. */
+/** A scrolling list of any length. Rows can have any height; they are measured when they first become visible. */
 export function VirtualList(props: VirtualListProps) {
   const { label, count, estimate, row, target = null, follow = false, active = null, onMove } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -95,7 +97,7 @@ export function VirtualList(props: VirtualListProps) {
   );
 }
 
-/** Returns how many rows a key moves; 0 for keys that do not move. */
+/** Returns the number of rows a key moves by; 0 for other keys. */
 function readStep(event: KeyboardEvent, count: number): number {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return 0;
   switch (event.key) {
@@ -114,7 +116,7 @@ function readStep(event: KeyboardEvent, count: number): number {
   }
 }
 
-/** Whether a key moves between rows; a key in a field or a button within a row is for that control. */
+/** Whether a key moves between rows; keys pressed in a field or a button within a row are left to that control. */
 function isAtRow(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.classList.contains('virtual') || target.classList.contains('choose'));
 }

@@ -1,18 +1,18 @@
 import { toPath } from '../app/route.js';
 import { Moment } from './time.js';
 
-/** The reason why a queued run does not start. A newer server may send reasons that this page does not support. */
+/** Why a queued run does not start. A newer server might send reasons that this page does not support. */
 interface Waiting {
   readonly reason: string;
   /** The run that uses the folder; null if a process outside the store uses it. */
   readonly run?: string | null;
   /** `day`, or `caller NAME`. */
   readonly budget?: string;
-  /** When the budget resets, at the latest. */
+  /** The latest time at which the budget resets. */
   readonly opens_at?: string;
 }
 
-/** One line that explains why a queued run does not start. */
+/** Explains in one line why a queued run does not start. */
 export function WaitingFor({ waiting }: { readonly waiting: Waiting | null }) {
   if (waiting === null) return null;
   const { run = null, opens_at: opensAt } = waiting;
@@ -33,7 +33,7 @@ export function WaitingFor({ waiting }: { readonly waiting: Waiting | null }) {
   );
 }
 
-/** Describes the reason why a run waits. */
+/** Describes why a run is waiting. */
 export function describeReason({ reason, budget = 'day' }: Waiting): string {
   switch (reason) {
     case 'folder':
@@ -46,7 +46,7 @@ export function describeReason({ reason, budget = 'day' }: Waiting): string {
 }
 
 /**
- * Describes a budget by its name on the wire.
+ * Describes a budget by its wire name.
  *
  * @example
  * describeBudget('caller ci') // 'budget of the token "ci"'

@@ -8,7 +8,7 @@ import type { OpenRun } from './open-run.js';
 /** The attempts of a run side by side: outcome, actions and messages of each. */
 export function AttemptsView({ run }: { readonly run: OpenRun }) {
   void run.redraws.page.value;
-  const attempts = summarizeAttempts(run.lenses.conversation);
+  const attempts = summarizeAttempts(run.data.conversation);
   const rows: readonly (readonly [string, (attempt: AttemptSummary) => string])[] = [
     ['Outcome', ({ end }) => end ?? 'Running'],
     ['Duration', ({ from, to }) => formatDuration(to - from)],

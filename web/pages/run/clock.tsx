@@ -22,17 +22,17 @@ export function formatOffset(ms: number): string {
 }
 
 /** Returns the start of a run, or the time of its first event if that is earlier. Times are shown relative to it. */
-export function findStart({ span, lenses: { conversation, list } }: Timed): number {
+export function findStart({ span, data: { conversation, list } }: Timed): number {
   const never = Number.POSITIVE_INFINITY;
   return Math.min(span.value.start ?? never, list.times[0] ?? never, conversation.times[0] ?? never);
 }
 
 /** Returns the end of a run, or the time of its last event if that is later. */
 export function findEnd(run: Timed): number {
-  const { conversation, list } = run.lenses;
+  const { conversation, list } = run.data;
   const never = Number.NEGATIVE_INFINITY;
   const last = Math.max(run.span.value.end ?? never, list.times.at(-1) ?? never, conversation.times.at(-1) ?? never);
   return last === never ? findStart(run) : last;
 }
 
-type Timed = Pick<OpenRun, 'span' | 'lenses'>;
+type Timed = Pick<OpenRun, 'span' | 'data'>;

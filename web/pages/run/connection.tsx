@@ -45,7 +45,7 @@ export function ConnectionNotices({ run }: { readonly run: OpenRun }) {
       ) : null}
       {connection.state === 'full' ? (
         <Notice tone="warn" title="Too many events for this page">
-          Showing the first {formatCount(run.lenses.list.events.length)} events. The export contains all of them.
+          Showing the first {formatCount(run.data.list.events.length)} events. The export contains all of them.
         </Notice>
       ) : null}
       {gaps.length > 0 ? (

@@ -257,7 +257,7 @@ function simplifyInput(input: unknown): unknown {
   return values.length === 1 && typeof only === 'string' ? only : input;
 }
 
-/** The maximum number of characters of raw lines in one item. The raw bytes lens has all of them. */
+/** The maximum number of characters of raw lines in one item. The raw bytes pane has all of them. */
 const MAX_RAW = 20_000;
 
 /** Joins lines up to a limit, because all lines together may have hundreds of megabytes. */

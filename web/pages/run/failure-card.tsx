@@ -87,14 +87,14 @@ const BY_CATEGORY: Readonly<Record<RunError['category'], string>> = {
 /** The last tool call that failed. The line is always shown, because events arrive after the page was drawn. */
 function FailedTool({ run }: { readonly run: OpenRun }) {
   void run.redraws.page.value;
-  const tool = findFailedTool(run.lenses.conversation);
+  const tool = findFailedTool(run.data.conversation);
   return (
     <p class="failure-tool one-line">
       <strong>Last failed tool:</strong>{' '}
       {tool === null ? (
         <span class="dim">None</span>
       ) : (
-        <button type="button" class="link" onClick={() => (run.chosen.value = { lens: 'conversation', seq: tool.seq })}>
+        <button type="button" class="link" onClick={() => (run.chosen.value = { pane: 'conversation', seq: tool.seq })}>
           <SafeText text={`${tool.name}: ${tool.error ?? 'Failed'}`.slice(0, 200)} />
         </button>
       )}
@@ -104,7 +104,7 @@ function FailedTool({ run }: { readonly run: OpenRun }) {
 
 /** Searches the end of a conversation for a failed tool call. */
 export function findFailedTool(
-  conversation: OpenRun['lenses']['conversation'],
+  conversation: OpenRun['data']['conversation'],
 ): Extract<ItemView, { kind: 'tool' }> | null {
   const { items, events } = conversation;
   const first = Math.max(0, items.length - MAX_SEARCHED);

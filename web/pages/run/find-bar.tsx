@@ -13,13 +13,13 @@ export function FindBar({ run }: { readonly run: OpenRun }) {
   void run.redraws.page.value;
   const { filter } = run;
   const { kind, errorsOnly } = filter.query.value;
-  const { conversation } = run.lenses;
+  const { conversation } = run.data;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const goToError = (step: 1 | -1): void => {
     const found = findNextError(conversation, run.highlight.peek()?.item ?? null, step);
     const event = conversation.events[conversation.items[found ?? -1]?.events[0] ?? -1];
-    if (event !== undefined) run.chosen.value = { lens: 'conversation', seq: event.seq };
+    if (event !== undefined) run.chosen.value = { pane: 'conversation', seq: event.seq };
   };
   useErrorKeys(goToError);
   const count = filter.shown(conversation.items.length).count;

@@ -4,7 +4,7 @@ import { createConversation } from './conversation.js';
 import { createEventList } from './event-list.js';
 import { fcmpEvent, raspEvent } from './events.fixture.js';
 import { findHighlight, parseSelection, formatSelection } from './highlight.js';
-import type { RunLenses, Selection } from './highlight.js';
+import type { RunData, Selection } from './highlight.js';
 import { createRawRows } from './raw-rows.js';
 import fc from 'fast-check';
 
@@ -17,8 +17,8 @@ const bytes = (byte_from: number, byte_to: number): RawRef => ({
 });
 
 /** A tool call between two messages; its end comes after the second. */
-function readRun(): RunLenses {
-  const lenses = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
+function readRun(): RunData {
+  const run = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
   const frames: [from: number, to: number, type: 'assistant.message.final' | 'assistant.tool_call', data: object][] = [
     [0, 10, 'assistant.message.final', { message_id: 'm1', text: 'a' }],
     [10, 20, 'assistant.tool_call', { tool_call_id: 't', name: 'n', status: 'started' }],
@@ -27,15 +27,15 @@ function readRun(): RunLenses {
   ];
   for (const [index, [from, to, type, data]] of frames.entries()) {
     const event = raspEvent({ seq: index + 1, raw_ref: bytes(from, to) });
-    lenses.rows.addEvent(event, lenses.list.append(event));
-    lenses.conversation.append(fcmpEvent(type, data, { seq: index + 1, raw_ref: bytes(from, to) }));
+    run.rows.addEvent(event, run.list.append(event));
+    run.conversation.append(fcmpEvent(type, data, { seq: index + 1, raw_ref: bytes(from, to) }));
   }
-  lenses.list.append(raspEvent({ seq: 5 }));
-  return lenses;
+  run.list.append(raspEvent({ seq: 5 }));
+  return run;
 }
 
 test('an item highlights all of its events and bytes, and nothing in between', () => {
-  const highlight = findHighlight(readRun(), { lens: 'conversation', seq: 2 });
+  const highlight = findHighlight(readRun(), { pane: 'conversation', seq: 2 });
   expect(highlight).toMatchObject({ item: 1, event: 1, row: 1 });
   expect(highlight?.bytes.spans).toEqual([
     expect.objectContaining({ byte_from: 10, byte_to: 20 }),
@@ -45,12 +45,12 @@ test('an item highlights all of its events and bytes, and nothing in between', (
 });
 
 test('an event highlights the item and the bytes', () => {
-  expect(findHighlight(readRun(), { lens: 'events', attempt: 1, seq: 4 })).toMatchObject({ item: 1, event: 3, row: 3 });
+  expect(findHighlight(readRun(), { pane: 'events', attempt: 1, seq: 4 })).toMatchObject({ item: 1, event: 3, row: 3 });
 });
 
 test('bytes highlight every item and event that was created from any of them', () => {
   const highlight = findHighlight(readRun(), {
-    lens: 'raw',
+    pane: 'raw',
     attempt_number: 1,
     stream: 'stdout',
     byte_from: 5,
@@ -61,7 +61,7 @@ test('bytes highlight every item and event that was created from any of them', (
 });
 
 test('an event without bytes highlights itself', () => {
-  expect(findHighlight(readRun(), { lens: 'events', attempt: 1, seq: 5 })).toMatchObject({
+  expect(findHighlight(readRun(), { pane: 'events', attempt: 1, seq: 5 })).toMatchObject({
     item: null,
     event: 4,
     row: null,
@@ -69,14 +69,14 @@ test('an event without bytes highlights itself', () => {
 });
 
 test('events that have not arrived highlight nothing', () => {
-  expect(findHighlight(readRun(), { lens: 'events', attempt: 2, seq: 1 })).toBeNull();
-  expect(findHighlight(readRun(), { lens: 'conversation', seq: 99 })).toBeNull();
+  expect(findHighlight(readRun(), { pane: 'events', attempt: 2, seq: 1 })).toBeNull();
+  expect(findHighlight(readRun(), { pane: 'conversation', seq: 99 })).toBeNull();
 });
 
 const number = fc.integer({ min: 1, max: 1_000_000 });
 const selection = fc.oneof<fc.Arbitrary<Selection>[]>(
-  fc.record({ lens: fc.constant('conversation' as const), seq: number }),
-  fc.record({ lens: fc.constant('events' as const), attempt: number, seq: number }),
+  fc.record({ pane: fc.constant('conversation' as const), seq: number }),
+  fc.record({ pane: fc.constant('events' as const), attempt: number, seq: number }),
   fc
     .record({
       attempt_number: number,
@@ -84,7 +84,7 @@ const selection = fc.oneof<fc.Arbitrary<Selection>[]>(
       byte_from: number,
       length: number,
     })
-    .map(({ length, ...rest }) => ({ lens: 'raw' as const, ...rest, byte_to: rest.byte_from + length })),
+    .map(({ length, ...rest }) => ({ pane: 'raw' as const, ...rest, byte_to: rest.byte_from + length })),
 );
 
 test('a formatted selection is parsed to the same selection', () => {

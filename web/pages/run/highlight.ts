@@ -6,14 +6,14 @@ import type { RawRows } from './raw-rows.js';
 import { findFirstAbove } from './sorted-search.js';
 import type { RawRef } from '../../../src/events/index.js';
 
-/** The content of the lenses of a run. */
-export interface RunLenses {
+/** The content of the panes of a run. */
+export interface RunData {
   readonly conversation: Conversation;
   readonly list: EventList;
   readonly rows: RawRows;
 }
 
-/** The rows that a selection highlights in each lens, and the row of each lens to scroll to. */
+/** The rows that a selection highlights in each pane, and the row of each pane to scroll to. */
 export interface Highlight {
   readonly selection: Selection;
   readonly bytes: ByteRanges;
@@ -27,19 +27,19 @@ export interface Highlight {
 const MAX_SPANS = 5000;
 
 /** Finds everything that was created from the same bytes as a selection; null if the selected event has not arrived yet. */
-export function findHighlight(lenses: RunLenses, selection: Selection): Highlight | null {
-  const spans = findSpans(lenses, selection);
+export function findHighlight(data: RunData, selection: Selection): Highlight | null {
+  const spans = findSpans(data, selection);
   if (spans === null) return null;
-  const { conversation, list, rows } = lenses;
+  const { conversation, list, rows } = data;
   const bytes = joinSpans(spans);
   const items = new Set<number>();
   for (const span of bytes.spans) {
     for (const event of conversation.refs.overlapping(span)) items.add(conversation.itemIndexes[event] ?? 0);
   }
-  const selectedItem = findSelectedItem(lenses, selection);
+  const selectedItem = findSelectedItem(data, selection);
   if (selectedItem !== null) items.add(selectedItem);
   const [first] = bytes.spans;
-  const event = selection.lens === 'events' ? list.find(selection.attempt, selection.seq) : null;
+  const event = selection.pane === 'events' ? list.find(selection.attempt, selection.seq) : null;
   return {
     selection,
     bytes,
@@ -51,11 +51,11 @@ export function findHighlight(lenses: RunLenses, selection: Selection): Highligh
 }
 
 /** Finds the source bytes of a selection; null if the selected event has not arrived yet. */
-function findSpans(lenses: RunLenses, selection: Selection): readonly ByteSpan[] | null {
-  const { conversation, list } = lenses;
-  switch (selection.lens) {
+function findSpans(data: RunData, selection: Selection): readonly ByteSpan[] | null {
+  const { conversation, list } = data;
+  switch (selection.pane) {
     case 'conversation': {
-      const selectedItem = findSelectedItem(lenses, selection);
+      const selectedItem = findSelectedItem(data, selection);
       if (selectedItem === null) return null;
       const events = conversation.items[selectedItem]?.events.slice(0, MAX_SPANS) ?? [];
       return events.flatMap((index) => conversation.events[index]?.raw_ref ?? []);
@@ -71,8 +71,8 @@ function findSpans(lenses: RunLenses, selection: Selection): readonly ByteSpan[]
   }
 }
 
-function findSelectedItem({ conversation }: RunLenses, selection: Selection): number | null {
-  if (selection.lens !== 'conversation') return null;
+function findSelectedItem({ conversation }: RunData, selection: Selection): number | null {
+  if (selection.pane !== 'conversation') return null;
   const index = conversation.find(selection.seq);
   return index === null ? null : (conversation.itemIndexes[index] ?? null);
 }
@@ -83,15 +83,15 @@ function findSmallest(numbers: ReadonlySet<number>): number | null {
   return smallest;
 }
 
-/** A selection in a lens. It is stored in the query, so it consists of stable numbers and names. */
+/** A selection in a pane. It is stored in the query, so it consists of stable numbers and names. */
 export type Selection =
-  | { readonly lens: 'conversation'; readonly seq: number }
-  | { readonly lens: 'events'; readonly attempt: number; readonly seq: number }
-  | ({ readonly lens: 'raw' } & ByteSpan);
+  | { readonly pane: 'conversation'; readonly seq: number }
+  | { readonly pane: 'events'; readonly attempt: number; readonly seq: number }
+  | ({ readonly pane: 'raw' } & ByteSpan);
 
 /** Formats a selection for the query: `c12`, `e1.17`, `b1.stdout.100-200`. */
 export function formatSelection(selection: Selection): string {
-  switch (selection.lens) {
+  switch (selection.pane) {
     case 'conversation':
       return `c${selection.seq}`;
     case 'events':
@@ -104,25 +104,25 @@ export function formatSelection(selection: Selection): string {
 /** Parses a selection as formatted by {@link formatSelection}; null if the text is invalid. */
 export function parseSelection(text: string | null): Selection | null {
   const [, seq] = /^c(\d{1,15})$/.exec(text ?? '') ?? [];
-  if (seq !== undefined) return { lens: 'conversation', seq: Number(seq) };
+  if (seq !== undefined) return { pane: 'conversation', seq: Number(seq) };
   const [, attempt, eventSeq] = /^e(\d{1,9})\.(\d{1,15})$/.exec(text ?? '') ?? [];
-  if (attempt !== undefined) return { lens: 'events', attempt: Number(attempt), seq: Number(eventSeq) };
+  if (attempt !== undefined) return { pane: 'events', attempt: Number(attempt), seq: Number(eventSeq) };
   const [, number, stream, from, to] = /^b(\d{1,9})\.(\w+)\.(\d{1,15})-(\d{1,15})$/.exec(text ?? '') ?? [];
   if (number === undefined || !isStream(stream) || Number(to) <= Number(from)) return null;
-  return { lens: 'raw', attempt_number: Number(number), stream, byte_from: Number(from), byte_to: Number(to) };
+  return { pane: 'raw', attempt_number: Number(number), stream, byte_from: Number(from), byte_to: Number(to) };
 }
 
 function isStream(stream: string | undefined): stream is RawRef['stream'] {
   return stream === 'stdout' || stream === 'stderr' || stream === 'pty';
 }
 
-/** Counts the rows of a lens at a moment; for null, all rows. */
-export function countLens(
-  { conversation, list, rows }: RunLenses,
-  lens: 'timeline' | 'conversation' | 'events' | 'raw',
+/** Counts the rows of a pane at a moment; for null, all rows. */
+export function countPaneRows(
+  { conversation, list, rows }: RunData,
+  pane: 'timeline' | 'conversation' | 'events' | 'raw',
   moment: number | null,
 ): number {
-  switch (lens) {
+  switch (pane) {
     case 'timeline':
     case 'conversation':
       return moment === null

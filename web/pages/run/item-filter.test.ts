@@ -6,7 +6,7 @@ import { fcmpEvent } from './events.fixture.js';
 import { readFileChanges } from './file-changes.js';
 import { createItemFilter, findKind, findNextError } from './item-filter.js';
 import { addRoom, hasOpenItem, listMarks, measureBar } from './timeline-bars.js';
-import { nameItem } from './timeline-lens.js';
+import { nameItem } from './timeline-pane.js';
 
 const START = Date.UTC(2026, 10, 15, 10);
 

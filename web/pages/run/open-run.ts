@@ -10,7 +10,7 @@ import { isRasp } from './event-cursor.js';
 import { createFollower, sleep } from './follow-events.js';
 import type { StreamState } from './follow-events.js';
 import { findHighlight } from './highlight.js';
-import type { Highlight, RunLenses, Selection } from './highlight.js';
+import type { Highlight, RunData, Selection } from './highlight.js';
 import { createRawBlocks } from './raw-blocks.js';
 import type { RawBlocks } from './raw-blocks.js';
 import { createRawRows, readStreamSizes } from './raw-rows.js';
@@ -18,11 +18,11 @@ import { createRawRows, readStreamSizes } from './raw-rows.js';
 /** An open run: the events that have arrived, and the selection. */
 export interface OpenRun {
   readonly id: string;
-  readonly lenses: RunLenses;
+  readonly data: RunData;
   readonly blocks: RawBlocks;
   /** The filter of the conversation. */
   readonly filter: ItemFilter;
-  /** Counters that change when there is something new to draw; one for each lens. */
+  /** Counters that change when there is something new to draw; one for each pane. */
   readonly redraws: Readonly<Record<'page' | 'timeline' | 'conversation' | 'events' | 'raw', ReadonlySignal<number>>>;
   readonly connection: ReadonlySignal<StreamState>;
   /** Events that the server no longer has. */
@@ -46,10 +46,10 @@ const ARCHIVED_AFTER_MS = [3000, 10_000, 30_000];
 
 /** Opens a run. Sends no request before {@link OpenRun.follow} is called. */
 export function openRun(id: string, at: Selection | null): OpenRun {
-  const lenses: RunLenses = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
+  const data: RunData = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
   const redraws = { page: signal(0), timeline: signal(0), conversation: signal(0), events: signal(0), raw: signal(0) };
   const redraw = createRedraw(Object.values(redraws).map((counter) => () => (counter.value += 1)));
-  const filter = createItemFilter(lenses.conversation, redraw);
+  const filter = createItemFilter(data.conversation, redraw);
   const gaps = signal<readonly Gap[]>([]);
   const chosen = signal(at);
   let control = new AbortController();
@@ -66,9 +66,9 @@ export function openRun(id: string, at: Selection | null): OpenRun {
     id,
     onEvent(event) {
       if (isRasp(event)) {
-        lenses.rows.addEvent(event, lenses.list.append(event));
+        data.rows.addEvent(event, data.list.append(event));
       } else {
-        lenses.conversation.append(event);
+        data.conversation.append(event);
         filter.update();
       }
       redraw();
@@ -79,7 +79,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
   /** Reads the sizes of the streams, so that bytes without an event are shown too. Returns false if the files are not available. */
   async function readSizes(stop: AbortSignal): Promise<boolean> {
     const { evidence, source } = await client.listRunFiles({ id, signal: stop });
-    for (const { name, size } of readStreamSizes(evidence)) lenses.rows.setSize(name, size);
+    for (const { name, size } of readStreamSizes(evidence)) data.rows.setSize(name, size);
     if (source !== null && blocks.problems().length > 0) blocks.retry();
     redraw();
     return source !== null;
@@ -111,7 +111,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
 
   return {
     id,
-    lenses,
+    data,
     blocks,
     filter,
     redraws,
@@ -121,7 +121,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
     chosen,
     highlight: computed(() => {
       void redraws.page.value;
-      return chosen.value === null ? null : findHighlight(lenses, chosen.value);
+      return chosen.value === null ? null : findHighlight(data, chosen.value);
     }),
     moment: signal(null),
     follow,
@@ -138,7 +138,7 @@ const REDRAW_MS = 80;
 
 /**
  * Creates a function that schedules the redraws. They run at most twelve times a second, one after another, each in a separate
- * frame: drawing all lenses in one frame would take too long.
+ * frame: drawing all panes in one frame would take too long.
  */
 function createRedraw(redraws: readonly (() => void)[]): () => void {
   let isDue = false;

@@ -11,7 +11,7 @@ export interface RawRow extends ByteSpan {
   readonly isLast: boolean;
 }
 
-/** The rows of the raw bytes lens: ranges of captured bytes in the order of their events, without the bytes. */
+/** The rows of the raw bytes pane: ranges of captured bytes in the order of their events, without the bytes. */
 export interface RawRows {
   readonly count: () => number;
   readonly row: (index: number) => RawRow;

@@ -36,7 +36,7 @@ test('a replay moves forward and reaches the end', () => {
   );
 });
 
-test('a replay uses the times of the lens that ends later', () => {
+test('a replay uses the times of the pane that ends later', () => {
   expect(chooseLongerTimes([1, 2], [1, 5])).toEqual([1, 5]);
   expect(chooseLongerTimes([1, 5], [1, 2])).toEqual([1, 5]);
   expect(chooseLongerTimes([], [3])).toEqual([3]);

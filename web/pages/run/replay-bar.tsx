@@ -18,7 +18,7 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
     if (!isPlaying.value) return;
     let last = performance.now();
     let frame = requestAnimationFrame(function step(now) {
-      const { conversation, list } = run.lenses;
+      const { conversation, list } = run.data;
       const times = chooseLongerTimes(list.times, conversation.times);
       const next = advance(times, run.moment.value ?? findStart(run), now - last, speed.value);
       last = now;
@@ -78,7 +78,7 @@ const MAX_WAIT_MS = 1500;
 /** The speeds of a replay. */
 const SPEEDS = [1, 2, 5, 20, 100] as const;
 
-/** Returns the times of the lens that ends later: the other lens may be truncated or disconnected. */
+/** Returns the times of the pane that ends later: the other pane may be truncated or disconnected. */
 export function chooseLongerTimes(one: readonly number[], other: readonly number[]): readonly number[] {
   return (one.at(-1) ?? 0) >= (other.at(-1) ?? 0) ? one : other;
 }

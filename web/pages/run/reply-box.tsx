@@ -23,7 +23,7 @@ export function ReplyBox({
   readonly isWaiting: boolean;
 }) {
   void run.redraws.page.value;
-  const question = isEnded ? null : findOpenQuestion(run.lenses.conversation.events);
+  const question = isEnded ? null : findOpenQuestion(run.data.conversation.events);
   return (
     <>
       <div class="visually-hidden" role="status">

@@ -7,7 +7,7 @@ import { useResource } from '../../server/use-resource.js';
 import { ConnectionBadge, ConnectionNotices } from './connection.js';
 import { FailureCard, useLastStderr } from './failure-card.js';
 import { FindBar } from './find-bar.js';
-import { LensSwitch, Lenses } from './lenses.js';
+import { PaneSwitch, Panes } from './panes.js';
 import { openRun } from './open-run.js';
 import type { OpenRun } from './open-run.js';
 import { parseSelection, formatSelection } from './highlight.js';
@@ -20,7 +20,7 @@ import './run.css';
 /** The delay before the address is changed: browsers refuse hundreds of changes within seconds, as when a key is held down. */
 const ADDRESS_AFTER_MS = 250;
 
-/** The page of one run: its task and result, and the lenses, live or replayed. */
+/** The page of one run: its task and result, and the panes, live or replayed. */
 export function RunPage() {
   const id = route.value.page === 'run' ? route.value.id : '';
   return <LoadedRun key={id} id={id} />;
@@ -58,7 +58,7 @@ function LoadedRun({ id }: { readonly id: string }) {
   const isFailed = record.value?.result?.status === 'failed';
   const stderr = useLastStderr(isFailed ? id : null);
 
-  // The end of stderr is shown above the lenses, which must not move when it arrives.
+  // The end of stderr is shown above the panes, which must not move when it arrives.
   const isStderrLoading = isFailed && !wasLive.current && stderr.value === null && stderr.failure === null;
   if (record.value !== null && isStderrLoading) return <Loading />;
   if (record.value === null) {
@@ -79,8 +79,8 @@ function LoadedRun({ id }: { readonly id: string }) {
       <FailureCard run={run} view={record.value} stderr={stderr} />
       <RunDetails run={run} view={record.value} />
       <ConnectionNotices run={run} />
-      <div class={hasTools.value ? 'lens-bar has-tools' : 'lens-bar'}>
-        <LensSwitch run={run} />
+      <div class={hasTools.value ? 'run-pane-bar has-tools' : 'run-pane-bar'}>
+        <PaneSwitch run={run} />
         <ConnectionBadge run={run} />
         <button
           type="button"
@@ -93,7 +93,7 @@ function LoadedRun({ id }: { readonly id: string }) {
         <ReplayBar run={run} />
         <FindBar run={run} />
       </div>
-      <Lenses run={run} isLive={wasLive.current ?? false} />
+      <Panes run={run} isLive={wasLive.current ?? false} />
       <ReplyBox run={run} isEnded={isEnded} isWaiting={record.value.state === 'waiting'} />
     </div>
   );

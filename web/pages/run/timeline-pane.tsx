@@ -16,11 +16,11 @@ import { addRoom, hasOpenItem, listMarks, measureBar } from './timeline-bars.js'
 const GROW_MS = 1000;
 
 /** A timeline: a row for each message, tool, sub-agent and wait, on a time axis. */
-export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+export function TimelinePane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   void run.redraws.timeline.value;
   const now = useSignal(0);
   const [cache] = useState(createRowCache);
-  const { conversation } = run.lenses;
+  const { conversation } = run.data;
   const moment = run.moment.value;
   const highlight = run.highlight.value;
   const eventCount = moment === null ? conversation.events.length : findFirstAbove(conversation.times, moment);
@@ -40,7 +40,7 @@ export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly 
   }, [isGrowing]);
   const choose = (position: number): void => {
     const event = conversation.events[conversation.items[shown.itemAt(position)]?.events[0] ?? -1];
-    if (event !== undefined) run.chosen.value = { lens: 'conversation', seq: event.seq };
+    if (event !== undefined) run.chosen.value = { pane: 'conversation', seq: event.seq };
   };
   const row = (position: number) => {
     const index = shown.itemAt(position);
@@ -68,7 +68,7 @@ export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly 
     <div class="timeline">
       <Axis lengthMs={end - start} />
       {shown.count === 0 ? (
-        <p class="lens-empty">
+        <p class="run-pane-empty">
           {run.filter.isOn.value ? 'No items match.' : isLive ? 'No items yet.' : 'No items up to this moment.'}
         </p>
       ) : (

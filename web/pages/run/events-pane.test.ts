@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { summarizeEvent } from './events-lens.js';
+import { summarizeEvent } from './events-pane.js';
 import { raspEvent } from './events.fixture.js';
 
 test.each<[string, object, string]>([

@@ -13,17 +13,17 @@ import { createRowCache } from './row-cache.js';
 const PREVIEW_BYTES = 240;
 
 /** The captured output of the agent, frame by frame. The first selected row is shown in full. */
-export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+export function RawPane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   void run.redraws.raw.value;
   const [cache] = useState(createRowCache);
-  const { rows } = run.lenses;
+  const { rows } = run.data;
   const moment = run.moment.value;
   const highlight = run.highlight.value;
   const count = moment === null ? rows.count() : rows.countAt(moment);
   const start = findStart(run);
   const choose = (index: number): void => {
     const { attempt_number, stream, byte_from, byte_to } = rows.row(index);
-    run.chosen.value = { lens: 'raw', attempt_number, stream, byte_from, byte_to };
+    run.chosen.value = { pane: 'raw', attempt_number, stream, byte_from, byte_to };
   };
   const row = (index: number) => {
     const rawRow = rows.row(index);
@@ -41,9 +41,9 @@ export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLiv
       />
     ));
   };
-  if (count === 0) return <p class="lens-empty">{isLive ? 'No bytes yet.' : 'No bytes up to this moment.'}</p>;
+  if (count === 0) return <p class="run-pane-empty">{isLive ? 'No bytes yet.' : 'No bytes up to this moment.'}</p>;
   return (
-    <div class="raw-lens">
+    <div class="raw-pane">
       <VirtualList
         label="Raw bytes"
         count={count}

@@ -1,8 +1,8 @@
 import type { Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 
-/** The divider between two lenses. It can be dragged, or moved with the arrow keys. */
-export function LensDivider<Name extends string>({
+/** The divider between two panes. It can be dragged, or moved with the arrow keys. */
+export function PaneDivider<Name extends string>({
   widths,
   left,
   right,
@@ -35,10 +35,10 @@ export function LensDivider<Name extends string>({
   return (
     <div
       ref={divider}
-      class="lens-divider"
+      class="run-pane-divider"
       role="separator"
       aria-orientation="vertical"
-      aria-label={`Width of the ${left} lens`}
+      aria-label={`Width of the ${left} pane`}
       aria-valuenow={Math.round(fraction * 100)}
       aria-valuemin={0}
       aria-valuemax={100}

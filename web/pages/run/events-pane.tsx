@@ -10,24 +10,24 @@ import { findFirstAbove } from './sorted-search.js';
 import { formatValue } from './value-text.js';
 
 /** The engine's events, one by one. The selected one is shown in full. */
-export function EventsLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+export function EventsPane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   void run.redraws.events.value;
   const [cache] = useState(createRowCache);
-  const { list } = run.lenses;
+  const { list } = run.data;
   const moment = run.moment.value;
   const highlight = run.highlight.value;
   const count = moment === null ? list.events.length : findFirstAbove(list.times, moment);
   const start = findStart(run);
   const choose = (index: number): void => {
     const event = list.events[index];
-    if (event !== undefined) run.chosen.value = { lens: 'events', attempt: event.attempt_number, seq: event.seq };
+    if (event !== undefined) run.chosen.value = { pane: 'events', attempt: event.attempt_number, seq: event.seq };
   };
   const row = (index: number) => {
     const event = list.events[index];
     if (event === undefined) return null;
     const at = list.times[index] ?? start;
     const isHighlighted = highlight !== null && (highlight.event === index || highlight.bytes.overlaps(event.raw_ref));
-    const isOpen = highlight?.selection.lens === 'events' && highlight.event === index;
+    const isOpen = highlight?.selection.pane === 'events' && highlight.event === index;
     return cache(index, [event, start, isHighlighted, isOpen], () => (
       <EventRow
         event={event}
@@ -39,7 +39,7 @@ export function EventsLens({ run, isLive }: { readonly run: OpenRun; readonly is
       />
     ));
   };
-  if (count === 0) return <p class="lens-empty">{isLive ? 'No events yet.' : 'No events up to this moment.'}</p>;
+  if (count === 0) return <p class="run-pane-empty">{isLive ? 'No events yet.' : 'No events up to this moment.'}</p>;
   return (
     <VirtualList
       label="Events"

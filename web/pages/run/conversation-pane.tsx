@@ -8,10 +8,10 @@ import { findFirstAbove } from './sorted-search.js';
 import { findStart } from './clock.js';
 
 /** Messages, tool calls and questions in order. */
-export function ConversationLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+export function ConversationPane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   void run.redraws.conversation.value;
   const [cache] = useState(createRowCache);
-  const { conversation } = run.lenses;
+  const { conversation } = run.data;
   const moment = run.moment.value;
   const highlight = run.highlight.value;
   const eventCount = moment === null ? conversation.events.length : findFirstAbove(conversation.times, moment);
@@ -23,7 +23,7 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
 
   const choose = (position: number): void => {
     const event = conversation.events[conversation.items[shown.itemAt(position)]?.events[0] ?? -1];
-    if (event !== undefined) run.chosen.value = { lens: 'conversation', seq: event.seq };
+    if (event !== undefined) run.chosen.value = { pane: 'conversation', seq: event.seq };
   };
   const row = (position: number) => {
     const index = shown.itemAt(position);
@@ -67,9 +67,9 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
 }
 
 function Empty({ isLive, isFiltered }: { readonly isLive: boolean; readonly isFiltered: boolean }) {
-  if (isFiltered) return <p class="lens-empty">No items match.</p>;
+  if (isFiltered) return <p class="run-pane-empty">No items match.</p>;
   return (
-    <p class="lens-empty">
+    <p class="run-pane-empty">
       {isLive ? 'No messages yet. They appear here as they arrive.' : 'No messages up to this moment.'}
     </p>
   );

@@ -1,0 +1,137 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
+import { formatCount } from '../../ui/amount.js';
+import { ConversationPane } from './conversation-pane.js';
+import { EventsPane } from './events-pane.js';
+import { PaneDivider } from './pane-divider.js';
+import { countPaneRows } from './highlight.js';
+import type { OpenRun } from './open-run.js';
+import { RawPane } from './raw-pane.js';
+import { TimelinePane } from './timeline-pane.js';
+
+const PANES = [
+  { name: 'timeline', title: 'Timeline', view: TimelinePane },
+  { name: 'conversation', title: 'Conversation', view: ConversationPane },
+  { name: 'events', title: 'Events', view: EventsPane },
+  { name: 'raw', title: 'Raw bytes', view: RawPane },
+] as const;
+
+type PaneName = (typeof PANES)[number]['name'];
+
+/** The open panes, their relative widths, and the one to show if there is room for only one. */
+const open = signal<readonly PaneName[]>(['timeline', 'conversation', 'events', 'raw']);
+const widths = signal<Readonly<Record<'conversation' | 'bytes', number>>>({ conversation: 1.25, bytes: 1 });
+const front = signal<PaneName>('conversation');
+
+/** The buttons that open and close panes; on a narrow screen, tabs. */
+export function PaneSwitch({ run }: { readonly run: OpenRun }) {
+  if (isNarrow.value) return <PaneTabs run={run} />;
+  const toggle = (name: PaneName): void => {
+    const next = PANES.map((pane) => pane.name).filter((one) => open.value.includes(one) !== (one === name));
+    if (next.length > 0) open.value = next;
+  };
+  return (
+    <div class="run-pane-switch" role="group" aria-label="Panes">
+      {PANES.map(({ name, title }) => (
+        <button key={name} type="button" aria-pressed={open.value.includes(name)} onClick={() => toggle(name)}>
+          {title} <Count run={run} name={name} />
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function PaneTabs({ run }: { readonly run: OpenRun }) {
+  const onKeyDown = (event: TargetedKeyboardEvent<HTMLElement>): void => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (step === 0) return;
+    const at = PANES.findIndex(({ name }) => name === front.value);
+    front.value = PANES[(at + step + PANES.length) % PANES.length]?.name ?? front.value;
+    event.currentTarget.querySelector<HTMLElement>(`#tab-${front.value}`)?.focus();
+  };
+  return (
+    <div class="run-pane-switch" role="tablist" aria-label="Panes" onKeyDown={onKeyDown}>
+      {PANES.map(({ name, title }) => (
+        <button
+          key={name}
+          id={`tab-${name}`}
+          type="button"
+          role="tab"
+          aria-selected={front.value === name}
+          aria-controls={`run-pane-${name}`}
+          tabIndex={front.value === name ? 0 : -1}
+          onClick={() => (front.value = name)}
+        >
+          {title} <Count run={run} name={name} />
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** The number of rows of a pane, at the replayed moment. */
+function Count({ run, name }: { readonly run: OpenRun; readonly name: PaneName }) {
+  void run.redraws.page.value;
+  return <span class="run-pane-count">{formatCount(countPaneRows(run.data, name, run.moment.value))}</span>;
+}
+
+/**
+ * The panes: the timeline over the full width, below it the conversation next to events and raw bytes. A selection in one
+ * is highlighted in the others; Escape clears it.
+ */
+export function Panes({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+  const narrow = isNarrow.value;
+  const shown = PANES.filter(({ name }) => (narrow ? front.value === name : open.value.includes(name)));
+  const draw = (names: readonly PaneName[]): ComponentChildren[] =>
+    shown.flatMap(({ name, view: View }) =>
+      names.includes(name)
+        ? [
+            <div
+              key={name}
+              id={`run-pane-${name}`}
+              class="run-pane"
+              {...(narrow ? { role: 'tabpanel', 'aria-labelledby': `tab-${name}` } : {})}
+            >
+              <View run={run} isLive={isLive} />
+            </div>,
+          ]
+        : [],
+    );
+  const timeline = draw(['timeline']);
+  const conversation = draw(['conversation']);
+  const bytes = draw(['events', 'raw']);
+  const onKeyDown = ({ key }: KeyboardEvent): void => {
+    if (key === 'Escape') run.chosen.value = null;
+  };
+  return (
+    <div class="run-panes" onKeyDown={onKeyDown}>
+      {timeline.length === 0 ? null : (
+        <div class={conversation.length + bytes.length === 0 ? 'run-pane-band whole' : 'run-pane-band'}>{timeline}</div>
+      )}
+      {conversation.length + bytes.length === 0 ? null : (
+        <div class="run-pane-columns">
+          {conversation.length === 0 ? null : (
+            <div class="run-pane-column" style={{ flexGrow: widths.value.conversation }}>
+              {conversation}
+            </div>
+          )}
+          {conversation.length === 0 || bytes.length === 0 ? null : (
+            <PaneDivider widths={widths} left="conversation" right="bytes" />
+          )}
+          {bytes.length === 0 ? null : (
+            <div class="run-pane-column" style={{ flexGrow: widths.value.bytes }}>
+              {bytes}
+            </div>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+const narrowScreen = matchMedia('(max-width: 64rem)');
+
+/** Whether there is room for one pane only. */
+const isNarrow = signal(narrowScreen.matches);
+
+narrowScreen.addEventListener('change', ({ matches }) => (isNarrow.value = matches));
