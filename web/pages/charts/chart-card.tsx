@@ -6,7 +6,7 @@ import { buildListPath, describePeak, formatValue, hasData, summarizeSeries, toS
 import type { ChartModel, Series } from './chart-model.js';
 import { formatTimeMark } from './chart-range.js';
 
-/** One chart: a strip of bars for each series, with its name and its total, and the same figures as a table. */
+/** One chart: a strip of bars for each series, with its name and its total, and the same numbers as a table. */
 export function ChartCard({ chart }: { readonly chart: ChartModel }) {
   const shown = chart.series.filter(({ values }) => values.some((value) => (value ?? 0) > 0));
   const empty = chart.series.filter((series) => !shown.includes(series));
@@ -45,7 +45,7 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
 
 const HEIGHT = 34;
 
-/** The bars of a series, on the scale of its chart. A click on a bar opens its runs; the table has the same links. */
+/** A series' bars, on the chart's scale. Clicking a bar opens its runs; the table has the same links. */
 function Strip({
   chart,
   series,

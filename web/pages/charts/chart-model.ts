@@ -7,44 +7,44 @@ import { formatDay, formatDuration } from '../../ui/time.js';
 type Bucket = StatisticsView['buckets'][number];
 type MetricRegistry = Bucket['runs'][number];
 
-/** A colour by its meaning; both themes define each of them. */
+/** A semantic colour; both themes define each of them. */
 export type SeriesTone = 'good' | 'warn' | 'bad' | 'accent' | 'dim';
 
-/** One series of a chart; a value is null if there is no figure. */
+/** One chart series; missing values are null. */
 export interface Series {
   readonly label: string;
   readonly tone: SeriesTone;
   readonly values: readonly (number | null)[];
   /**
-   * The filter of the list that a figure links to, or null for no link. The list is that of the executions if the filter contains
-   * a decision, and that of the runs otherwise.
+   * The filter for the list that a value links to, or null for no link. A filter with a decision opens the list of
+   * executions; any other filter opens the list of runs.
    */
   readonly listFilter: Readonly<Record<string, string>> | null;
 }
 
-/** One chart: the same figures are shown as bars and as a table. */
+/** One chart: the same numbers are shown as bars and as a table. */
 export interface ChartModel {
   readonly id: string;
   readonly title: string;
   readonly help: string;
   readonly unit: 'count' | 'duration' | 'money';
-  /** Whether the figures are states at a point in time, of which the last is the summary. Otherwise they are totals or medians. */
+  /** Whether the values are snapshots, summarized by the last one. Otherwise they are totals or medians. */
   readonly isState: boolean;
   /** The start of each step, in seconds. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
 }
 
-/** The maximum number of series in one chart: more cannot be distinguished. */
+/** The maximum number of series per chart; more cannot be distinguished. */
 const MAX_SERIES = 6;
 
-/** Lists the engines that have figures, for the filter. */
+/** Lists the engines that have data, for the filter. */
 export function listEngineNames({ buckets }: StatisticsView): readonly string[] {
   const names = buckets.flatMap(({ runs, drift }) => [...runs, ...drift].map(({ engine }) => engine));
   return [...new Set(names)].sort();
 }
 
-/** Creates the charts of the statistics, for one engine or for all. The charts of the inbox are not split by engine. */
+/** Creates the charts, for one engine or for all. Inbox charts are not split by engine. */
 export function toCharts({ buckets }: StatisticsView, engine: string | null): readonly ChartModel[] {
   const times = buckets.map(({ at }) => Date.parse(at) / 1000);
   const chosen = buckets.map(({ runs }) => runs.filter((one) => engine === null || one.engine === engine));
@@ -195,12 +195,12 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
   ];
 }
 
-/** Whether a chart has any figures. */
+/** Whether a chart has any data. */
 export function hasData({ series }: ChartModel): boolean {
   return series.some(({ values }) => values.some((value) => value !== null && value > 0));
 }
 
-/** Formats a figure. */
+/** Formats a value. */
 export function formatValue(value: number | null, unit: ChartModel['unit']): string {
   if (value === null) return '–';
   if (unit === 'money') return formatMoney(value);
@@ -218,13 +218,13 @@ export function summarizeSeries({ values }: Series, { unit, isState }: ChartMode
   );
 }
 
-/** Describes the value of the highest bar. The bars of a series have no value axis, so this shows their scale. */
+/** Describes the value of the highest bar, which shows the scale because there is no value axis. */
 export function describePeak({ values }: Series, { unit }: ChartModel): string {
   const peak = Math.max(0, ...values.map((value) => value ?? 0));
   return peak === 0 ? '' : `Peak ${formatShortValue(peak, unit)}`;
 }
 
-/** From this number on, counts are rounded: `3.5M`. */
+/** Counts are rounded from this number on: `3.5M`. */
 const LONG_COUNT = 100_000;
 
 function formatShortValue(value: number | null, unit: ChartModel['unit']): string {
@@ -237,7 +237,7 @@ function findMiddle(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** Creates a series for each engine: percentiles of several engines cannot be added up. */
+/** Creates a series for each engine: percentiles of multiple engines cannot be added up. */
 function createLatencySeries(
   chosen: readonly (readonly MetricRegistry[])[],
   percentile: 'p50' | 'p95',
@@ -286,8 +286,8 @@ function findLargest(totals: ReadonlyMap<string, number>, limit: number): readon
 }
 
 /**
- * Turns the label of a series into a filter by engine and model or version; engine names have no spaces. There is no filter for an
- * unknown model or version: `(model unknown)` lists all runs of the engine.
+ * Turns a series label into a filter by engine and model or version; engine names have no spaces. Unknown models or
+ * versions cannot be filtered by: `(model unknown)` lists all of the engine's runs.
  */
 function toNameFilter(label: string, key: 'model' | 'engine_version'): Readonly<Record<string, string>> {
   const [engine = '', ...otherWords] = label.split(' ');
@@ -295,11 +295,14 @@ function toNameFilter(label: string, key: 'model' | 'engine_version'): Readonly<
   return modelOrVersion.startsWith('(') ? { engine } : { engine, [key]: modelOrVersion };
 }
 
-/** Builds the path to the runs or executions that a figure counts; null if it has no link. Runs are counted when they end. */
+/**
+ * Builds the path to the runs or executions that a value counts; null if it has no link. Runs are counted when they
+ * end.
+ */
 export function buildListPath({ listFilter }: Series, times: readonly number[], index: number): string | null {
   const from = times[index];
   if (listFilter === null || from === undefined) return null;
-  // A single step is taken to be a minute long, the shortest possible.
+  // A single step is assumed to be a minute long, the shortest possible.
   const step = (times[1] ?? from + 60) - (times[0] ?? from);
   const [start, end] = [new Date(from * 1000), new Date((from + step) * 1000)];
   if (listFilter['decision'] !== undefined) {
@@ -317,7 +320,7 @@ function nameModel({ engine, model }: Usage): string {
   return `${engine} ${model ?? '(model unknown)'}`;
 }
 
-/** Summarizes the period in a few figures. */
+/** Summarizes the period in a few numbers. */
 export function summarizePeriod(
   statistics: StatisticsView,
   engine: string | null,
@@ -342,7 +345,7 @@ export function summarizePeriod(
   ];
 }
 
-/** The usage of an engine and a model in the entire period. */
+/** Usage by an engine and a model over the whole period. */
 export interface UsageRow {
   readonly engine: string;
   readonly model: string | null;
@@ -353,7 +356,7 @@ export interface UsageRow {
   readonly cost: number;
 }
 
-/** Sums the usage of a period by engine and model, the most expensive first. */
+/** Sums a period's usage by engine and model, most expensive first. */
 export function sumUsage({ buckets }: StatisticsView, engine: string | null): readonly UsageRow[] {
   const rows = new Map<string, { -readonly [Key in keyof UsageRow]: UsageRow[Key] }>();
   for (const one of buckets.flatMap(({ usage }) => usage)) {
@@ -378,7 +381,7 @@ export function sumUsage({ buckets }: StatisticsView, engine: string | null): re
   return [...rows.values()].sort((one, other) => other.cost - one.cost || other.input - one.input);
 }
 
-/** Formats the figures of a chart for a spreadsheet: columns separated by tabs, exact numbers, one line per step. */
+/** Formats a chart's data for a spreadsheet: tab-separated columns, exact numbers, one line per step. */
 export function toSpreadsheet({ times, series }: ChartModel): string {
   const head = ['time', ...series.map(({ label }) => formatCell(label))];
   const lines = times.map((time, index) => [
@@ -388,7 +391,10 @@ export function toSpreadsheet({ times, series }: ChartModel): string {
   return `${[head, ...lines].map((columns) => columns.join('\t')).join('\n')}\n`;
 }
 
-/** Formats a name for a cell. Names come from engines: tabs and line breaks must not create cells, and no name may be a formula. */
+/**
+ * Formats a name for a cell. Names come from engines, so tabs and line breaks must not create cells, and a name must
+ * not become a formula.
+ */
 function formatCell(label: string): string {
   const flat = label.replace(/\s+/g, ' ');
   return /^[=+\-@]/.test(flat) ? `'${flat}` : flat;

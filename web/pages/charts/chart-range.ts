@@ -1,4 +1,4 @@
-/** A period to show. */
+/** A period to chart. */
 export type Range = 'hour' | 'day' | 'week' | 'month';
 
 const MINUTE_S = 60;
@@ -23,7 +23,9 @@ function isRange(name: string): name is Range {
   return Object.hasOwn(RANGES, name);
 }
 
-/** Builds the query for the statistics of a period. It starts at a multiple of the step, so that points do not move between polls. */
+/**
+ * Builds the statistics query for a period. It starts at a multiple of the step, so points do not move between polls.
+ */
 export function buildStatisticsQuery(range: Range, now: number): { readonly since: string; readonly step: number } {
   const { lengthS, stepS } = RANGES[range];
   const stepMs = stepS * 1000;

@@ -14,7 +14,7 @@ import './charts.css';
 
 const NAMES: readonly Range[] = ['hour', 'day', 'week', 'month'];
 
-/** The outcomes and costs of runs over time, as strips of bars and as tables. */
+/** Run outcomes and costs over time, as bar charts and as tables. */
 export function ChartsPage() {
   const range = readRange(query.value.get('range'));
   const engine = query.value.get('engine');
@@ -23,11 +23,11 @@ export function ChartsPage() {
     (signal) => client.readStatistics({ query: buildStatisticsQuery(range, Date.now()), signal }),
     { live: true },
   );
-  // The charts of the previous period stay until those of this one are loaded.
+  // The previous period's charts stay until the new ones are loaded.
   const last = useRef<StatisticsView | null>(null);
   last.current = statistics.value ?? last.current;
   const shown = last.current;
-  // Most responses equal the previous one; then nothing is drawn again.
+  // Most responses equal the previous one and need no redraw.
   const figures = shown === null ? null : JSON.stringify(shown.buckets);
   const charts = useMemo(() => (shown === null ? [] : toCharts(shown, engine)), [figures, engine]);
   const engines = shown === null ? [] : listEngineNames(shown);

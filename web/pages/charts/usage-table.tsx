@@ -2,7 +2,7 @@ import { formatCount, formatMoney } from '../../ui/amount.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { UsageRow } from './chart-model.js';
 
-/** The usage of each engine and model in the entire period; a row links to its runs. */
+/** Usage by engine and model over the whole period; each row links to its runs. */
 export function UsageTable({ rows, since }: { readonly rows: readonly UsageRow[]; readonly since: string }) {
   if (rows.length === 0) return null;
   const total = (read: (row: UsageRow) => number): number => rows.reduce((sum, row) => sum + read(row), 0);
@@ -60,7 +60,7 @@ export function UsageTable({ rows, since }: { readonly rows: readonly UsageRow[]
   );
 }
 
-/** Builds the path to the list of the runs that a row includes; if the model is unknown, of all runs of the engine. */
+/** Builds the path to the runs a row includes; if the model is unknown, to all of the engine's runs. */
 function buildUsagePath({ engine, model }: UsageRow, since: string): string {
   const parameters = { engine, ...(model === null ? {} : { model }), ended_since: since };
   return `/runs?${new URLSearchParams(parameters).toString()}`;

@@ -2,10 +2,10 @@ import type { Client } from '../../../src/client/index.js';
 
 type ExecutionQuery = NonNullable<NonNullable<Parameters<Client['listExecutions']>[0]>['query']>;
 
-/** The possible decisions of rules and people. */
+/** The decisions that rules and users can make. */
 export const DECISIONS = ['advance', 'needs-human', 'blocked', 'archive'] as const;
 
-/** The names of the filters in the address. */
+/** The filters' query parameters. */
 export const EXECUTION_FILTERS = ['issue_ref', 'run_id', 'worker', 'decision', 'from', 'to'] as const;
 
 /** Reads the filter from the query. Days are local, and the last day is included. */
@@ -23,7 +23,7 @@ export function readExecutionFilter(address: URLSearchParams): ExecutionQuery {
   };
 }
 
-/** Returns the URL that exports the same rows as a file. */
+/** Returns the URL that downloads the same rows as a file. */
 export function buildExportUrl(filter: ExecutionQuery, format: 'csv' | 'ndjson'): string {
   const parameters = Object.entries(filter).map(([name, value]) => [name, String(value)]);
   return `/v1/executions/export?${new URLSearchParams([['format', format], ...parameters]).toString()}`;
@@ -39,7 +39,7 @@ function readParameter<Name extends string>(name: Name, address: URLSearchParams
 function findStartOfDay(text: string | null, daysLater: number): string | undefined {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text ?? '') ?? [];
   if (year === undefined || month === undefined || day === undefined) return undefined;
-  // `Date` would read years below 100 as years of the last century.
+  // `Date` maps years below 100 to the twentieth century.
   if (Number(year) < 1000) return undefined;
   const date = new Date(Number(year), Number(month) - 1, Number(day) + daysLater);
   return date.getFullYear() > 9999 ? undefined : date.toISOString();

@@ -11,7 +11,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration, Moment } from '../../ui/time.js';
 import { Verdicts } from '../../ui/verdicts.js';
 
-/** One row of the list. */
+/** One row in the list. */
 type ExecutionView = Awaited<ReturnType<Client['listExecutions']>>['items'][number];
 
 const COLUMNS: readonly Column[] = [
@@ -23,7 +23,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'Decided', width: '9.5rem' },
 ];
 
-/** Labels of the parse status. */
+/** Parse status labels. */
 const PARSE_STATUSES: Readonly<Record<ExecutionView['parse_status'], string>> = {
   parsed: 'Parsed',
   incomplete: 'Incomplete',
@@ -32,7 +32,7 @@ const PARSE_STATUSES: Readonly<Record<ExecutionView['parse_status'], string>> = 
   missing: 'Missing',
 };
 
-/** Labels of the source of a result. */
+/** Result source labels. */
 const SOURCES: Readonly<Record<ExecutionView['result_encoding'], string>> = {
   json: 'JSON file',
   text: 'Text file',

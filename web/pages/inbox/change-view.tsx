@@ -14,13 +14,13 @@ import '../../ui/diff.css';
 type ChangedFile = Change['files'][number];
 type ChangedLine = ChangedFile['hunks'][number]['lines'][number];
 
-/** The comments on lines, and a function to change them; null for read-only views. */
+/** The line comments and a function to change them; null for read-only views. */
 export interface Review {
   readonly comments: readonly LineComment[];
   readonly setComment: ((comment: LineComment) => void) | null;
 }
 
-/** Loads the change of an order; loads nothing while the issue is null. */
+/** Loads an order's change; loads nothing while the issue is null. */
 export function useChange(issueRef: string | null, runId: string): Resource<Change> {
   return useResource<Change>(`diff ${issueRef ?? ''} ${runId}`, async (signal) => {
     if (issueRef !== null) return client.getIssueDiff({ ref: issueRef, query: { run_id: runId }, signal });
@@ -30,7 +30,7 @@ export function useChange(issueRef: string | null, runId: string): Resource<Chan
   });
 }
 
-/** The change of an order, file by file, with a comment field for each line. */
+/** An order's change, file by file, with a comment field for each line. */
 export function ChangeView({
   change: { value, failure, reload },
   review,
@@ -38,7 +38,7 @@ export function ChangeView({
 }: {
   readonly change: Resource<Change>;
   readonly review: Review;
-  /** Distinguishes several changes on one page. */
+  /** Distinguishes multiple changes on one page. */
   readonly label?: string;
 }) {
   return (
@@ -88,7 +88,7 @@ function File({
   readonly review: Review;
 }) {
   const lines = file.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
-  // Lines are created only when the file is opened: a change may have many thousands.
+  // Lines are created only when the file is opened: a change can have many thousands.
   const isOpen = useSignal(opensFiles && lines <= 200);
   const commentCount = review.comments.filter(({ path }) => path === file.path).length;
   return (

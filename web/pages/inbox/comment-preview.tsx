@@ -6,7 +6,7 @@ import { useEffect } from 'preact/hooks';
 import { ClientError } from '../../../src/client/index.js';
 import { client } from '../../server/client.js';
 
-/** More characters than any comment has, so that the preview is always complete. */
+/** Longer than any comment, so the preview is always complete. */
 const MAX_LENGTH = 200_000;
 
 /** Shows the comment exactly as it will be delivered. */
@@ -41,16 +41,16 @@ function describeState({ isCurrent }: Preview, isRequested: boolean, refusal: Re
 
 /** The comment that a decision would write. */
 interface Preview {
-  /** The last comment that was loaded; null if there is none. */
+  /** The last loaded comment, or null. */
   readonly comment: string | null;
-  /** Whether it is the comment of the current decision. */
+  /** Whether the comment belongs to the current decision. */
   readonly isCurrent: boolean;
-  /** The reason why there is no preview of the current decision. */
+  /** Why the current decision has no preview. */
   readonly error: unknown;
 }
 
 const DEBOUNCE_MS = 300;
-/** The interval between requests to an unreachable server, so that the preview appears once it responds. */
+/** How often to retry while the server is unreachable, so the preview appears once it responds. */
 const RETRY_MS = 2000;
 
 /** Loads the comment from the server whenever the decision changes; null loads nothing. */

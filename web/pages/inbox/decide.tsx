@@ -17,7 +17,7 @@ import { ResultFields } from './result-fields.js';
 import { fillResultForm, RESULT_PATHS } from './result-form.js';
 import type { RefObject } from 'preact';
 
-/** The form for a decision: the actions and their effects, the reason, and the comment exactly as it will be delivered. */
+/** The decision form: the actions and their effects, the reason, and the comment exactly as it will be delivered. */
 export function Decide({
   item,
   comments,
@@ -28,7 +28,7 @@ export function Decide({
   /** Comments on lines of the change. */
   readonly comments: readonly LineComment[];
   readonly reload: () => void;
-  /** Called when this person has settled the item. */
+  /** Called when this user has settled the item. */
   readonly onSettled: () => void;
 }) {
   const { fields, change, discard } = useDraft(`inbox ${item.id}`, {
@@ -232,12 +232,12 @@ const FIELD_MAP: FieldMap<DecisionField> = {
   codes: {},
 };
 
-/** Picks the error of invalid JSON, which is reported while typing. Other errors are reported after the first submit. */
+/** Picks the JSON syntax error, which is reported while typing. Other errors are reported after the first submit. */
 function pickJsonError({ json }: Readonly<Partial<Record<DecisionField, string>>>): { readonly json?: string } {
   return json === undefined ? {} : { json };
 }
 
-/** Shows the draft of a decision after another person has settled the item. */
+/** Shows the draft decision after another user has settled the item. */
 function UnsentDraft({
   why,
   refusal,

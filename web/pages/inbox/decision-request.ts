@@ -24,12 +24,12 @@ export type DecisionFields = Readonly<typeof EMPTY_DECISION>;
 /** A field of the decision. */
 export type DecisionField = ResultField | 'why' | 'action';
 
-/** Returns the chosen action; null if there is none. */
+/** Returns the chosen action, or null. */
 export function findAction({ action }: DecisionFields): ResolutionAction | null {
   return ACTIONS.find((texts) => texts.action === action)?.action ?? null;
 }
 
-/** Builds the request of a decision if it is complete; otherwise lists what is missing. */
+/** Builds the request for a complete decision; otherwise lists what is missing. */
 export function readDecision(
   fields: DecisionFields,
   item: { readonly issue_ref: string; readonly run_id: string },
@@ -60,7 +60,7 @@ export function readDecision(
 /** The possible actions on an item. */
 type ResolutionAction = 'accept' | 'edit' | 'retry' | 'reject';
 
-/** The texts of an action. */
+/** An action's labels and descriptions. */
 export interface ActionTexts {
   readonly action: ResolutionAction;
   readonly label: string;
@@ -68,13 +68,13 @@ export interface ActionTexts {
   readonly help: string;
   /** The effect on the issue. */
   readonly outcome: (issue: string) => string;
-  /** The label of the button that submits it. */
+  /** The submit button's label. */
   readonly button: string;
-  /** The question of the confirmation. */
+  /** The confirmation question. */
   readonly question: string;
 }
 
-/** The actions in the order in which they are offered, the mildest first. */
+/** The actions in the order they are offered, mildest first. */
 export const ACTIONS: readonly ActionTexts[] = [
   {
     action: 'accept',
@@ -110,7 +110,7 @@ export const ACTIONS: readonly ActionTexts[] = [
   },
 ];
 
-/** Describes the decision on a settled item, to be shown after the name of its author. */
+/** Describes the decision on a settled item, to follow its author's name. */
 export function describeResolution(action: string): string {
   return RESOLUTIONS[action]?.sentence ?? action;
 }

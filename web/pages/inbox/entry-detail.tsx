@@ -22,7 +22,7 @@ export function EntryDetail({
   isNamed,
 }: {
   readonly entry: WaitingEntry | undefined;
-  /** Whether the address names an entry. */
+  /** Whether the address selects an entry. */
   readonly isNamed: boolean;
 }) {
   if (entry === undefined) {
@@ -45,16 +45,16 @@ export function EntryDetail({
 
 function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }> }) {
   const { run, kind, engine, task, at, interaction_id, seq } = entry;
-  // The event is loaded because the list has only the beginning of the text, and no diffs.
+  // The event is loaded because the list truncates the text and has no diffs.
   const event = useResource(`question ${run} ${seq}`, async (signal) => {
     const query = { protocol: 'fcmp', from: String(seq), to: String(seq) } as const;
     const { events } = await client.readHistory({ id: run, query, signal });
-    // The server sends this type: it is part of the same package.
+    // Safe cast: the server is part of the same package.
     return { question: findOpenQuestion(events as readonly FcmpEvent[]) };
   });
   if (event.value === null && event.failure === null) return <Loading />;
   const loaded = event.value?.question;
-  // The server may no longer have the event.
+  // The server might no longer have the event.
   const question = loaded?.interactionId === interaction_id ? loaded : describeEntry(entry);
   const text = question.prompt;
   return (
@@ -94,7 +94,7 @@ function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind:
   );
 }
 
-/** Describes a question by its entry in the list, which may have only the beginning of its text. */
+/** Describes a question by its list entry, which can be truncated. */
 function describeEntry(entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }>): OpenQuestion {
   const { interaction_id: interactionId, text: prompt } = entry;
   if (entry.kind === 'question') return { interactionId, prompt, options: entry.options };

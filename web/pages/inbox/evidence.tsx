@@ -77,7 +77,7 @@ function JsonSection({ title, value }: { readonly title: string; readonly value:
   );
 }
 
-/** The order that the agent executed: it is needed to judge the result. */
+/** The order that the agent executed, needed to judge the result. */
 export function OrderRequest({ issueRef, runId }: { readonly issueRef: string; readonly runId: string }) {
   const issue = useResource(`order ${issueRef} ${runId}`, async (signal) =>
     client.getIssue({ ref: issueRef, query: { run_id: runId }, signal }),

@@ -9,7 +9,7 @@ import { Queue } from './queue-list.js';
 import { searchEntries } from './queue.js';
 import './inbox.css';
 
-/** Everything waiting for a person, in one queue next to the selected entry, and the settled items. */
+/** Everything waiting for a user, in one queue next to the selected entry, and the settled items. */
 export function InboxPage() {
   const showsSettled = query.value.get('show') === 'settled';
   return (
@@ -34,7 +34,7 @@ export function InboxPage() {
   );
 }
 
-/** Notifications are off until a person turns them on. */
+/** Notifications are off until the user turns them on. */
 function NotifyButton() {
   if (!canNotify) return null;
   return (
@@ -60,7 +60,7 @@ function WaitingEntries() {
   const entryId = query.value.get('entry');
   const shown = searchEntries(waitingList.entries, query.value.get('search') ?? '');
   const isNamed = item !== null || entryId !== null;
-  // The first entry is open until a person selects one. On a narrow screen, only the list is shown until then.
+  // The first entry is open until the user selects one. On a narrow screen, only the list is shown until then.
   const id = item ?? entryId ?? shown[0]?.id ?? null;
   const entry = waitingList.entries.find((candidate) => candidate.id === id);
   return (

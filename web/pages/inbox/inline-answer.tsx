@@ -7,13 +7,13 @@ import { loadWaiting } from '../../server/waiting.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useDraft } from '../../ui/use-draft.js';
 
-/** A form to answer within the list, with one line of text or one of the options. The detail view has room for more. */
+/** An inline form for answering with one line of text or one of the options. The detail view has room for more. */
 export function InlineAnswer({
   entry,
   isInDetail,
 }: {
   readonly entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }>;
-  /** Whether the full form is shown next to the list, if there is room for it. */
+  /** Whether the full form is shown next to the list, if space permits. */
   readonly isInDetail: boolean;
 }) {
   const { run, interaction_id } = entry;
@@ -24,7 +24,7 @@ export function InlineAnswer({
     if (state.peek() !== 'open') return;
     state.value = 'sending';
     try {
-      // A text answers whatever question is open; an option names its permission request, so the server checks it.
+      // Text answers whatever question is open; an option names its permission request, so the server checks it.
       if ('text' in body && (await isReplaced(client, run, interaction_id))) throw new Error(QUESTION_REPLACED);
       await client.replyToRun({ id: run, body });
       discard();

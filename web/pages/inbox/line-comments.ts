@@ -1,12 +1,12 @@
 import type { Client } from '../../../src/client/index.js';
 
-/** A person's comment on a line, before it is sent. */
+/** A user's comment on a line, before it is sent. */
 export type LineComment = NonNullable<Parameters<Client['resolveItem']>[0]['body']['comments']>[number];
 
 /** The position of a line in a change. */
 export type LinePosition = Pick<LineComment, 'path' | 'line' | 'side'>;
 
-/** Reads the comments of a draft; invalid ones are left out. */
+/** Reads a draft's comments; invalid ones are skipped. */
 export function readComments(text: string): readonly LineComment[] {
   let stored: unknown;
   try {
@@ -24,13 +24,13 @@ function isComment(value: unknown): value is LineComment {
   return hasPosition && typeof text === 'string';
 }
 
-/** Adds or replaces the comment on a line; an empty text removes it. */
+/** Adds or replaces the comment on a line; an empty comment removes it. */
 export function putComment(comments: readonly LineComment[], comment: LineComment): readonly LineComment[] {
   const others = comments.filter((known) => !isSamePosition(known, comment));
   return comment.text === '' ? others : [...others, comment];
 }
 
-/** Finds the comment on a line; undefined if there is none. */
+/** Finds the comment on a line. */
 export function findComment(comments: readonly LineComment[], position: LinePosition): LineComment | undefined {
   return comments.find((comment) => isSamePosition(comment, position));
 }
@@ -39,7 +39,7 @@ function isSamePosition(one: LinePosition, other: LinePosition): boolean {
   return one.path === other.path && one.line === other.line && one.side === other.side;
 }
 
-/** Lists the comments that can be sent: those with text. */
+/** Lists the comments to send; empty ones are skipped. */
 export function listSendable(comments: readonly LineComment[]): readonly LineComment[] {
   return comments.filter(({ text }) => text.trim() !== '');
 }

@@ -26,11 +26,11 @@ export function Queue({
   chosen,
   isNamed,
 }: {
-  /** The entries that match the search. */
+  /** The entries matching the search. */
   readonly entries: readonly WaitingEntry[];
   readonly all: Waiting;
   readonly chosen: string | null;
-  /** Whether a person has selected it; on a narrow screen it is then shown instead of the list. */
+  /** Whether the user has selected it; on a narrow screen it is then shown instead of the list. */
   readonly isNamed: boolean;
 }) {
   const rows = useRef<HTMLDivElement>(null);
@@ -188,7 +188,7 @@ function useSelectKey(): void {
   }, []);
 }
 
-/** The actions on the selected entries. They are always shown, so that the list does not move when an entry is selected. */
+/** The actions on the selected entries. They are always shown, so the list does not move when an entry is selected. */
 function BulkBar({
   open,
   selected,

@@ -1,6 +1,6 @@
 import type { WaitingEntry } from '../../../src/api/index.js';
 
-/** A part of the queue under one heading. */
+/** A section of the queue. */
 export interface QueueGroup {
   readonly title: string;
   readonly entries: readonly WaitingEntry[];
@@ -12,7 +12,7 @@ const GROUPS: readonly { readonly title: string; readonly kinds: readonly Waitin
   { title: 'Results to review', kinds: ['result'] },
 ];
 
-/** Groups the entries under headings; headings without entries are left out. */
+/** Groups the entries into sections; empty sections are omitted. */
 export function groupEntries(entries: readonly WaitingEntry[]): readonly QueueGroup[] {
   return GROUPS.map(({ title, kinds }) => ({
     title,
@@ -20,7 +20,7 @@ export function groupEntries(entries: readonly WaitingEntry[]): readonly QueueGr
   })).filter((group) => group.entries.length > 0);
 }
 
-/** Finds the entries that contain all words of a search. */
+/** Finds the entries that contain all search words. */
 export function searchEntries(entries: readonly WaitingEntry[], search: string): readonly WaitingEntry[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return entries;
@@ -42,7 +42,7 @@ function listTexts(entry: WaitingEntry): readonly string[] {
   }
 }
 
-/** Returns the title of a row. */
+/** Returns a row's title. */
 export function getEntryTitle(entry: WaitingEntry): string {
   switch (entry.kind) {
     case 'question':
@@ -67,7 +67,7 @@ const LABELS: Readonly<Record<BulkAction, readonly [label: string, progress: str
   redeliver: ['Redeliver', 'Redelivering'],
 };
 
-/** Returns the label of the button. */
+/** Returns the button label. */
 export function labelAction(action: BulkAction): string {
   return LABELS[action][0];
 }
@@ -86,7 +86,7 @@ const NOUNS: Readonly<Record<WaitingEntry['kind'], string>> = {
   result: 'result',
 };
 
-/** Lists the actions that all of these entries have in common. Questions have none, because each needs its own answer. */
+/** Lists the actions that all of these entries support. Questions support none, because each needs its own answer. */
 export function listBulkActions(entries: readonly WaitingEntry[]): readonly BulkAction[] {
   const [first] = entries;
   if (first === undefined) return [];
@@ -106,7 +106,7 @@ function listActions(entry: WaitingEntry): readonly BulkAction[] {
   }
 }
 
-/** Finds the option that allows or denies a permission request once; if there is none, the option for always. */
+/** Finds the option that allows or denies a permission request once; falls back to the option for always. */
 export function findOption(
   { options }: Extract<WaitingEntry, { kind: 'permission' }>,
   action: 'allow' | 'deny',

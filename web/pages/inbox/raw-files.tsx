@@ -7,7 +7,7 @@ import { InlineFailure, Loading } from '../../ui/notice.js';
 import { formatBytes } from '../../ui/amount.js';
 import { describeMissingFiles } from '../../ui/missing-files.js';
 
-/** The files of the run: the order, the result and the output, unchanged. */
+/** The run's files: the order, the result and the output, unchanged. */
 export function RawFiles({ run }: { readonly run: string }) {
   const files = useResource(`files ${run}`, async (signal) => client.listRunFiles({ id: run, signal }));
   const evidence = files.value?.evidence ?? [];
@@ -75,10 +75,10 @@ function Content({ run, name }: { readonly run: string; readonly name: string })
   );
 }
 
-/** The number of bytes that the server sends if no range is requested. */
+/** The number of bytes the server sends when no range is requested. */
 const SHOWN_BYTES = 1024 * 1024;
 
-/** Whether a file was written by or for the agent; the others are records of Sluice. */
+/** Whether a file was written by or for the agent; all others are Sluice's own records. */
 export function isAgentFile(name: string): boolean {
   return /^(?:work_(?:order|result)\.|stdout\.|stderr\.|pty-output\.)/.test(name);
 }

@@ -3,7 +3,7 @@ import type { DecisionFields } from './decision-request.js';
 import { fillResultForm, parseResult, formatResult, buildResult } from './result-form.js';
 import type { ResultField } from './result-form.js';
 
-/** The fields to edit a result one by one, or as JSON. */
+/** Fields to edit a result individually or as JSON. */
 export function ResultFields({
   item,
   fields,

@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../../src/base/index.js';
 
-/** The fields of an empty work result. Issue, run and status are fixed and therefore not among them. */
+/** The fields of an empty work result. Issue, run and status are fixed and therefore not included. */
 export const EMPTY_RESULT_FORM = {
   pr: '',
   commit: '',
@@ -16,10 +16,10 @@ export const EMPTY_RESULT_FORM = {
 /** See {@link EMPTY_RESULT_FORM}. */
 export type ResultForm = Readonly<typeof EMPTY_RESULT_FORM>;
 
-/** A field of the form, or the JSON of the entire result. */
+/** A form field, or the JSON of the whole result. */
 export type ResultField = keyof ResultForm | 'json';
 
-/** The form field for each path of a problem. */
+/** The form field for each problem path. */
 export const RESULT_PATHS: Readonly<Record<string, ResultField>> = {
   changes: 'pr',
   'changes.pr': 'pr',
@@ -46,7 +46,7 @@ export function fillResultForm(value: unknown): ResultForm {
     commit: asText(changes['commit']),
     tests: tests === 'n/a' ? 'n/a' : 'report',
     testCommand: asText(report['command']),
-    // If the result is unknown, the person must choose.
+    // If the result is unknown, the user must choose.
     testResult: outcome === '' ? 'pass' : TEST_RESULTS.includes(outcome) ? outcome : '',
     testEvidence: asText(report['evidence']),
     summary: asText(value['summary']),
@@ -54,7 +54,7 @@ export function fillResultForm(value: unknown): ResultForm {
   };
 }
 
-/** Builds the result of a form. Empty fields are omitted, so that the server reports them as missing. */
+/** Builds a result from a form. Empty fields are omitted, so the server reports them as missing. */
 export function buildResult(
   form: ResultForm,
   { issue_ref, run_id }: { readonly issue_ref: string; readonly run_id: string },
@@ -74,7 +74,7 @@ export function buildResult(
   };
 }
 
-/** Finds the required fields that are missing in the form; without them the server would refuse it. */
+/** Finds missing required fields, which the server would reject. */
 export function findMissing(form: ResultForm): Readonly<Partial<Record<ResultField, string>>> {
   const isEmpty = (field: keyof ResultForm): boolean => form[field].trim() === '';
   const isTested = form.tests !== 'n/a';
@@ -92,7 +92,7 @@ export function formatResult(result: Readonly<Record<string, unknown>>): string 
   return JSON.stringify(result, null, 2);
 }
 
-/** Parses a result in JSON; returns the error if it is invalid. */
+/** Parses a result from JSON; returns the error if it is invalid. */
 export function parseResult(
   text: string,
 ): { readonly result: Readonly<Record<string, unknown>> } | { readonly error: string } {
@@ -110,7 +110,7 @@ function omitEmpty(fields: Readonly<Record<string, string>>): Readonly<Record<st
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 }
 
-/** Whether a value is an object; a repaired draft may be any value. */
+/** Whether a value is an object; a repaired draft can be any value. */
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

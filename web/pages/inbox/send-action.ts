@@ -5,7 +5,7 @@ import { loadWaiting } from '../../server/waiting.js';
 import { describeAction, findOption } from './queue.js';
 import type { BulkAction } from './queue.js';
 
-/** Sends an action for several entries, after a delay in which it can be undone. */
+/** Sends an action for multiple entries after a delay, during which it can be undone. */
 export function sendLater(
   action: BulkAction,
   entries: readonly WaitingEntry[],

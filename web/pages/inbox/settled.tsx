@@ -83,10 +83,10 @@ function NextItem() {
   );
 }
 
-/** The number of comments of the issue, newest first, that are searched. */
+/** How many of the issue's newest comments are searched. */
 const MAX_LISTED = 100;
 
-/** The delivery state of the comment for each sink. */
+/** The comment's delivery state for each sink. */
 function Deliveries({ issueRef, trigger }: { readonly issueRef: string; readonly trigger: string }) {
   const outbox = useResource(
     `outbox ${issueRef}`,

@@ -5,13 +5,13 @@ import { readTrigger } from '../../ui/read-trigger.js';
 /** An order with its inbox items and comments. */
 export interface OrderHistory {
   readonly runId: string;
-  /** Null if the order is older than those that the server lists. */
+  /** Null if the order is too old for the server to list. */
   readonly order: OrderView | null;
   readonly items: readonly InboxItem[];
   readonly comments: readonly OutboxMessage[];
 }
 
-/** The maximum number of settled inbox items, and of comments. The list of executions has all decisions. */
+/** The maximum number of settled inbox items and of comments. The executions list has all decisions. */
 const MAX_LISTED = 200;
 
 /** Loads an issue and its history: the open inbox items, the newest settled ones and the newest comments. */
@@ -25,15 +25,15 @@ export async function loadIssue(
     client.listInbox({ query: { issue_ref: issueRef, settled: 'true', limit: MAX_LISTED }, signal }),
     client.listOutbox({ query: { issue_ref: issueRef, limit: MAX_LISTED }, signal }),
   ]);
-  // An item may be settled between the two requests.
+  // An item can be settled between the two requests.
   const settledIds = new Set(settled.items.map(({ id }) => id));
   const open = issue.inbox.filter(({ id }) => !settledIds.has(id));
   return { ...issue, history: groupHistory(issue.orders, [...open, ...settled.items], outbox.items) };
 }
 
 /**
- * Groups inbox items and comments by the order they belong to. The newest order comes first; items and comments of unlisted
- * orders come last, by run.
+ * Groups inbox items and comments by the order they belong to. The newest order comes first; items and comments for
+ * unlisted orders come last, by run.
  */
 export function groupHistory(
   orders: readonly OrderView[],
@@ -60,7 +60,7 @@ export function groupHistory(
   }));
 }
 
-/** The run id of comments that belong to no run. */
+/** The run id for comments that belong to no run. */
 export const NO_RUN = '';
 
 function groupBy<Item>(items: readonly Item[], getKey: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {

@@ -9,7 +9,7 @@ import { loadIssue } from './issue-history.js';
 import { OrderCard } from './order-card.js';
 import { RaceView } from './race-view.js';
 
-/** The state of an issue and its history. */
+/** An issue's state and history. */
 export function IssueView({ issueRef }: { readonly issueRef: string }) {
   const detail = useResource(
     `issue ${issueRef}`,

@@ -11,11 +11,11 @@ import { useDraft } from '../../ui/use-draft.js';
 import { checkOrderForm, ORDER_FIELD_MAP, EMPTY_ORDER_FORM, fillOrderForm } from './order-form.js';
 import type { OrderForm } from './order-form.js';
 
-/** The form for an order. The input is kept until it is sent. */
+/** The order form. Input is kept until it is sent. */
 function OrderFields({ name, initial }: { readonly name: string; readonly initial: OrderForm }) {
   const { fields: draft, change, discard } = useDraft(name, initial);
   const choices = useResource('engines', async (signal) => client.listEngines({ signal }));
-  // Once the user has edited the repository, it may also be empty.
+  // Once the user has edited the repository, it can also be empty.
   const isRepositoryEdited = useSignal(false);
   const wrappers = choices.value?.workers ?? [];
   const roots = choices.value?.roots ?? [];
@@ -27,7 +27,8 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
   };
   const { request, errors: localErrors } = checkOrderForm(fields, choices.value?.repos);
   const form = useForm(localErrors, ORDER_FIELD_MAP, async () => {
-    // The request id is stored before sending, so that submitting the same form again, even after a reload, returns the same order.
+    // The request id is stored before sending, so resubmitting the same form, even after a reload, returns the same
+    // order.
     const requestId = fields.requestId || newRequestId();
     change({ ...fields, requestId });
     const { issue_ref } = await client.submitOrder({ body: { ...request, request_id: requestId } });
@@ -220,7 +221,7 @@ function describeChecks(names: readonly string[]): string {
   return `Optional. Checks that Sluice runs on the change, one per line. Default: the checks of the wrapper. ${known}`;
 }
 
-/** The page for a new order, or for the last order of an issue, to be changed and submitted again. */
+/** The page for a new order, or for editing and resubmitting an issue's last order. */
 export function OrderFormPage({ issueRef }: { readonly issueRef: string | null }) {
   return (
     <>

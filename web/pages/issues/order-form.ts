@@ -23,17 +23,17 @@ export const EMPTY_ORDER_FORM = {
   paths: '',
   expects: 'change',
   race: '',
-  /** The request id of the last submission; empty once any field was changed. */
+  /** The last submission's request id; empty once any field was changed. */
   requestId: '',
 };
 
 /** See {@link EMPTY_ORDER_FORM}. */
 export type OrderForm = Readonly<typeof EMPTY_ORDER_FORM>;
 
-/** A field of the form. */
+/** A form field. */
 export type OrderField = keyof OrderForm;
 
-/** The form field for each path or code of a problem. */
+/** The form field for each problem path or code. */
 export const ORDER_FIELD_MAP: FieldMap<OrderField> = {
   paths: {
     issue_ref: 'issueRef',
@@ -61,7 +61,7 @@ export const ORDER_FIELD_MAP: FieldMap<OrderField> = {
   },
 };
 
-/** Fills the form with an earlier order, to be changed and submitted again. */
+/** Fills the form with an earlier order, to be edited and resubmitted. */
 export function fillOrderForm(order: Readonly<Record<string, unknown>>): OrderForm {
   const text = (name: string): string => (typeof order[name] === 'string' ? order[name] : '');
   const lines = (name: string): string => {
@@ -89,8 +89,8 @@ export function fillOrderForm(order: Readonly<Record<string, unknown>>): OrderFo
 }
 
 /**
- * Builds the request of a form, and finds the errors that can be found without the server. `repos` lists the configured
- * repositories, once they are loaded.
+ * Builds the request and finds errors that can be detected without the server. `repos` lists the configured
+ * repositories, once loaded.
  */
 export function checkOrderForm(
   form: OrderForm,
@@ -138,7 +138,7 @@ export function checkOrderForm(
   return { request, errors };
 }
 
-/** Whether a repository is given as a URL, not as a folder. */
+/** Whether a repository is given as a URL instead of a folder. */
 function isUrl(repository: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(repository);
 }
@@ -155,7 +155,7 @@ function findRepositoryError(repository: string, repos: readonly string[] | unde
 
 const ISOLATIONS = ['repository', 'worktree'] as const;
 
-/** Returns the isolation to send; nothing for the default, which Sluice chooses. */
+/** Returns the isolation to send; undefined leaves the choice to Sluice. */
 function chooseIsolation(chosen: string): { readonly isolation?: (typeof ISOLATIONS)[number] } {
   const isolation = ISOLATIONS.find((known) => known === chosen);
   return isolation === undefined ? {} : { isolation };

@@ -11,10 +11,10 @@ import { ChangeView } from '../inbox/change-view.js';
 type Orders = Awaited<ReturnType<typeof client.getIssue>>['orders'];
 type RaceResponse = Awaited<ReturnType<typeof client.getIssueRace>>;
 
-/** The runs of the last race side by side: the outcome and the change of each. */
+/** The last race's runs side by side, each with its outcome and change. */
 export function RaceView({ issueRef, orders }: { readonly issueRef: string; readonly orders: Orders }) {
   const [newest] = orders;
-  // The race is loaded again when the state of one of its runs changes.
+  // The race is refetched when the state of one of its runs changes.
   const states = orders.map(({ state, decision }) => `${state} ${decision?.action ?? ''}`).join(',');
   if (newest?.group === undefined) return null;
   return <LoadedRace key={newest.group} issueRef={issueRef} states={states} />;

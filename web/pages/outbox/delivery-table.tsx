@@ -95,7 +95,7 @@ function TriggerText({ message }: { readonly message: OutboxMessage }) {
   }
 }
 
-/** More characters than any comment has, so that comments are always complete. */
+/** Longer than any comment, so comments are always complete. */
 const MAX_LENGTH = 200_000;
 
 function Details({ message }: { readonly message: OutboxMessage }) {

@@ -38,7 +38,7 @@ export function OutboxPage() {
         </>
       }
       load={async (filterAndPage, signal) => {
-        // Both are loaded together, so that a notice about a sink does not move the list when it arrives.
+        // Both are loaded together, so a sink notice does not move the list when it arrives.
         const [page, listed] = await Promise.all([
           client.listOutbox({ query: filterAndPage, signal }),
           client.listSinks({ signal }),

@@ -1,19 +1,19 @@
 import type { OutboxMessage } from '../../../src/api/index.js';
 import type { SinkState } from '../../../src/records/index.js';
 
-/** The health of a sink, from the listed comments and the server's list of failing sinks. */
+/** A sink's health, derived from the listed comments and the server's list of failing sinks. */
 export interface SinkHealth {
   readonly name: string;
   readonly state: 'ok' | SinkState['state'];
-  /** The newest of the listed comments that it accepted: its time and its destination. */
+  /** Time and destination of the newest listed comment it accepted. */
   readonly last: { readonly at: string; readonly to: string } | null;
-  /** The number of comments that it has not accepted. */
+  /** The number of comments it has not accepted. */
   readonly undelivered: number;
   /** Its last error. */
   readonly error: string | null;
 }
 
-/** Summarizes the sinks of the listed comments, and those with undelivered comments; sorted by name. */
+/** Summarizes the sinks of the listed comments and all sinks with undelivered comments, sorted by name. */
 export function summarizeSinks(
   messages: readonly OutboxMessage[],
   failing: readonly SinkState[],

@@ -20,7 +20,7 @@ interface Picture extends ImageHead {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** A file that an agent created or changed: its path and, on request, its content as a picture or as text. */
+/** A file that an agent created or changed: its path and, on request, its content as an image or as text. */
 export function ArtifactPreview({
   runId,
   path,
@@ -105,7 +105,7 @@ export function ArtifactPreview({
   );
 }
 
-/** Reads the bytes of a picture; null for other files, and for pictures that are too large to be shown. */
+/** Reads an image's bytes; null for other files, and for images too large to show. */
 async function readPicture(runId: string, path: string, file: FilePreview): Promise<Picture | null> {
   if (file.totalBytes > MAX_IMAGE_BYTES) return null;
   const bytes = await readArtifactBytes(runId, path, file.totalBytes);
@@ -113,7 +113,7 @@ async function readPicture(runId: string, path: string, file: FilePreview): Prom
   return head === null ? null : { ...head, bytes };
 }
 
-/** The server sends no more of a file for a preview. */
+/** The maximum number of bytes the server sends for a preview. */
 const MAX_PREVIEW_BYTES = 1024 * 1024;
 
 /** Describes the size of a file, and whether the preview is incomplete. */
@@ -122,7 +122,7 @@ export function describeSize(totalBytes: number): string {
   return totalBytes > MAX_PREVIEW_BYTES ? `${size}; the preview ends after the first MiB` : size;
 }
 
-/** The number of characters at the beginning of a file that are checked. */
+/** The number of characters checked at the start of a file. */
 const CHECKED_LENGTH = 4096;
 
 /** Whether a file is binary: it contains a null character, or many bytes that are not UTF-8. */

@@ -5,7 +5,7 @@ import { summarizeAttempts } from './attempts.js';
 import type { AttemptSummary } from './attempts.js';
 import type { OpenRun } from './open-run.js';
 
-/** The attempts of a run side by side: outcome, actions and messages of each. */
+/** A run's attempts side by side, each with its outcome, actions and messages. */
 export function AttemptsView({ run }: { readonly run: OpenRun }) {
   void run.redraws.page.value;
   const attempts = summarizeAttempts(run.data.conversation);

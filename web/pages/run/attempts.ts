@@ -9,7 +9,7 @@ export interface AttemptSummary {
   readonly messages: number;
   readonly tools: number;
   readonly failedTools: number;
-  /** The person's answer that started the attempt; null for the first attempt and for retries. */
+  /** The user's answer that started the attempt; null for the first attempt and for retries. */
   readonly reply: string | null;
   /** The last message. */
   readonly lastText: string | null;
@@ -20,10 +20,10 @@ export interface AttemptSummary {
 
 type Usage = FcmpData<'conversation.completed'>['usage'] | null;
 
-/** The maximum number of attempts that are compared; the conversation has all of them. */
+/** The maximum number of compared attempts; the conversation has all of them. */
 const MAX_ATTEMPTS = 20;
 
-/** Summarizes the attempts of a conversation, to be compared. */
+/** Summarizes a conversation's attempts for comparison. */
 export function summarizeAttempts(
   conversation: Pick<Conversation, 'events' | 'times' | 'items'>,
 ): readonly AttemptSummary[] {

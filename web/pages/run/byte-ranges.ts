@@ -1,18 +1,18 @@
 import type { RawRef } from '../../../src/events/index.js';
 import { findFirstAbove } from './sorted-search.js';
 
-/** A range of bytes in one stream of one attempt; the end is exclusive. */
+/** A byte range in one stream of one attempt; the end is exclusive. */
 export type ByteSpan = Pick<RawRef, 'attempt_number' | 'stream' | 'byte_from' | 'byte_to'>;
 
-/** Ranges of bytes in several streams. */
+/** Byte ranges in multiple streams. */
 export interface ByteRanges {
   /** Grouped by stream, sorted, without overlaps. */
   readonly spans: readonly ByteSpan[];
-  /** Whether any of these bytes is in a span. Takes logarithmic time. */
+  /** Whether any of these bytes is in a span, in logarithmic time. */
   readonly overlaps: (span: ByteSpan | null) => boolean;
 }
 
-/** Returns a key for a stream of an attempt. */
+/** Returns a key for an attempt's stream. */
 export function getStreamKey({ attempt_number, stream }: Pick<RawRef, 'attempt_number' | 'stream'>): string {
   return `${attempt_number}.${stream}`;
 }

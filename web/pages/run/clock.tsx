@@ -1,6 +1,6 @@
 import type { OpenRun } from './open-run.js';
 
-/** Shows a moment of a run as the time since its start: `0:07.250`. The tooltip has the time of day. */
+/** Shows a time as the offset from the run's start: `0:07.250`. The tooltip has the time of day. */
 export function Clock({ at, start }: { readonly at: number | null; readonly start: number }) {
   if (at === null) return <span class="clock">·</span>;
   const moment = new Date(at).toISOString();
@@ -11,7 +11,7 @@ export function Clock({ at, start }: { readonly at: number | null; readonly star
   );
 }
 
-/** Formats minutes, seconds and thousandths, and hours if there are any. */
+/** Formats minutes, seconds and milliseconds, and hours if nonzero. */
 export function formatOffset(ms: number): string {
   const rounded = Math.max(0, Math.round(ms));
   const hours = Math.floor(rounded / 3_600_000);
@@ -21,13 +21,13 @@ export function formatOffset(ms: number): string {
   return hours === 0 ? `${minutes}:${tail}` : `${hours}:${String(minutes).padStart(2, '0')}:${tail}`;
 }
 
-/** Returns the start of a run, or the time of its first event if that is earlier. Times are shown relative to it. */
+/** Returns the run's start, or the time of its first event if that is earlier. Times are shown relative to it. */
 export function findStart({ span, data: { conversation, list } }: Timed): number {
   const never = Number.POSITIVE_INFINITY;
   return Math.min(span.value.start ?? never, list.times[0] ?? never, conversation.times[0] ?? never);
 }
 
-/** Returns the end of a run, or the time of its last event if that is later. */
+/** Returns the run's end, or the time of its last event if that is later. */
 export function findEnd(run: Timed): number {
   const { conversation, list } = run.data;
   const never = Number.NEGATIVE_INFINITY;

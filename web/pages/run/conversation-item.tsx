@@ -14,7 +14,7 @@ import { readFileChanges } from './file-changes.js';
 import { FileChanges } from './file-change-view.js';
 import { ValueText } from './value-text.js';
 
-/** One item of a conversation: a header that selects it, and its content. */
+/** One conversation item: a header that selects it, and its content. */
 export function ConversationItem({
   runId,
   view,
@@ -25,7 +25,7 @@ export function ConversationItem({
 }: {
   readonly runId: string;
   readonly view: ItemView;
-  /** Whether the run has ended, so that unfinished items will not be finished. */
+  /** Whether the run has ended, and with it all unfinished items. */
   readonly isOver: boolean;
   readonly start: number;
   readonly isHighlighted: boolean;
@@ -83,7 +83,7 @@ function State({ view, isOver }: { readonly view: ItemView; readonly isOver: boo
   return state === null ? null : <Badge tone={state.tone}>{state.label}</Badge>;
 }
 
-/** Chooses the state of an item. No item of an ended run is shown as still in progress. */
+/** Chooses an item's state. Once the run has ended, no item is shown as in progress. */
 export function chooseState(view: ItemView, isOver: boolean): { readonly label: string; readonly tone: Tone } | null {
   switch (view.kind) {
     case 'message':
@@ -146,7 +146,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
     case 'tool':
       return <ToolCall view={view} />;
     case 'question':
-      // Closed at first: the text usually repeats the agent's last message, which is shown above.
+      // Initially closed: the text usually repeats the agent's last message, which is shown above.
       return (
         <details>
           <summary>Text of the question</summary>
@@ -192,7 +192,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
 }
 
 /**
- * The text of a message. It is rendered as Markdown once it is complete: until then it may change many times a second. JSON is
+ * A message's text. It is rendered as Markdown once complete: until then it can change many times a second. JSON is
  * never rendered as Markdown.
  */
 function MessageText({ text, isComplete }: { readonly text: string; readonly isComplete: boolean }) {
@@ -206,7 +206,7 @@ function readFirstLine(text: string): string {
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
 }
 
-/** The input and the output of a tool. */
+/** A tool's input and output. */
 function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
   return (
     <>
@@ -226,7 +226,7 @@ function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }>
   );
 }
 
-/** The input of a tool: file changes as a diff, a single text as text, anything else as a tree. */
+/** A tool's input: file changes as a diff, a single string as text, anything else as a tree. */
 function ToolInput({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
   const changes = readFileChanges(view.input, view.diff);
   if (changes.length > 0) return <FileChanges changes={changes} />;
@@ -239,7 +239,7 @@ function ToolInput({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }
   );
 }
 
-/** The output of a tool: an object as a tree, anything else as text with its colours. */
+/** A tool's output: an object as a tree, anything else as coloured text. */
 function ToolOutput({ output }: { readonly output: unknown }) {
   if (typeof output === 'object' && output !== null) return <JsonTree value={output} />;
   return (
@@ -249,7 +249,7 @@ function ToolOutput({ output }: { readonly output: unknown }) {
   );
 }
 
-/** Reduces an input with a single text field to that text: `{ "command": "npm test" }` becomes `npm test`. */
+/** Reduces an input with a single string field to that string: `{ "command": "npm test" }` becomes `npm test`. */
 function simplifyInput(input: unknown): unknown {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
   const values = Object.values<unknown>({ ...input });
@@ -257,10 +257,10 @@ function simplifyInput(input: unknown): unknown {
   return values.length === 1 && typeof only === 'string' ? only : input;
 }
 
-/** The maximum number of characters of raw lines in one item. The raw bytes pane has all of them. */
+/** The maximum number of characters of raw lines per item. The raw bytes pane has all of them. */
 const MAX_RAW = 20_000;
 
-/** Joins lines up to a limit, because all lines together may have hundreds of megabytes. */
+/** Joins lines up to a limit, because they can add up to hundreds of megabytes. */
 function joinStart(lines: readonly string[], limit: number): string {
   let text = '';
   for (const line of lines) {

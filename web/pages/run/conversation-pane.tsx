@@ -18,7 +18,7 @@ export function ConversationPane({ run, isLive }: { readonly run: OpenRun; reado
   const shown = run.filter.shown(conversation.itemsAt(eventCount));
   const { count } = shown;
   const start = findStart(run);
-  // A replay shows what was known at that moment.
+  // A replay shows what was known at that time.
   const isOver = moment === null && run.span.value.end !== null;
 
   const choose = (position: number): void => {

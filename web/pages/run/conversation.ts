@@ -4,8 +4,8 @@ import type { RefIndex } from './ref-index.js';
 import { findFirstAbove, findFirst } from './sorted-search.js';
 
 /**
- * One item of a conversation, such as a message, no matter how many chunks it arrived in. It refers to its events by index; its
- * text is read from them when it is drawn.
+ * One conversation item, such as a message, no matter how many chunks it arrived in. It refers to its events by index;
+ * its text is assembled from them when drawn.
  */
 export interface Item {
   /** The type of its first event. */
@@ -13,7 +13,7 @@ export interface Item {
   readonly events: number[];
 }
 
-/** The part of a conversation that has arrived. It only grows, and nothing in it is stored twice. */
+/** The part of a conversation that has arrived. It is append-only, and nothing in it is stored twice. */
 export interface Conversation {
   readonly events: readonly FcmpEvent[];
   /** The time of each event, in milliseconds; never decreasing, even if a clock was set back. */
@@ -24,19 +24,19 @@ export interface Conversation {
   readonly refs: RefIndex;
   readonly append: (event: FcmpEvent) => void;
   /**
-   * Returns the index of the event that closed a question or a permission request; infinity while it is open. Any later event
-   * closes a question. Only the answer or the end of the attempt closes a permission request.
+   * Returns the index of the event that closed a question or a permission request; Infinity while it is open. Any later
+   * event closes a question. Only the answer or the end of the attempt closes a permission request.
    */
   readonly findClosing: (question: number) => number;
   /** Whether a question or a permission request was open after the first `eventCount` events. */
   readonly hasOpenQuestion: (eventCount: number) => boolean;
-  /** Returns how many items the first `eventCount` events have. */
+  /** Returns the number of items in the first `eventCount` events. */
   readonly itemsAt: (eventCount: number) => number;
   /** Finds the index of the event with a sequence number; null if it has not arrived. */
   readonly find: (seq: number) => number | null;
 }
 
-/** The maximum number of lines in one item of output that is not part of the agent's protocol. */
+/** The maximum number of lines per item of output outside the agent's protocol. */
 const MAX_RAW_LINES = 50;
 
 /** Creates an empty conversation. */
@@ -47,7 +47,7 @@ export function createConversation(): Conversation {
   const itemIndexes: number[] = [];
   const firstEvents: number[] = [];
   const open = new Map<string, number>();
-  /** The closing event of each question and permission request; infinity while it is open. */
+  /** The closing event of each question and permission request; Infinity while it is open. */
   const closings = new Map<number, number>();
   const openQuestions = new Set<number>();
   const refs = createRefIndex();
@@ -116,7 +116,7 @@ function isRaw(type: FcmpEvent['type']): boolean {
   return type === 'raw.stdout' || type === 'raw.stderr';
 }
 
-/** Returns the key that all events of an item share; null for raw lines, and for an event that forms an item alone. */
+/** Returns the key shared by all events of an item; null for raw lines and for single-event items. */
 function getKey(event: FcmpEvent): string | null {
   const { attempt } = event.meta;
   if (event.type === 'assistant.tool_call') return `tool ${attempt} ${event.data.tool_call_id}`;

@@ -2,13 +2,13 @@ import type { FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation, Item } from './conversation.js';
 import type { FileDiff } from './file-changes.js';
 
-/** The state of an item at a moment, ready to be drawn. */
+/** An item's state at a point in time, ready to be drawn. */
 export type ItemView = {
   readonly attempt: number;
   /** The start, in milliseconds. */
   readonly at: number;
   readonly seq: number;
-  /** The tool call of the sub-agent that the item belongs to; null for the agent itself. */
+  /** The tool call that started the sub-agent the item belongs to; null for the agent itself. */
   readonly parent: string | null;
 } & (
   | { readonly kind: 'start'; readonly sessionId: string | null }
@@ -38,14 +38,14 @@ interface ToolView {
   readonly input: unknown;
   readonly output: unknown;
   readonly error: string | null;
-  /** The changes of files, if the engine reports them. */
+  /** File changes, if the engine reports them. */
   readonly diff: readonly FileDiff[];
   readonly ms: number | null;
 }
 
 type Usage = Extract<FcmpEvent, { type: 'conversation.completed' }>['data']['usage'];
 
-/** Describes an item at the time of the first `eventCount` events; null if none of them belongs to it. */
+/** Describes an item as of the first `eventCount` events; null if none of them belongs to it. */
 export function describeItem(
   { events, times, findClosing }: Pick<Conversation, 'events' | 'times' | 'findClosing'>,
   item: Item,

@@ -1,9 +1,9 @@
-/** The size of one request: the server sends at most a MiB. */
+/** The request size: the server sends at most one MiB. */
 const PART_BYTES = 1024 * 1024;
-/** Larger files are not loaded; the export of the run contains them. */
+/** Larger files are not loaded; the run's export contains them. */
 export const MAX_DOWNLOAD_BYTES = 64 * 1024 * 1024;
 
-/** Reads the bytes of a file of a run, part by part. */
+/** Reads a run file's bytes in chunks. */
 export async function readArtifactBytes(
   runId: string,
   path: string,
@@ -23,10 +23,10 @@ export async function readArtifactBytes(
   return bytes;
 }
 
-/** Chooses the name for a download: the last part of the path, without characters that are unsafe or misleading. */
+/** Chooses a download's file name: the last path segment, without unsafe or misleading characters. */
 export function chooseFileName(path: string): string {
   const [name = ''] = path.split(/[/\\]/).slice(-1);
-  // Control, invisible and reordering characters, and those that file systems do not allow.
+  // Control, invisible and reordering characters, and characters that file systems do not allow.
   const safe = name.replaceAll(/[\p{Cc}\p{Cf}<>:"|?*]/gu, '_').slice(0, 120);
   return /^[._ ]*$/.test(safe) ? 'file' : safe;
 }

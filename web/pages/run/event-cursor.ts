@@ -1,14 +1,14 @@
 import type { RaspEvent } from '../../../src/events/index.js';
 import type { RunEvent } from './share-stream.js';
 
-/** The position up to which the two logs of a run were read. */
+/** The read position in a run's two logs. */
 export interface EventCursor {
-  /** Compares an event with the position in its log: it is the next one, was already read, or comes after a gap. */
+  /** Compares an event with the position in its log: it is the next event, was already read, or comes after a gap. */
   readonly compare: (event: RunEvent) => 'next' | 'known' | 'later';
   readonly advance: (event: RunEvent) => void;
-  /** Returns the position at which a stream of both logs resumes; undefined at the start. */
+  /** Returns the position where a stream of both logs resumes; undefined at the start. */
   readonly after: () => string | undefined;
-  /** Returns the position at which the history of a log continues; undefined at the start. */
+  /** Returns the position where a log's history continues; undefined at the start. */
   readonly from: (log: 'fcmp' | 'rasp') => string | undefined;
 }
 
@@ -17,7 +17,7 @@ export function isRasp(event: RunEvent): event is RaspEvent {
   return 'attempt_number' in event;
 }
 
-/** Creates a cursor that is positioned before the first event. */
+/** Creates a cursor positioned before the first event. */
 export function createEventCursor(): EventCursor {
   let fcmp = 0;
   let rasp = { attempt: 0, seq: 0 };

@@ -3,7 +3,7 @@ import { createRefIndex } from './ref-index.js';
 import type { RefIndex } from './ref-index.js';
 import { findFirst } from './sorted-search.js';
 
-/** The RASP events of a run so far. */
+/** A run's RASP events so far. */
 export interface EventList {
   readonly events: readonly RaspEvent[];
   /** The time of each event, in milliseconds, never decreasing. */

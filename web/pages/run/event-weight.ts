@@ -4,8 +4,8 @@ const EVENT_WEIGHT = 400;
 const VALUE_WEIGHT = 8;
 
 /**
- * Estimates how much memory an event needs, in characters, from all strings of its data at any depth. A page limits the total,
- * because a single event may have megabytes.
+ * Estimates an event's memory footprint, in characters, from all strings in its data at any depth. A page limits the
+ * total, because a single event can have megabytes.
  */
 export function measureWeight({ data }: { readonly data: object }): number {
   let weight = EVENT_WEIGHT;

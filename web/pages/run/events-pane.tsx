@@ -9,7 +9,7 @@ import { createRowCache } from './row-cache.js';
 import { findFirstAbove } from './sorted-search.js';
 import { formatValue } from './value-text.js';
 
-/** The engine's events, one by one. The selected one is shown in full. */
+/** The engine's events, one by one. The selected event is shown in full. */
 export function EventsPane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   void run.redraws.events.value;
   const [cache] = useState(createRowCache);

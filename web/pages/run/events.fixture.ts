@@ -1,6 +1,6 @@
 import type { FcmpEvent, RaspEvent } from '../../../src/events/index.js';
 
-/** Creates a RASP event for a test, with default values for everything that the test does not set. */
+/** Creates a RASP event for a test, with defaults for everything the test does not set. */
 export function raspEvent(changes: Partial<RaspEvent> = {}): RaspEvent {
   return {
     protocol_version: 'rasp/1.1',

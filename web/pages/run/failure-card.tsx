@@ -11,9 +11,9 @@ import type { ItemView } from './describe-item.js';
 import type { OpenRun } from './open-run.js';
 import { findLastStderr } from './raw-rows.js';
 
-/** The number of bytes that are shown of the end of stderr, which usually has the reason why a program failed. */
+/** The number of bytes shown from the end of stderr, which usually contains the reason for a failure. */
 const STDERR_BYTES = 4000;
-/** The number of items, from the end, that are searched for a failed tool. */
+/** The number of trailing items searched for a failed tool. */
 const MAX_SEARCHED = 500;
 
 /** Explains why a run failed: the cause, what to do, the last failed tool and the end of stderr. */
@@ -44,7 +44,7 @@ export function FailureCard({
   );
 }
 
-/** Returns advice on a failure: by its cause or code if these are more specific, otherwise by its category. */
+/** Returns advice on a failure: by cause or code if more specific, otherwise by category. */
 export function chooseAdvice({ cause = 'unknown', code, category }: RunError): string {
   return BY_CAUSE[cause] ?? BY_CODE[code] ?? BY_CATEGORY[category];
 }
@@ -84,7 +84,7 @@ const BY_CATEGORY: Readonly<Record<RunError['category'], string>> = {
   engine: 'Read the engine’s message. If the problem is temporary, run again.',
 };
 
-/** The last tool call that failed. The line is always shown, because events arrive after the page was drawn. */
+/** The last failed tool call. The line is always shown, because events arrive after the page was drawn. */
 function FailedTool({ run }: { readonly run: OpenRun }) {
   void run.redraws.page.value;
   const tool = findFailedTool(run.data.conversation);
@@ -117,7 +117,10 @@ export function findFailedTool(
   return null;
 }
 
-/** Loads the end of a run's stderr; null loads nothing. Fails if the files are not available, to distinguish that from an empty stderr. */
+/**
+ * Loads the end of a run's stderr; null loads nothing. Unavailable files are an error, to distinguish them from an
+ * empty stderr.
+ */
 export function useLastStderr(id: string | null): Resource<string> {
   return useResource(`stderr ${id ?? ''}`, async (signal) => {
     if (id === null) return '';
@@ -127,7 +130,7 @@ export function useLastStderr(id: string | null): Resource<string> {
     if (file === null) return '';
     const from = Math.max(0, file.size - STDERR_BYTES);
     const { text } = await client.readEvidence({ id, name: file.name, from, signal });
-    // The first line is dropped, because it may begin in the middle of a character.
+    // The first line is dropped, because it can start in the middle of a character.
     return (from === 0 ? text : text.slice(text.indexOf('\n') + 1)).trimEnd();
   });
 }

@@ -2,12 +2,12 @@ import { SafeText } from '../../ui/safe-text.js';
 import type { FileChange } from './file-changes.js';
 import '../../ui/diff.css';
 
-/** The number of lines that are shown at first. */
+/** The number of lines shown initially. */
 const FIRST_SHOWN = 12;
 
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
-/** The changes of a tool call, file by file. */
+/** A tool call's changes, file by file. */
 export function FileChanges({ changes }: { readonly changes: readonly FileChange[] }) {
   return (
     <>

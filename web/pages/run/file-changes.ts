@@ -2,22 +2,22 @@ import { diffLines, readPatch } from '../../ui/line-diff.js';
 import type { DiffLine } from '../../ui/line-diff.js';
 import type { FcmpData } from '../../../src/events/index.js';
 
-/** A change of a file in an event. */
+/** A file change in an event. */
 export type FileDiff = NonNullable<FcmpData<'assistant.tool_call'>['diff']>[number];
 
-/** A change of one file by a tool call. */
+/** A tool call's change to one file. */
 export interface FileChange {
   readonly path: string;
   readonly lines: readonly DiffLine[];
 }
 
-/** Longer texts are not compared. */
+/** Longer strings are not compared. */
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_FILES = 50;
 
 /**
- * Reads the file changes of a tool call: from its diff, from an input with the text before and after (Claude, Gemini, Qwen), or
- * from a patch (Codex). Empty if the call has none of these.
+ * Reads a tool call's file changes: from its diff, from an input with the content before and after (Claude, Gemini,
+ * Qwen), or from a patch (Codex). Empty if the call has none of these.
  */
 export function readFileChanges(input: unknown, diff: readonly FileDiff[] = []): readonly FileChange[] {
   if (diff.length > 0) return diff.slice(0, MAX_FILES).flatMap(readDiff);

@@ -5,7 +5,7 @@ import { findNextError, ITEM_KINDS } from './item-filter.js';
 import type { ItemKind } from './item-filter.js';
 import type { OpenRun } from './open-run.js';
 
-/** How long after the last key press a search begins. */
+/** How long after the last key press a search starts. */
 const DEBOUNCE_MS = 200;
 
 /** Filters a run by kind, errors and text, and moves from error to error. */

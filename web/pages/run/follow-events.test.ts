@@ -168,7 +168,7 @@ test('stops and closes the stream when the callback returns "enough"', async () 
 test('yields to other tasks while many events arrive at the same time', async () => {
   let hadTurn = false;
   setTimeout(() => (hadTurn = true), 0);
-  // No machine processes a million events in one slice.
+  // No computer processes a million events in one slice.
   expect(await processEvents(count(1_000_000), () => (hadTurn ? 'enough' : 'more'))).toBe('enough');
 });
 
@@ -189,7 +189,7 @@ test('acquires a stream slot that becomes free, and releases it at the end', asy
   expect([received, resumedAfter, released.length]).toEqual([['f1', 'f2', 'f3', 'r3'], ['2,0:0'], 1]);
 });
 
-/** Simulates another tab that has the stream. The test decides which events it passes on, and when it is closed. */
+/** Simulates another tab that has the stream. The test controls which events it passes on and when it is closed. */
 function shareWithAnother() {
   const passing: { pass: (events: readonly RunEvent[]) => void } = { pass: () => undefined };
   const leaving: { leave: () => void } = { leave: () => undefined };

@@ -9,12 +9,12 @@ import { createStreamShare } from './share-stream.js';
 import type { Release, RunEvent, StreamShare } from './share-stream.js';
 import { acquireStreamSlot } from './stream-slots.js';
 
-/** The state of a run's stream. */
+/** A run's stream state. */
 export type StreamState =
   | { readonly state: 'opening' | 'live' | 'reconnecting' | 'paused' | 'full' | 'ended' }
   | { readonly state: 'lost'; readonly failure: Failure };
 
-/** Follows the events of a run. */
+/** Follows a run's events. */
 interface Follower {
   readonly state: ReadonlySignal<StreamState>;
   /** Follows the events after the last one, until the run ends or `stop` is aborted. */
@@ -34,21 +34,21 @@ interface FollowerInput {
   readonly share?: StreamShare;
   /** Acquires one of the slots for streams; null if all tabs together already have the maximum number of streams. */
   readonly acquireSlot?: () => Promise<Release | null>;
-  /** Waits before the next attempt; ends early when `stop` is aborted. */
+  /** Waits before the next attempt; returns early when `stop` is aborted. */
   readonly pause?: (ms: number, stop: AbortSignal) => Promise<void>;
 }
 
-/** The maximum number of events in a page, and their maximum total weight (`measureWeight`). */
+/** The maximum number of events per page, and their maximum total weight (`measureWeight`). */
 const MAX_EVENTS = 400_000;
 const MAX_WEIGHT = 192 * 1024 * 1024;
 
-/** The pause after the client has stopped reconnecting. */
+/** The delay after the client has stopped reconnecting. */
 const RETRY_MS = 5000;
-/** How often the history is read while there is no slot for a stream. */
+/** How often the history is polled while no stream slot is free. */
 const POLL_MS = 1500;
-/** Events per response: processing more at a time would block the page. */
+/** Events per response; processing more at a time would block the page. */
 const POLL_EVENTS = 100;
-/** How often a tab that gets its events from another tab also asks the server: the other tab may be busy or frozen. */
+/** How often a tab that gets its events from another tab also polls the server: the other tab can be busy or frozen. */
 const CHECK_MS = 5000;
 /** The maximum number of queued events from another tab; beyond that the history is read. */
 const MAX_QUEUED = 2000;
@@ -73,7 +73,7 @@ export function createFollower(input: FollowerInput): Follower {
   }
   const isOver = (): boolean => state.value.state === 'ended' || state.value.state === 'full';
 
-  /** Follows the stream once; the client reconnects for a while, then fails. */
+  /** Follows the stream once; the client retries the connection for some time, then fails. */
   async function followOnce(stop: AbortSignal): Promise<'done' | 'again'> {
     try {
       const after = cursor.after();
@@ -106,7 +106,7 @@ export function createFollower(input: FollowerInput): Follower {
       const page = await client.readHistory({ id, query, signal: stop });
       if (stop.aborted) return false;
       state.value = { state: 'live' };
-      // The server sends this type: it is part of the same package.
+      // Safe cast: the server is part of the same package.
       const events = page.events as readonly RunEvent[];
       if ((await processEvents(toAsync(events), acceptEvent)) === 'enough') return true;
       if (page.next_from === null) return false;
@@ -186,7 +186,9 @@ export function createFollower(input: FollowerInput): Follower {
     return null;
   }
 
-  /** Opens the stream in this tab; reads in short requests if all tabs together have the maximum number of streams. */
+  /**
+   * Opens the stream in this tab; falls back to short requests if all tabs together have the maximum number of streams.
+   */
   async function lead(stop: AbortSignal): Promise<void> {
     while (!isOver()) {
       const release = await acquireSlot();
@@ -196,7 +198,8 @@ export function createFollower(input: FollowerInput): Follower {
         await pause(POLL_MS, stop);
         continue;
       }
-      // The client has tried for minutes and failed. A page may stay open for days, so it tries again at a fixed interval.
+      // The client retried for minutes and failed. A page can stay open for days, so it tries again at a fixed
+      // interval.
       state.value = { state: 'reconnecting' };
       await pause(RETRY_MS, stop);
     }
@@ -229,8 +232,8 @@ async function* toAsync<Event>(events: readonly Event[]): AsyncGenerator<Event> 
 const SLICE_MS = 6;
 
 /**
- * Processes events in slices, so that the page can render and react in between even if fifty thousand arrive at the same time.
- * Ends when `accept` returns `enough`.
+ * Processes events in slices, so the page can render and react in between even if fifty thousand arrive together. Ends
+ * when `accept` returns `enough`.
  */
 export async function processEvents<Event>(
   events: AsyncIterable<Event>,
@@ -248,7 +251,7 @@ export async function processEvents<Event>(
   return 'ended';
 }
 
-/** Waits; ends early when `stop` is aborted. */
+/** Waits; returns early when `stop` is aborted. */
 export async function sleep(ms: number, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -6,14 +6,14 @@ import type { RawRows } from './raw-rows.js';
 import { findFirstAbove } from './sorted-search.js';
 import type { RawRef } from '../../../src/events/index.js';
 
-/** The content of the panes of a run. */
+/** The data behind a run's panes. */
 export interface RunData {
   readonly conversation: Conversation;
   readonly list: EventList;
   readonly rows: RawRows;
 }
 
-/** The rows that a selection highlights in each pane, and the row of each pane to scroll to. */
+/** The rows that a selection highlights in each pane, and the row each pane scrolls to. */
 export interface Highlight {
   readonly selection: Selection;
   readonly bytes: ByteRanges;
@@ -23,10 +23,10 @@ export interface Highlight {
   readonly row: number | null;
 }
 
-/** The maximum number of events of an item whose bytes are highlighted; an item may have very many events. */
+/** The maximum number of events per item whose bytes are highlighted; an item can have very many events. */
 const MAX_SPANS = 5000;
 
-/** Finds everything that was created from the same bytes as a selection; null if the selected event has not arrived yet. */
+/** Finds everything derived from the same bytes as a selection; null if the selected event has not arrived yet. */
 export function findHighlight(data: RunData, selection: Selection): Highlight | null {
   const spans = findSpans(data, selection);
   if (spans === null) return null;
@@ -50,7 +50,7 @@ export function findHighlight(data: RunData, selection: Selection): Highlight | 
   };
 }
 
-/** Finds the source bytes of a selection; null if the selected event has not arrived yet. */
+/** Finds a selection's source bytes; null if the selected event has not arrived yet. */
 function findSpans(data: RunData, selection: Selection): readonly ByteSpan[] | null {
   const { conversation, list } = data;
   switch (selection.pane) {
@@ -101,7 +101,7 @@ export function formatSelection(selection: Selection): string {
   }
 }
 
-/** Parses a selection as formatted by {@link formatSelection}; null if the text is invalid. */
+/** Parses a selection as formatted by {@link formatSelection}; null if invalid. */
 export function parseSelection(text: string | null): Selection | null {
   const [, seq] = /^c(\d{1,15})$/.exec(text ?? '') ?? [];
   if (seq !== undefined) return { pane: 'conversation', seq: Number(seq) };
@@ -116,7 +116,7 @@ function isStream(stream: string | undefined): stream is RawRef['stream'] {
   return stream === 'stdout' || stream === 'stderr' || stream === 'pty';
 }
 
-/** Counts the rows of a pane at a moment; for null, all rows. */
+/** Counts a pane's rows at a point in time; null counts all rows. */
 export function countPaneRows(
   { conversation, list, rows }: RunData,
   pane: 'timeline' | 'conversation' | 'events' | 'raw',

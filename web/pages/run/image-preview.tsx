@@ -1,7 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 
 /**
- * A picture created by an agent, painted onto a canvas: the browser only decodes its pixels, so the file cannot run code.
+ * An image created by an agent, painted onto a canvas: the browser only decodes its pixels, so the file cannot run
+ * code.
  */
 export function ImagePreview({
   bytes,

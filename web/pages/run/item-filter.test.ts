@@ -134,7 +134,7 @@ describe('the items of a run', () => {
       });
       return [from - START, to - START];
     });
-    // The first bar begins with the run.
+    // The first bar starts with the run.
     expect(bars).toEqual([
       [-700, 0],
       [0, 100],

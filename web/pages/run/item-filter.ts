@@ -4,7 +4,7 @@ import type { FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation, Item } from './conversation.js';
 import { findFirst } from './sorted-search.js';
 
-/** The kinds of items that a person can filter by. */
+/** The item kinds to filter by. */
 export const ITEM_KINDS = [
   'messages',
   'reasoning',
@@ -36,7 +36,7 @@ const KINDS_BY_TYPE: Readonly<Partial<Record<FcmpEvent['type'], ItemKind>>> = {
   'raw.stderr': 'output',
 };
 
-/** Finds the kind of an item. Everything that a sub-agent does has the kind `sub-agents`. */
+/** Returns an item's kind. Everything a sub-agent does has the kind `sub-agents`. */
 export function findKind({ events }: Pick<Conversation, 'events'>, item: Item): ItemKind {
   const first = events[item.events[0] ?? 0];
   if (first !== undefined && 'parent_tool_call_id' in first.data && first.data.parent_tool_call_id !== undefined) {
@@ -58,9 +58,9 @@ const ERROR_TYPES: ReadonlySet<FcmpEvent['type']> = new Set([
   'raw.stderr',
 ]);
 
-/** The maximum number of characters of one text that are searched. */
+/** The maximum number of characters searched per string. */
 const MAX_SEARCHED = 1 << 20;
-/** The maximum number of values within one event that are searched. */
+/** The maximum number of values searched per event. */
 const MAX_TEXTS = 5000;
 
 /** Whether any string in these events, at any depth, matches a pattern. */
@@ -78,7 +78,7 @@ function hasText({ events }: Pick<Conversation, 'events'>, indexes: readonly num
   });
 }
 
-/** The filter of a conversation. */
+/** A conversation filter. */
 export interface ItemQuery {
   /** Null for every kind. */
   readonly kind: ItemKind | null;
@@ -91,11 +91,11 @@ const EVERYTHING: ItemQuery = { kind: null, errorsOnly: false, text: '' };
 
 /** The items found so far that match the filter. */
 export interface ShownItems {
-  /** The number of shown items. */
+  /** The number of visible items. */
   readonly count: number;
   /** Returns the item at a position. */
   readonly itemAt: (position: number) => number;
-  /** Returns the position of an item; if it is not shown, that of the next shown item. */
+  /** Returns an item's position; for a hidden item, the next visible item's position. */
   readonly findPosition: (item: number) => number;
 }
 
@@ -104,10 +104,10 @@ export interface ItemFilter {
   readonly query: ReadonlySignal<ItemQuery>;
   /** Whether a filter is set. */
   readonly isOn: ReadonlySignal<boolean>;
-  /** Whether all items that have arrived were searched. */
+  /** Whether all received items were searched. */
   readonly isDone: ReadonlySignal<boolean>;
   readonly set: (changes: Partial<ItemQuery>) => void;
-  /** Searches the items that have arrived, and those that have grown, since the last call. */
+  /** Searches the items that have arrived or grown since the last call. */
   readonly update: () => void;
   /** Returns the matching items among the first `itemCount`. */
   readonly shown: (itemCount: number) => ShownItems;
@@ -117,7 +117,7 @@ export interface ItemFilter {
 const SLICE_MS = 8;
 const MAX_QUERY_LENGTH = 200;
 
-/** Creates the filter of a conversation; `onChange` is called when the shown items change. */
+/** Creates a conversation filter; `onChange` is called when the visible items change. */
 export function createItemFilter(
   conversation: Conversation,
   onChange: () => void,
@@ -129,7 +129,7 @@ export function createItemFilter(
   let pattern: RegExp | null = null;
   let found: number[] = [];
   let searched = 0;
-  /** The number of events that were checked for items that have grown. */
+  /** The number of events already checked for grown items. */
   let searchedEvents = 0;
   let searchId = 0;
   let isSearching = false;
@@ -155,13 +155,16 @@ export function createItemFilter(
     onChange();
     if (isSearching) pause(() => search(id));
   }
-  /** Searches items again that have grown since they were searched: a tool may have failed, or a message may now contain the text. */
+  /**
+   * Searches items again if they have grown since: a tool might have failed, or a message might now contain the query.
+   */
   function searchGrown(): void {
     for (; searchedEvents < conversation.events.length; searchedEvents += 1) {
       const index = conversation.itemIndexes[searchedEvents] ?? 0;
       const item = conversation.items[index];
       if (item === undefined || index >= searched) continue;
-      // Only the new event of a message is searched, because a message may have very many. Items with errors have few events.
+      // Only a message's new event is searched, because a message can have very many. Items with errors have few
+      // events.
       if (!matches(item, query.peek().errorsOnly ? item.events : [searchedEvents])) continue;
       const position = findFirst(found.length, (at) => (found[at] ?? 0) >= index);
       if (found[position] === index) continue;
@@ -211,7 +214,7 @@ function escapePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 }
 
-/** Finds the next item with an error, in either direction, wrapping around at the end; null if there is none. */
+/** Finds the next item with an error, in either direction, wrapping around at the end; null if no item has an error. */
 export function findNextError(
   conversation: Pick<Conversation, 'items' | 'events'>,
   from: number | null,

@@ -20,9 +20,9 @@ export interface OpenRun {
   readonly id: string;
   readonly data: RunData;
   readonly blocks: RawBlocks;
-  /** The filter of the conversation. */
+  /** The conversation filter. */
   readonly filter: ItemFilter;
-  /** Counters that change when there is something new to draw; one for each pane. */
+  /** Counters that change when there is something new to draw, one per pane. */
   readonly redraws: Readonly<Record<'page' | 'timeline' | 'conversation' | 'events' | 'raw', ReadonlySignal<number>>>;
   readonly connection: ReadonlySignal<StreamState>;
   /** Events that the server no longer has. */
@@ -31,17 +31,23 @@ export interface OpenRun {
   readonly span: Signal<{ readonly start: number | null; readonly end: number | null }>;
   readonly chosen: Signal<Selection | null>;
   readonly highlight: ReadonlySignal<Highlight | null>;
-  /** The moment that is replayed, in milliseconds; null if everything is shown. */
+  /** The replayed time, in milliseconds; null if everything is shown. */
   readonly moment: Signal<number | null>;
   /** Follows the run until it ends. Can be called again after a connection was lost. */
   readonly follow: () => void;
   readonly close: () => void;
 }
 
-/** A hidden tab closes its connection after this time: a browser opens at most six connections to a server for all tabs together. */
+/**
+ * A hidden tab closes its connection after this time: a browser opens at most six connections per server across all
+ * tabs.
+ */
 const HIDDEN_MS = 10_000;
 const MAX_GAPS = 100;
-/** If the files are neither on this machine nor in the archive when the run ends, they are looked up again after these delays. */
+/**
+ * If the files are neither on this host nor in the archive when the run ends, they are looked up again after these
+ * delays.
+ */
 const ARCHIVED_AFTER_MS = [3000, 10_000, 30_000];
 
 /** Opens a run. Sends no request before {@link OpenRun.follow} is called. */
@@ -76,7 +82,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
     onGap,
   });
 
-  /** Reads the sizes of the streams, so that bytes without an event are shown too. Returns false if the files are not available. */
+  /** Reads the stream sizes, so bytes without an event are shown too. Returns false if the files are not available. */
   async function readSizes(stop: AbortSignal): Promise<boolean> {
     const { evidence, source } = await client.listRunFiles({ id, signal: stop });
     for (const { name, size } of readStreamSizes(evidence)) data.rows.setSize(name, size);
@@ -87,7 +93,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
   async function followAll(stop: AbortSignal): Promise<void> {
     await follower.follow(stop);
     if (!follower.isOver()) return;
-    // The files may be only on the worker's machine. An archive has them a few seconds after the end of the run.
+    // The files might exist only on the worker's host. An archive has them a few seconds after the run ends.
     for (const waitMs of [0, ...ARCHIVED_AFTER_MS]) {
       await sleep(waitMs, stop);
       if (stop.aborted || (await readSizes(stop).catch(() => false))) return;
@@ -137,8 +143,8 @@ export function openRun(id: string, at: Selection | null): OpenRun {
 const REDRAW_MS = 80;
 
 /**
- * Creates a function that schedules the redraws. They run at most twelve times a second, one after another, each in a separate
- * frame: drawing all panes in one frame would take too long.
+ * Creates a function that schedules the redraws. They run at most twelve times a second, each in a separate frame:
+ * drawing all panes in one frame would take too long.
  */
 function createRedraw(redraws: readonly (() => void)[]): () => void {
   let isDue = false;

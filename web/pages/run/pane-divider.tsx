@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 
-/** The divider between two panes. It can be dragged, or moved with the arrow keys. */
+/** A divider between two panes. It can be dragged, or moved with the arrow keys. */
 export function PaneDivider<Name extends string>({
   widths,
   left,
@@ -13,7 +13,7 @@ export function PaneDivider<Name extends string>({
 }) {
   const divider = useRef<HTMLDivElement>(null);
   const sum = widths.value[left] + widths.value[right];
-  /** The fraction of the combined width that the left neighbour has. */
+  /** The left neighbour's fraction of the combined width. */
   const fraction = widths.value[left] / sum;
   const setFraction = (next: number): void => {
     const moved = divideWidth(sum, next);

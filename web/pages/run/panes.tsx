@@ -18,7 +18,7 @@ const PANES = [
 
 type PaneName = (typeof PANES)[number]['name'];
 
-/** The open panes, their relative widths, and the one to show if there is room for only one. */
+/** The open panes, their relative widths, and the pane to show when only one fits. */
 const open = signal<readonly PaneName[]>(['timeline', 'conversation', 'events', 'raw']);
 const widths = signal<Readonly<Record<'conversation' | 'bytes', number>>>({ conversation: 1.25, bytes: 1 });
 const front = signal<PaneName>('conversation');
@@ -69,7 +69,7 @@ function PaneTabs({ run }: { readonly run: OpenRun }) {
   );
 }
 
-/** The number of rows of a pane, at the replayed moment. */
+/** A pane's row count, at the replayed time. */
 function Count({ run, name }: { readonly run: OpenRun; readonly name: PaneName }) {
   void run.redraws.page.value;
   return <span class="run-pane-count">{formatCount(countPaneRows(run.data, name, run.moment.value))}</span>;
@@ -131,7 +131,7 @@ export function Panes({ run, isLive }: { readonly run: OpenRun; readonly isLive:
 
 const narrowScreen = matchMedia('(max-width: 64rem)');
 
-/** Whether there is room for one pane only. */
+/** Whether only one pane fits. */
 const isNarrow = signal(narrowScreen.matches);
 
 narrowScreen.addEventListener('change', ({ matches }) => (isNarrow.value = matches));

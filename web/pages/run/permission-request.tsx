@@ -6,7 +6,7 @@ import { readFileChanges } from './file-changes.js';
 
 type PermissionData = FcmpData<'permission.required'>;
 
-/** The action for which an agent requests permission: the command, the change as a diff, or the input of the tool. */
+/** The action an agent requests permission for: the command, the change as a diff, or the tool input. */
 export function PermissionRequest({
   prompt,
   tool,
@@ -48,7 +48,7 @@ export function PermissionRequest({
   );
 }
 
-/** Returns the command line that a tool would run; null if it runs none. */
+/** Returns the command line that a tool would run, or null. */
 function readCommand(input: unknown): string | null {
   if (typeof input !== 'object' || input === null || !('command' in input)) return null;
   const { command } = input;

@@ -135,7 +135,7 @@ test('the texts of adjacent rows form the text of the stream, no matter where ro
 
 const whole = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Decodes in pieces that end at the cuts. */
+/** Decodes in chunks split at the cuts. */
 function decodeCut(bytes: Uint8Array, cuts: readonly number[]): string {
   const edges = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort((a, b) => a - b);
   let text = '';

@@ -2,34 +2,37 @@ import { getErrorMessage } from '../../../src/base/index.js';
 import type { ByteSpan } from './byte-ranges.js';
 import { getStreamKey } from './byte-ranges.js';
 
-/** The text of a row: loaded, loading, beyond the end of the file, or in a stream that cannot be read. */
+/** A row's text: loaded, loading, beyond the end of the file, or unreadable. */
 export type RawText =
   | { readonly state: 'loaded'; readonly text: string }
   | { readonly state: 'loading' | 'truncated' | 'unreadable' };
 
-/** Bytes of a run, fetched in blocks when they become visible; only a few blocks stay in memory. */
+/** A run's bytes, fetched in blocks when they become visible; only a few blocks stay in memory. */
 export interface RawBlocks {
   /** Returns the text of the first `maxBytes` bytes of a span; missing bytes are fetched, then `onChange` is called. */
   readonly text: (span: ByteSpan & { readonly isLast: boolean }, maxBytes?: number) => RawText;
-  /** Lists the reasons why streams cannot be read, each once. */
+  /** Lists the distinct reasons why streams cannot be read. */
   readonly problems: () => readonly string[];
-  /** Discards the problems, so that reading is tried again. */
+  /** Discards the problems, so reading is retried. */
   readonly retry: () => void;
 }
 
-/** Reads bytes from the server; `to` may be beyond the end. */
+/** Reads bytes from the server; `to` can be beyond the end. */
 type ReadBytes = (span: ByteSpan) => Promise<Uint8Array>;
 
 export const BLOCK_BYTES = 64 * 1024;
 const MAX_BLOCKS = 64;
-/** The browser opens at most six connections to a server for all tabs together, and up to four of them are streams of events. */
+/** A browser opens at most six connections per server across all tabs, and up to four of them are event streams. */
 const MAX_CONCURRENT = 2;
-/** The maximum number of pending requests. Older ones are dropped: a person who scrolls past a thousand blocks needs the last ones. */
+/**
+ * The maximum number of pending requests. Older requests are dropped: a user who scrolls past a thousand blocks needs
+ * the last ones.
+ */
 const MAX_WAITING = 32;
 
 interface Block {
   readonly bytes: Uint8Array;
-  /** Whether it was fetched again and had no more bytes than before. */
+  /** Whether a refetch returned no more bytes than before. */
   readonly isTruncated: boolean;
 }
 
@@ -40,7 +43,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
   /** The blocks to fetch, the latest request at the end. */
   const requested = new Map<string, ByteSpan>();
   const reading = new Set<string>();
-  /** The reason why a stream cannot be read; its other blocks are not requested either. */
+  /** Why a stream cannot be read; its other blocks are not requested either. */
   const problems = new Map<string, string>();
 
   function requestBlock(key: string, span: ByteSpan): void {
@@ -85,7 +88,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
     }
   }
 
-  /** Returns the bytes of a span, joined from its blocks; missing blocks are requested. */
+  /** Returns a span's bytes, joined from its blocks; missing blocks are requested. */
   function gather({ byte_from, byte_to, ...stream }: ByteSpan): Uint8Array | Exclude<RawText, { state: 'loaded' }> {
     const bytes = new Uint8Array(byte_to - byte_from);
     let isComplete = true;
@@ -93,7 +96,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
       const key = `${getStreamKey(stream)}.${begin}`;
       const block = blocks.get(key);
       const needed = Math.min(byte_to, begin + BLOCK_BYTES) - begin;
-      // The last block of a live run may have grown since it was fetched; that of a truncated file stays short.
+      // A live run's last block might have grown since it was fetched; a truncated file's last block stays short.
       if (block === undefined || block.bytes.length < needed) {
         if (block?.isTruncated === true) return { state: 'truncated' };
         if (problems.has(getStreamKey(stream))) return { state: 'unreadable' };
@@ -127,17 +130,16 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
   };
 }
 
-/** Does not drop a byte order mark: it is shown like any other character. */
+/** Keeps a byte order mark: it is shown like any other character. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The number of bytes before a span that are needed to find the start of its first character. */
+/** The number of bytes needed before a span to find the start of its first character. */
 export const BYTES_BEFORE = 3;
 
 /**
- * Decodes a span of bytes. A character that crosses the end belongs to the next span, so that the texts of adjacent spans form the
- * complete text.
+ * Decodes a span of bytes. A character that crosses the end belongs to the next span, so the decoded spans add up to the complete text.
  *
- * `bytes` begins `before` bytes ahead of the span (at most {@link BYTES_BEFORE} are used) and ends with it.
+ * `bytes` starts `before` bytes ahead of the span (at most {@link BYTES_BEFORE} are used) and ends with it.
  */
 export function decodeSpan(bytes: Uint8Array, before: number): string {
   const from = findCharacterStart(bytes, before);
@@ -160,7 +162,7 @@ function findCharacterStart(bytes: Uint8Array, at: number): number {
   return at;
 }
 
-/** Returns the length of the UTF-8 character that begins with this byte. */
+/** Returns the length of the UTF-8 character that starts with this byte. */
 function countCharacterBytes(byte: number): number {
   if (byte >= 0xf0) return 4;
   if (byte >= 0xe0) return 3;

@@ -9,10 +9,10 @@ import { ROW_BYTES } from './raw-rows.js';
 import type { RawRow } from './raw-rows.js';
 import { createRowCache } from './row-cache.js';
 
-/** The number of bytes that a row shows if it is not selected. */
+/** The number of bytes shown in an unselected row. */
 const PREVIEW_BYTES = 240;
 
-/** The captured output of the agent, frame by frame. The first selected row is shown in full. */
+/** The agent's captured output, frame by frame. The first selected row is shown in full. */
 export function RawPane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   void run.redraws.raw.value;
   const [cache] = useState(createRowCache);
@@ -59,7 +59,7 @@ export function RawPane({ run, isLive }: { readonly run: OpenRun; readonly isLiv
   );
 }
 
-/** The reasons why bytes cannot be read. Each is shown once, below the rows, so that the rows do not move. */
+/** Why bytes cannot be read. Each reason is shown once, below the rows, so the rows do not move. */
 function RawProblems({ problems, onRetry }: { readonly problems: readonly string[]; readonly onRetry: () => void }) {
   return (
     <div class="raw-problems" role="status" hidden={problems.length === 0}>

@@ -3,44 +3,44 @@ import type { ByteSpan } from './byte-ranges.js';
 import { getStreamKey } from './byte-ranges.js';
 import { findFirstAbove } from './sorted-search.js';
 
-/** A range of captured bytes: those of one frame, or bytes without an event. */
+/** A range of captured bytes: one frame, or bytes without an event. */
 export interface RawRow extends ByteSpan {
-  /** The time of the first event of the frame; null for bytes without an event. */
+  /** The time of the frame's first event; null for bytes without an event. */
   readonly at: number | null;
   /** Whether it is the last known row of its stream. */
   readonly isLast: boolean;
 }
 
-/** The rows of the raw bytes pane: ranges of captured bytes in the order of their events, without the bytes. */
+/** The rows in the raw bytes pane: ranges of captured bytes in event order, without the bytes. */
 export interface RawRows {
   readonly count: () => number;
   readonly row: (index: number) => RawRow;
   /** Adds the bytes of an event, and any unassigned bytes before them. */
   readonly addEvent: (event: RaspEvent, at: number) => void;
-  /** Sets the size of a stream, so that bytes without an event are shown too. */
+  /** Sets a stream's size, so bytes without an event are shown too. */
   readonly setSize: (stream: Pick<RawRef, 'attempt_number' | 'stream'>, size: number) => void;
-  /** Finds the first row with one of these bytes; null if there is none. */
+  /** Finds the first row with any of these bytes, or null. */
   readonly find: (span: ByteSpan) => number | null;
-  /** Returns how many rows there were at a moment. */
+  /** Returns the number of rows at a point in time. */
   readonly countAt: (time: number) => number;
 }
 
-/** The maximum number of bytes of a row; a longer frame is split into several rows. */
+/** The maximum number of bytes per row; longer frames are split. */
 export const ROW_BYTES = 16 * 1024;
-/** The maximum number of rows, which is more than a person would scroll through. */
+/** The maximum number of rows, more than anyone would scroll through. */
 const MAX_ROWS = 500_000;
 
 interface Stream {
   readonly name: Pick<RawRef, 'attempt_number' | 'stream'>;
   end: number;
-  /** The rows of the stream and the start of each, both ascending. */
+  /** The stream's rows and the start of each, both ascending. */
   readonly rows: number[];
   readonly begins: number[];
 }
 
 /** Creates an empty list of rows. */
 export function createRawRows(): RawRows {
-  // Parallel arrays of numbers: an object for each row would take four times as much memory.
+  // Parallel arrays of numbers: one object per row would take four times as much memory.
   const rowStreams: Stream[] = [];
   const from: number[] = [];
   const to: number[] = [];
@@ -105,7 +105,7 @@ export function createRawRows(): RawRows {
   };
 }
 
-/** Reads the sizes of the captured streams of a run from the list of its files. */
+/** Reads the sizes of a run's captured streams from its file list. */
 export function readStreamSizes(
   files: readonly { readonly name: string; readonly size: number }[],
 ): readonly { readonly name: Pick<RawRef, 'attempt_number' | 'stream'>; readonly size: number }[] {

@@ -1,18 +1,18 @@
-/** The type and size in the first bytes of an image. */
+/** The type and dimensions in an image header. */
 export interface ImageHead {
   readonly type: 'image/png' | 'image/gif' | 'image/jpeg';
   readonly width: number;
   readonly height: number;
 }
 
-/** The maximum number of pixels. Each is decoded to four bytes, so a file of a few bytes could need gigabytes. */
+/** The maximum number of pixels. Each is decoded to four bytes, so a tiny file could need gigabytes. */
 const MAX_PIXELS = 40_000_000;
 /** Larger files are not shown; they can be downloaded. */
 export const MAX_IMAGE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads type and size from the bytes of a picture, regardless of its name. Null if the picture is too large or its type is not
- * supported. SVG is never shown as a picture, because it may contain scripts.
+ * Reads type and dimensions from an image's bytes, regardless of its name. Null if the image is too large or its type
+ * is not supported. SVG is never shown as an image, because it can contain scripts.
  */
 export function readImageHead(bytes: Uint8Array): ImageHead | null {
   const head = readPng(bytes) ?? readGif(bytes) ?? readJpeg(bytes);

@@ -24,7 +24,7 @@ const frames = fc
     });
   });
 
-/** Events that span several frames, such as messages of many lines. */
+/** Events that span multiple frames, such as multi-line messages. */
 const wide = fc.array(
   fc
     .record({ byte_from: fc.nat(80), length: fc.integer({ min: 1, max: 60 }) })

@@ -3,27 +3,27 @@ import type { ByteSpan } from './byte-ranges.js';
 import { getStreamKey } from './byte-ranges.js';
 import { findFirstAbove } from './sorted-search.js';
 
-/** Finds the events that were read from a range of bytes. */
+/** Finds the events parsed from a byte range. */
 export interface RefIndex {
-  /** Records that the event with this index was read from these bytes. */
+  /** Records that the event with this index was parsed from these bytes. */
   readonly add: (ref: RawRef | null, index: number) => void;
-  /** Returns at most `limit` events that were read from any of these bytes: events of one frame first, then longer ones. */
+  /** Returns at most `limit` events parsed from any of these bytes: single-frame events first, then longer ones. */
   readonly overlapping: (span: ByteSpan, limit?: number) => readonly number[];
 }
 
-/** Spans of one stream whose ends are in the same order as their starts. */
+/** Spans of one stream, ordered by both start and end. */
 interface Layer {
   readonly from: number[];
   readonly to: number[];
   readonly indexes: number[];
 }
 
-/** The default limit, which is more than a person would read. */
+/** The default limit, more than anyone would read. */
 const MAX_FOUND = 5000;
 
 /**
- * Creates an index from bytes to events. Events arrive nearly in the order of their bytes, so adding one is cheap. A message that
- * consists of many lines overlaps the spans of these lines, so it is stored in another layer.
+ * Creates an index from bytes to events. Events arrive nearly in byte order, so adding one is cheap. A multi-line
+ * message overlaps the spans of its lines, so it is stored in another layer.
  */
 export function createRefIndex(): RefIndex {
   const streams = new Map<string, Layer[]>();

@@ -4,7 +4,7 @@ import { formatOffset, findEnd, findStart } from './clock.js';
 import type { OpenRun } from './open-run.js';
 import { findFirstAbove } from './sorted-search.js';
 
-/** The controls of a replay: play and pause, a slider for the position, and the speed. At the end, everything is shown. */
+/** Replay controls: play and pause, a position slider, and the speed. At the end, everything is shown. */
 export function ReplayBar({ run }: { readonly run: OpenRun }) {
   void run.redraws.page.value;
   const isPlaying = useSignal(false);
@@ -75,28 +75,29 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
 /** The longest pause between two events in a replay. */
 const MAX_WAIT_MS = 1500;
 
-/** The speeds of a replay. */
+/** Replay speeds. */
 const SPEEDS = [1, 2, 5, 20, 100] as const;
 
-/** Returns the times of the pane that ends later: the other pane may be truncated or disconnected. */
+/** Returns the times of the pane that ends later: the other can be truncated or disconnected. */
 export function chooseLongerTimes(one: readonly number[], other: readonly number[]): readonly number[] {
   return (one.at(-1) ?? 0) >= (other.at(-1) ?? 0) ? one : other;
 }
 
-/** Returns the distance between the stops of a slider over this many milliseconds. */
+/** Returns the step size of a slider over this many milliseconds. */
 export function chooseSliderStep(lengthMs: number): number {
   return Math.max(1, Math.round(lengthMs / 1000));
 }
 
-/** Returns the moment of a slider position; null for the last position, which means the end even if it is slightly earlier. */
+/**
+ * Returns the time at a slider position; null for the last position, which means the end even if it is slightly
+ * earlier.
+ */
 export function readSliderMoment(ms: number, start: number, end: number): number | null {
   const length = end - start;
   return ms + chooseSliderStep(length) > length ? null : start + ms;
 }
 
-/**
- * Returns the position of a replay after `elapsedMs` at a speed. Long pauses are shortened.
- */
+/** Advances a replay by `elapsedMs` at a speed. Long pauses are shortened. */
 export function advance(times: readonly number[], moment: number, elapsedMs: number, speed: number): number {
   const wanted = moment + elapsedMs * speed;
   const end = times.at(-1) ?? moment;

@@ -11,7 +11,10 @@ import type { OpenRun } from './open-run.js';
 import { PermissionRequest } from './permission-request.js';
 import './reply-box.css';
 
-/** The form to answer a waiting agent. It appears with the question, which is announced to screen readers without moving the focus. */
+/**
+ * The form for answering a waiting agent. It appears with the question, which is announced to screen readers without
+ * moving the focus.
+ */
 export function ReplyBox({
   run,
   isEnded,
@@ -19,7 +22,7 @@ export function ReplyBox({
 }: {
   readonly run: OpenRun;
   readonly isEnded: boolean;
-  /** Whether the run is waiting; its question may not have arrived yet. */
+  /** Whether the run is waiting; its question might not have arrived yet. */
   readonly isWaiting: boolean;
 }) {
   void run.redraws.page.value;
@@ -81,7 +84,7 @@ export function ReplyForm({
       state.value = 'sent';
       onSent();
     } catch (error) {
-      // The typed text stays.
+      // The typed text is kept.
       refusal.value = asFailure(error).message;
       state.value = 'writing';
     }

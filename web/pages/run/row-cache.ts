@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** The maximum number of cached rows, which is more than the page ever shows at the same time. */
+/** The maximum number of cached rows, more than the page ever shows at once. */
 const MAX_ROWS = 400;
 
 /** Renders a row, or returns the cached row if its dependencies have not changed. */
@@ -10,7 +10,7 @@ export type RowCache = (
   draw: () => ComponentChildren,
 ) => ComponentChildren;
 
-/** Creates a cache of rendered rows, so that unchanged rows cost nothing when others are added. */
+/** Creates a cache of rendered rows, so unchanged rows cost nothing when others are added. */
 export function createRowCache(): RowCache {
   const cached = new Map<number, { readonly dependencies: readonly unknown[]; readonly drawn: ComponentChildren }>();
   return (index, dependencies, draw) => {

@@ -8,7 +8,7 @@ import type { OpenRun } from './open-run.js';
 import { RunResultView } from './run-result.js';
 import { ValueText, formatValue } from './value-text.js';
 
-/** The task of a run, its result and its attempts. Each is one line that opens as a panel over the page. */
+/** A run's task, result and attempts. Each is one line that opens as a panel over the page. */
 export function RunDetails({ run, view }: { readonly run: OpenRun; readonly view: RunView }) {
   const { prompt, ...otherFields } = view.spec;
   return (

@@ -14,7 +14,7 @@ import { findOpenItem, waiting } from '../../server/waiting.js';
 import { navigate } from '../../app/router.js';
 import { asFailure } from '../../server/use-resource.js';
 
-/** The head of the page: the task of the run and its actions and, below them, its state. */
+/** The page header: the run's task and actions and, below them, its state. */
 export function RunHead({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {
   const { id, engine, state, result, order, started_at, ended_at } = run;
   const usage = formatUsage(result?.usage);
@@ -59,7 +59,7 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
   );
 }
 
-/** Describes the task on one line; a program that is not an agent is shown by its command. */
+/** Describes the task on one line; for a plain command, the command line. */
 function describeTask({ spec, order }: RunView): string {
   const prompt = (spec.prompt ?? '').replaceAll(/\s+/g, ' ').trim();
   if (prompt !== '') return prompt;
@@ -108,7 +108,7 @@ function CancelRun({ run, onChange }: { readonly run: RunView; readonly onChange
   );
 }
 
-/** The outcome of a run. A result that still needs a person's decision is not shown as a success. */
+/** The outcome of a run. A result that still needs a user's decision is not shown as a success. */
 function Outcome({
   status,
   review,
@@ -125,7 +125,9 @@ function Outcome({
   );
 }
 
-/** Buttons that start the same run again or open the form with its values; for a run of an order, a link to its order form. */
+/**
+ * Buttons that start the same run again or open the form with its values; for an order's run, a link to the order form.
+ */
 function RunAgain({ run }: { readonly run: RunView }) {
   const state = useSignal<'idle' | 'sending'>('idle');
   const refusal = useSignal<string | null>(null);
@@ -142,7 +144,7 @@ function RunAgain({ run }: { readonly run: RunView }) {
     if (state.peek() === 'sending') return;
     state.value = 'sending';
     try {
-      // Every click sends the same request id, so that a lost response does not lead to a second run.
+      // Every click sends the same request id, so a lost response does not lead to a second run.
       const { id } = await client.startRun({ body: { ...run.spec, request_id: requestId.value } });
       navigate(toPath({ page: 'run', id }));
     } catch (error) {

@@ -17,10 +17,13 @@ import { RunDetails } from './run-details.js';
 import { RunHead } from './run-head.js';
 import './run.css';
 
-/** The delay before the address is changed: browsers refuse hundreds of changes within seconds, as when a key is held down. */
+/**
+ * The delay before the address is updated: browsers reject hundreds of changes within seconds, as when a key is held
+ * down.
+ */
 const ADDRESS_AFTER_MS = 250;
 
-/** The page of one run: its task and result, and the panes, live or replayed. */
+/** The run page: task, result and panes, live or replayed. */
 export function RunPage() {
   const id = route.value.page === 'run' ? route.value.id : '';
   return <LoadedRun key={id} id={id} />;
@@ -36,7 +39,7 @@ function LoadedRun({ id }: { readonly id: string }) {
     isOver.value = isEnded;
   }, [isEnded]);
   const isKnown = record.value !== null;
-  // A run that was opened while it was active stays in live mode after it has ended.
+  // A run opened while active stays in live mode after it has ended.
   const wasLive = useRef<boolean | null>(null);
   if (isKnown) wasLive.current ??= !isEnded;
   useEffect(() => {
@@ -44,7 +47,7 @@ function LoadedRun({ id }: { readonly id: string }) {
     run.follow();
     return run.close;
   }, [run, isKnown]);
-  // The result is loaded again after the last event has arrived.
+  // The result is refetched after the last event has arrived.
   const connection = run.connection.value.state;
   useEffect(() => {
     if (connection !== 'opening') record.reload();
@@ -99,7 +102,7 @@ function LoadedRun({ id }: { readonly id: string }) {
   );
 }
 
-/** Stores the selection in the address, so that it can be linked to. */
+/** Stores the selection in the address, to make it linkable. */
 function useAddress(run: OpenRun): void {
   const chosen = run.chosen.value;
   useEffect(() => {

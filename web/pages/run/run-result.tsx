@@ -9,7 +9,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { ValueText } from './value-text.js';
 import { ArtifactPreview } from './artifact-preview.js';
 
-/** The result of a run: the value, the repairs of its text, the errors and the changed files. */
+/** A run's result: the value, the repairs, the errors and the changed files. */
 export function RunResultView({
   runId,
   result,

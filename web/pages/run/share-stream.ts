@@ -7,15 +7,15 @@ export type RunEvent = FcmpEvent | RaspEvent;
 /** Releases a lock or a slot. */
 export type Release = () => void;
 
-/** Shares the stream of a run between tabs: one of them has the stream and passes its events to the others. */
+/** Shares a run's stream between tabs: one tab has the stream and passes its events to the others. */
 export interface StreamShare {
-  /** Makes this tab the one with the stream; null if another tab has it. */
+  /** Makes this tab the owner of the stream; null if another tab owns it. */
   readonly tryLead: () => Promise<Release | null>;
-  /** Waits until the tab with the stream is closed; null if waiting was stopped before that. */
+  /** Waits until the tab with the stream is closed; null if the wait was aborted. */
   readonly waitToLead: (stop: AbortSignal) => Promise<Release | null>;
-  /** Passes an event to the other tabs, if there are any. */
+  /** Passes an event to any other tabs. */
   readonly publish: (event: RunEvent) => void;
-  /** Calls `onEvents` with events from the tab that has the stream; some events may be missing. */
+  /** Calls `onEvents` with events from the tab that has the stream; some events might be missing. */
   readonly listen: (onEvents: (events: readonly RunEvent[]) => void) => Release;
 }
 
@@ -39,7 +39,7 @@ export type Message =
   | { readonly type: 'listens' }
   | { readonly type: 'events'; readonly events: readonly RunEvent[] };
 
-/** Events are passed in groups, because a message for each event would cost too much. */
+/** Events are passed in batches, because one message per event would be too expensive. */
 const GROUP_MS = 40;
 const GROUP_EVENTS = 200;
 /** Larger events are not passed, because copying megabytes would block this tab; the other tabs read them from the server. */
@@ -48,8 +48,8 @@ const GROUP_WEIGHT = 256 * 1024;
 const LISTENS_MS = 5000;
 
 /**
- * Connects this tab to the shared stream of a run. Tabs share a stream because a browser opens at most six connections to a
- * server, for all windows together. If tabs cannot communicate, each has a separate stream.
+ * Connects this tab to the shared stream of a run. Tabs share a stream because a browser opens at most six connections
+ * per server across all windows. If tabs cannot communicate, each has a separate stream.
  */
 export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs()): StreamShare {
   if (tabs === undefined) {
@@ -64,7 +64,7 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
   const name = `sluice.run.${id}`;
   let publish: StreamShare['publish'] = publishNothing;
 
-  /** Passes the events of the stream to the other tabs while this tab has it. */
+  /** Passes the stream's events to the other tabs while this tab owns it. */
   function lead(release: Release): Release {
     let lastListenerAt = Number.NEGATIVE_INFINITY;
     const channel = openChannel(name, ({ type }) => {
@@ -142,7 +142,10 @@ function findTabs(): Tabs | undefined {
   };
 }
 
-/** Acquires a lock and returns the function that releases it; null if another tab has the lock, or if waiting for it was stopped. */
+/**
+ * Acquires a lock and returns the function that releases it; null if another tab has the lock, or if the wait was
+ * aborted.
+ */
 export async function acquireLock(
   locks: Pick<LockManager, 'request'>,
   name: string,

@@ -1,4 +1,4 @@
-/** Finds the first index below `count` that meets a monotonic condition; `count` if there is none. */
+/** Finds the first index below `count` that meets a monotonic condition; otherwise `count`. */
 export function findFirst(count: number, meets: (index: number) => boolean): number {
   let low = 0;
   let high = count;
@@ -10,7 +10,10 @@ export function findFirst(count: number, meets: (index: number) => boolean): num
   return low;
 }
 
-/** Finds the first index whose number is greater than `value`; the length if there is none. The numbers must be in ascending order. */
+/**
+ * Finds the first index whose number is greater than `value`; otherwise the length. The numbers must be in ascending
+ * order.
+ */
 export function findFirstAbove(numbers: readonly number[], value: number): number {
   return findFirst(numbers.length, (index) => (numbers[index] ?? 0) > value);
 }

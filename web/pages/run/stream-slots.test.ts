@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { acquireStreamSlot } from './stream-slots.js';
 import type { Release } from './share-stream.js';
 
-/** Simulates the locks of a browser. */
+/** Simulates browser locks. */
 function createLocks(): Pick<LockManager, 'request'> {
   const held = new Set<string>();
   const request = async (name: string, _options: unknown, use: (lock: Lock | null) => Promise<void>): Promise<void> => {

@@ -1,11 +1,14 @@
 import { acquireLock } from './share-stream.js';
 import type { Release } from './share-stream.js';
 
-/** The maximum number of streams for all tabs together. A browser opens six connections to a server, and other requests need some. */
+/**
+ * The maximum number of streams across all tabs. A browser opens six connections per server, and other requests need
+ * some.
+ */
 const MAX_STREAMS = 4;
 
 /**
- * Acquires one of the slots for streams, which all tabs share; null if none is free. Browsers share locks between tabs only on secure
+ * Acquires a stream slot, shared by all tabs; null if none is free. Browsers share locks between tabs only on secure
  * connections; otherwise the number of streams is not limited.
  */
 export async function acquireStreamSlot(

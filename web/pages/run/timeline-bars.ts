@@ -4,14 +4,14 @@ import type { Conversation, Item } from './conversation.js';
 export interface TimelineBar {
   readonly from: number;
   readonly to: number;
-  /** Whether it has not ended: a tool that is still running, or an open question. */
+  /** Whether it is still in progress: a running tool or an open question. */
   readonly isOpen: boolean;
 }
 
 /**
- * Measures the start and end of an item. A tool lasts from its start to its end, and a question until it is answered. A message
- * begins with the previous event, because the model has worked on it since then. The first item begins with the run, so that its
- * length shows how long the program took to start.
+ * Measures the start and end of an item. A tool lasts from its start to its end, and a question until it is answered. A
+ * message starts with the previous event, because the model has worked on it since then. The first item starts with the
+ * run, so its length shows how long the agent took to start.
  */
 export function measureBar(
   { events, times, findClosing }: Pick<Conversation, 'events' | 'times' | 'findClosing'>,
@@ -68,7 +68,7 @@ function isSameAttempt(events: Conversation['events'], first: number): boolean {
   return events[first - 1]?.meta.attempt === events[first]?.meta.attempt;
 }
 
-/** A mark below the axis. */
+/** An axis label. */
 export interface AxisMark {
   /** From 0 to 1. */
   readonly at: number;
@@ -80,7 +80,7 @@ const STEPS_MS = [
   900_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 43_200_000, 86_400_000,
 ] as const;
 
-/** Lists at most seven marks, at round times, for an axis of this length. */
+/** Lists at most seven labels, at round times, for an axis of this length. */
 export function listMarks(lengthMs: number): readonly AxisMark[] {
   if (lengthMs <= 0) return [{ at: 0, ms: 0 }];
   const step = STEPS_MS.find((ms) => lengthMs / ms <= 6) ?? lengthMs / 6;

@@ -15,7 +15,7 @@ import { addRoom, hasOpenItem, listMarks, measureBar } from './timeline-bars.js'
 /** How often an open bar grows. */
 const GROW_MS = 1000;
 
-/** A timeline: a row for each message, tool, sub-agent and wait, on a time axis. */
+/** A timeline: one row per message, tool, sub-agent and wait, on a time axis. */
 export function TimelinePane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   void run.redraws.timeline.value;
   const now = useSignal(0);
@@ -28,7 +28,7 @@ export function TimelinePane({ run, isLive }: { readonly run: OpenRun; readonly 
   const start = findStart(run);
   const isOver = moment === null && run.span.value.end !== null;
   const isGrowing = moment === null && !isOver && hasOpenItem(conversation, eventCount);
-  // The bar of an open question or tool ends at the current time. The axis has room for it to grow, so nothing else moves.
+  // An open question's or tool's bar ends at the current time. The axis has room for it to grow, so nothing else moves.
   const latest = Math.max(start + 1, findEnd(run), isGrowing ? now.value || Date.now() : 0);
   const room = useRef(0);
   if (isGrowing && latest > room.current) room.current = addRoom(start, latest);
@@ -178,7 +178,7 @@ const KIND_LABELS: Readonly<Record<ItemKind, string>> = {
 
 const MAX_NAME_LENGTH = 80;
 
-/** Returns the name of a row: the tool and its input, or the first words. */
+/** Returns a row's name: the tool and its input, or the first words. */
 export function nameItem({ events }: Pick<Conversation, 'events'>, item: Item): string {
   const first = events[item.events[0] ?? 0];
   if (first === undefined) return '';

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { SafeText } from '../../ui/safe-text.js';
 
-/** Shows the beginning of an agent's value as JSON, or of a string unchanged, with a button for more. */
+/** Shows the start of an agent's value as JSON, or of a string unchanged, with a button for more. */
 export function ValueText({ value, limit = 1000 }: { readonly value: unknown; readonly limit?: number }) {
   const shownLength = useSignal(limit);
   const { text, isShortened } = useMemo(() => formatValue(value, shownLength.value), [value, shownLength.value]);
@@ -18,7 +18,7 @@ export function ValueText({ value, limit = 1000 }: { readonly value: unknown; re
   );
 }
 
-/** A text that may have been shortened. */
+/** A possibly truncated string. */
 interface FormattedValue {
   readonly text: string;
   readonly isShortened: boolean;
@@ -27,8 +27,7 @@ interface FormattedValue {
 const MAX_DEPTH = 100;
 
 /**
- * Formats a value as indented JSON of at most `limit` characters, because a tool may print megabytes. Of a string, returns the
- * first `limit` characters.
+ * Formats a value as indented JSON of at most `limit` characters, because a tool can print megabytes. For a string, returns the first `limit` characters.
  *
  * @example
  * formatValue({ a: [1] }, 100).text // '{\n  "a": [\n    1\n  ]\n}'

@@ -8,7 +8,7 @@ const EXAMPLE = `{
   "required": ["summary"]
 }`;
 
-/** The fields for the requirements on the answer. */
+/** Fields for the answer's requirements. */
 export function ContractFields({ fields, errors, edit }: FormPart) {
   const hasSchema = fields.schema.trim() !== '';
   return (
@@ -77,7 +77,7 @@ export function ContractFields({ fields, errors, edit }: FormPart) {
   );
 }
 
-/** The fields for the limits of a run, and for rarely used options. */
+/** Fields for run limits and rarely used options. */
 export function LimitFields({
   fields,
   errors,

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Columns of the list of runs that can be hidden. State and prompt are always shown. */
+/** Optional columns in the list of runs. State and prompt are always shown. */
 export const OPTIONAL_COLUMNS = ['Engine', 'Repair', 'Tokens', 'Cost', 'Folder', 'Created', 'Duration'] as const;
 
 /** See {@link OPTIONAL_COLUMNS}. */
@@ -9,17 +9,17 @@ export type OptionalColumn = (typeof OPTIONAL_COLUMNS)[number];
 const DEFAULT: readonly OptionalColumn[] = ['Engine', 'Repair', 'Tokens', 'Cost', 'Created', 'Duration'];
 const KEY = 'sluice.columns';
 
-/** The visible optional columns, in the order of the table. */
+/** The visible optional columns, in table order. */
 export const columns = signal(readColumns(readStored()));
 
-/** Reads a stored choice; unknown columns are left out. */
+/** Reads a stored choice; unknown columns are skipped. */
 export function readColumns(stored: string | null): readonly OptionalColumn[] {
   if (stored === null) return DEFAULT;
   const names = stored.split(',');
   return OPTIONAL_COLUMNS.filter((column) => names.includes(column));
 }
 
-/** Shows or hides a column, for this browser. */
+/** Shows or hides a column in this browser. */
 export function toggleColumn(column: OptionalColumn): void {
   columns.value = OPTIONAL_COLUMNS.filter((name) => columns.value.includes(name) !== (name === column));
   try {

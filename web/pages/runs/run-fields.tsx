@@ -1,7 +1,7 @@
 import { TextField, TextAreaField, SelectField, RadioField } from '../../ui/fields.js';
 import type { RunForm, RunErrors } from './run-form.js';
 
-/** The fields for the engine, the task and the folder. */
+/** Fields for the engine, the task and the folder. */
 export function TaskFields({
   fields,
   errors,
@@ -109,7 +109,7 @@ function CommandFields({
   );
 }
 
-/** The fields for the agent's permissions, and whether it may ask questions. */
+/** Fields for the agent's permissions, and whether it may ask questions. */
 export function PermissionFields({
   fields,
   errors,
@@ -169,7 +169,7 @@ export function PermissionFields({
   );
 }
 
-/** The fields for the sandbox and the network. */
+/** Fields for the sandbox and the network. */
 export function SandboxFields({ fields, errors, edit, canBypass }: FormPart & { readonly canBypass: boolean }) {
   return (
     <>
@@ -230,7 +230,7 @@ export function SandboxFields({ fields, errors, edit, canBypass }: FormPart & { 
   );
 }
 
-/** The props of a part of the form. */
+/** The props of a form section. */
 export interface FormPart {
   readonly fields: RunForm;
   readonly errors: RunErrors;

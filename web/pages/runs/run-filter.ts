@@ -9,7 +9,7 @@ const STATES = ['queued', 'running', 'waiting', 'ended'] as const;
 const OUTCOMES = ['success', 'failed', 'canceled', 'comment'] as const;
 const LEVELS = ['none', 'deterministic_generic', 'schema_aligned'] as const;
 
-/** Lists the filters above the list, with their names in the address. */
+/** Lists the filters above the list, with their query parameters. */
 export function listRunFilters(engines: readonly string[]) {
   return [
     { name: 'state', label: 'State', options: listStateOptions(STATES) },
@@ -23,7 +23,7 @@ export function listRunFilters(engines: readonly string[]) {
   ] as const;
 }
 
-/** Reads the filter from the address; invalid values are left out. */
+/** Reads the filter from the address; invalid values are ignored. */
 export function readRunFilter(address: URLSearchParams, now = Date.now()): RunQuery {
   const oneOf = <Value extends string>(name: string, values: readonly Value[]): Value | undefined =>
     values.find((value) => value === address.get(name));
@@ -56,7 +56,7 @@ export function readRunFilter(address: URLSearchParams, now = Date.now()): RunQu
 /** A filter without a field; links from charts set it. */
 export interface FilterChip {
   readonly text: string;
-  /** Its parameters in the address. */
+  /** Its query parameters. */
   readonly names: readonly string[];
 }
 

@@ -33,20 +33,20 @@ export const EMPTY_RUN_FORM = {
   env: '',
   cache: 'off',
   inputFiles: '',
-  /** The request id of the last submission; empty once any field was changed. */
+  /** The last submission's request id; empty once any field was changed. */
   requestId: '',
 };
 
 /** See {@link EMPTY_RUN_FORM}. */
 export type RunForm = Readonly<typeof EMPTY_RUN_FORM>;
 
-/** A field of the form. */
+/** A form field. */
 export type RunField = keyof RunForm;
 
-/** The errors of a form, by field. */
+/** Form errors by field. */
 export type RunErrors = Readonly<Partial<Record<RunField, string>>>;
 
-/** The form field for each path or code of a problem. */
+/** The form field for each problem path or code. */
 export const RUN_FIELD_MAP: FieldMap<RunField> = {
   paths: {
     engine: 'engine',
@@ -81,7 +81,7 @@ export const RUN_FIELD_MAP: FieldMap<RunField> = {
 };
 
 /**
- * Builds the request of a form, and finds the errors that can be found without the server. The server validates the request again.
+ * Builds the request and finds errors that can be detected without the server, which validates the request again.
  *
  * @example
  * checkRunForm({ ...EMPTY_RUN_FORM, engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' })
@@ -125,7 +125,7 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
   if (reachesHosts && hosts.length === 0) errors.hosts = 'Enter at least one host, such as api.openai.com.';
 
   const request = {
-    // Not checked here: the server has the list of engines and reports an unknown one for this field.
+    // Not checked here: the server has the list of engines and reports unknown ones for this field.
     engine: form.engine,
     workdir: form.workdir.trim(),
     ...omitUnset({
@@ -149,7 +149,7 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
   return { request, errors };
 }
 
-/** The fields of a spec that are not in the form. They stay unchanged when a run is edited and started again. */
+/** Spec fields that are not in the form. They stay unchanged when a run is edited and restarted. */
 export type OtherFields = Pick<RunRequest, 'terminal' | 'reads' | 'session' | 'approvals' | 'resume'> & {
   readonly limits: Pick<
     NonNullable<RunRequest['limits']>,
@@ -157,7 +157,7 @@ export type OtherFields = Pick<RunRequest, 'terminal' | 'reads' | 'session' | 'a
   >;
 };
 
-/** Fills the form with the spec of an earlier run. */
+/** Fills the form with an earlier run's spec. */
 export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; readonly otherFields: OtherFields } {
   const { contract = {}, limits = {}, command = [] } = spec;
   const { hold_s, output_bytes, line_bytes, events, stored_bytes } = limits;
@@ -197,7 +197,7 @@ export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; re
   };
 }
 
-/** Adds the fields that the form does not have to its request. */
+/** Adds the spec fields that are not in the form to the request. */
 export function addOtherFields(request: RunRequest, { limits, ...otherFields }: OtherFields): RunRequest {
   const all = { ...limits, ...request.limits };
   return { ...request, ...otherFields, ...(Object.keys(all).length === 0 ? {} : { limits: all }) };
@@ -207,7 +207,7 @@ function splitWords(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter((word) => word !== '');
 }
 
-/** Splits a text into arguments, one per line and without quoting; an empty last line is dropped. */
+/** Splits input into arguments, one per line and without quoting; an empty last line is dropped. */
 function splitArguments(text: string): readonly string[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -226,7 +226,7 @@ function buildContract(form: RunForm, schema: Readonly<Record<string, unknown>>)
   };
 }
 
-/** Parses a schema; undefined if there is none, a message if it is invalid. */
+/** Parses a schema; undefined if blank, an error message if invalid. */
 function readSchema(text: string): Readonly<Record<string, unknown>> | undefined | string {
   if (text.trim() === '') return undefined;
   try {
@@ -243,7 +243,7 @@ function readSchema(text: string): Readonly<Record<string, unknown>> | undefined
 /** Omits the fields that are not set. */
 function omitUnset<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  // Every key keeps its type, without undefined.
+  // Every key keeps its type, except undefined.
   return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }
 

@@ -147,7 +147,7 @@ function Cell({
 }
 
 /**
- * Describes the totals of the listed runs.
+ * Summarizes the listed runs.
  *
  * @example
  * describeTotals(runs) // '38 succeeded, 4 failed · 1.2M tokens · $3.40'
@@ -186,7 +186,7 @@ interface RunRow {
   readonly durationMs: number | null;
 }
 
-/** The state of a run that succeeded but whose order still needs a person's decision. */
+/** The state of a successful run whose order still needs a user's decision. */
 const NEEDS_PERSON = 'needs-human';
 
 /** Describes a run for the list. `needsPerson`: an inbox item about it is open. */
@@ -201,7 +201,7 @@ export function describeRun(
     isLive,
     title: chooseTitle(spec, order),
     failure: result?.error === undefined ? null : { code: result.error.code, message: toOneLine(result.error.message) },
-    // The duration would be negative if this clock is slightly behind the server's.
+    // The duration would be negative if the local clock is slightly behind the server's.
     durationMs:
       started_at === null
         ? null
@@ -209,7 +209,7 @@ export function describeRun(
   };
 }
 
-/** Chooses the title: the prompt or, for a program that is not an agent, its order. */
+/** Chooses the title: the prompt or, for a plain command, its order. */
 function chooseTitle({ prompt = '', program = 'No prompt' }: RunSummary['spec'], order: RunSummary['order']): string {
   const text = toOneLine(prompt);
   if (text !== '') return text;

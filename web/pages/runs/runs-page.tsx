@@ -102,7 +102,7 @@ function Chips() {
   );
 }
 
-/** Loads the form when it is opened: most visitors of the list do not need it. */
+/** Loads the form when it is opened: most visitors do not need it. */
 function StartRun() {
   const [Form, setForm] = useState<ComponentType | null>(null);
   const [hasFailed, setFailed] = useState(false);

@@ -1,17 +1,17 @@
-/** A named filter of the list of runs. */
+/** A named filter for the list of runs. */
 export interface SavedView {
   readonly name: string;
-  /** The query of the address, without the question mark. */
+  /** The query string, without the question mark. */
   readonly query: string;
 }
 
 const KEY = 'sluice.views';
 const MAX_VIEWS = 30;
 const MAX_NAME_LENGTH = 60;
-/** Enough for a search of 200 characters, each of which may be escaped as nine. */
+/** Enough for a search of 200 characters, each escaped to up to nine. */
 const MAX_QUERY_LENGTH = 4000;
 
-/** Reads stored views; invalid ones are left out. */
+/** Reads stored views; invalid ones are skipped. */
 export function readViews(stored: string | null): readonly SavedView[] {
   let list: unknown;
   try {
@@ -28,14 +28,14 @@ function isView(value: unknown): value is SavedView {
   return typeof value.name === 'string' && typeof value.query === 'string' && value.query.length <= MAX_QUERY_LENGTH;
 }
 
-/** Adds a view; one with the same name is replaced. */
+/** Adds a view, or replaces the view with the same name. */
 export function putView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {
   const name = view.name.trim().slice(0, MAX_NAME_LENGTH);
   if (name === '') return views;
   return [...views.filter((known) => known.name !== name), { ...view, name }].slice(-MAX_VIEWS);
 }
 
-/** Loads the views of this browser. */
+/** Loads this browser's views. */
 export function loadViews(): readonly SavedView[] {
   try {
     return readViews(localStorage.getItem(KEY));
@@ -44,7 +44,7 @@ export function loadViews(): readonly SavedView[] {
   }
 }
 
-/** Stores the views of this browser. */
+/** Stores this browser's views. */
 export function storeViews(views: readonly SavedView[]): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(views));

@@ -44,7 +44,7 @@ function RunFields({
 }) {
   const { fields: storedDraft, change, discard } = useDraft(draft, initial);
   const choices = useResource('engines', async (signal) => client.listEngines({ signal }));
-  // Once it was edited, the folder can also be empty.
+  // Once edited, the folder can also be empty.
   const isFolderEdited = useSignal(false);
   const { engines, commands, roots, permissions, env } = choices.value ?? NO_CHOICES;
   const fields = {
@@ -55,7 +55,8 @@ function RunFields({
   };
   const { request, errors: localErrors } = checkRunForm(fields);
   const form = useForm(localErrors, RUN_FIELD_MAP, async () => {
-    // The request id is stored before sending, so that submitting the same form again, even after a reload, returns the same run.
+    // The request id is stored before sending, so resubmitting the same form, even after a reload, returns the same
+    // run.
     const requestId = fields.requestId || newRequestId();
     change({ ...fields, requestId });
     const { id } = await client.startRun({ body: { ...addOtherFields(request, otherFields), request_id: requestId } });

@@ -5,7 +5,7 @@ import { columns, OPTIONAL_COLUMNS, toggleColumn } from './run-columns.js';
 import { loadViews, putView, storeViews } from './saved-views.js';
 import type { SavedView } from './saved-views.js';
 
-/** The views that every person has. */
+/** The built-in views. */
 const BUILT_IN: readonly SavedView[] = [
   { name: 'Failed today', query: 'outcome=failed&since=today' },
   { name: 'Failed yesterday', query: 'outcome=failed&since=yesterday&until=yesterday' },

@@ -4,10 +4,10 @@ import { saveAs } from '../run/download-artifact.js';
 import { buildCaseRequest } from './case-request.js';
 import { options, schemaText, text } from './workbench-state.js';
 
-/** The longest text that the server accepts as a case. */
+/** The maximum input length that the server accepts as a case. */
 const MAX_CHARACTERS = 1_000_000;
 
-/** A button that downloads text, schema and options as a suite case. */
+/** A button that downloads input, schema and options as a suite case. */
 export function CaseButton() {
   const failure = useSignal<string | null>(null);
   const isPossible = text.value !== '' && text.value.length <= MAX_CHARACTERS;

@@ -1,16 +1,16 @@
 import type { WorkbenchOptions } from './inspection.js';
 
-/** Longer texts are not part of the command; it reads them from a file. */
+/** Longer input is not inlined in the command, which then reads it from a file. */
 const MAX_INLINE_LENGTH = 4000;
 
-/** Code that parses the same text: in a program, in a shell, over HTTP. */
+/** Code that parses the same input: in TypeScript, in a shell, over HTTP. */
 export interface CodeForResult {
   readonly library: string;
   readonly command: string;
   readonly http: string;
 }
 
-/** Creates the code that parses the text of the workbench elsewhere. */
+/** Creates the code that parses the workbench input elsewhere. */
 export function createCode(
   {
     text,
@@ -103,12 +103,12 @@ function readSchema(schema: string): unknown {
   }
 }
 
-/** Escapes everything but printable ASCII, so that a copied command does exactly what is shown. */
+/** Escapes everything but printable ASCII, so a copied command does exactly what is shown. */
 function escapeUnseen(json: string): string {
   return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Quotes any text as one word for a POSIX shell. */
+/** Quotes a string as one word for a POSIX shell. */
 export function quoteForShell(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -21,7 +21,7 @@ const ENVIRONMENTS: Readonly<Record<keyof CodeForResult, { readonly name: string
     http: { name: 'HTTP', help: 'A server with tokens also needs -H "authorization: Bearer …".' },
   };
 
-/** Code to copy that parses the same text outside the console. */
+/** Code to copy that parses the same input outside the console. */
 export function CodePanel() {
   const environment = useSignal<keyof CodeForResult>('library');
   const code = createCode({ text: text.value, schemaText: schemaText.value, options: options.value }, location.origin)[

@@ -1,6 +1,6 @@
 import type { WorkbenchOptions } from './inspection.js';
 
-/** An example text with its schema and options. */
+/** Example input with its schema and options. */
 export interface Example {
   readonly name: string;
   readonly text: string;

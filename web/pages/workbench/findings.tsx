@@ -8,7 +8,7 @@ import { choose, chosen } from './workbench-state.js';
 import type { FinderName } from '../../../src/json/index.js';
 import type { Tone } from '../../ui/notice.js';
 
-/** The number of entries that are drawn at first, because drawing hundreds of entries takes time. */
+/** The number of entries drawn initially, because drawing hundreds takes time. */
 const FIRST_SHOWN = 25;
 
 /** The findings as lists. Selecting an entry highlights it in the text. */
@@ -121,7 +121,7 @@ const FINDER_DESCRIPTIONS: Readonly<Record<FinderName, string>> = {
   prose: 'In running text',
 };
 
-/** The label of each state. */
+/** State labels. */
 const STATE_LABELS: Readonly<Record<CandidateState, { readonly label: string; readonly tone: Tone }>> = {
   selected: { label: 'Selected', tone: 'good' },
   rejected: { label: 'Rejected', tone: 'bad' },

@@ -14,12 +14,12 @@ import { locatePath } from './locate-path.js';
 import { surveyCandidates, describeSelected } from './survey-candidates.js';
 import { formatPath, createRowKey, toValueRows } from './value-rows.js';
 
-/** The maximum number of entries of each list that is passed to the page. */
+/** The maximum number of entries per list passed to the page. */
 const MAX_LISTED = 200;
-/** The maximum number of characters that are scanned to locate notes in the text; each location scans its candidate. */
+/** The maximum number of characters scanned to locate notes in the input; each lookup scans its candidate. */
 const MAX_SCANNED_LENGTH = 20_000_000;
 
-/** The inspection for the page, and the complete value, which may be too large for the page. */
+/** The inspection for the page, and the complete value, which can be too large for the page. */
 export interface Inspected {
   readonly inspection: Inspection;
   readonly value: unknown;
@@ -30,7 +30,7 @@ export interface InspectedResult extends Inspected {
   readonly result: ParseResult<unknown>;
 }
 
-/** Parses a text and reports everything known about the result. */
+/** Parses the input and reports everything known about the result. */
 export function inspect(text: string, schema: AlignableSchema | undefined, chosen: WorkbenchOptions): InspectedResult {
   const options = toParseOptions(chosen, schema);
   const result = parse(text, schema, options);
@@ -52,12 +52,12 @@ function inspectResult(text: string, result: ParseResult<unknown>): Inspected {
   }
 }
 
-/** Whether the entire text was selected. It is tried first, so there are no other candidates to list. */
+/** Whether the whole input was selected. It is tried first, so there are no other candidates to list. */
 function isEntireText(text: string, { candidate }: ParseSuccess<unknown>, { prefer }: ParseOptions): boolean {
   return prefer === undefined && candidate.finder === 'whole' && candidate.start === 0 && candidate.end === text.length;
 }
 
-/** Converts the chosen options to those of `parse`. Without a schema there is nothing to align to. */
+/** Converts the chosen options to `parse` options. Without a schema there is nothing to align to. */
 export function toParseOptions(chosen: WorkbenchOptions, schema: AlignableSchema | undefined): ParseOptions {
   const { profile, allowPartial, align, prefer } = chosen;
   return { profile, allowPartial, align: align && schema !== undefined, ...(prefer !== null && { prefer }) };
@@ -80,7 +80,7 @@ function inspectSuccess(text: string, result: ParseSuccess<unknown>): Inspected 
 
 function inspectFailure(text: string, result: ParseFailure): Inspected {
   const { error, attempts } = result;
-  // The error is that of the first candidate with the same code.
+  // The error comes from the first candidate with the same code.
   const candidate = attempts.find(({ code }) => code === error.code)?.candidate;
   const locate = candidate === undefined ? () => null : createLocator(text, candidate);
   const notes = limitList(error.issues ?? [], (issue) => createIssueNote(issue, error.value, locate));
@@ -108,7 +108,9 @@ function createEmpty({ warnings }: ParseResult<unknown>): Omit<Inspection, 'outc
 
 type Locate = (path: Path, expected: unknown) => Span | null;
 
-/** Creates a function that locates a path of the value in the text. A location counts only if its text parses to the expected value. */
+/**
+ * Creates a function that locates a value path in the input. A location counts only if it parses to the expected value.
+ */
 function createLocator(text: string, { finder, start, end }: Span & { readonly finder: string }): Locate {
   // The content of an envelope is inside a string, with other offsets.
   if (finder === 'envelope') return () => null;

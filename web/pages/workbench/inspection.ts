@@ -1,14 +1,14 @@
 import type { FinderName, ParseErrorCode, Profile, Repair, RepairLevel, Warning } from '../../../src/json/index.js';
 
-/** The text, the schema and the options of one inspection. */
+/** An inspection's input, schema and options. */
 export interface InspectionInput {
   readonly text: string;
-  /** The text of a JSON Schema; blank for none. */
+  /** A JSON Schema as text; blank for none. */
   readonly schemaText: string;
   readonly options: WorkbenchOptions;
 }
 
-/** The options that a person can choose, named like those of `parse`. */
+/** The options that the user can choose, named like the `parse` options. */
 export interface WorkbenchOptions {
   readonly profile: Profile;
   readonly allowPartial: boolean;
@@ -16,14 +16,14 @@ export interface WorkbenchOptions {
   readonly prefer: 'first' | 'last' | null;
 }
 
-/** A range of the text, in UTF-16 code units. */
+/** A range of the input, in UTF-16 code units. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The state of a candidate: selected; rejected; also matching, with another value; or not checked, because an earlier one
+ * A candidate's state: selected; rejected; also matching, with another value; or not checked, because an earlier one
  * was selected.
  */
 export type CandidateState = 'selected' | 'rejected' | 'rival' | 'unchecked';
@@ -36,7 +36,7 @@ export interface CandidateView extends Span {
   readonly reason: string;
 }
 
-/** A note about a part of the value; `span` is null if that part cannot be located in the text. */
+/** A note about a part of the value; `span` is null if that part cannot be located in the input. */
 export interface ValueNote {
   readonly kind: 'issue' | 'change';
   /** `items.3.name`; empty for the root. */
@@ -56,14 +56,14 @@ export interface ValueRow {
   readonly notes: readonly ValueNote[];
 }
 
-/** The beginning of a value, line by line. */
+/** The start of a value, line by line. */
 export interface ValueView {
   readonly rows: readonly ValueRow[];
   /** Whether rows are missing at the end. */
   readonly isTruncated: boolean;
 }
 
-/** The error of the schema, and its offset in the text if known. */
+/** A schema error, and its offset if known. */
 export interface SchemaProblem {
   readonly message: string;
   readonly offset: number | null;
@@ -75,19 +75,19 @@ export type InspectionOutcome =
   | { readonly status: 'failed'; readonly code: ParseErrorCode; readonly message: string }
   | { readonly status: 'comment' };
 
-/** The beginning of a list, and its total length. */
+/** The start of a list, and its total length. */
 export interface LimitedList<Item> {
   readonly items: readonly Item[];
   readonly total: number;
 }
 
-/** Everything that the page shows about one text. All lists are bounded. */
+/** Everything the page shows about one input. All lists are bounded. */
 export interface Inspection {
   readonly outcome: InspectionOutcome;
   readonly candidates: LimitedList<CandidateView>;
   readonly repairs: LimitedList<Repair>;
   readonly notes: LimitedList<ValueNote>;
   readonly warnings: readonly Warning[];
-  /** The value that was accepted, or the one that the schema rejected. */
+  /** The accepted value, or the value that the schema rejected. */
   readonly value: ValueView | null;
 }

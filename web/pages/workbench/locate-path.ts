@@ -1,14 +1,17 @@
 import type { Path } from '../../../src/json/index.js';
 import type { Span } from './inspection.js';
 
-/** Everything between tokens: white space, commas and comments. Comments are limited in length, because one may be unclosed. */
+/**
+ * Everything between tokens: white space, commas and comments. Comments are limited in length, because they can be
+ * unclosed.
+ */
 const FILLER = /(?:[\s,]+|\/\/[^\n]*|\/\*[^]{0,200}?\*\/)*/y;
 const STRING = /"[^"\\]*(?:\\[^][^"\\]*)*"|'[^'\\]*(?:\\[^][^'\\]*)*'/y;
 const BARE = /[^\s,:{}[\]"']+/y;
 
 /**
  * Finds the span of the value at a path; for an object member, its value without the key. Null if the value cannot be located
- * because of syntax errors such as missing colons. Other syntax errors may lead to a wrong span, so callers must check its text.
+ * because of syntax errors such as missing colons. Other syntax errors can lead to a wrong span, so callers must check its content.
  *
  * @example
  * locatePath('{"a": [1, 23]}', 0, ['a', 1]) // { start: 10, end: 12 }
@@ -36,7 +39,7 @@ class TokenWalker {
     const open = this.#text[this.#at];
     if (open !== '{' && open !== '[') return false;
     this.#at += 1;
-    // If a key occurs several times, the last one counts.
+    // If a key is duplicated, the last one counts.
     let found: number | null = null;
     for (let index = 0; ; index += 1) {
       this.#skip(FILLER);
@@ -56,7 +59,7 @@ class TokenWalker {
     return true;
   }
 
-  /** Skips the value that begins here and returns its span; an unclosed container extends to the end of the text. */
+  /** Skips the value that starts here and returns its span; an unclosed container extends to the end of the input. */
   readValue(): Span | null {
     this.#skip(FILLER);
     const start = this.#at;

@@ -1,12 +1,12 @@
 import type { Span } from './inspection.js';
 
-/** A part of the text that has the same marks throughout. */
+/** A part of the input with uniform marks. */
 export interface Segment {
   readonly start: number;
   readonly text: string;
-  /** The innermost candidate that contains it, by its number in the list. */
+  /** The index of the innermost candidate that contains it. */
   readonly candidate: number | null;
-  /** Candidates that begin here. */
+  /** Candidates that start here. */
   readonly begins: readonly number[];
   /** Repairs directly before it. */
   readonly repairs: readonly number[];
@@ -15,7 +15,7 @@ export interface Segment {
   readonly chosen: boolean;
 }
 
-/** The ranges to mark in a text. The numbers of a {@link Segment} are indexes into these lists. */
+/** The ranges to mark. The numbers in a {@link Segment} are indexes into these lists. */
 export interface Marks {
   readonly candidates: readonly Span[];
   readonly repairs: readonly { readonly offset: number }[];
@@ -23,17 +23,17 @@ export interface Marks {
   readonly chosen: Span | null;
 }
 
-/** The maximum number of characters that are drawn at a time. */
+/** The maximum number of characters drawn at a time. */
 const WINDOW_LENGTH = 6000;
 
-/** Returns the part of a text to draw: all of a short text, otherwise a window around the selection. */
+/** Returns the part to draw: all of a short input, otherwise a window around the selection. */
 export function chooseWindow(length: number, chosen: number): Span {
   if (length <= WINDOW_LENGTH) return { start: 0, end: length };
   const start = Math.max(0, Math.min(length - WINDOW_LENGTH, chosen - WINDOW_LENGTH / 4));
   return { start, end: start + WINDOW_LENGTH };
 }
 
-/** The number of characters by which a window is moved. It is less than the length of a window, so that windows overlap. */
+/** The number of characters to move a window by: less than its length, so windows overlap. */
 const WINDOW_STEP = 5500;
 
 /** Returns the position to pass to {@link chooseWindow} for the next or the previous window. */
@@ -41,9 +41,7 @@ export function moveWindow({ start }: Span, length: number, direction: 1 | -1): 
   return Math.max(0, Math.min(length, start + direction * WINDOW_STEP + WINDOW_LENGTH / 4));
 }
 
-/**
- * Splits a part of a text wherever a mark begins or ends. The segments together are the unchanged part.
- */
+/** Splits a part of the input wherever a mark starts or ends. The joined segments equal the part. */
 export function markText(
   text: string,
   window: Span,

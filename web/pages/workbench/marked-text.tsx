@@ -11,10 +11,10 @@ const NOTHING_FOUND: Found = { candidates: NONE, repairs: NONE, notes: NONE };
 
 type Found = Pick<Inspection, 'candidates' | 'repairs' | 'notes'>;
 
-/** The text, or a part of a long text, with its candidates outlined and all repairs and issues marked. */
+/** The input, or a window of a long input, with candidates outlined and all repairs and issues marked. */
 export function MarkedText({ text, inspection }: { readonly text: string; readonly inspection: Inspection | null }) {
   const box = useRef<HTMLPreElement>(null);
-  // Until the text is parsed, it is shown without marks.
+  // Until the input is parsed, it is shown without marks.
   const { candidates, repairs, notes } = inspection ?? NOTHING_FOUND;
   const focus = chosen.value ?? {
     start: candidates.items.find(({ state }) => state === 'selected')?.start ?? 0,
@@ -82,7 +82,7 @@ function Part({
   const inside = segment.candidate === null ? undefined : candidates.items[segment.candidate];
   const note = segment.note === null ? undefined : notes.items[segment.note];
   const classes = [
-    // The entire text is not outlined if it was rejected, because its parts may still match.
+    // The whole input is not outlined if it was rejected, because parts of it can still match.
     inside === undefined || (inside.finder === 'whole' && inside.state !== 'selected')
       ? ''
       : `candidate ${inside.state}`,

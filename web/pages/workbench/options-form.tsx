@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { isProfile, PROFILES } from '../../ui/profiles.js';
 import { options, setOptions } from './workbench-state.js';
 
-/** The options of `parse`. */
+/** The `parse` options. */
 export function OptionsForm() {
   const { profile, allowPartial, align, prefer } = options.value;
   return (

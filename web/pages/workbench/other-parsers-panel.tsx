@@ -13,7 +13,7 @@ const OUTCOME_LABELS = {
   error: { tone: 'bad', label: 'Error' },
 } as const;
 
-/** The results of `JSON.parse` and jsonrepair for the same text, computed when the panel is opened. */
+/** The results of `JSON.parse` and jsonrepair for the same input, computed when the panel is opened. */
 export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
   const isOpen = useSignal(false);
   const readings = useSignal<readonly OtherResult[]>([]);

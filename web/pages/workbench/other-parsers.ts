@@ -4,16 +4,16 @@ import { getErrorMessage } from '../../../src/base/index.js';
 export interface OtherResult {
   readonly parser: 'JSON.parse' | 'jsonrepair';
   readonly outcome: 'same' | 'different' | 'error';
-  /** Its value as JSON, shortened, or its error. */
+  /** Its value as truncated JSON, or its error. */
   readonly text: string;
 }
 
-/** Longer texts would block the page, because these parsers do not run in the worker. */
+/** Longer input would block the page, because these parsers do not run in the worker. */
 export const MAX_TEXT_LENGTH = 20_000;
 const MAX_SHOWN_LENGTH = 4000;
 
 /**
- * Parses a text with another parser and compares the value.
+ * Parses the input with another parser and compares the value.
  *
  * @example
  * parseWith('JSON.parse', JSON.parse, '{"a":1}', '{"a": 1}') // { parser: 'JSON.parse', outcome: 'same', text: '{ "a": 1 }' }
@@ -22,7 +22,7 @@ export function parseWith(
   parser: OtherResult['parser'],
   parse: (text: string) => unknown,
   text: string,
-  /** The value that Sluice found, as JSON; null if it found none. */
+  /** The value that Sluice found, as JSON, or null. */
   sluiceValue: string | null,
 ): OtherResult {
   try {

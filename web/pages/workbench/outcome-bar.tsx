@@ -7,7 +7,7 @@ import type { Suggestion } from './suggest-options.js';
 import type { InspectionState } from './use-inspection.js';
 import { setOptions } from './workbench-state.js';
 
-/** The outcome of parsing in one line, which screen readers announce when it changes. */
+/** The parse outcome in one line, announced to screen readers when it changes. */
 export function OutcomeBar({ state }: { readonly state: InspectionState }) {
   const { reading, busy, schemaProblem } = state;
   return (
@@ -57,7 +57,7 @@ function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: In
   }
 }
 
-/** Options that would lead to a value, as buttons that set them. */
+/** Buttons that set options that would lead to a value. */
 function Suggestions({ suggestions }: { readonly suggestions: readonly Suggestion[] }) {
   if (suggestions.length === 0) return null;
   return (

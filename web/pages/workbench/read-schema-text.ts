@@ -5,13 +5,13 @@ import { interpretJsonSchema } from '../../../src/json-schema/index.js';
 import type { SchemaProblem } from './inspection.js';
 import { locatePath } from './locate-path.js';
 
-/** The result of parsing a schema: the schema (undefined for a blank text), or a problem. */
+/** The result of parsing a schema: the schema (undefined if blank), or a problem. */
 export type SchemaReading =
   | { readonly ok: true; readonly schema: AlignableSchema | undefined }
   | { readonly ok: false; readonly problem: SchemaProblem };
 
 /**
- * Parses the text of a JSON Schema. Unlike an answer, it is not repaired.
+ * Parses a JSON Schema. Unlike an answer, it is not repaired.
  *
  * @example
  * readSchemaText('{"type": "object"') // { ok: false, problem: { message: 'The text is cut off (offset 17).', offset: 17 } }
@@ -34,7 +34,7 @@ export function readSchemaText(text: string): SchemaReading {
   }
 }
 
-/** Locates the error with our parser: the messages of `JSON.parse` differ between browsers. */
+/** Locates the error with our parser, because `JSON.parse` messages differ between browsers. */
 function findSyntaxProblem(text: string): SchemaProblem {
   const result = parse(text, undefined, { profile: 'generic' });
   if (result.ok) {
@@ -50,7 +50,7 @@ function findSyntaxProblem(text: string): SchemaProblem {
   return { message, offset: offset === undefined ? null : Number(offset) };
 }
 
-/** Locates an unusable part of the schema: the message contains its JSON pointer. */
+/** Locates an unsupported part of the schema by the JSON pointer in the message. */
 function locateProblem(text: string, message: string): SchemaProblem {
   const pointer = /at #(\/\S*):/.exec(message)?.[1];
   if (pointer === undefined) return { message, offset: null };

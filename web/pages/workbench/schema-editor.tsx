@@ -4,7 +4,7 @@ import type { SchemaProblem } from './inspection.js';
 import { formatLineAndColumn } from './locate-path.js';
 import { schemaText } from './workbench-state.js';
 
-/** The text of the JSON Schema, with its error and the location of the error. */
+/** The JSON Schema editor, with any error and its location. */
 export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | null }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const goTo = (offset: number): void => {

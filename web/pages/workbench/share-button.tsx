@@ -3,7 +3,10 @@ import { useEffect } from 'preact/hooks';
 import { packCase, unpackCase } from './share-case.js';
 import { openCase, schemaText, text } from './workbench-state.js';
 
-/** Copies a link to the current text, schema and options. The text is in the fragment of the link, which is not sent to any server. */
+/**
+ * Copies a link to the current input, schema and options. The input is in the URL fragment, which is not sent to any
+ * server.
+ */
 export function ShareButton() {
   const message = useSignal('');
   useEffect(() => void openShared(), []);
@@ -39,7 +42,7 @@ export function ShareButton() {
   );
 }
 
-/** Opens the case in the address and removes it from there, so that a reload keeps later edits. */
+/** Opens the case in the address and removes it from the address, so a reload keeps later edits. */
 async function openShared(): Promise<void> {
   const shared = await unpackCase(location.hash);
   if (shared === null) return;

@@ -1,18 +1,17 @@
-/** The content of a link to a case; its options are in the query. */
+/** The content of a shared case; its options are in the query. */
 export interface SharedCase {
   readonly text: string;
   readonly schemaText: string;
 }
 
 const PREFIX = '#case=';
-/** Some programs truncate longer links. */
+/** Some applications truncate longer links. */
 const MAX_LINK_LENGTH = 32_000;
-/** The maximum unpacked size of a link, because a short link may unpack to a very large text. */
+/** The maximum unpacked size, because a short link can unpack to megabytes. */
 const MAX_BYTES = 4_000_000;
 
 /**
- * Packs a case into the fragment of an address, which browsers do not send to any server; null if it is too long for a
- * link.
+ * Packs a case into a URL fragment, which browsers do not send to any server; null if it is too long for a link.
  *
  * @example
  * await packCase({ text: '{a: 1}', schemaText: '' }) // '#case=q1Y…'
@@ -25,7 +24,7 @@ export async function packCase(shared: SharedCase): Promise<string | null> {
   return fragment.length > MAX_LINK_LENGTH ? null : fragment;
 }
 
-/** Reads the case from a fragment; null if there is none or it is damaged. */
+/** Reads the case from a fragment; null if missing or damaged. */
 export async function unpackCase(fragment: string): Promise<SharedCase | null> {
   if (!fragment.startsWith(PREFIX) || fragment.length > MAX_LINK_LENGTH) return null;
   try {
@@ -41,7 +40,7 @@ export async function unpackCase(fragment: string): Promise<SharedCase | null> {
   }
 }
 
-/** Reads all bytes of a stream; throws if there are more than a case may have. */
+/** Reads a whole stream; throws if it exceeds the maximum case size. */
 async function readBytes(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let length = 0;

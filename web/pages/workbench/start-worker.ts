@@ -1,8 +1,8 @@
-// The build resolves this import to the URL of the file, which itself has no exports.
+// The build resolves this import to the file's URL; the file itself has no exports.
 // oxlint-disable-next-line import/default
 import address from './workbench-worker.js?worker&url';
 
-/** The part of the Trusted Types API that is used here; older browsers do not have it. */
+/** The part of the Trusted Types API used here; older browsers do not have it. */
 interface TrustedTypes {
   createPolicy(
     name: string,
@@ -10,7 +10,7 @@ interface TrustedTypes {
   ): { createScriptURL(url: string): string };
 }
 
-/** The content security policy of the page allows only this policy, which allows only the URL of our worker. */
+/** The page's content security policy allows only this Trusted Types policy, which allows only our worker's URL. */
 const policy = (globalThis as { readonly trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy('sluice-worker', {
   createScriptURL(url) {
     if (url === address) return url;
@@ -18,7 +18,7 @@ const policy = (globalThis as { readonly trustedTypes?: TrustedTypes }).trustedT
   },
 });
 
-/** Starts a worker that parses texts. */
+/** Starts a parser worker. */
 export function startWorker(): Worker {
   return new Worker(policy === undefined ? address : policy.createScriptURL(address), { type: 'module' });
 }

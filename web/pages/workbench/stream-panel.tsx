@@ -7,12 +7,12 @@ import { ValueRowsView } from './value-rows-view.js';
 import type { StreamView } from './stream-session.js';
 import type { TextReading } from './text-reading.js';
 
-/** The available speeds, in characters per second: from a slow model to a file that is read from a disk. */
+/** The available speeds, in characters per second: from a slow model to a file on disk. */
 const SPEEDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 20_000, 200_000, 2_000_000] as const;
-/** The available lengths of a chunk, in characters. */
+/** The available chunk lengths, in characters. */
 const CHUNK_LENGTHS = [1, 2, 4, 8, 16, 32, 64, 128, 512] as const;
 
-/** Streams the text as if a model were still writing it, and shows the growing value. */
+/** Streams the input as if a model were still writing it, and shows the growing value. */
 export function StreamPanel({
   reading,
   fail,
@@ -27,7 +27,7 @@ export function StreamPanel({
   const size = useSignal(2);
 
   const chunkLength = CHUNK_LENGTHS[size.value] ?? 1;
-  /** Shows the next state, unless another text was parsed in the meantime. */
+  /** Shows the next state, unless other input was parsed meanwhile. */
   const show = async (pending: Promise<StreamView | null> | undefined): Promise<void> => {
     try {
       const next = await pending;
@@ -45,7 +45,7 @@ export function StreamPanel({
     void show(reading?.restartStream());
   };
 
-  // Starts over with another text, schema or option.
+  // Starts over when the input, the schema or an option changes.
   useEffect(restart, [reading]);
   useEffect(() => {
     if (!isPlaying.value) return;

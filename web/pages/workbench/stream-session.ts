@@ -9,13 +9,13 @@ const TAIL_LENGTH = 600;
 const MAX_CHANGED = 8;
 const STREAMED_VALUE_BOUNDS = { rows: 200, characters: 500 };
 
-/** A text that is parsed while it arrives in chunks, as from a model that is still writing. */
+/** Input parsed while it arrives in chunks, as from a model that is still writing. */
 export interface StreamSession {
   /** Passes the next chunks to the parser; `chunkLength` is in characters. */
   push(chunkLength: number, chunkCount: number): StreamView;
 }
 
-/** Starts to parse a text with `createJsonStream`. */
+/** Starts parsing the input with `createJsonStream`. */
 export function startStream(
   text: string,
   schema: AlignableSchema | undefined,
@@ -35,7 +35,7 @@ export function startStream(
         received = Math.min(text.length, to);
       }
       if (received === text.length) result ??= stream.end();
-      // An early candidate may not be the one that is selected in the end.
+      // An early candidate is not necessarily selected in the end.
       const value = result?.ok === true ? result.value : snapshot.value;
       return {
         received,
@@ -61,7 +61,7 @@ function describeEnd(result: ParseResult<unknown>): NonNullable<StreamView['ende
   }
 }
 
-/** The minimum time between two redraws, no matter how fast the text arrives. */
+/** The minimum time between redraws, no matter how fast the input arrives. */
 const MIN_INTERVAL_MS = 33;
 
 /**
@@ -79,17 +79,17 @@ export function choosePace(
   return { intervalMs: MIN_INTERVAL_MS, chunkCount: Math.max(1, Math.round(MIN_INTERVAL_MS / intervalMs)) };
 }
 
-/** The state of a text that arrives in chunks. */
+/** The state of a stream. */
 export interface StreamView {
   /** The number of characters that have arrived, of `length`. */
   readonly received: number;
   readonly length: number;
-  /** The end of the text that has arrived. */
+  /** The end of the input that has arrived. */
   readonly tail: string;
   readonly value: ValueView | null;
   /** The paths that the last chunks changed. */
   readonly changed: readonly string[];
   readonly complete: boolean;
-  /** Null until the entire text has arrived. */
+  /** Null until all input has arrived. */
   readonly ended: { readonly status: 'success' | 'failed' | 'comment'; readonly message: string } | null;
 }

@@ -3,14 +3,14 @@ import type { AlignableSchema, ParseResult } from '../../../src/json/index.js';
 import { toParseOptions } from './inspect.js';
 import type { WorkbenchOptions } from './inspection.js';
 
-/** A change of options that would lead to a value, or to another one. */
+/** An option change that would lead to a value, or to a different one. */
 export interface Suggestion {
   readonly label: string;
   readonly help: string;
   readonly changes: Partial<WorkbenchOptions>;
 }
 
-/** Longer texts get no suggestions, because each suggestion is checked by parsing the text again. */
+/** Longer input gets no suggestions, because each is verified by parsing the input again. */
 const MAX_TRIED_LENGTH = 200_000;
 
 const PARTIAL: Suggestion = {
@@ -40,8 +40,7 @@ const PROFILE: Suggestion = {
 };
 
 /**
- * Finds changes of options that would help, by parsing the text with each of them. After a failure, these are the changes that lead
- * to a value; after a success with several matching candidates, the change that selects another candidate.
+ * Finds helpful option changes by parsing the input with each of them. After a failure, these are the changes that lead to a value; after a success with multiple matching candidates, the change that selects another candidate.
  *
  * @example
  * suggestOptions('{"a": [1, 2', undefined, options, result) // [{ label: 'Allow partial', … }]

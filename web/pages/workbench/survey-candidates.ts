@@ -13,8 +13,8 @@ import type { CandidateView } from './inspection.js';
 const NOT_SELECTED = 'Another candidate was selected.';
 
 /**
- * Lists all candidates of a text that was parsed successfully. A success names only the selected one, so the text is parsed again
- * with a check that rejects everything, which reports every candidate.
+ * Lists all candidates of successfully parsed input. A success names only the selected candidate, so the input is
+ * parsed again with a check that rejects everything and thereby reports every candidate.
  */
 export function surveyCandidates(
   text: string,
@@ -37,7 +37,7 @@ export function surveyCandidates(
       isSelected = true;
       views.push(selected);
     } else if (isSelected || matches) {
-      // Candidates inside the selected one are left out: `parse` would not have searched for them.
+      // Candidates inside the selected one are skipped: `parse` would not have looked for them.
       if (candidate.start >= winner.start && candidate.end <= winner.end) continue;
       const isRival = candidate.start === rivalAt;
       views.push({
@@ -58,7 +58,7 @@ export function surveyCandidates(
   return isSelected ? views : [selected, ...views];
 }
 
-/** Describes the candidate of a success, and why it was selected. */
+/** Describes a success' candidate, and why it was selected. */
 export function describeSelected(success: ParseSuccess<unknown>): CandidateView {
   return { ...success.candidate, state: 'selected', code: null, reason: explainSelection(success) };
 }
@@ -89,7 +89,7 @@ function createRejectingSchema(schema: StandardSchema, validations: StandardResu
       vendor: 'sluice',
       validate(value) {
         const validation = schema['~standard'].validate(value);
-        // All schemas of the workbench are synchronous.
+        // All schemas in the workbench are synchronous.
         if (!(validation instanceof Promise)) validations.push(validation);
         return { issues: [{ message: 'rejected to list all candidates' }] };
       },

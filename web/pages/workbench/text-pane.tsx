@@ -6,17 +6,20 @@ import { readFile, explainTooLong } from './read-file.js';
 import type { TextReading } from './text-reading.js';
 import { isEditing, isStorable, openExample, setText, text } from './workbench-state.js';
 
-/** A longer text makes a textarea slow, so it is shown read-only. */
+/** Longer input makes a textarea slow, so it is shown read-only. */
 const MAX_EDITABLE_LENGTH = 100_000;
 
-/** The output of a model: typed, pasted, dropped or opened from a file, and shown with the findings marked. */
+/**
+ * The input, such as a model's output: typed, pasted, dropped or opened from a file, and shown with the findings
+ * marked.
+ */
 export function TextPane({ reading }: { readonly reading: TextReading | null }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const opening = useRef<File | null>(null);
   const refusal = useSignal<string | null>(null);
   const isDraggedOver = useSignal(false);
   const isReadOnly = text.value.length > MAX_EDITABLE_LENGTH;
-  // There is nothing to mark in an empty text.
+  // There is nothing to mark in empty input.
   const isField = !isReadOnly && (isEditing.value || text.value === '');
 
   const acceptText = (next: string): void => {
@@ -42,7 +45,8 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
     requestAnimationFrame(() => field.current?.focus());
   };
 
-  // A text pasted outside any field replaces this text. A long text is not pasted into the field, because that would take seconds.
+  // Text pasted outside any field replaces the input. Long text is not pasted into the field, because that would take
+  // seconds.
   useEffect(() => {
     const onPaste = (event: ClipboardEvent): void => {
       const isInField = event.target === field.current;

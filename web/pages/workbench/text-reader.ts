@@ -7,10 +7,10 @@ import { suggestOptions } from './suggest-options.js';
 import type { Suggestion } from './suggest-options.js';
 import type { StreamSession, StreamView } from './stream-session.js';
 
-/** The value of a longer text is formatted on one line: with indentation it could be many times as long as the text. */
+/** For longer input the value is formatted on one line: indented, it could be many times as long. */
 const MAX_INDENTED_LENGTH = 1_000_000;
 
-/** Handles one request after another, and keeps the last reading for later requests about it. */
+/** Handles requests one by one, and keeps the last reading for follow-up requests. */
 interface TextReader {
   handle(number: number, request: WorkerRequest): WorkerResponse;
 }
@@ -23,7 +23,7 @@ interface LastReading {
   session: StreamSession;
 }
 
-/** Creates the request handler of the worker; tests use it without a worker. */
+/** Creates the worker's request handler; tests use it without a worker. */
 export function createTextReader(now: () => number): TextReader {
   let last: LastReading | undefined;
 
@@ -31,7 +31,7 @@ export function createTextReader(now: () => number): TextReader {
     const { text, schemaText, options } = input;
     const parsedSchema = readSchemaText(schemaText);
     if (!parsedSchema.ok) return { kind: 'schema', problem: parsedSchema.problem };
-    // Frees the memory of the last value before the next one is created.
+    // Frees the last value's memory before the next one is created.
     last = undefined;
     const { schema } = parsedSchema;
     const startedAt = now();
@@ -63,16 +63,16 @@ function formatValue(value: unknown, length: number): string {
   return JSON.stringify(value, null, length > MAX_INDENTED_LENGTH ? 0 : 2) ?? '';
 }
 
-/** A request of the page to its worker. A reading is identified by the number of its request. */
+/** A request from the page to its worker. A reading is identified by its request's number. */
 export type WorkerRequest =
   | { readonly kind: 'read'; readonly input: InspectionInput }
-  /** Requests the complete value of a reading, as JSON text. */
+  /** Requests a reading's complete value as JSON. */
   | { readonly kind: 'format'; readonly reading: number }
-  /** Starts to stream the text again, from its beginning. */
+  /** Starts streaming the input from the beginning. */
   | { readonly kind: 'stream'; readonly reading: number }
   | { readonly kind: 'push'; readonly reading: number; readonly chunkLength: number; readonly chunkCount: number };
 
-/** A response of the worker. */
+/** A response from the worker. */
 export type WorkerResponse =
   | {
       readonly kind: 'read';
@@ -83,7 +83,7 @@ export type WorkerResponse =
   | { readonly kind: 'schema'; readonly problem: SchemaProblem }
   | { readonly kind: 'formatted'; readonly text: string }
   | { readonly kind: 'streamed'; readonly view: StreamView }
-  /** Another text was parsed since then, so the request is obsolete. */
+  /** Other input was parsed since then, so the request is obsolete. */
   | { readonly kind: 'obsolete' }
   | { readonly kind: 'failed'; readonly message: string };
 

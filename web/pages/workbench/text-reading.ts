@@ -4,17 +4,17 @@ import type { StreamView } from './stream-session.js';
 import type { WorkerLink } from './worker-link.js';
 import type { WorkerResponse, WorkerRequest } from './text-reader.js';
 
-/** A parsed text. Further data can be requested until another text is parsed. */
+/** Parsed input. More data can be requested until other input is parsed. */
 export interface TextReading {
   readonly kind: 'reading';
   readonly text: string;
   readonly inspection: Inspection;
   readonly tookMs: number;
-  /** Changes of options that would lead to a value. */
+  /** Option changes that would lead to a value. */
   readonly suggestions: readonly Suggestion[];
-  /** Returns the complete value as JSON text; null if another text was parsed since then. */
+  /** Returns the complete value as JSON; null if other input was parsed since then. */
   formatValue(): Promise<string | null>;
-  /** Starts to stream the text again, from its beginning. */
+  /** Starts streaming the input from the beginning. */
   restartStream(): Promise<StreamView | null>;
   pushStream(chunkLength: number, chunkCount: number): Promise<StreamView | null>;
 }
@@ -25,7 +25,7 @@ export interface SchemaRefusal {
   readonly problem: SchemaProblem;
 }
 
-/** Parses a text; null if that was aborted. */
+/** Parses the input; null if aborted. */
 export async function readText(link: WorkerLink, input: InspectionInput): Promise<TextReading | SchemaRefusal | null> {
   const number = link.next;
   const response = await link.send({ kind: 'read', input });

@@ -8,21 +8,21 @@ import type { SchemaRefusal, TextReading } from './text-reading.js';
 import { openWorker } from './worker-link.js';
 import { options, schemaText, text } from './workbench-state.js';
 
-/** The pause in typing after which the text is parsed. */
+/** How long after the last key press the input is parsed. */
 const DEBOUNCE_MS = 150;
 
-/** The state of parsing; the last result stays while the next one is computed. */
+/** The parser state; the last result stays while the next one is computed. */
 export interface InspectionState {
   readonly reading: TextReading | null;
   readonly schemaProblem: SchemaProblem | null;
   readonly failure: string | null;
-  /** Whether a text is being parsed. */
+  /** Whether parsing is in progress. */
   readonly busy: boolean;
 }
 
-/** The state of parsing, and functions to handle failures. */
+/** The parser state and functions to handle failures. */
 export interface InspectionHandle extends InspectionState {
-  /** Parses the same text again. */
+  /** Parses the same input again. */
   readonly retry: () => void;
   /** Called when a request about the reading failed. */
   readonly fail: (error: unknown) => void;
@@ -31,8 +31,8 @@ export interface InspectionHandle extends InspectionState {
 const NOTHING: InspectionState = { reading: null, schemaProblem: null, failure: null, busy: false };
 
 /**
- * Parses the text of the workbench in a worker whenever it, the schema or an option changes, so that the page stays responsive.
- * An obsolete request is canceled.
+ * Parses the workbench input in a worker whenever it, the schema or an option changes, so the page stays responsive.
+ * Obsolete requests are canceled.
  */
 export function useInspection(): InspectionHandle {
   const state = useSignal<InspectionState>({ ...NOTHING, busy: true });

@@ -47,7 +47,7 @@ function Line({ row: { depth, key, text, notes } }: { readonly row: ValueRow }) 
   );
 }
 
-/** Limits the indentation, so that deep values stay on the page. */
+/** Limits the indentation, so deep values stay on the page. */
 function chooseIndent(depth: number): string {
   return `${Math.min(depth, 24) * 1.1 + 0.5}rem`;
 }

@@ -1,17 +1,17 @@
 import type { Path } from '../../../src/json/index.js';
 import type { ValueNote, ValueRow, ValueView } from './inspection.js';
 
-/** The limits of a value in the page. */
+/** Limits for showing a value. */
 export interface ValueBounds {
   readonly rows: number;
-  /** The maximum number of characters of a string. */
+  /** The maximum number of characters per string. */
   readonly characters: number;
 }
 
 /** The default limits: enough to read. The complete value can be copied. */
 const VALUE_BOUNDS: ValueBounds = { rows: 2000, characters: 1000 };
 
-/** The notes of each row, by its key ({@link createRowKey}). */
+/** Notes by row key ({@link createRowKey}). */
 export type NotesByRow = ReadonlyMap<string, readonly ValueNote[]>;
 
 interface Frame {
@@ -72,7 +72,7 @@ export function createRowKey(path: Path): string {
   return path.map((step) => JSON.stringify(String(step))).join();
 }
 
-/** Lists members or elements, as many as can be shown; null for other values. */
+/** Lists as many members or elements as can be shown; null for other values. */
 function listEntries(value: unknown, limit: number): readonly (readonly [string | number, unknown])[] | null {
   if (Array.isArray(value)) return value.slice(0, limit).map((item: unknown, index) => [index, item]);
   if (typeof value !== 'object' || value === null) return null;

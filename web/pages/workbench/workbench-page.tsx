@@ -16,7 +16,7 @@ import { ValueRowsView } from './value-rows-view.js';
 import { storeTexts } from './workbench-state.js';
 import './workbench.css';
 
-/** A page that parses a text with `sluice/json`, in the browser. */
+/** A page that parses input with `sluice/json` in the browser. */
 export function WorkbenchPage() {
   const state = useInspection();
   const { reading } = state;

@@ -6,7 +6,7 @@ import type { Span, WorkbenchOptions } from './inspection.js';
 import { readOptions, toQuery } from './options-query.js';
 
 const KEY = 'sluice.workbench';
-/** Browsers store about five million characters per page; longer texts would leave no room for anything else. */
+/** Browsers store about five million characters per page; longer input would leave no room for anything else. */
 const MAX_SAVED_LENGTH = 1_000_000;
 const STORE_AFTER_MS = 500;
 
@@ -18,20 +18,20 @@ interface StoredTexts {
 
 const stored = readStored();
 
-/** The text to parse. */
+/** The input to parse. */
 export const text = signal(stored.text);
-/** The text of the JSON Schema; blank for none. */
+/** The JSON Schema as text; blank for none. */
 export const schemaText = signal(stored.schemaText);
-/** Whether the text is being edited; otherwise it is shown with the findings marked. */
+/** Whether the input is being edited; otherwise it is shown with the findings marked. */
 export const isEditing = signal(stored.isEditing);
-/** The parse options, stored in the query so that they can be shared. */
+/** The parse options, stored in the query to make them shareable. */
 export const options = computed(() => readOptions(query.value));
-/** The selected part of the text. */
+/** The selected part of the input. */
 export const chosen = signal<Span | null>(null);
-/** Whether the text is short enough to be stored, and so is restored after a reload. */
+/** Whether the input is short enough to be stored and restored after a reload. */
 export const isStorable = computed(() => text.value.length + schemaText.value.length <= MAX_SAVED_LENGTH);
 
-/** Replaces the text. */
+/** Replaces the input. */
 export function setText(next: string): void {
   chosen.value = null;
   text.value = next;
@@ -43,7 +43,7 @@ export function setOptions(changes: Partial<WorkbenchOptions>): void {
   setQuery(toQuery({ ...options.value, ...changes }));
 }
 
-/** Selects a part of the text; null clears the selection. */
+/** Selects a part of the input; null clears the selection. */
 export function choose(span: Span | null): void {
   chosen.value = span;
   if (span !== null) isEditing.value = false;
@@ -64,7 +64,7 @@ export function openCase({ text: shared, schemaText: schema }: Pick<StoredTexts,
   isEditing.value = false;
 }
 
-/** Stores text and schema whenever they change, so that they are restored after a reload. Returns a function that stops this. */
+/** Stores input and schema whenever they change, so they survive a reload. Returns a function that stops this. */
 export function storeTexts(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = effect(() => {
@@ -94,7 +94,9 @@ function storeNow(): void {
   }
 }
 
-/** Reads the stored text; by default the first example, because a page with content is more helpful than a blank one. */
+/**
+ * Reads the stored input; by default the first example, because a page with content is more helpful than a blank one.
+ */
 function readStored(): StoredTexts {
   const [first] = EXAMPLES;
   const initial = { text: first?.text ?? '', schemaText: first?.schemaText ?? '', isEditing: false };

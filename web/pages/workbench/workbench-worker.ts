@@ -4,7 +4,7 @@ import type { Numbered, WorkerResponse, WorkerRequest } from './text-reader.js';
 
 const reader = createTextReader(() => performance.now());
 
-// Texts may be long, so they are parsed here, and the page stays responsive.
+// Input can be long, so it is parsed here to keep the page responsive.
 addEventListener('message', ({ data: { number, message } }: MessageEvent<Numbered<WorkerRequest>>) => {
   const response: Numbered<WorkerResponse> = { number, message: handleRequest(number, message) };
   postMessage(response);

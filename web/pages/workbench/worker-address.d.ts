@@ -1,4 +1,4 @@
-/** The URL of a worker's file in the build. */
+/** The URL of the built worker file. */
 declare module '*?worker&url' {
   const address: string;
   export default address;

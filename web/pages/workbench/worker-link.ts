@@ -3,19 +3,19 @@ import type { Numbered, WorkerResponse, WorkerRequest } from './text-reader.js';
 /** The part of a worker that is used here. */
 export type WorkerLike = Pick<Worker, 'postMessage' | 'terminate' | 'addEventListener'>;
 
-/** A link to a worker that can be ended at any time; the next request starts another worker. */
+/** A link to a worker that can be terminated at any time; the next request starts another worker. */
 export interface WorkerLink {
   /** The number of the next request. */
   readonly next: number;
   /** Sends a request. Null if it was canceled; throws if the worker fails. */
   send(request: WorkerRequest): Promise<WorkerResponse | null>;
-  /** Ends the worker if it is busy, and returns whether it was; an idle worker stays. */
+  /** Terminates the worker if it is busy, and returns whether it was; an idle worker stays. */
   cancel(): boolean;
-  /** Ends the worker. */
+  /** Terminates the worker. */
   close(): void;
 }
 
-/** Requests time out, because a browser may silently stop a worker that needs too much memory. */
+/** Requests time out, because a browser can silently stop a worker that needs too much memory. */
 const TIMEOUT_MS = 120_000;
 
 const CANNOT_START =
@@ -50,7 +50,7 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
     return started;
   }
 
-  /** Ends the worker, and settles all pending requests. */
+  /** Terminates the worker and settles all pending requests. */
   function end(settle: (request: PendingRequest) => void): void {
     worker?.terminate();
     worker = null;
@@ -76,7 +76,7 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
         );
         pending.set(number, { resolve, reject, timer });
         const numbered: Numbered<WorkerRequest> = { number, message: request };
-        // The `postMessage` of a worker has no target origin.
+        // A worker's `postMessage` has no target origin.
         // oxlint-disable-next-line unicorn/require-post-message-target-origin
         worker.postMessage(numbered);
       });

@@ -8,7 +8,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { describeBudget } from '../../ui/waiting-for.js';
 import { Meter } from './meter.js';
 
-/** The budgets and their usage, and the runs that are waiting for a budget. Empty if no budgets are configured. */
+/** Budgets, their usage, and the runs waiting for a budget. Empty if no budgets are configured. */
 export function BudgetPanel() {
   const { value } = useResource('budgets', async (signal) => client.listBudgets({ signal }), { live: true });
   if (value === null || value.items.length === 0) return null;
@@ -68,5 +68,5 @@ function Amount({
   );
 }
 
-/** The fraction at which a budget is shown as nearly used up. */
+/** The fraction above which a budget is shown as nearly used up. */
 const NEARLY_USED = 0.8;

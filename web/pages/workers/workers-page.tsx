@@ -83,7 +83,7 @@ function WorkerList({ workers }: { readonly workers: readonly WorkerRecord[] }) 
   );
 }
 
-/** The used slots of a worker, as a bar and as numbers. */
+/** A worker's used slots, as a bar and as numbers. */
 function Load({ busy, capacity }: { readonly busy: number; readonly capacity: number }) {
   return (
     <span class="load">
