@@ -212,19 +212,19 @@ describe('the queue', () => {
       .toBe('true');
     await page.getByLabel('Reason for all selected items').fill('Out of scope.');
     await page.getByRole('group', { name: 'Bulk actions' }).getByRole('button', { name: 'Reject' }).click();
-    const tray = page.getByRole('region', { name: 'Pending actions' });
-    await tray.getByText('Rejecting 2 results').waitFor();
+    const pendingActions = page.getByRole('region', { name: 'Pending actions' });
+    await pendingActions.getByText('Rejecting 2 results').waitFor();
     expect(await findViolations(page)).toEqual([]);
-    await tray.getByRole('button', { name: 'Undo' }).click();
-    await tray.waitFor({ state: 'detached' });
+    await pendingActions.getByRole('button', { name: 'Undo' }).click();
+    await pendingActions.waitFor({ state: 'detached' });
     for (const id of items) expect((await app.site.client.getInboxItem({ id })).resolution).toBeNull();
     await mark();
     await page.getByLabel('Reason for all selected items').fill('Out of scope.');
     await page.getByRole('group', { name: 'Bulk actions' }).getByRole('button', { name: 'Reject' }).click();
     // It is sent although another page is open.
     await page.getByRole('link', { name: 'Issues' }).click();
-    await tray.getByText('Rejecting 2 results').waitFor();
-    await tray.waitFor({ state: 'detached' });
+    await pendingActions.getByText('Rejecting 2 results').waitFor();
+    await pendingActions.waitFor({ state: 'detached' });
     for (const id of items) {
       const { resolution } = await app.site.client.getInboxItem({ id });
       expect(resolution).toMatchObject({ action: 'reject', why: 'Out of scope.' });

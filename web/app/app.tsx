@@ -41,15 +41,15 @@ export function App() {
         ) : null}
         {currentSession.state === 'signed-in' ? <Page route={route.value} /> : null}
       </main>
-      {canRead && hasWorker.value === false ? <NoWorker /> : null}
-      {delayedActions.value.length === 0 ? null : <LazyTray />}
+      {canRead && hasWorker.value === false ? <NoWorkerBanner /> : null}
+      {delayedActions.value.length === 0 ? null : <LazyPendingActions />}
       {overlay.value === null ? null : <LazyOverlays />}
     </div>
   );
 }
 
 /** A banner that overlays the bottom of the page, so nothing moves when it appears. */
-function NoWorker() {
+function NoWorkerBanner() {
   return (
     <div class="no-worker" role="alert">
       <strong>No worker is running.</strong> Queued runs and orders cannot start. <a href="/workers">Workers</a>
@@ -63,8 +63,8 @@ function LazyOverlays() {
   return View === null ? null : <View key={overlay.value} />;
 }
 
-function LazyTray() {
-  const View = useLazy(async () => (await import('./delayed-tray.js')).DelayedTray);
+function LazyPendingActions() {
+  const View = useLazy(async () => (await import('./pending-actions.js')).PendingActions);
   return View === null ? null : <View />;
 }
 
@@ -72,13 +72,13 @@ function LazyTray() {
 function useLazy(load: () => Promise<ComponentType>): ComponentType | null {
   const [View, setView] = useState<ComponentType | null>(null);
   useEffect(() => {
-    let isWanted = true;
+    let isCurrent = true;
     load().then(
-      (view) => isWanted && setView(() => view),
+      (view) => isCurrent && setView(() => view),
       () => undefined,
     );
     return () => {
-      isWanted = false;
+      isCurrent = false;
     };
   }, []);
   return View;

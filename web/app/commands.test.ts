@@ -27,9 +27,9 @@ describe('the command palette', () => {
   });
 
   test('hides commands that the session does not allow', () => {
-    const shown = labels('', { canRun: false, canSignOut: false });
-    expect(shown).not.toContain('Start a run');
-    expect(shown).not.toContain('Sign out');
+    const visibleLabels = labels('', { canRun: false, canSignOut: false });
+    expect(visibleLabels).not.toContain('Start a run');
+    expect(visibleLabels).not.toContain('Sign out');
   });
 
   test('opens only pages that exist', () => {

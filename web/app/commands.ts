@@ -34,12 +34,12 @@ const ISSUE_REF = /^\S+#\S+$/;
  * findCommands('fail', context) // [{ label: 'Failed runs', … }, { label: 'Search runs for “fail”', … }]
  */
 export function findCommands(text: string, context: CommandContext): readonly Command[] {
-  const typed = text.trim();
-  const words = typed.toLowerCase().split(/\s+/);
-  const matching = listCommands(context).filter(({ label }) =>
+  const input = text.trim();
+  const words = input.toLowerCase().split(/\s+/);
+  const matches = listCommands(context).filter(({ label }) =>
     words.every((word) => label.toLowerCase().includes(word)),
   );
-  return [...findNamedPage(typed), ...matching, ...(typed === '' ? [] : [createSearch(typed)])];
+  return [...findNamedPage(input), ...matches, ...(input === '' ? [] : [createSearch(input)])];
 }
 
 function listCommands({ canRun, canSignOut }: CommandContext): readonly Command[] {
@@ -62,16 +62,16 @@ function listCommands({ canRun, canSignOut }: CommandContext): readonly Command[
   ];
 }
 
-function findNamedPage(typed: string): readonly Command[] {
-  if (RUN_ID.test(typed)) {
-    return [{ label: `Open run ${typed.toUpperCase()}`, action: { path: `/runs/${typed.toUpperCase()}` } }];
+function findNamedPage(input: string): readonly Command[] {
+  if (RUN_ID.test(input)) {
+    return [{ label: `Open run ${input.toUpperCase()}`, action: { path: `/runs/${input.toUpperCase()}` } }];
   }
-  if (!ISSUE_REF.test(typed)) return [];
-  return [{ label: `Open issue ${typed}`, action: { path: `/issues/${encodeURIComponent(typed)}` } }];
+  if (!ISSUE_REF.test(input)) return [];
+  return [{ label: `Open issue ${input}`, action: { path: `/issues/${encodeURIComponent(input)}` } }];
 }
 
-function createSearch(typed: string): Command {
-  return { label: `Search runs for “${typed}”`, action: { path: `/runs?search=${encodeURIComponent(typed)}` } };
+function createSearch(input: string): Command {
+  return { label: `Search runs for “${input}”`, action: { path: `/runs?search=${encodeURIComponent(input)}` } };
 }
 
 /** All keyboard shortcuts in the console, grouped by where they work. */

@@ -24,13 +24,13 @@ export async function toggleNotifications(): Promise<void> {
 }
 
 /** Above this many new entries, a single notification covers all of them. */
-const MAX_SEPARATE = 3;
+const MAX_NOTIFICATIONS = 3;
 const MAX_TEXT_LENGTH = 200;
 
 /** Shows notifications for new entries if they are turned on and this page is hidden. */
 export function notify(entries: readonly WaitingEntry[]): void {
   if (!isNotifying.value || !document.hidden) return;
-  if (entries.length > MAX_SEPARATE)
+  if (entries.length > MAX_NOTIFICATIONS)
     return show('Sluice', `${entries.length} new items are waiting for you.`, 'many', '/inbox');
   for (const entry of entries) {
     show(TITLES[entry.kind], entry.text.slice(0, MAX_TEXT_LENGTH), entry.id, getEntryPath(entry));
@@ -48,11 +48,11 @@ const TITLES: Readonly<Record<WaitingEntry['kind'], string>> = {
  * Shows a notification. It appears only once across tabs, because notifications with the same tag replace each other.
  */
 function show(title: string, body: string, tag: string, path: string): void {
-  const shown = createNotification(title, { body, tag: `sluice ${tag}` });
-  shown?.addEventListener('click', () => {
+  const notification = createNotification(title, { body, tag: `sluice ${tag}` });
+  notification?.addEventListener('click', () => {
     window.focus();
     navigate(path);
-    shown.close();
+    notification.close();
   });
 }
 

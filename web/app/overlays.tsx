@@ -89,7 +89,7 @@ function Palette() {
             onClick={() => run(command)}
           >
             <SafeText text={command.label} limit={250} />
-            {command.keys === undefined ? null : <Keys keys={command.keys} />}
+            {command.keys === undefined ? null : <KeyCombination keys={command.keys} />}
           </li>
         ))}
       </ul>
@@ -129,7 +129,7 @@ function KeyList() {
               {keys.map(([combination, effect]) => (
                 <div key={effect}>
                   <dt>
-                    <Keys keys={combination} />
+                    <KeyCombination keys={combination} />
                   </dt>
                   <dd>{effect}</dd>
                 </div>
@@ -142,7 +142,7 @@ function KeyList() {
   );
 }
 
-function Keys({ keys }: { readonly keys: string }) {
+function KeyCombination({ keys }: { readonly keys: string }) {
   return (
     <span class="keys">
       {keys.split(' ').map((key) => (

@@ -70,11 +70,11 @@ export function Page({ route }: { readonly route: Route }) {
 
 /** Builds the page title: the number of waiting entries, then the subject, to distinguish browser tabs. */
 function buildTitle(route: Route, count: string): string {
-  const title = nameRoute(route);
+  const title = getRouteTitle(route);
   return count === '' ? title : `(${count}) ${title}`;
 }
 
-function nameRoute(route: Route): string {
+function getRouteTitle(route: Route): string {
   if (route.page === 'unknown') return 'Not found · Sluice';
   const subject = route.page === 'run' ? route.id : route.page === 'issues' ? route.ref : null;
   return [...(subject === null ? [] : [subject]), PAGES[route.page].title, 'Sluice'].join(' · ');

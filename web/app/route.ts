@@ -12,12 +12,12 @@ export type Route =
   | { readonly page: 'unknown'; readonly path: string };
 
 /** Former page paths, mapped to the current ones. */
-const RENAMED: Readonly<Record<string, string>> = { '/audit': '/executions' };
+const RENAMED_PATHS: Readonly<Record<string, string>> = { '/audit': '/executions' };
 
 /** Returns a renamed page's current path, or null for any other path. */
 export function findRenamedPath(path: string): string | null {
-  const clean = path.replace(/(?<=.)\/$/, '');
-  return Object.hasOwn(RENAMED, clean) ? (RENAMED[clean] ?? null) : null;
+  const trimmed = path.replace(/(?<=.)\/$/, '');
+  return Object.hasOwn(RENAMED_PATHS, trimmed) ? (RENAMED_PATHS[trimmed] ?? null) : null;
 }
 
 /** Parses a path into a route; a path without a page becomes `unknown`. */

@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { findRenamedPath, readRoute } from './route.js';
 
-forwardRenamed();
+redirectRenamedPath();
 
 const address = signal({ path: location.pathname, query: location.search });
 
@@ -66,12 +66,12 @@ function isPlainClick(event: MouseEvent, link: HTMLAnchorElement): boolean {
 }
 
 /** Replaces a renamed page's former path in the address, so old links keep working. */
-function forwardRenamed(): void {
+function redirectRenamedPath(): void {
   const path = findRenamedPath(location.pathname);
   if (path !== null) history.replaceState(history.state, '', path + location.search + location.hash);
 }
 
 function readAddress(): void {
-  forwardRenamed();
+  redirectRenamedPath();
   address.value = { path: location.pathname, query: location.search };
 }

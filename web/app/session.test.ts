@@ -8,8 +8,8 @@ const ANONYMOUS = { name: 'anonymous', scopes: [] };
 /** Responds to the next requests in order. */
 function respondWith(...responses: readonly (Response | Promise<Response>)[]): void {
   vi.stubGlobal('location', { hash: '' });
-  const left = [...responses];
-  vi.stubGlobal('fetch', async () => left.shift() ?? Promise.reject(new Error('no more requests were expected')));
+  const remaining = [...responses];
+  vi.stubGlobal('fetch', async () => remaining.shift() ?? Promise.reject(new Error('no more requests were expected')));
 }
 
 const refused = () => Response.json({ code: 'UNAUTHORIZED', detail: 'Invalid token.' }, { status: 401 });
@@ -35,10 +35,10 @@ test('a request refused later does not remove the explanation', async () => {
 
 test('a late response does not end a session that was opened since', async () => {
   let respond: (response: Response) => void = () => undefined;
-  const late = new Promise<Response>((resolve) => {
+  const lateResponse = new Promise<Response>((resolve) => {
     respond = resolve;
   });
-  respondWith(late, Response.json(ADA));
+  respondWith(lateResponse, Response.json(ADA));
   const loading = loadSession();
   expect(await signIn('token-of-ada')).toBeNull();
   respond(Response.json(ANONYMOUS));

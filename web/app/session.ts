@@ -32,7 +32,7 @@ function replaceSession(next: Session): void {
 
 /** Loads the session from the server. */
 export async function loadSession(): Promise<void> {
-  const token = takeToken();
+  const token = consumeUrlToken();
   if (token !== null && (await signIn(token)) === null) return;
   version += 1;
   const startVersion = version;
@@ -63,7 +63,7 @@ function hasExpired(previous: Session): boolean {
  * Reads the token from the address that `sluice serve` prints. It is in the fragment, which browsers do not send, and
  * is removed from the address bar and the history.
  */
-function takeToken(): string | null {
+function consumeUrlToken(): string | null {
   const token = /^#token=([\w.~-]+)$/.exec(location.hash)?.[1];
   if (token === undefined) return null;
   history.replaceState(history.state, '', location.pathname + location.search);

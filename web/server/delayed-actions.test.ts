@@ -17,13 +17,13 @@ afterEach(() => {
 const ignore = (): void => undefined;
 
 test('an action is sent after a delay, unless it is undone', async () => {
-  const sent: string[] = [];
-  const parts = (id: string) => [{ id, send: async () => sent.push(id) }];
+  const sentParts: string[] = [];
+  const parts = (id: string) => [{ id, send: async () => sentParts.push(id) }];
   delayAction({ title: 'Undone', parts: parts('a'), onDone: ignore });
   delayAction({ title: 'Sent', parts: parts('b'), onDone: ignore });
   dropAction(delayedActions.value[0]?.id ?? 0);
   await vi.runAllTimersAsync();
-  expect([sent, delayedActions.value]).toEqual([['b'], []]);
+  expect([sentParts, delayedActions.value]).toEqual([['b'], []]);
 });
 
 test('the browser asks before closing the tab until the last part is sent', async () => {

@@ -15,7 +15,7 @@ const page = (items: readonly Row[], next: string | null = 'older'): Page<Row> =
 const list = (items: readonly Row[], next: string | null = 'oldest'): LiveList<Row> => ({ items, next, newCount: 0 });
 const ids = ({ items }: LiveList<Row>): readonly number[] => items.map(({ id }) => id);
 const live = { hold: false };
-const held = { hold: true };
+const paused = { hold: true };
 
 test('the first page is the list', () => {
   expect(mergeHead(null, page(rows(2, 1), null), getKey, live)).toEqual({ items: rows(2, 1), next: null, newCount: 0 });
@@ -28,20 +28,20 @@ test('new items come first, loaded ones stay, and so does the cursor of the next
 });
 
 test('a changed item is replaced, also while new items are held back', () => {
-  const changed = page([row(2, 'ended'), row(1)]);
-  for (const options of [live, held]) {
-    expect(mergeHead(list(rows(2, 1)), changed, getKey, options).items).toEqual([row(2, 'ended'), row(1)]);
+  const updatedPage = page([row(2, 'ended'), row(1)]);
+  for (const options of [live, paused]) {
+    expect(mergeHead(list(rows(2, 1)), updatedPage, getKey, options).items).toEqual([row(2, 'ended'), row(1)]);
   }
 });
 
 test('a removed item disappears, also while new items are held back', () => {
-  for (const options of [live, held]) {
+  for (const options of [live, paused]) {
     expect(ids(mergeHead(list(rows(5, 4, 3, 2)), page(rows(5, 3)), getKey, options))).toEqual([5, 3, 2]);
   }
 });
 
 test('while new items are held back, they are counted and no row moves', () => {
-  const merged = mergeHead(list(rows(3, 2, 1)), page(rows(5, 4, 3, 2)), getKey, held);
+  const merged = mergeHead(list(rows(3, 2, 1)), page(rows(5, 4, 3, 2)), getKey, paused);
   expect(ids(merged)).toEqual([3, 2, 1]);
   expect(merged.newCount).toBe(2);
   expect(ids(mergeHead(merged, page(rows(5, 4, 3, 2)), getKey, live))).toEqual([5, 4, 3, 2, 1]);

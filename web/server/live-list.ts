@@ -10,7 +10,7 @@ export interface PageInput {
 }
 
 /** The displayed part of a list from the server. */
-export interface ShownList<Item> {
+export interface LiveListView<Item> {
   /** Null until the first response. */
   readonly list: LiveList<Item> | null;
   readonly failure: Failure | null;
@@ -27,9 +27,9 @@ export interface ShownList<Item> {
 const POLL_MS = 2000;
 const PAGE_SIZE = 50;
 /** The number of rows each poll reloads. */
-const MAX_LIVE = 200;
+const MAX_POLLED_ROWS = 200;
 /** The maximum number of rows. More would make the page slow, and a filter finds a row faster. */
-const MAX_SHOWN = 1000;
+const MAX_ROWS = 1000;
 
 /**
  * Loads a list and polls it while the page is visible. `queryKey` identifies the query; the previous query's rows stay until the response arrives. While `isBeingRead` returns true, rows keep their position.
@@ -42,7 +42,7 @@ export function useLiveList<Item>(
   load: (page: PageInput, signal: AbortSignal) => Promise<Page<Item>>,
   getKey: GetKey<Item>,
   isBeingRead: () => boolean = () => false,
-): ShownList<Item> {
+): LiveListView<Item> {
   const loaded = useSignal<{ readonly queryKey: string; readonly list: LiveList<Item> } | null>(null);
   const failure = useSignal<Failure | null>(null);
   const isLoadingMore = useSignal(false);
@@ -58,13 +58,13 @@ export function useLiveList<Item>(
       if (!document.hidden) {
         const before = loaded.peek();
         const list = before?.queryKey === queryKey ? before.list : null;
-        const limit = Math.min(Math.max(list?.items.length ?? 0, PAGE_SIZE), MAX_LIVE);
+        const limit = Math.min(Math.max(list?.items.length ?? 0, PAGE_SIZE), MAX_POLLED_ROWS);
         try {
           const page = await load({ limit }, control.signal);
           if (control.signal.aborted) return;
           // Older pages might have arrived meanwhile.
-          const present = loaded.peek();
-          const current = present?.queryKey === queryKey ? present.list : null;
+          const currentList = loaded.peek();
+          const current = currentList?.queryKey === queryKey ? currentList.list : null;
           loaded.value = { queryKey, list: mergeHead(current, page, getKey, { hold: hold && isBeingRead() }) };
           failure.value = null;
         } catch (error) {
@@ -103,13 +103,13 @@ export function useLiveList<Item>(
   };
 
   const current = loaded.value;
-  const shown = current?.list.items.length ?? 0;
+  const rowCount = current?.list.items.length ?? 0;
   return {
     list: current?.list ?? null,
     failure: failure.value,
     isStale: current !== null && current.queryKey !== queryKey,
     isLoadingMore: isLoadingMore.value,
-    hasMore: current !== null && current.list.next !== null && shown < MAX_SHOWN,
+    hasMore: current !== null && current.list.next !== null && rowCount < MAX_ROWS,
     loadMore: () => void loadMore(),
     refresh: () => reload.current(false),
   };
@@ -145,35 +145,35 @@ export function mergeHead<Item>(
   getKey: GetKey<Item>,
   { hold }: { readonly hold: boolean },
 ): LiveList<Item> {
-  const replaced = { items: page.items, next: page.next_cursor, newCount: 0 };
-  if (list === null || list.items.length === 0) return replaced;
+  const replacement = { items: page.items, next: page.next_cursor, newCount: 0 };
+  if (list === null || list.items.length === 0) return replacement;
   const headItems = new Map(page.items.map((item) => [getKey(item), item]));
   const end = page.next_cursor === null ? list.items.length : countHead(list.items, page.items, getKey);
   if (hold) {
-    const known = new Set(list.items.map(getKey));
+    const knownKeys = new Set(list.items.map(getKey));
     return {
       items: list.items.flatMap((item, index) => headItems.get(getKey(item)) ?? (index < end ? [] : [item])),
       next: list.next,
-      newCount: page.items.filter((item) => !known.has(getKey(item))).length,
+      newCount: page.items.filter((item) => !knownKeys.has(getKey(item))).length,
     };
   }
   // Without overlap, rows between the two pages could be missing, so the older rows are dropped and loaded again.
-  if (end === 0) return replaced;
+  if (end === 0) return replacement;
   const olderItems = list.items.slice(end).filter((item) => !headItems.has(getKey(item)));
-  if (olderItems.length === 0) return replaced;
+  if (olderItems.length === 0) return replacement;
   return { items: [...page.items, ...olderItems], next: list.next, newCount: 0 };
 }
 
 /** Appends the page after the known rows. */
 export function appendPage<Item>(list: LiveList<Item>, page: Page<Item>, getKey: GetKey<Item>): LiveList<Item> {
-  const known = new Set(list.items.map(getKey));
-  const added = page.items.filter((item) => !known.has(getKey(item)));
-  return { ...list, items: [...list.items, ...added], next: page.next_cursor };
+  const knownKeys = new Set(list.items.map(getKey));
+  const newItems = page.items.filter((item) => !knownKeys.has(getKey(item)));
+  return { ...list, items: [...list.items, ...newItems], next: page.next_cursor };
 }
 
 /** Counts the known items that the first page covers: all up to the last item on that page. */
-function countHead<Item>(known: readonly Item[], head: readonly Item[], getKey: GetKey<Item>): number {
-  const indexes = new Map(known.map((item, index) => [getKey(item), index]));
+function countHead<Item>(knownKeys: readonly Item[], head: readonly Item[], getKey: GetKey<Item>): number {
+  const indexes = new Map(knownKeys.map((item, index) => [getKey(item), index]));
   const lastKnown = head.findLast((item) => indexes.has(getKey(item)));
   return lastKnown === undefined ? 0 : (indexes.get(getKey(lastKnown)) ?? 0) + 1;
 }

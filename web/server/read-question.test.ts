@@ -23,12 +23,12 @@ describe('the open question of a run', () => {
 
 describe('a permission request', () => {
   const options = [{ id: 'yes', label: 'Allow', kind: 'allow_once' }];
-  const asked = { interaction_id: 'px_1_1', tool_call_id: 'c', tool: 'edit', input: { path: 'a' }, options };
-  const required = fcmpEvent('permission.required', asked, { seq: 1 });
-  const later = fcmpEvent('raw.stdout', { text: 'x' }, { seq: 2 });
+  const request = { interaction_id: 'px_1_1', tool_call_id: 'c', tool: 'edit', input: { path: 'a' }, options };
+  const required = fcmpEvent('permission.required', request, { seq: 1 });
+  const laterEvent = fcmpEvent('raw.stdout', { text: 'x' }, { seq: 2 });
 
   test('is open until it is answered, even if other events follow', () => {
-    expect(findOpenQuestion([required, later])).toMatchObject({
+    expect(findOpenQuestion([required, laterEvent])).toMatchObject({
       interactionId: 'px_1_1',
       prompt: 'Allow edit? {"path":"a"}',
       permission: { options },

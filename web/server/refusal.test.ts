@@ -33,11 +33,11 @@ test('a code can name the field', () => {
 });
 
 test('a problem that belongs to no field is shown separately', () => {
-  const stray = refused('INVALID_BODY', [
+  const unassigned = refused('INVALID_BODY', [
     { path: 'constructor', message: 'no' },
     { path: 'env', message: 'not so' },
   ]);
-  expect(readRefusal(stray, form)).toMatchObject({ errors: { env: 'not so' }, message: 'It does not fit.' });
+  expect(readRefusal(unassigned, form)).toMatchObject({ errors: { env: 'not so' }, message: 'It does not fit.' });
   expect(readRefusal(new ClientError('SERVER_UNREACHABLE', 'Away.'), form)).toEqual({
     code: 'SERVER_UNREACHABLE',
     errors: {},

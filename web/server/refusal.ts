@@ -46,8 +46,8 @@ export function readRefusal<Field extends string>(error: unknown, { paths, codes
 /** Finds the field for a path, or for its nearest ancestor with a field. */
 function findField<Field extends string>(path: string, paths: Readonly<Record<string, Field>>): Field | undefined {
   for (let steps = path.split('.'); steps.length > 0; steps = steps.slice(0, -1)) {
-    const known = steps.join('.');
-    if (Object.hasOwn(paths, known)) return paths[known];
+    const parentPath = steps.join('.');
+    if (Object.hasOwn(paths, parentPath)) return paths[parentPath];
   }
   return undefined;
 }

@@ -45,12 +45,12 @@ export function watchWaiting(onNew: (entries: readonly WaitingEntry[]) => void):
   let workersLoadedAt = Number.NEGATIVE_INFINITY;
   const poll = async (): Promise<void> => {
     clearTimeout(timer);
-    const before = waiting.peek();
+    const previousWaiting = waiting.peek();
     await loadWaiting(control.signal);
     const now = waiting.peek();
-    if (before !== null && now !== null) {
-      const added = findNew(before.entries, now.entries);
-      if (added.length > 0) onNew(added);
+    if (previousWaiting !== null && now !== null) {
+      const newEntries = findNew(previousWaiting.entries, now.entries);
+      if (newEntries.length > 0) onNew(newEntries);
     }
     if (!document.hidden && performance.now() - workersLoadedAt >= WORKERS_POLL_MS) {
       workersLoadedAt = performance.now();
@@ -82,9 +82,9 @@ async function loadWorkers(abort: AbortSignal): Promise<void> {
 }
 
 /** Finds the entries that are new since the last poll. */
-function findNew(before: readonly WaitingEntry[], now: readonly WaitingEntry[]): readonly WaitingEntry[] {
-  const known = new Set(before.map(({ id }) => id));
-  return now.filter(({ id }) => !known.has(id));
+function findNew(previousWaiting: readonly WaitingEntry[], now: readonly WaitingEntry[]): readonly WaitingEntry[] {
+  const knownIds = new Set(previousWaiting.map(({ id }) => id));
+  return now.filter(({ id }) => !knownIds.has(id));
 }
 
 /** Formats the entry count for the badge: empty for zero, `99+` for more than 99 or an incomplete list. */

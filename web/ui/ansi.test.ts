@@ -30,9 +30,9 @@ describe('terminal styles', () => {
 
   test('are limited in number, without losing text', () => {
     const text = `${E}31ma${E}32mb`.repeat(10_000);
-    const pieces = readStyles(text);
-    expect(pieces.length).toBeLessThan(2010);
-    expect(pieces.map((one) => one.text).join('')).toBe('ab'.repeat(10_000));
+    const styledRuns = readStyles(text);
+    expect(styledRuns.length).toBeLessThan(2010);
+    expect(styledRuns.map((one) => one.text).join('')).toBe('ab'.repeat(10_000));
   });
 
   test('are removed without losing a character of the text', () => {
@@ -41,8 +41,8 @@ describe('terminal styles', () => {
       fc.constantFrom(`${E}31m`, `${E}K`, `${E}0m`, `${E}2J`, '\u001B'),
     );
     fc.assert(
-      fc.property(fc.array(piece), (pieces) => {
-        const text = pieces.join('');
+      fc.property(fc.array(piece), (styledRuns) => {
+        const text = styledRuns.join('');
         // oxlint-disable-next-line no-control-regex
         const expected = text.replaceAll(/\u001b\[[0-9;:]{0,64}[mK]/g, '');
         expect(

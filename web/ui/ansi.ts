@@ -12,7 +12,7 @@ export interface StyledText {
 const STYLES = /\u001b\[(?<codes>[0-9;:]{0,64})(?<end>[mK])/g;
 
 /** The maximum number of styled runs: malicious output could change its colour with every character. */
-const MAX_PIECES = 2000;
+const MAX_STYLED_RUNS = 2000;
 
 /**
  * Splits tool output into runs of a single style. All other escapes stay in the text and are shown, because cursor movements could otherwise disguise the output. Concealed, inverse and blinking text is shown as plain
@@ -23,18 +23,18 @@ const MAX_PIECES = 2000;
  */
 export function readStyles(text: string): readonly StyledText[] {
   if (!text.includes('\u001B')) return text === '' ? [] : [{ text, style: '' }];
-  const pieces: StyledText[] = [];
+  const styledRuns: StyledText[] = [];
   let style: Style = PLAIN;
   let end = 0;
   for (const match of text.matchAll(STYLES)) {
-    if (match.index > end) pieces.push({ text: text.slice(end, match.index), style: nameStyle(style) });
+    if (match.index > end) styledRuns.push({ text: text.slice(end, match.index), style: getStyleClasses(style) });
     end = match.index + match[0].length;
     if (match.groups?.['end'] === 'm') style = applyCodes(style, match.groups['codes'] ?? '');
-    if (pieces.length >= MAX_PIECES) break;
+    if (styledRuns.length >= MAX_STYLED_RUNS) break;
   }
   const remaining = text.slice(end);
-  if (remaining !== '') pieces.push({ text: remaining.replaceAll(STYLES, ''), style: nameStyle(style) });
-  return pieces;
+  if (remaining !== '') styledRuns.push({ text: remaining.replaceAll(STYLES, ''), style: getStyleClasses(style) });
+  return styledRuns;
 }
 
 interface Style {
@@ -48,7 +48,7 @@ interface Style {
 
 const PLAIN: Style = { colour: null, isBold: false, isDim: false, isItalic: false, isUnderlined: false };
 
-function nameStyle({ colour, isBold, isDim, isItalic, isUnderlined }: Style): string {
+function getStyleClasses({ colour, isBold, isDim, isItalic, isUnderlined }: Style): string {
   return [
     colour === null ? '' : `ansi-${colour % 8}`,
     isBold ? 'ansi-bold' : '',

@@ -8,7 +8,7 @@ interface FieldControl {
 }
 
 /** A {@link Field}'s label, its help, and its error, which replaces the help. */
-interface FieldTexts {
+interface FieldLabels {
   readonly id: string;
   readonly label: string;
   readonly help: ComponentChildren;
@@ -22,7 +22,7 @@ function Field({
   help,
   error,
   children,
-}: FieldTexts & { readonly children: (control: FieldControl) => ComponentChildren }) {
+}: FieldLabels & { readonly children: (control: FieldControl) => ComponentChildren }) {
   const helpId = `${id}-help`;
   return (
     <div class="field">
@@ -122,7 +122,7 @@ interface FieldValue {
   readonly onChange: (text: string) => void;
 }
 
-type OtherAttributes<Attributes> = Omit<Attributes, keyof FieldTexts | 'value' | 'onInput' | 'onChange'>;
+type OtherAttributes<Attributes> = Omit<Attributes, keyof FieldLabels | 'value' | 'onInput' | 'onChange'>;
 
 /** A single-line text field. */
 export function TextField({
@@ -132,7 +132,7 @@ export function TextField({
   error,
   onChange,
   ...attributes
-}: FieldTexts & FieldValue & OtherAttributes<InputHTMLAttributes>) {
+}: FieldLabels & FieldValue & OtherAttributes<InputHTMLAttributes>) {
   return (
     <Field id={id} label={label} help={help} error={error}>
       {(control) => <input {...attributes} {...control} onInput={(event) => onChange(event.currentTarget.value)} />}
@@ -148,7 +148,7 @@ export function TextAreaField({
   error,
   onChange,
   ...attributes
-}: FieldTexts & FieldValue & OtherAttributes<TextareaHTMLAttributes>) {
+}: FieldLabels & FieldValue & OtherAttributes<TextareaHTMLAttributes>) {
   return (
     <Field id={id} label={label} help={help} error={error}>
       {(control) => <textarea {...attributes} {...control} onInput={(event) => onChange(event.currentTarget.value)} />}
@@ -165,7 +165,7 @@ export function SelectField({
   value,
   onChange,
   children,
-}: FieldTexts & FieldValue & { readonly children: ComponentChildren }) {
+}: FieldLabels & FieldValue & { readonly children: ComponentChildren }) {
   return (
     <Field id={id} label={label} help={help} error={error}>
       {(control) => (

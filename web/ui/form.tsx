@@ -6,7 +6,7 @@ import { readRefusal } from '../server/refusal.js';
 import type { FieldMap, Refusal } from '../server/refusal.js';
 
 /** A form's footer: why it was refused, the buttons, and the effect of submitting it. */
-export function FormEnd<Field extends string>({
+export function FormFooter<Field extends string>({
   form,
   failureTitle,
   unansweredTitle,

@@ -93,7 +93,7 @@ function Branch({
   const isList = Array.isArray(value);
   const count = isList ? value.length : Object.keys(value).length;
   const isOpen = useSignal(open > 0 && count > 0);
-  const shownCount = useSignal(MAX_MEMBERS);
+  const visibleCount = useSignal(MAX_MEMBERS);
   const [begin, end] = isList ? ['[', ']'] : ['{', '}'];
   const tail = isLast ? '' : ',';
   if (count === 0 || depth >= MAX_DEPTH) {
@@ -134,7 +134,7 @@ function Branch({
       {isOpen.value ? (
         <>
           <div class="json-inner">
-            {listMembers(value, shownCount.value).map(([key, inner], index) => (
+            {listMembers(value, visibleCount.value).map(([key, inner], index) => (
               <Node
                 key={key}
                 name={isList ? null : key}
@@ -144,9 +144,9 @@ function Branch({
                 isLast={index === count - 1}
               />
             ))}
-            {count > shownCount.value ? (
-              <button type="button" class="link" onClick={() => (shownCount.value *= 4)}>
-                … {formatCount(count - shownCount.value)} more
+            {count > visibleCount.value ? (
+              <button type="button" class="link" onClick={() => (visibleCount.value *= 4)}>
+                … {formatCount(count - visibleCount.value)} more
               </button>
             ) : null}
           </div>
@@ -160,10 +160,10 @@ function Branch({
   );
 }
 
-function listMembers(value: object, shownCount: number): readonly (readonly [string, unknown])[] {
+function listMembers(value: object, visibleCount: number): readonly (readonly [string, unknown])[] {
   if (Array.isArray(value))
-    return value.slice(0, shownCount).map((inner: unknown, index) => [String(index), inner] as const);
+    return value.slice(0, visibleCount).map((inner: unknown, index) => [String(index), inner] as const);
   return Object.keys(value)
-    .slice(0, shownCount)
+    .slice(0, visibleCount)
     .map((key) => [key, Reflect.get(value, key)] as const);
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren, RefObject } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { query } from '../app/router.js';
-import type { GetKey, Page, PageInput, ShownList } from '../server/live-list.js';
+import type { GetKey, Page, PageInput, LiveListView } from '../server/live-list.js';
 import { useLiveList } from '../server/live-list.js';
 import { ClearFilters } from './filter-field.js';
 import { isReading, useRowKeys } from './use-row-keys.js';
@@ -52,7 +52,7 @@ export function ListPage<Item, Filter extends object>({
   const rows = useRef<HTMLTableElement>(null);
   // A narrow screen shows only the search field, unless a filter is set, to leave room for the rows.
   const areFieldsOpen = useSignal(names.some((name) => name !== 'search' && query.peek().has(name)));
-  const shown = useLiveList(
+  const listView = useLiveList(
     JSON.stringify(filter),
     async (page, signal) => load({ ...filter, ...page }, signal),
     getKey,
@@ -84,7 +84,7 @@ export function ListPage<Item, Filter extends object>({
       </form>
       {below}
       <ListFrame
-        shown={shown}
+        listView={listView}
         itemName={itemName}
         itemsName={itemsName}
         order="newest first"
@@ -108,7 +108,7 @@ export function ListPage<Item, Filter extends object>({
 
 /** The frame around a list's rows: new rows, connection state, paging and the empty state. */
 export function ListFrame<Item>({
-  shown,
+  listView,
   itemName,
   itemsName,
   order,
@@ -117,7 +117,7 @@ export function ListFrame<Item>({
   limitHint,
   children,
 }: {
-  readonly shown: ShownList<Item>;
+  readonly listView: LiveListView<Item>;
   /** The singular item name: `run`. */
   readonly itemName: string;
   /** The plural item name: `runs`. */
@@ -131,7 +131,7 @@ export function ListFrame<Item>({
   readonly limitHint: string;
   readonly children: (items: readonly Item[]) => ComponentChildren;
 }) {
-  const { list, failure, isStale, hasMore, isLoadingMore, loadMore, refresh } = shown;
+  const { list, failure, isStale, hasMore, isLoadingMore, loadMore, refresh } = listView;
   if (list === null) {
     if (failure === null) return <Loading space="list" />;
     return <FailureNotice title={`Cannot load the ${itemsName}`} failure={failure} reload={refresh} />;

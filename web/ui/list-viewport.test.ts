@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { chooseRows, createListScale } from './list-viewport.js';
 
-const none = (): boolean => false;
+const isNeverDrawn = (): boolean => false;
 
 test('visible rows come before those around them', () => {
-  const chosen = chooseRows({ visible: [10, 12], around: [8, 14], isDrawn: none, grantRows: () => 4 });
+  const chosen = chooseRows({ visible: [10, 12], around: [8, 14], isDrawn: isNeverDrawn, grantRows: () => 4 });
   expect(chosen).toEqual({ rows: [8, 10, 11, 12], missing: 3 });
 });
 
@@ -21,7 +21,9 @@ test('rows that are already in the page stay, and are not requested again', () =
 });
 
 test('a list without rows has none to draw', () => {
-  expect(chooseRows({ visible: [0, -1], around: [0, -1], isDrawn: none, grantRows: (wanted) => wanted })).toEqual({
+  expect(
+    chooseRows({ visible: [0, -1], around: [0, -1], isDrawn: isNeverDrawn, grantRows: (wanted) => wanted }),
+  ).toEqual({
     rows: [],
     missing: 0,
   });
@@ -35,23 +37,23 @@ test('draws all rows eventually, in order, even if only a few may be drawn at a 
     limit: fc.integer({ min: 1, max: 9 }),
   });
   fc.assert(
-    fc.property(numbers, ({ from, length, beside, limit }) => {
-      const drawn = new Set<number>();
-      const around = [Math.max(0, from - beside), from + length + beside] as const;
+    fc.property(numbers, ({ from, length, beside: overscan, limit }) => {
+      const drawnRows = new Set<number>();
+      const around = [Math.max(0, from - overscan), from + length + overscan] as const;
       for (let missing = Number.POSITIVE_INFINITY; missing > 0;) {
         const chosen = chooseRows({
           visible: [from, from + length],
           around,
-          isDrawn: (index) => drawn.has(index),
+          isDrawn: (index) => drawnRows.has(index),
           grantRows: (wanted) => Math.min(wanted, limit),
         });
-        expect(chosen.rows.length - drawn.size).toBeLessThanOrEqual(limit);
+        expect(chosen.rows.length - drawnRows.size).toBeLessThanOrEqual(limit);
         expect(chosen.missing).toBeLessThan(missing);
         ({ missing } = chosen);
-        for (const index of chosen.rows) drawn.add(index);
-        expect([...chosen.rows]).toEqual([...drawn].toSorted((one, other) => one - other));
+        for (const index of chosen.rows) drawnRows.add(index);
+        expect([...chosen.rows]).toEqual([...drawnRows].toSorted((one, other) => one - other));
       }
-      expect(drawn.size).toBe(around[1] - around[0] + 1);
+      expect(drawnRows.size).toBe(around[1] - around[0] + 1);
     }),
   );
 });

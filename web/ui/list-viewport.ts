@@ -1,5 +1,5 @@
 import { createRowHeights } from './row-heights.js';
-import { rowTurns } from './row-turns.js';
+import { rowBudget } from './row-budget.js';
 
 /** The viewport of a long list. It tracks row heights and the scroll position, and scrolls the list when necessary. */
 interface ListViewport {
@@ -28,14 +28,14 @@ interface ListViewport {
 }
 
 /** The number of rows drawn before and after the visible ones. */
-const AROUND = 2;
+const OVERSCAN_ROWS = 2;
 /** The distance from the end that still counts as the end. */
-const AT_END_PX = 40;
+const END_TOLERANCE_PX = 40;
 /**
  * How long to keep correcting the position after scrolling to a row: rows are measured as they become visible, which
  * can move it.
  */
-const AIM_MS = 500;
+const TARGET_CORRECTION_MS = 500;
 
 /** Creates a viewport; `draw` is called whenever the rows need to be redrawn. */
 export function createListViewport(estimate: number, draw: () => void): ListViewport {
@@ -48,16 +48,16 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   let count = 0;
   let follow = false;
   let atEnd = true;
-  let aim: { readonly index: number; readonly until: number; readonly isCentred: boolean } | null = null;
+  let scrollTarget: { readonly index: number; readonly until: number; readonly isCentred: boolean } | null = null;
   /** The row that was last requested by `show`. */
   let targetRow = 0;
   /** Identifies what was drawn last; if it has not changed, nothing is drawn. */
-  let drawn = '';
+  let drawnKey = '';
   let drawnRows: ReadonlySet<number> = new Set();
 
   const scale = (): ListScale => createListScale(heights.top(count), view);
   const scrolled = (): number => scroller?.scrollTop ?? 0;
-  const staysAtEnd = (): boolean => follow && atEnd && aim === null;
+  const staysAtEnd = (): boolean => follow && atEnd && scrollTarget === null;
   /** The scroll position in the list; in follow mode the end, even before the page has scrolled to new rows. */
   const top = (): number => (staysAtEnd() ? Math.max(0, heights.top(count) - view) : scale().toList(scrolled()));
 
@@ -76,11 +76,11 @@ export function createListViewport(estimate: number, draw: () => void): ListView
 
   function settle(): void {
     if (scroller === null) return;
-    if (aim !== null && performance.now() > aim.until) aim = null;
-    if (aim !== null) {
-      if (!aim.isCentred && isVisible(aim.index)) return;
-      const before = Math.max(0, view - heights.height(aim.index)) / 2;
-      scroller.scrollTop = scale().toPage(heights.top(aim.index) - before);
+    if (scrollTarget !== null && performance.now() > scrollTarget.until) scrollTarget = null;
+    if (scrollTarget !== null) {
+      if (!scrollTarget.isCentred && isVisible(scrollTarget.index)) return;
+      const leadingSpace = Math.max(0, view - heights.height(scrollTarget.index)) / 2;
+      scroller.scrollTop = scale().toPage(heights.top(scrollTarget.index) - leadingSpace);
     } else if (follow && atEnd) scroller.scrollTop = scroller.scrollHeight;
   }
 
@@ -88,37 +88,40 @@ export function createListViewport(estimate: number, draw: () => void): ListView
    * Runs in a separate turn: if multiple lists jump to a row, each stays unchanged until its new rows can be created.
    */
   function scrollToTargetRow(): void {
-    aim = { index: targetRow, until: performance.now() + AIM_MS, isCentred: true };
+    scrollTarget = { index: targetRow, until: performance.now() + TARGET_CORRECTION_MS, isCentred: true };
     atEnd = false;
     settle();
     draw();
   }
 
   function release(): void {
-    aim = null;
-    rowTurns.leave(scrollToTargetRow);
+    scrollTarget = null;
+    rowBudget.leave(scrollToTargetRow);
   }
 
   const visible = (): RowRange => [heights.at(top(), count), heights.at(top() + view, count)];
-  const around = ([from, to]: RowRange): RowRange => [Math.max(0, from - AROUND), Math.min(count - 1, to + AROUND)];
+  const around = ([from, to]: RowRange): RowRange => [
+    Math.max(0, from - OVERSCAN_ROWS),
+    Math.min(count - 1, to + OVERSCAN_ROWS),
+  ];
   /** At the end, all rows are created together; adding some of them later would flicker. */
-  const grantRows = (wanted: number): number => (staysAtEnd() ? wanted : rowTurns.grant(wanted));
+  const grantRows = (requestedRows: number): number => (staysAtEnd() ? requestedRows : rowBudget.grant(requestedRows));
 
   function handleResize(entries: readonly ResizeObserverEntry[]): void {
-    const before = `${view} ${heights.top(count)}`;
-    let moved = 0;
+    const previousLayout = `${view} ${heights.top(count)}`;
+    let shift = 0;
     for (const { target, borderBoxSize } of entries) {
       const height = borderBoxSize[0]?.blockSize ?? 0;
       if (target === scroller) view = height;
       // The observer reports a removed row once more; ignore it.
       else if (rowElements.has(target) && target.isConnected) {
         rowElements.set(target, height);
-        moved += recordHeight(target, height);
+        shift += recordHeight(target, height);
       }
     }
     // Growing content above must not move the visible rows.
-    if (moved !== 0 && scroller !== null && aim?.isCentred !== true) scroller.scrollTop += moved;
-    if (before !== `${view} ${heights.top(count)}`) draw();
+    if (shift !== 0 && scroller !== null && scrollTarget?.isCentred !== true) scroller.scrollTop += shift;
+    if (previousLayout !== `${view} ${heights.top(count)}`) draw();
   }
 
   return {
@@ -128,8 +131,8 @@ export function createListViewport(estimate: number, draw: () => void): ListView
       for (const observed of [element, ...rowElements.keys()]) observer.observe(observed);
       return () => {
         observer?.disconnect();
-        rowTurns.leave(draw);
-        rowTurns.leave(scrollToTargetRow);
+        rowBudget.leave(draw);
+        rowBudget.leave(scrollToTargetRow);
       };
     },
     addRow(row) {
@@ -152,10 +155,10 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     },
     show(index) {
       targetRow = index;
-      if (!isVisible(index)) return rowTurns.wait(scrollToTargetRow);
+      if (!isVisible(index)) return rowBudget.wait(scrollToTargetRow);
       // A visible row keeps its position, unless rows above it turn out to be higher than estimated.
-      rowTurns.leave(scrollToTargetRow);
-      aim = { index, until: performance.now() + AIM_MS, isCentred: false };
+      rowBudget.leave(scrollToTargetRow);
+      scrollTarget = { index, until: performance.now() + TARGET_CORRECTION_MS, isCentred: false };
     },
     release,
     goToEnd() {
@@ -165,17 +168,17 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     },
     onScroll() {
       if (scroller !== null) {
-        atEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < AT_END_PX;
+        atEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < END_TOLERANCE_PX;
       }
       const isScaled = scale().pageHeight < heights.top(count);
-      if (isScaled || drawn !== `${around(visible()).join(' ')} ${atEnd}`) draw();
+      if (isScaled || drawnKey !== `${around(visible()).join(' ')} ${atEnd}`) draw();
     },
     isAtEnd: () => atEnd,
     first: () => heights.at(top(), count),
     rows() {
       if (view === 0 || count === 0) return [];
       const nearby = around(visible());
-      drawn = `${nearby.join(' ')} ${atEnd}`;
+      drawnKey = `${nearby.join(' ')} ${atEnd}`;
       const { rows, missing } = chooseRows({
         visible: visible(),
         around: nearby,
@@ -183,7 +186,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
         grantRows,
       });
       drawnRows = new Set(rows);
-      if (missing > 0) rowTurns.wait(draw);
+      if (missing > 0) rowBudget.wait(draw);
       return rows;
     },
     position: (index) => scale().position(heights.top(index), scrolled()),
@@ -216,16 +219,16 @@ export function chooseRows({
   readonly visible: RowRange;
   readonly around: RowRange;
   readonly isDrawn: (index: number) => boolean;
-  readonly grantRows: (wanted: number) => number;
+  readonly grantRows: (requestedRows: number) => number;
 }): ChosenRows {
-  const all = listIndexes(around);
+  const indexes = listIndexes(around);
   const isVisible = (index: number): boolean => index >= visible[0] && index <= visible[1];
-  const newRows = all.filter((index) => !isDrawn(index));
-  const wanted = [...newRows.filter(isVisible), ...newRows.filter((index) => !isVisible(index))];
-  const granted = new Set(wanted.slice(0, grantRows(wanted.length)));
+  const newRows = indexes.filter((index) => !isDrawn(index));
+  const requestedRows = [...newRows.filter(isVisible), ...newRows.filter((index) => !isVisible(index))];
+  const grantedRows = new Set(requestedRows.slice(0, grantRows(requestedRows.length)));
   return {
-    rows: all.filter((index) => isDrawn(index) || granted.has(index)),
-    missing: wanted.length - granted.size,
+    rows: indexes.filter((index) => isDrawn(index) || grantedRows.has(index)),
+    missing: requestedRows.length - grantedRows.size,
   };
 }
 

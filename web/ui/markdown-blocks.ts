@@ -77,7 +77,7 @@ function readBlock(
   if (line.includes('|') && isTableLine(lines[at + 1])) {
     return readTable(lines, at, budget);
   }
-  const end = findEnd(lines, at + 1, (nextLine) => !beginsBlock(nextLine, depth));
+  const end = findEnd(lines, at + 1, (nextLine) => !startsBlock(nextLine, depth));
   return [{ kind: 'paragraph', children: readInlines(lines.slice(at, end).join('\n'), budget) }, end];
 }
 
@@ -126,7 +126,7 @@ function findItemEnd(lines: readonly string[], from: number, indent: number, dep
     const line = lines[at] ?? '';
     if (line.trim() === '') continue;
     const isInside = line.startsWith(' '.repeat(Math.min(indent, 2)));
-    const continues = end === at && !beginsBlock(line, depth);
+    const continues = end === at && !startsBlock(line, depth);
     if (!isInside && !continues) break;
     if (end < at && !isInside) break;
     end = at + 1;
@@ -145,10 +145,13 @@ function readTable(lines: readonly string[], at: number, budget: MarkdownBudget)
 
 function readCells(line: string, budget: MarkdownBudget): readonly (readonly Inline[])[] {
   const inner = line.trim().replace(/^\|/, '').replace(/\|$/, '');
-  const all = inner.split(/(?<!\\)\|/);
+  const allCells = inner.split(/(?<!\\)\|/);
   // Once the budget is used up, the rest of the row is one cell.
   const cellLimit = Math.max(1, budget.nodes);
-  const cells = all.length > cellLimit ? [...all.slice(0, cellLimit - 1), all.slice(cellLimit - 1).join('|')] : all;
+  const cells =
+    allCells.length > cellLimit
+      ? [...allCells.slice(0, cellLimit - 1), allCells.slice(cellLimit - 1).join('|')]
+      : allCells;
   budget.nodes -= cells.length;
   return cells.map((cell) => readInlines(cell.trim().replaceAll('\\|', '|'), budget));
 }
@@ -160,7 +163,7 @@ function stripClosingMarks(text: string): string {
   return end === 0 || text[end - 1] === ' ' ? text.slice(0, end).trimEnd() : text;
 }
 
-function beginsBlock(line: string, depth: number): boolean {
+function startsBlock(line: string, depth: number): boolean {
   if (line.trim() === '' || FENCE.test(line) || HEADING.test(line) || RULE.test(line)) return true;
   return depth < MAX_DEPTH && (QUOTE.test(line) || ITEM.test(line));
 }

@@ -100,10 +100,10 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
     // Identifiers contain underscores, so an underscore is a marker only at a word boundary.
     const canOpen = !mark.startsWith('_') || /[\s([{*~]/.test(before);
     const canClose = !mark.startsWith('_') || /[\s.,;:!?)\]}*~]/.test(after);
-    const opened = before.trim() === '' || !canClose ? undefined : close((other) => other === mark);
-    if (opened !== undefined) {
+    const openedMark = before.trim() === '' || !canClose ? undefined : close((other) => other === mark);
+    if (openedMark !== undefined) {
       const kind = mark === '~~' ? 'strike' : mark.length === 2 ? 'strong' : 'emphasis';
-      add({ kind, children: opened.children }, at + mark.length);
+      add({ kind, children: openedMark.children }, at + mark.length);
       return true;
     }
     return canOpen && after.trim() !== '' && begin(mark, mark.length);
@@ -120,22 +120,22 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
     if (text[at + 1] !== '(') return false;
     const end = findNextParen(at + 2);
     if (end === -1 || end - at > MAX_URL_LENGTH) return false;
-    const inside = text.slice(at + 2, end).trim();
-    if (inside === '') return false;
-    const gap = inside.search(/\s/);
-    const address = gap === -1 ? inside : inside.slice(0, gap);
-    const title = gap === -1 ? [] : [inside.slice(gap)];
-    const opened = close((mark) => mark === '[' || mark === '![');
-    if (opened === undefined) return false;
-    const kind = opened.mark === '[' ? 'link' : 'image';
-    add({ kind, address: address.replace(/^<|>$/g, ''), children: [...opened.children, ...title] }, end + 1);
+    const target = text.slice(at + 2, end).trim();
+    if (target === '') return false;
+    const gap = target.search(/\s/);
+    const address = gap === -1 ? target : target.slice(0, gap);
+    const title = gap === -1 ? [] : [target.slice(gap)];
+    const openedMark = close((mark) => mark === '[' || mark === '![');
+    if (openedMark === undefined) return false;
+    const kind = openedMark.mark === '[' ? 'link' : 'image';
+    add({ kind, address: address.replace(/^<|>$/g, ''), children: [...openedMark.children, ...title] }, end + 1);
     return true;
   }
   function readAddress(from: number): boolean {
     BARE_ADDRESS.lastIndex = from;
-    const found = BARE_ADDRESS.exec(text)?.[0];
-    if (found === undefined) return false;
-    const address = stripPunctuation(found);
+    const match = BARE_ADDRESS.exec(text)?.[0];
+    if (match === undefined) return false;
+    const address = stripPunctuation(match);
     const isClosed = from > at && text[from + address.length] === '>';
     add({ kind: 'link', address, children: [] }, from + address.length + (isClosed ? 1 : 0));
     return true;
@@ -173,10 +173,10 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
 
   while (at < text.length) {
     SPECIAL.lastIndex = at;
-    const found = SPECIAL.exec(text);
-    if (found === null) break;
-    at = found.index;
-    const character = found[0];
+    const match = SPECIAL.exec(text);
+    if (match === null) break;
+    at = match.index;
+    const character = match[0];
     // A run of backticks without a closing run is skipped as a whole, so a thousand backticks are checked only once.
     if (!read(character)) at = character === '`' ? findRunEnd(text, at) : at + 1;
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makeVisible } from './safe-text.js';
 
-const shown = (text: string): string =>
+const render = (text: string): string =>
   makeVisible(text)
     .map((piece) => (typeof piece === 'string' ? piece : `<${piece.shown}>`))
     .join('');
@@ -20,7 +20,7 @@ test.each([
   ['delete and a C1 control', '\u007f\u009b', '<␡><U+009B>'],
   ['a carriage return that would overwrite', 'good\rbad', 'good<␍>bad'],
 ])('%s is made visible', (_what, text, expected) => {
-  expect(shown(text)).toBe(expected);
+  expect(render(text)).toBe(expected);
 });
 
 test('a line may end with CR LF', () => {

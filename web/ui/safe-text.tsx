@@ -3,13 +3,13 @@ import { formatCount } from './amount.js';
 import { INVISIBLE_CHARACTERS, formatInvisible } from '../../src/base/index.js';
 
 /** Longer content is truncated, with a button for more: a page does not scroll well with megabytes in one element. */
-const MAX_SHOWN_LENGTH = 20_000;
+const MAX_INITIAL_LENGTH = 20_000;
 
 /**
  * Shows text from an agent. Invisible and direction-changing characters are made visible, and nothing is interpreted as
  * HTML.
  */
-export function SafeText({ text, limit = MAX_SHOWN_LENGTH }: { readonly text: string; readonly limit?: number }) {
+export function SafeText({ text, limit = MAX_INITIAL_LENGTH }: { readonly text: string; readonly limit?: number }) {
   // Only long text needs a stateful component: most text is short, and its rows are created by the dozen.
   return <bdi class="safe">{text.length > limit ? <LongText text={text} limit={limit} /> : <Shown text={text} />}</bdi>;
 }
@@ -30,12 +30,12 @@ function LongText({ text, limit }: { readonly text: string; readonly limit: numb
 function Shown({ text }: { readonly text: string }) {
   return (
     <>
-      {makeVisible(text).map((piece, index) =>
-        typeof piece === 'string' ? (
-          piece
+      {makeVisible(text).map((fragment, index) =>
+        typeof fragment === 'string' ? (
+          fragment
         ) : (
-          <span key={index} class="acting" title={piece.name}>
-            {piece.shown}
+          <span key={index} class="acting" title={fragment.name}>
+            {fragment.shown}
           </span>
         ),
       )}
@@ -44,7 +44,7 @@ function Shown({ text }: { readonly text: string }) {
 }
 
 /** A fragment: unchanged text, or a visible replacement for an invisible or direction-changing character. */
-type Piece = string | { readonly shown: string; readonly name: string };
+type TextFragment = string | { readonly shown: string; readonly name: string };
 
 /**
  * Splits a string into displayable text and characters that must be made visible. Terminal escapes become text: `␛[31m`.
@@ -52,21 +52,21 @@ type Piece = string | { readonly shown: string; readonly name: string };
  * @example
  * makeVisible('a\u202eb') // ['a', { shown: 'U+202E', name: 'U+202E' }, 'b']
  */
-export function makeVisible(text: string): readonly Piece[] {
-  const pieces: Piece[] = [];
+export function makeVisible(text: string): readonly TextFragment[] {
+  const fragments: TextFragment[] = [];
   let end = 0;
   for (const match of text.matchAll(INVISIBLE_CHARACTERS)) {
     const [character] = match;
     // A carriage return before a line feed is an ordinary line ending.
     if (character === '\r' && text[match.index + 1] === '\n') continue;
-    if (match.index > end) pieces.push(text.slice(end, match.index));
-    pieces.push({ shown: formatInvisible(character), name: nameCharacter(character) });
+    if (match.index > end) fragments.push(text.slice(end, match.index));
+    fragments.push({ shown: formatInvisible(character), name: formatCodePoint(character) });
     end = match.index + character.length;
   }
-  if (end < text.length) pieces.push(text.slice(end));
-  return pieces;
+  if (end < text.length) fragments.push(text.slice(end));
+  return fragments;
 }
 
-function nameCharacter(character: string): string {
+function formatCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

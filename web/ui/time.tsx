@@ -1,5 +1,5 @@
 /** A time in short form; the tooltip has the exact time. */
-export function Moment({ at }: { readonly at: string | null }) {
+export function Timestamp({ at }: { readonly at: string | null }) {
   if (at === null) return <span class="dim">–</span>;
   return (
     <time dateTime={at} title={at}>

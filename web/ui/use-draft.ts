@@ -68,9 +68,9 @@ export function readDraft<Fields extends DraftFields>(text: string | null, initi
     return initial;
   }
   if (typeof stored !== 'object' || stored === null) return initial;
-  const found = new Map<string, unknown>(Object.entries(stored));
+  const storedFields = new Map<string, unknown>(Object.entries(stored));
   const values = Object.entries(initial).map(([name, value]) => {
-    const storedValue = found.get(name);
+    const storedValue = storedFields.get(name);
     return [name, typeof storedValue === typeof value ? storedValue : value];
   });
   // Every field has the type of its initial value.

@@ -39,8 +39,8 @@ export function VirtualList(props: VirtualListProps) {
   useEffect(() => {
     if (active === null || movedTo.current !== active) return;
     movedTo.current = null;
-    const chosen = scroller.current?.querySelector<HTMLElement>(`[data-index="${active}"] .choose`);
-    chosen?.focus({ preventScroll: true });
+    const focusTarget = scroller.current?.querySelector<HTMLElement>(`[data-index="${active}"] .choose`);
+    focusTarget?.focus({ preventScroll: true });
     viewport.show(active);
   }, [active]);
 

@@ -1,5 +1,5 @@
 import { toPath } from '../app/route.js';
-import { Moment } from './time.js';
+import { Timestamp } from './time.js';
 
 /** Why a queued run does not start. A newer server might send reasons that this page does not support. */
 interface Waiting {
@@ -26,7 +26,7 @@ export function WaitingFor({ waiting }: { readonly waiting: Waiting | null }) {
       )}
       {opensAt === undefined ? null : (
         <>
-          , which resets at <Moment at={opensAt} />
+          , which resets at <Timestamp at={opensAt} />
         </>
       )}
     </span>

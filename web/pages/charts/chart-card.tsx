@@ -8,9 +8,9 @@ import { formatTimeMark } from './chart-range.js';
 
 /** One chart: a strip of bars for each series, with its name and its total, and the same numbers as a table. */
 export function ChartCard({ chart }: { readonly chart: ChartModel }) {
-  const shown = chart.series.filter(({ values }) => values.some((value) => (value ?? 0) > 0));
-  const empty = chart.series.filter((series) => !shown.includes(series));
-  const highest = Math.max(1e-9, ...shown.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const visibleSeries = chart.series.filter(({ values }) => values.some((value) => (value ?? 0) > 0));
+  const empty = chart.series.filter((series) => !visibleSeries.includes(series));
+  const highest = Math.max(1e-9, ...visibleSeries.flatMap(({ values }) => values.map((value) => value ?? 0)));
   return (
     <section class="card chart" aria-labelledby={`chart-${chart.id}`}>
       <div class="chart-head">
@@ -19,12 +19,12 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
       </div>
       {hasData(chart) ? null : <p class="dim">No data in this period.</p>}
       <ul class="strips" aria-label="Series">
-        {shown.map((series) => (
+        {visibleSeries.map((series) => (
           <li key={series.label}>
             <span class="strip-name">
               <SafeText text={series.label} limit={100} />
             </span>
-            <Strip chart={chart} series={series} highest={highest} />
+            <Bars chart={chart} series={series} highest={highest} />
             <span class="strip-sum">
               {summarizeSeries(series, chart)}
               <span class="strip-peak">{describePeak(series, chart)}</span>
@@ -32,13 +32,13 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
           </li>
         ))}
       </ul>
-      {shown.length === 0 ? null : <Axis times={chart.times} />}
-      {empty.length === 0 || shown.length === 0 ? null : (
+      {visibleSeries.length === 0 ? null : <Axis times={chart.times} />}
+      {empty.length === 0 || visibleSeries.length === 0 ? null : (
         <p class="dim small">
           No data for <SafeText text={empty.map(({ label }) => label).join(', ')} limit={200} />
         </p>
       )}
-      {shown.length === 0 ? null : <MetricRegistry chart={chart} />}
+      {visibleSeries.length === 0 ? null : <ChartTable chart={chart} />}
     </section>
   );
 }
@@ -46,7 +46,7 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
 const HEIGHT = 34;
 
 /** A series' bars, on the chart's scale. Clicking a bar opens its runs; the table has the same links. */
-function Strip({
+function Bars({
   chart,
   series,
   highest,
@@ -93,11 +93,11 @@ function describeTime(seconds: number): string {
 }
 
 /** A longer axis shows dates instead of times of day. */
-const LONG_S = 2 * 86_400;
+const MAX_TIME_AXIS_S = 2 * 86_400;
 
 /** The axis, with labels for the first, the middle and the last step. */
 function Axis({ times }: { readonly times: readonly number[] }) {
-  const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > LONG_S;
+  const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > MAX_TIME_AXIS_S;
   const marks = [times[0], times[Math.floor(times.length / 2)], times.at(-1)];
   return (
     <div class="strip-axis" aria-hidden="true">
@@ -114,7 +114,7 @@ function Axis({ times }: { readonly times: readonly number[] }) {
   );
 }
 
-function MetricRegistry({ chart }: { readonly chart: ChartModel }) {
+function ChartTable({ chart }: { readonly chart: ChartModel }) {
   const { title, times, series } = chart;
   const steps = times.flatMap((time, index) =>
     series.some(({ values }) => (values[index] ?? 0) > 0) ? [{ time, index }] : [],
@@ -123,7 +123,7 @@ function MetricRegistry({ chart }: { readonly chart: ChartModel }) {
     <details>
       <summary>Data</summary>
       <CopyButton label="Copy data" read={() => toSpreadsheet(chart)} />
-      <div class="table-scroll figures" tabIndex={0} role="region" aria-label={`Data of ${title}`}>
+      <div class="table-scroll chart-table" tabIndex={0} role="region" aria-label={`Data of ${title}`}>
         <table>
           <caption class="visually-hidden">{title}; empty periods are omitted</caption>
           <thead>
@@ -142,7 +142,7 @@ function MetricRegistry({ chart }: { readonly chart: ChartModel }) {
                 <th scope="row">{describeTime(time)}</th>
                 {series.map((one) => (
                   <td key={one.label}>
-                    <Figure chart={chart} series={one} index={index} />
+                    <ValueCell chart={chart} series={one} index={index} />
                   </td>
                 ))}
               </tr>
@@ -154,7 +154,7 @@ function MetricRegistry({ chart }: { readonly chart: ChartModel }) {
   );
 }
 
-function Figure({
+function ValueCell({
   chart,
   series,
   index,

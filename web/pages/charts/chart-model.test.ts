@@ -157,22 +157,22 @@ const createUsage = (engine: string, model: string | null, cost: number): Bucket
 });
 
 describe('the usage', () => {
-  const spent = createStatistics(
+  const statistics = createStatistics(
     { usage: [createUsage('claude', 'opus', 2), createUsage('codex', null, 0)] },
     { usage: [createUsage('claude', 'opus', 1)] },
   );
 
   it('is shown by engine and model', () => {
-    expect(listSeries(spent, 'cost')).toEqual({ 'claude opus': [2, 1], 'codex (model unknown)': [0, 0] });
-    expect(listSeries(spent, 'tokens', 'codex')).toEqual({ 'codex (model unknown)': [105, 0] });
+    expect(listSeries(statistics, 'cost')).toEqual({ 'claude opus': [2, 1], 'codex (model unknown)': [0, 0] });
+    expect(listSeries(statistics, 'tokens', 'codex')).toEqual({ 'codex (model unknown)': [105, 0] });
   });
 
   it('is summed over the period, the most expensive first', () => {
-    expect(sumUsage(spent, null)).toEqual([
+    expect(sumUsage(statistics, null)).toEqual([
       { engine: 'claude', model: 'opus', runs: 2, input: 200, cached: 20, output: 10, cost: 3 },
       { engine: 'codex', model: null, runs: 1, input: 100, cached: 10, output: 5, cost: 0 },
     ]);
-    expect(sumUsage(spent, 'codex')).toHaveLength(1);
+    expect(sumUsage(statistics, 'codex')).toHaveLength(1);
   });
 });
 
@@ -186,7 +186,7 @@ test('every figure about runs links to the runs', () => {
 });
 
 test('a figure of a model links to the runs of that model, and a figure of review reasons to executions', () => {
-  const shown = toCharts(
+  const allSeries = toCharts(
     createStatistics(
       {
         usage: [createUsage('claude', 'opus 5', 2), createUsage('codex', null, 1)],
@@ -197,7 +197,7 @@ test('a figure of a model links to the runs of that model, and a figure of revie
     null,
   );
   const paths = (id: string): readonly (string | null)[] => {
-    const chart = shown.find((one) => one.id === id);
+    const chart = allSeries.find((one) => one.id === id);
     return (chart?.series ?? []).map((series) => buildListPath(series, chart?.times ?? [], 0));
   };
   expect(paths('cost')).toEqual([

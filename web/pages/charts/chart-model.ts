@@ -5,7 +5,7 @@ import { formatCount, formatMoney, formatShort } from '../../ui/amount.js';
 import { formatDay, formatDuration } from '../../ui/time.js';
 
 type Bucket = StatisticsView['buckets'][number];
-type MetricRegistry = Bucket['runs'][number];
+type RunStatistics = Bucket['runs'][number];
 
 /** A semantic colour; both themes define each of them. */
 export type SeriesTone = 'good' | 'warn' | 'bad' | 'accent' | 'dim';
@@ -47,16 +47,16 @@ export function listEngineNames({ buckets }: StatisticsView): readonly string[] 
 /** Creates the charts, for one engine or for all. Inbox charts are not split by engine. */
 export function toCharts({ buckets }: StatisticsView, engine: string | null): readonly ChartModel[] {
   const times = buckets.map(({ at }) => Date.parse(at) / 1000);
-  const chosen = buckets.map(({ runs }) => runs.filter((one) => engine === null || one.engine === engine));
-  const sum = (read: (figures: MetricRegistry) => number): readonly number[] =>
-    chosen.map((runs) => runs.reduce((soFar, figures) => soFar + read(figures), 0));
+  const runsByBucket = buckets.map(({ runs }) => runs.filter((one) => engine === null || one.engine === engine));
+  const sum = (read: (statistics: RunStatistics) => number): readonly number[] =>
+    runsByBucket.map((runs) => runs.reduce((total, statistics) => total + read(statistics), 0));
   const count = { unit: 'count', times, isState: false } as const;
   const duration = { unit: 'duration', times, isState: false } as const;
   const engineFilter: Readonly<Record<string, string>> = engine === null ? {} : { engine };
-  const used = buckets.map(({ usage }) => usage.filter((one) => engine === null || one.engine === engine));
+  const usageByBucket = buckets.map(({ usage }) => usage.filter((one) => engine === null || one.engine === engine));
   const byModel = (read: (usage: Usage) => number): readonly Series[] =>
     createNamedSeries(
-      used.map((bucket) => bucket.map((one) => [nameModel(one), read(one)])),
+      usageByBucket.map((bucket) => bucket.map((one) => [getModelLabel(one), read(one)])),
       (label) => toNameFilter(label, 'model'),
     );
   return [
@@ -138,14 +138,14 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       id: 'latency',
       title: 'Duration',
       help: 'Median duration of runs (p50).',
-      series: createLatencySeries(chosen, 'p50'),
+      series: createLatencySeries(runsByBucket, 'p50'),
     },
     {
       ...duration,
       id: 'slowest',
       title: 'Slowest runs',
       help: '95th percentile of the duration of runs (p95).',
-      series: createLatencySeries(chosen, 'p95'),
+      series: createLatencySeries(runsByBucket, 'p95'),
     },
     {
       ...count,
@@ -209,11 +209,11 @@ export function formatValue(value: number | null, unit: ChartModel['unit']): str
 
 /** Summarizes a series: its total, its current value, or its median. */
 export function summarizeSeries({ values }: Series, { unit, isState }: ChartModel): string {
-  const known = values.filter((value) => value !== null);
+  const knownValues = values.filter((value) => value !== null);
   if (isState) return `Now ${formatShortValue(values.at(-1) ?? null, unit)}`;
-  if (unit === 'duration') return known.length === 0 ? '' : `~ ${formatValue(findMiddle(known), unit)}`;
+  if (unit === 'duration') return knownValues.length === 0 ? '' : `~ ${formatValue(findMiddle(knownValues), unit)}`;
   return formatShortValue(
-    known.reduce((soFar, value) => soFar + value, 0),
+    knownValues.reduce((soFar, value) => soFar + value, 0),
     unit,
   );
 }
@@ -239,11 +239,11 @@ function findMiddle(values: readonly number[]): number {
 
 /** Creates a series for each engine: percentiles of multiple engines cannot be added up. */
 function createLatencySeries(
-  chosen: readonly (readonly MetricRegistry[])[],
+  runsByBucket: readonly (readonly RunStatistics[])[],
   percentile: 'p50' | 'p95',
 ): readonly Series[] {
   const totals = new Map<string, number>();
-  for (const { engine, outcomes } of chosen.flat()) {
+  for (const { engine, outcomes } of runsByBucket.flat()) {
     const runs = outcomes.success + outcomes.failed + outcomes.canceled + outcomes.comment;
     totals.set(engine, (totals.get(engine) ?? 0) + runs);
   }
@@ -251,7 +251,7 @@ function createLatencySeries(
     label: engine,
     tone: 'accent',
     listFilter: { engine },
-    values: chosen.map((runs) => runs.find((one) => one.engine === engine)?.latency_ms?.[percentile] ?? null),
+    values: runsByBucket.map((runs) => runs.find((one) => one.engine === engine)?.latency_ms?.[percentile] ?? null),
   }));
 }
 
@@ -262,16 +262,16 @@ function createNamedSeries(
 ): readonly Series[] {
   const totals = new Map<string, number>();
   for (const [name, value] of buckets.flat()) totals.set(name, (totals.get(name) ?? 0) + value);
-  const shown = findLargest(totals, totals.size > MAX_SERIES ? MAX_SERIES - 1 : MAX_SERIES);
-  const series = shown.map((label): Series => ({
+  const topNames = findLargest(totals, totals.size > MAX_SERIES ? MAX_SERIES - 1 : MAX_SERIES);
+  const series = topNames.map((label): Series => ({
     label,
     tone: 'accent',
     listFilter: createFilter(label),
     values: buckets.map((bucket) => sumMatching(bucket, (name) => name === label)),
   }));
-  if (shown.length === totals.size) return series;
-  const others = buckets.map((bucket) => sumMatching(bucket, (name) => !shown.includes(name)));
-  return [...series, { label: 'Others', tone: 'dim', values: others, listFilter: null }];
+  if (topNames.length === totals.size) return series;
+  const otherTotals = buckets.map((bucket) => sumMatching(bucket, (name) => !topNames.includes(name)));
+  return [...series, { label: 'Others', tone: 'dim', values: otherTotals, listFilter: null }];
 }
 
 function sumMatching(bucket: readonly (readonly [string, number])[], matches: (name: string) => boolean): number {
@@ -316,7 +316,7 @@ export function buildListPath({ listFilter }: Series, times: readonly number[], 
 
 type Usage = Bucket['usage'][number];
 
-function nameModel({ engine, model }: Usage): string {
+function getModelLabel({ engine, model }: Usage): string {
   return `${engine} ${model ?? '(model unknown)'}`;
 }
 
@@ -324,11 +324,11 @@ function nameModel({ engine, model }: Usage): string {
 export function summarizePeriod(
   statistics: StatisticsView,
   engine: string | null,
-): readonly (readonly [label: string, figure: string])[] {
+): readonly (readonly [label: string, value: string])[] {
   const runs = statistics.buckets.flatMap((bucket) =>
     bucket.runs.filter((one) => engine === null || one.engine === engine),
   );
-  const count = (read: (outcomes: MetricRegistry['outcomes']) => number): number =>
+  const count = (read: (outcomes: RunStatistics['outcomes']) => number): number =>
     runs.reduce((sum, { outcomes }) => sum + read(outcomes), 0);
   const success = count((outcomes) => outcomes.success);
   const failed = count((outcomes) => outcomes.failed);
@@ -361,7 +361,7 @@ export function sumUsage({ buckets }: StatisticsView, engine: string | null): re
   const rows = new Map<string, { -readonly [Key in keyof UsageRow]: UsageRow[Key] }>();
   for (const one of buckets.flatMap(({ usage }) => usage)) {
     if (engine !== null && one.engine !== engine) continue;
-    const key = nameModel(one);
+    const key = getModelLabel(one);
     const row = rows.get(key) ?? {
       engine: one.engine,
       model: one.model,
@@ -396,6 +396,6 @@ export function toSpreadsheet({ times, series }: ChartModel): string {
  * not become a formula.
  */
 function formatCell(label: string): string {
-  const flat = label.replace(/\s+/g, ' ');
-  return /^[=+\-@]/.test(flat) ? `'${flat}` : flat;
+  const singleLine = label.replace(/\s+/g, ' ');
+  return /^[=+\-@]/.test(singleLine) ? `'${singleLine}` : singleLine;
 }

@@ -26,11 +26,14 @@ export function ChartsPage() {
   // The previous period's charts stay until the new ones are loaded.
   const last = useRef<StatisticsView | null>(null);
   last.current = statistics.value ?? last.current;
-  const shown = last.current;
+  const currentStatistics = last.current;
   // Most responses equal the previous one and need no redraw.
-  const figures = shown === null ? null : JSON.stringify(shown.buckets);
-  const charts = useMemo(() => (shown === null ? [] : toCharts(shown, engine)), [figures, engine]);
-  const engines = shown === null ? [] : listEngineNames(shown);
+  const bucketsKey = currentStatistics === null ? null : JSON.stringify(currentStatistics.buckets);
+  const charts = useMemo(
+    () => (currentStatistics === null ? [] : toCharts(currentStatistics, engine)),
+    [bucketsKey, engine],
+  );
+  const engines = currentStatistics === null ? [] : listEngineNames(currentStatistics);
   return (
     <div class="charts">
       <div class="page-head">
@@ -69,17 +72,17 @@ export function ChartsPage() {
           Choose a longer period, or <a href="/runs">start a run</a>.
         </Notice>
       ) : null}
-      {shown === null && statistics.failure === null ? (
+      {currentStatistics === null && statistics.failure === null ? (
         <Loading />
       ) : (
         <div class="chart-page" aria-busy={statistics.value === null}>
-          <dl class="figures-row">
-            {shown === null
+          <dl class="summary-row">
+            {currentStatistics === null
               ? null
-              : summarizePeriod(shown, engine).map(([label, figure]) => (
+              : summarizePeriod(currentStatistics, engine).map(([label, value]) => (
                   <div key={label} class="card">
                     <dt>{label}</dt>
-                    <dd>{figure}</dd>
+                    <dd>{value}</dd>
                   </div>
                 ))}
           </dl>
@@ -88,7 +91,9 @@ export function ChartsPage() {
               <ChartCard key={chart.id} chart={chart} />
             ))}
           </div>
-          {shown === null ? null : <UsageTable rows={sumUsage(shown, engine)} since={shown.since} />}
+          {currentStatistics === null ? null : (
+            <UsageTable rows={sumUsage(currentStatistics, engine)} since={currentStatistics.since} />
+          )}
         </div>
       )}
     </div>

@@ -8,7 +8,7 @@ import { OpenableRow } from '../../ui/openable-row.js';
 import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration, Moment } from '../../ui/time.js';
+import { formatDuration, Timestamp } from '../../ui/time.js';
 import { Verdicts } from '../../ui/verdicts.js';
 
 /** One row in the list. */
@@ -78,7 +78,7 @@ export function ExecutionTable({
               </td>
               <td class="number">{execution.duration_ms === null ? '' : formatDuration(execution.duration_ms)}</td>
               <td class="nowrap">
-                <Moment at={execution.at} />
+                <Timestamp at={execution.at} />
                 <span class="below">{execution.who === null ? 'By the rules' : <SafeText text={execution.who} />}</span>
               </td>
             </>
@@ -112,7 +112,7 @@ function Details({ execution }: { readonly execution: ExecutionView }) {
               <SafeText text={execution.command.join('\n')} />
             </code>
           ),
-        Started: <Moment at={execution.started_at} />,
+        Started: <Timestamp at={execution.started_at} />,
         'Exit code': execution.exit_code === null ? undefined : String(execution.exit_code),
         Signal: execution.signal ?? undefined,
         'Read from':

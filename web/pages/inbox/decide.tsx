@@ -45,7 +45,7 @@ export function Decide({
   const dialog = useRef<HTMLDialogElement>(null);
 
   const action = findAction(fields);
-  const texts = ACTIONS.find((known) => known.action === action);
+  const labels = ACTIONS.find((known) => known.action === action);
   const edit = (changes: Partial<typeof fields>): void => {
     change(changes);
     refusal.value = null;
@@ -115,7 +115,7 @@ export function Decide({
           })}
         />
         {action === 'edit' ? <ResultFields item={item} fields={fields} errors={errors} change={edit} /> : null}
-        {texts === undefined ? null : (
+        {labels === undefined ? null : (
           <>
             <TextAreaField
               id="why"
@@ -162,11 +162,11 @@ export function Decide({
                 class="primary"
                 disabled={isSending.value || (decision.body !== null && !preview.isCurrent)}
               >
-                {isSending.value ? 'Settling …' : texts.button}
+                {isSending.value ? 'Settling …' : labels.button}
               </button>
-              <span class="dim">{texts.outcome(item.issue_ref)}</span>
+              <span class="dim">{labels.outcome(item.issue_ref)}</span>
             </div>
-            <Confirm dialog={dialog} texts={texts} issueRef={item.issue_ref} send={() => void send()} />
+            <Confirm dialog={dialog} labels={labels} issueRef={item.issue_ref} send={() => void send()} />
           </>
         )}
       </form>
@@ -200,10 +200,10 @@ function DecideBar({
     const listen = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (event.target instanceof Element && event.target.closest('input, textarea, select, dialog') !== null) return;
-      const texts = offered.find(({ action }) => ACTION_KEYS[action] === event.key);
-      if (texts === undefined) return;
+      const labels = offered.find(({ action }) => ACTION_KEYS[action] === event.key);
+      if (labels === undefined) return;
       event.preventDefault();
-      current.current(texts.action);
+      current.current(labels.action);
     };
     addEventListener('keydown', listen);
     return () => removeEventListener('keydown', listen);
@@ -258,23 +258,23 @@ function UnsentDraft({
 /** The confirmation before a decision, which cannot be undone. */
 function Confirm({
   dialog,
-  texts,
+  labels,
   issueRef,
   send,
 }: {
   readonly dialog: RefObject<HTMLDialogElement>;
-  readonly texts: ActionTexts;
+  readonly labels: ActionTexts;
   readonly issueRef: string;
   readonly send: () => void;
 }) {
   return (
     <dialog ref={dialog} aria-labelledby="confirm-question">
       <div class="stack">
-        <h2 id="confirm-question">{texts.question}</h2>
-        <p>{texts.outcome(issueRef)} The comment is delivered exactly as shown. This cannot be undone.</p>
+        <h2 id="confirm-question">{labels.question}</h2>
+        <p>{labels.outcome(issueRef)} The comment is delivered exactly as shown. This cannot be undone.</p>
         <div class="row">
           <button type="button" class="primary" onClick={send}>
-            Yes, {texts.label.toLowerCase()}
+            Yes, {labels.label.toLowerCase()}
           </button>
           <button type="button" onClick={() => dialog.current?.close()}>
             Cancel

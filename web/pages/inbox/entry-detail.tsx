@@ -13,20 +13,20 @@ import { Facts } from '../../ui/facts.js';
 import { Markdown } from '../../ui/markdown.js';
 import { Loading, Notice } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { Moment } from '../../ui/time.js';
+import { Timestamp } from '../../ui/time.js';
 import { ReplyForm } from '../run/reply-box.js';
 
 /** A question, a permission request or a failing sink, with everything needed to settle it. */
 export function EntryDetail({
   entry,
-  isNamed,
+  isSelected,
 }: {
   readonly entry: WaitingEntry | undefined;
   /** Whether the address selects an entry. */
-  readonly isNamed: boolean;
+  readonly isSelected: boolean;
 }) {
   if (entry === undefined) {
-    return isNamed ? (
+    return isSelected ? (
       <Notice tone="plain" title="This item is no longer waiting">
         It was settled or has ended. <a href="/inbox">Back to the list</a>
       </Notice>
@@ -53,9 +53,9 @@ function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind:
     return { question: findOpenQuestion(events as readonly FcmpEvent[]) };
   });
   if (event.value === null && event.failure === null) return <Loading />;
-  const loaded = event.value?.question;
+  const loadedQuestion = event.value?.question;
   // The server might no longer have the event.
-  const question = loaded?.interactionId === interaction_id ? loaded : describeEntry(entry);
+  const question = loadedQuestion?.interactionId === interaction_id ? loadedQuestion : describeEntry(entry);
   const text = question.prompt;
   return (
     <article
@@ -66,7 +66,7 @@ function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind:
         <h2>{kind === 'question' ? `${engine} asks a question` : `${engine} requests permission`}</h2>
         <Badge tone="warn">Waiting</Badge>
         <span class="dim">
-          Since <Moment at={at} />
+          Since <Timestamp at={at} />
         </span>
         <span class="row end">
           <a href={toPath({ page: 'run', id: run })}>Open the run</a>
@@ -129,7 +129,7 @@ function FailingSink({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 
           'Last error': <SafeText text={text} limit={2000} />,
           'Comments being retried': open,
           'Failed comments': dead,
-          'Oldest comment': <Moment at={at} />,
+          'Oldest comment': <Timestamp at={at} />,
         }}
       />
       <p>

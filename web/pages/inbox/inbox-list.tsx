@@ -21,7 +21,7 @@ export function InboxList({ chosen }: { readonly chosen: string | null }) {
   useRowKeys(rows);
   return (
     <ListFrame
-      shown={items}
+      listView={items}
       itemName="item"
       itemsName="items"
       order="last settled first"

@@ -58,19 +58,19 @@ function WaitingEntries() {
     return <FailureNotice title="Cannot load the inbox" failure={failure} reload={() => void loadWaiting()} />;
   }
   const entryId = query.value.get('entry');
-  const shown = searchEntries(waitingList.entries, query.value.get('search') ?? '');
+  const visibleEntries = searchEntries(waitingList.entries, query.value.get('search') ?? '');
   const isNamed = item !== null || entryId !== null;
   // The first entry is open until the user selects one. On a narrow screen, only the list is shown until then.
-  const id = item ?? entryId ?? shown[0]?.id ?? null;
+  const id = item ?? entryId ?? visibleEntries[0]?.id ?? null;
   const entry = waitingList.entries.find((candidate) => candidate.id === id);
   return (
     <div class={isNamed ? 'inbox has-item' : 'inbox'}>
-      <Queue entries={shown} all={waitingList} chosen={id} isNamed={isNamed} />
+      <Queue entries={visibleEntries} all={waitingList} chosen={id} isNamed={isNamed} />
       <div class="inbox-detail">
         {entry?.kind === 'result' || (item !== null && entry === undefined) ? (
           <Item key={id} id={id ?? ''} />
         ) : (
-          <EntryDetail key={id} entry={entry} isNamed={entryId !== null} />
+          <EntryDetail key={id} entry={entry} isSelected={entryId !== null} />
         )}
       </div>
     </div>

@@ -8,7 +8,7 @@ import { Badge } from '../../ui/badge.js';
 import { FailureNotice, Loading, UpToDate } from '../../ui/notice.js';
 import { RunExports } from '../../ui/run-exports.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { Moment } from '../../ui/time.js';
+import { Timestamp } from '../../ui/time.js';
 import { hasScope } from '../../app/session.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { ChangeView, useChange } from './change-view.js';
@@ -22,7 +22,7 @@ import { Settled } from './settled.js';
 /** One inbox item: the reason, the evidence and the possible actions. */
 export function Item({ id }: { readonly id: string }) {
   const item = useResource(`item ${id}`, async (signal) => client.getInboxItem({ id, signal }), { live: true });
-  const isMine = useSignal(false);
+  const isOwnDecision = useSignal(false);
   const draft = useDraft(`review ${id}`, { comments: '[]' });
   const { value, failure, reload } = item;
   const change = useChange(value?.issue_ref ?? null, value?.run_id ?? '');
@@ -42,7 +42,9 @@ export function Item({ id }: { readonly id: string }) {
   return (
     <article class="stack item" aria-label={`${value.issue_ref}, ${value.run_id}`}>
       <Head item={value} failure={failure} />
-      {value.resolution === null ? null : <Settled item={value} resolution={value.resolution} isMine={isMine.value} />}
+      {value.resolution === null ? null : (
+        <Settled item={value} resolution={value.resolution} isMine={isOwnDecision.value} />
+      )}
       <Evidence item={value} />
       <OrderRequest issueRef={value.issue_ref} runId={value.run_id} />
       {value.group === undefined ? null : (
@@ -61,7 +63,7 @@ export function Item({ id }: { readonly id: string }) {
             comments={comments}
             reload={reload}
             onSettled={() => {
-              isMine.value = true;
+              isOwnDecision.value = true;
               draft.discard();
             }}
           />
@@ -80,7 +82,7 @@ function Head({ item, failure }: { readonly item: InboxItem; readonly failure: F
         </h2>
         {item.resolution === null ? <Badge tone="warn">Waiting</Badge> : <Badge>Settled</Badge>}
         <span class="dim">
-          Since <Moment at={item.created_at} />
+          Since <Timestamp at={item.created_at} />
         </span>
         <a href={toPath({ page: 'run', id: item.run })}>Run {item.run_id}</a>
         <UpToDate failure={failure} />

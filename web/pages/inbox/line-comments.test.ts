@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { findComment, listSendable, putComment, readComments } from './line-comments.js';
 
-const one = { path: 'a.ts', line: 3, side: 'new', text: 'Why?' } as const;
+const comment = { path: 'a.ts', line: 3, side: 'new', text: 'Why?' } as const;
 
 test('a line has one comment: another text replaces it, and an empty text removes it', () => {
-  const other = { ...one, side: 'old' } as const;
-  const two = putComment(putComment([], one), other);
-  expect(putComment(two, { ...one, text: 'Really?' })).toEqual([other, { ...one, text: 'Really?' }]);
-  expect(putComment(two, { ...one, text: '' })).toEqual([other]);
-  expect(findComment(two, { path: 'a.ts', line: 3, side: 'old' })).toEqual(other);
-  expect(findComment(two, { path: 'b.ts', line: 3, side: 'old' })).toBeUndefined();
+  const otherSide = { ...comment, side: 'old' } as const;
+  const comments = putComment(putComment([], comment), otherSide);
+  expect(putComment(comments, { ...comment, text: 'Really?' })).toEqual([otherSide, { ...comment, text: 'Really?' }]);
+  expect(putComment(comments, { ...comment, text: '' })).toEqual([otherSide]);
+  expect(findComment(comments, { path: 'a.ts', line: 3, side: 'old' })).toEqual(otherSide);
+  expect(findComment(comments, { path: 'b.ts', line: 3, side: 'old' })).toBeUndefined();
 });
 
 test('only comments with text are sent', () => {
-  expect(listSendable([one, { ...one, line: 4, text: ' \n' }])).toEqual([one]);
+  expect(listSendable([comment, { ...comment, line: 4, text: ' \n' }])).toEqual([comment]);
 });
 
 test.each(['', '{', 'null', '{"path":"a"}', '[null, 1, {"path":"a","line":"1","side":"new","text":"x"}]'])(
@@ -24,5 +24,5 @@ test.each(['', '{', 'null', '{"path":"a"}', '[null, 1, {"path":"a","line":"1","s
 );
 
 test('the comments of a valid draft are read', () => {
-  expect(readComments(JSON.stringify([one]))).toEqual([one]);
+  expect(readComments(JSON.stringify([comment]))).toEqual([comment]);
 });

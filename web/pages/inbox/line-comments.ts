@@ -26,8 +26,8 @@ function isComment(value: unknown): value is LineComment {
 
 /** Adds or replaces the comment on a line; an empty comment removes it. */
 export function putComment(comments: readonly LineComment[], comment: LineComment): readonly LineComment[] {
-  const others = comments.filter((known) => !isSamePosition(known, comment));
-  return comment.text === '' ? others : [...others, comment];
+  const otherComments = comments.filter((known) => !isSamePosition(known, comment));
+  return comment.text === '' ? otherComments : [...otherComments, comment];
 }
 
 /** Finds the comment on a line. */

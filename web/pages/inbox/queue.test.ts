@@ -3,7 +3,7 @@ import type { WaitingEntry } from '../../../src/api/index.js';
 import { describeAction, findOption, groupEntries, listBulkActions, searchEntries } from './queue.js';
 
 const AT = '2026-11-15T06:30:00.000Z';
-const ofRun = {
+const createRunFields = {
   at: AT,
   run: 'r1',
   engine: 'codex',
@@ -12,7 +12,7 @@ const ofRun = {
   interaction_id: 'q1',
   seq: 4,
 };
-const QUESTION: WaitingEntry = { kind: 'question', id: 'q', text: 'Green or blue?', options: [], ...ofRun };
+const QUESTION: WaitingEntry = { kind: 'question', id: 'q', text: 'Green or blue?', options: [], ...createRunFields };
 const PERMISSION: Extract<WaitingEntry, { kind: 'permission' }> = {
   kind: 'permission',
   id: 'p',
@@ -22,7 +22,7 @@ const PERMISSION: Extract<WaitingEntry, { kind: 'permission' }> = {
     { id: 'always', label: 'Always', kind: 'allow_always' },
     { id: 'once', label: 'Once', kind: 'allow_once' },
   ],
-  ...ofRun,
+  ...createRunFields,
 };
 const SINK: WaitingEntry = {
   kind: 'sink',
@@ -58,10 +58,10 @@ describe('the queue', () => {
   });
 
   test('is searched for all words, ignoring case', () => {
-    const all = [QUESTION, PERMISSION, SINK, result('a', true)];
-    expect(searchEntries(all, ' SHED green ').map(({ id }) => id)).toEqual(['q']);
-    expect(searchEntries(all, 'output_missing')).toHaveLength(1);
-    expect(searchEntries(all, '')).toBe(all);
+    const allEntries = [QUESTION, PERMISSION, SINK, result('a', true)];
+    expect(searchEntries(allEntries, ' SHED green ').map(({ id }) => id)).toEqual(['q']);
+    expect(searchEntries(allEntries, 'output_missing')).toHaveLength(1);
+    expect(searchEntries(allEntries, '')).toBe(allEntries);
   });
 
   test('offers the actions that all selected entries have in common', () => {

@@ -12,7 +12,7 @@ export function RawFiles({ run }: { readonly run: string }) {
   const files = useResource(`files ${run}`, async (signal) => client.listRunFiles({ id: run, signal }));
   const evidence = files.value?.evidence ?? [];
   const agentFiles = evidence.filter(({ name }) => isAgentFile(name));
-  const others = evidence.filter(({ name }) => !isAgentFile(name));
+  const recordFiles = evidence.filter(({ name }) => !isAgentFile(name));
   return (
     <section class="card raw-files" aria-label="Raw files">
       <div class="row">
@@ -24,10 +24,10 @@ export function RawFiles({ run }: { readonly run: string }) {
       {agentFiles.map((file) => (
         <File key={file.name} run={run} {...file} />
       ))}
-      {others.length === 0 ? null : (
+      {recordFiles.length === 0 ? null : (
         <details>
-          <summary>Files written by Sluice ({others.length})</summary>
-          {others.map((file) => (
+          <summary>Files written by Sluice ({recordFiles.length})</summary>
+          {recordFiles.map((file) => (
             <File key={file.name} run={run} {...file} />
           ))}
         </details>
@@ -66,9 +66,9 @@ function Content({ run, name }: { readonly run: string; readonly name: string })
       <pre>
         <SafeText text={value.text} />
       </pre>
-      {value.totalBytes > SHOWN_BYTES ? (
+      {value.totalBytes > DEFAULT_RANGE_BYTES ? (
         <p class="dim">
-          Showing the first {formatBytes(SHOWN_BYTES)} of {formatBytes(value.totalBytes)}.
+          Showing the first {formatBytes(DEFAULT_RANGE_BYTES)} of {formatBytes(value.totalBytes)}.
         </p>
       ) : null}
     </>
@@ -76,7 +76,7 @@ function Content({ run, name }: { readonly run: string; readonly name: string })
 }
 
 /** The number of bytes the server sends when no range is requested. */
-const SHOWN_BYTES = 1024 * 1024;
+const DEFAULT_RANGE_BYTES = 1024 * 1024;
 
 /** Whether a file was written by or for the agent; all others are Sluice's own records. */
 export function isAgentFile(name: string): boolean {

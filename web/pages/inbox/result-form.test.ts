@@ -42,8 +42,8 @@ test('fields that the result does not contain are omitted', () => {
 });
 
 test('issue, run and status are those of the item, even if the agent wrote others', () => {
-  const forged = fillResultForm({ ...complete, issue_ref: 'other#1', run_id: 'x', status: 'blocked' });
-  expect(buildResult(forged, item)).toMatchObject({ ...item, status: 'ok' });
+  const conflicting = fillResultForm({ ...complete, issue_ref: 'other#1', run_id: 'x', status: 'blocked' });
+  expect(buildResult(conflicting, item)).toMatchObject({ ...item, status: 'ok' });
 });
 
 test('any draft can be shown in the form', () => {

@@ -6,7 +6,7 @@ import { useResource } from '../../server/use-resource.js';
 import { StateBadge } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { Moment } from '../../ui/time.js';
+import { Timestamp } from '../../ui/time.js';
 import { InlineFailure, Loading } from '../../ui/notice.js';
 import { describeResolution } from './decision-request.js';
 
@@ -38,7 +38,7 @@ export function Settled({
       <Facts
         facts={{
           Reason: <SafeText text={text('why') ?? ''} />,
-          Decided: <Moment at={text('at') ?? null} />,
+          Decided: <Timestamp at={text('at') ?? null} />,
           Decision: text('decision') === undefined ? undefined : <StateBadge state={text('decision') ?? ''} />,
           'New run':
             text('new_run_id') === undefined ? undefined : (

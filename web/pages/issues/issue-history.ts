@@ -47,12 +47,12 @@ export function groupHistory(
   };
   const itemsByRun = groupBy(items, ({ run_id }) => run_id);
   const commentsByRun = groupBy(messages, (message) => findRun(message) ?? NO_RUN);
-  const known = orders.map(({ run_id }) => run_id);
-  const others = [...new Set([...itemsByRun.keys(), ...commentsByRun.keys()])].filter(
-    (runId) => !known.includes(runId),
+  const listedRuns = orders.map(({ run_id }) => run_id);
+  const unlistedRuns = [...new Set([...itemsByRun.keys(), ...commentsByRun.keys()])].filter(
+    (runId) => !listedRuns.includes(runId),
   );
   const ordersByRun = new Map(orders.map((order) => [order.run_id, order]));
-  return [...known, ...others.toSorted().toReversed()].map((runId) => ({
+  return [...listedRuns, ...unlistedRuns.toSorted().toReversed()].map((runId) => ({
     runId,
     order: ordersByRun.get(runId) ?? null,
     items: itemsByRun.get(runId) ?? [],

@@ -7,7 +7,7 @@ import { FilterChoice, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
 import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
-import { Moment } from '../../ui/time.js';
+import { Timestamp } from '../../ui/time.js';
 import { ROW } from '../../ui/use-row-keys.js';
 
 const STATES = ['needs-human', 'blocked', 'review', 'doing', 'todo', 'done'] as const;
@@ -75,7 +75,7 @@ export function IssueList() {
               </td>
               <td>{issue.active_run_id ?? ''}</td>
               <td class="nowrap">
-                <Moment at={issue.updated_at} />
+                <Timestamp at={issue.updated_at} />
               </td>
             </tr>
           ))}

@@ -4,7 +4,7 @@ import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { StateBadge } from '../../ui/badge.js';
 import { FailureNotice, Loading, Notice, UpToDate } from '../../ui/notice.js';
-import { Moment } from '../../ui/time.js';
+import { Timestamp } from '../../ui/time.js';
 import { loadIssue } from './issue-history.js';
 import { OrderCard } from './order-card.js';
 import { RaceView } from './race-view.js';
@@ -37,7 +37,7 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
         <h1>{issue.issue_ref}</h1>
         <StateBadge state={issue.state} />
         <span class="dim">
-          Changed <Moment at={issue.updated_at} />
+          Changed <Timestamp at={issue.updated_at} />
         </span>
         <UpToDate failure={failure} />
         <span class="row end">

@@ -3,7 +3,7 @@ import { toPath } from '../../app/route.js';
 import { Badge, StateBadge } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration, Moment } from '../../ui/time.js';
+import { formatDuration, Timestamp } from '../../ui/time.js';
 import { labelResolution } from '../inbox/decision-request.js';
 import { NO_RUN } from './issue-history.js';
 import type { OrderHistory } from './issue-history.js';
@@ -55,7 +55,7 @@ function OrderState({ order }: { readonly order: OrderView }) {
     <>
       <StateBadge state={order.decision?.action ?? order.state} />
       <span class="dim">
-        Submitted <Moment at={order.created_at} />
+        Submitted <Timestamp at={order.created_at} />
         {started_at !== null && settled_at !== null
           ? `, took ${formatDuration(Math.max(0, Date.parse(settled_at) - Date.parse(started_at)))}`
           : ''}
@@ -126,7 +126,7 @@ function CommentLine({ comment }: { readonly comment: OutboxMessage }) {
     <>
       <StateBadge state={comment.state} /> <a href={address}>{comment.sink}</a>{' '}
       <span class="dim">
-        <Moment at={comment.created_at} /> <SafeText text={comment.delivered_to ?? comment.last_error ?? ''} />
+        <Timestamp at={comment.created_at} /> <SafeText text={comment.delivered_to ?? comment.last_error ?? ''} />
       </span>
     </>
   );

@@ -5,7 +5,7 @@ import { hasScope } from '../../app/session.js';
 import { client, newRequestId } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { RadioField, TextField, TextAreaField, SelectField } from '../../ui/fields.js';
-import { FormEnd, useForm } from '../../ui/form.js';
+import { FormFooter, useForm } from '../../ui/form.js';
 import { Loading, Notice, ChoicesFailure, FailureNotice } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { checkOrderForm, ORDER_FIELD_MAP, EMPTY_ORDER_FORM, fillOrderForm } from './order-form.js';
@@ -193,7 +193,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
           </details>
         </div>
         <div class="form-end-place">
-          <FormEnd
+          <FormFooter
             form={form}
             failureTitle="The order was not submitted"
             unansweredTitle="The server did not respond. Submit again: the order is submitted only once"
@@ -217,8 +217,8 @@ function describeRepository(roots: readonly string[], repos: readonly string[]):
 }
 
 function describeChecks(names: readonly string[]): string {
-  const known = names.length === 0 ? 'None are configured.' : `Configured: ${names.join(', ')}.`;
-  return `Optional. Checks that Sluice runs on the change, one per line. Default: the checks of the wrapper. ${known}`;
+  const hint = names.length === 0 ? 'None are configured.' : `Configured: ${names.join(', ')}.`;
+  return `Optional. Checks that Sluice runs on the change, one per line. Default: the checks of the wrapper. ${hint}`;
 }
 
 /** The page for a new order, or for editing and resubmitting an issue's last order. */

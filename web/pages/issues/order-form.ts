@@ -149,8 +149,8 @@ function findRepositoryError(repository: string, repos: readonly string[] | unde
     return isAbsolute ? undefined : 'Enter the absolute path of a folder on the server, or the URL of a repository.';
   }
   if (repos === undefined || repos.includes(repository)) return undefined;
-  const known = repos.length === 0 ? 'None are configured.' : `Configured: ${repos.join(', ')}.`;
-  return `This repository is not configured. Add its URL to "repos" in the configuration. ${known}`;
+  const hint = repos.length === 0 ? 'None are configured.' : `Configured: ${repos.join(', ')}.`;
+  return `This repository is not configured. Add its URL to "repos" in the configuration. ${hint}`;
 }
 
 const ISOLATIONS = ['repository', 'worktree'] as const;

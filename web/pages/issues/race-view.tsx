@@ -56,7 +56,7 @@ function describeRace({ runs, winner }: RaceResponse): string {
 
 function RacedRun({ run, isWinner }: { readonly run: RaceResponse['runs'][number]; readonly isWinner: boolean }) {
   const { run_id, worker, state, decision, inbox_id, change } = run;
-  const added = change.files.reduce((sum, file) => sum + file.added, 0);
+  const addedLines = change.files.reduce((sum, file) => sum + file.added, 0);
   const removed = change.files.reduce((sum, file) => sum + file.removed, 0);
   return (
     <div class="race-run stack">
@@ -66,7 +66,7 @@ function RacedRun({ run, isWinner }: { readonly run: RaceResponse['runs'][number
           {isWinner ? <Badge tone="good">Winner</Badge> : null}
           <StateBadge state={decision?.action ?? state} />
           <span class="dim end">
-            {worker}, +{formatCount(added)} −{formatCount(removed)}
+            {worker}, +{formatCount(addedLines)} −{formatCount(removed)}
           </span>
         </div>
         <p>{decision === null ? 'Not decided yet.' : <SafeText text={decision.reason} limit={500} />}</p>

@@ -13,7 +13,7 @@ import { readTrigger } from '../../ui/read-trigger.js';
 import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { Moment } from '../../ui/time.js';
+import { Timestamp } from '../../ui/time.js';
 
 const COLUMNS: readonly Column[] = [
   { name: 'State', width: '7.5rem' },
@@ -62,7 +62,7 @@ export function DeliveryTable({
                 <span class="narrow"> {message.tries === 1 ? 'attempt' : 'attempts'}</span>
               </td>
               <td class="nowrap">
-                <Moment at={message.created_at} />
+                <Timestamp at={message.created_at} />
               </td>
             </>
           )}
@@ -113,7 +113,7 @@ function Details({ message }: { readonly message: OutboxMessage }) {
             ),
           'Delivered to': message.delivered_to === null ? undefined : <SafeText text={message.delivered_to} />,
           'Next attempt':
-            message.state === 'waiting' ? <Moment at={new Date(message.due_at).toISOString()} /> : undefined,
+            message.state === 'waiting' ? <Timestamp at={new Date(message.due_at).toISOString()} /> : undefined,
           'Last error': message.last_error === null ? undefined : <SafeText text={message.last_error} />,
           'What to do':
             message.state === 'dead'

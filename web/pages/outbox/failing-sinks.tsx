@@ -9,10 +9,10 @@ import { SafeText } from '../../ui/safe-text.js';
 
 /** A notice for each failing sink, with its last error and a button that redelivers its comments. */
 export function FailingSinks({ sinks }: { readonly sinks: readonly SinkState[] }) {
-  const failing = sinks.filter(({ state }) => state !== 'waiting');
+  const failingSinks = sinks.filter(({ state }) => state !== 'waiting');
   return (
     <>
-      {failing.map((sink) => (
+      {failingSinks.map((sink) => (
         <FailingSink key={sink.name} sink={sink} />
       ))}
     </>
@@ -26,8 +26,8 @@ function FailingSink({ sink }: { readonly sink: SinkState }) {
     try {
       await client.redeliverSink({ body: { sink: name } });
       refusal.value = null;
-    } catch (thrown) {
-      refusal.value = asFailure(thrown).message;
+    } catch (reason) {
+      refusal.value = asFailure(reason).message;
     }
   };
   const undelivered = `${formatCount(open + dead)} ${open + dead === 1 ? 'comment' : 'comments'}`;

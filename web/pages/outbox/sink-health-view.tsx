@@ -3,7 +3,7 @@ import type { SinkState } from '../../../src/records/index.js';
 import { Badge, labelState } from '../../ui/badge.js';
 import type { Tone } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { Moment } from '../../ui/time.js';
+import { Timestamp } from '../../ui/time.js';
 import { summarizeSinks } from './sink-health.js';
 import type { SinkHealth } from './sink-health.js';
 import './outbox.css';
@@ -41,7 +41,7 @@ export function SinkHealthRow({
               'No comment delivered yet'
             ) : (
               <>
-                Last comment delivered <Moment at={last.at} />
+                Last comment delivered <Timestamp at={last.at} />
               </>
             )}
           </span>

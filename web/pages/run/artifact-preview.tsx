@@ -13,10 +13,10 @@ import type { Failure } from '../../server/use-resource.js';
 
 type Preview =
   | { readonly state: 'closed' | 'loading' }
-  | { readonly state: 'loaded'; readonly file: FilePreview; readonly image: Picture | null }
+  | { readonly state: 'loaded'; readonly file: FilePreview; readonly image: LoadedImage | null }
   | { readonly state: 'failed'; readonly failure: Failure };
 
-interface Picture extends ImageHead {
+interface LoadedImage extends ImageHead {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -39,7 +39,7 @@ export function ArtifactPreview({
       preview.value = {
         state: 'loaded',
         file,
-        image: isBinary(file.text) ? await readPicture(runId, path, file) : null,
+        image: isBinary(file.text) ? await loadImage(runId, path, file) : null,
       };
     } catch (error) {
       preview.value = { state: 'failed', failure: asFailure(error) };
@@ -106,7 +106,7 @@ export function ArtifactPreview({
 }
 
 /** Reads an image's bytes; null for other files, and for images too large to show. */
-async function readPicture(runId: string, path: string, file: FilePreview): Promise<Picture | null> {
+async function loadImage(runId: string, path: string, file: FilePreview): Promise<LoadedImage | null> {
   if (file.totalBytes > MAX_IMAGE_BYTES) return null;
   const bytes = await readArtifactBytes(runId, path, file.totalBytes);
   const head = readImageHead(bytes);
@@ -128,6 +128,6 @@ const CHECKED_LENGTH = 4096;
 /** Whether a file is binary: it contains a null character, or many bytes that are not UTF-8. */
 export function isBinary(text: string): boolean {
   const start = text.slice(0, CHECKED_LENGTH);
-  const invalid = start.split('\uFFFD').length - 1;
-  return start.includes('\0') || invalid > start.length / 20;
+  const invalidCount = start.split('\uFFFD').length - 1;
+  return start.includes('\0') || invalidCount > start.length / 20;
 }

@@ -35,11 +35,11 @@ export function summarizeAttempts(
     const last = events[lastIndex];
     if (first === undefined || last === undefined) continue;
     const { attempt } = first.meta;
-    const known = attempts.get(attempt) ?? createSummary(attempt, times[item.events[0] ?? 0] ?? 0);
+    const summary = attempts.get(attempt) ?? createSummary(attempt, times[item.events[0] ?? 0] ?? 0);
     if (!attempts.has(attempt) && attempts.size >= MAX_ATTEMPTS) continue;
-    attempts.set(attempt, known);
-    known.to = Math.max(known.to, times[lastIndex] ?? 0);
-    addItem(known, last);
+    attempts.set(attempt, summary);
+    summary.to = Math.max(summary.to, times[lastIndex] ?? 0);
+    addItem(summary, last);
   }
   return [...attempts.values()];
 }

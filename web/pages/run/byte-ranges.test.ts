@@ -30,15 +30,15 @@ test('empty ranges overlap with nothing', () => {
 
 test('the joined ranges overlap with a span if one of the original spans does', () => {
   fc.assert(
-    fc.property(fc.array(span, { maxLength: 12 }), span, (spans, asked) => {
+    fc.property(fc.array(span, { maxLength: 12 }), span, (spans, query) => {
       const expected = spans.some(
         (one) =>
-          one.attempt_number === asked.attempt_number &&
-          one.stream === asked.stream &&
-          one.byte_from < asked.byte_to &&
-          asked.byte_from < one.byte_to,
+          one.attempt_number === query.attempt_number &&
+          one.stream === query.stream &&
+          one.byte_from < query.byte_to &&
+          query.byte_from < one.byte_to,
       );
-      expect(joinSpans(spans).overlaps(asked)).toBe(expected);
+      expect(joinSpans(spans).overlaps(query)).toBe(expected);
     }),
   );
 });

@@ -3,9 +3,9 @@ import type { OpenRun } from './open-run.js';
 /** Shows a time as the offset from the run's start: `0:07.250`. The tooltip has the time of day. */
 export function Clock({ at, start }: { readonly at: number | null; readonly start: number }) {
   if (at === null) return <span class="clock">·</span>;
-  const moment = new Date(at).toISOString();
+  const isoTime = new Date(at).toISOString();
   return (
-    <time class="clock" dateTime={moment} title={moment}>
+    <time class="clock" dateTime={isoTime} title={isoTime}>
       {formatOffset(at - start)}
     </time>
   );

@@ -18,7 +18,7 @@ import { ValueText } from './value-text.js';
 export function ConversationItem({
   runId,
   view,
-  isOver,
+  hasRunEnded,
   start,
   isHighlighted,
   onChoose,
@@ -26,7 +26,7 @@ export function ConversationItem({
   readonly runId: string;
   readonly view: ItemView;
   /** Whether the run has ended, and with it all unfinished items. */
-  readonly isOver: boolean;
+  readonly hasRunEnded: boolean;
   readonly start: number;
   readonly isHighlighted: boolean;
   readonly onChoose: () => void;
@@ -37,7 +37,7 @@ export function ConversationItem({
     >
       <button type="button" class="choose item-head" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
         <strong>{chooseTitle(view)}</strong>
-        <State view={view} isOver={isOver} />
+        <State view={view} hasRunEnded={hasRunEnded} />
         {view.kind === 'tool' && view.ms !== null ? <span class="dim">{formatDuration(view.ms)}</span> : null}
         <span class="end">
           {view.attempt > 1 ? <span class="dim">Attempt {view.attempt}</span> : null}{' '}
@@ -78,25 +78,28 @@ function chooseTitle(view: ItemView): ComponentChildren {
   }
 }
 
-function State({ view, isOver }: { readonly view: ItemView; readonly isOver: boolean }) {
-  const state = chooseState(view, isOver);
+function State({ view, hasRunEnded }: { readonly view: ItemView; readonly hasRunEnded: boolean }) {
+  const state = chooseState(view, hasRunEnded);
   return state === null ? null : <Badge tone={state.tone}>{state.label}</Badge>;
 }
 
 /** Chooses an item's state. Once the run has ended, no item is shown as in progress. */
-export function chooseState(view: ItemView, isOver: boolean): { readonly label: string; readonly tone: Tone } | null {
+export function chooseState(
+  view: ItemView,
+  hasRunEnded: boolean,
+): { readonly label: string; readonly tone: Tone } | null {
   switch (view.kind) {
     case 'message':
     case 'reasoning':
       if (view.isComplete) return null;
-      return isOver ? { label: 'Cut off', tone: 'warn' } : { label: 'Writing …', tone: 'plain' };
+      return hasRunEnded ? { label: 'Cut off', tone: 'warn' } : { label: 'Writing …', tone: 'plain' };
     case 'tool':
       if (view.status === 'started')
-        return isOver ? { label: 'Not finished', tone: 'warn' } : { label: 'Running', tone: 'plain' };
+        return hasRunEnded ? { label: 'Not finished', tone: 'warn' } : { label: 'Running', tone: 'plain' };
       return view.status === 'failed' ? { label: 'Failed', tone: 'bad' } : { label: 'Done', tone: 'good' };
     case 'question':
       if (!view.isOpen) return null;
-      return isOver ? { label: 'Not answered', tone: 'plain' } : { label: 'Waiting', tone: 'warn' };
+      return hasRunEnded ? { label: 'Not answered', tone: 'plain' } : { label: 'Waiting', tone: 'warn' };
     case 'diagnostic':
       return { label: view.code, tone: 'warn' };
     case 'completed':

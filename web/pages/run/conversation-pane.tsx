@@ -12,34 +12,34 @@ export function ConversationPane({ run, isLive }: { readonly run: OpenRun; reado
   void run.redraws.conversation.value;
   const [cache] = useState(createRowCache);
   const { conversation } = run.data;
-  const moment = run.moment.value;
+  const replayTime = run.replayTime.value;
   const highlight = run.highlight.value;
-  const eventCount = moment === null ? conversation.events.length : findFirstAbove(conversation.times, moment);
-  const shown = run.filter.shown(conversation.itemsAt(eventCount));
-  const { count } = shown;
+  const eventCount = replayTime === null ? conversation.events.length : findFirstAbove(conversation.times, replayTime);
+  const visibleItems = run.filter.shown(conversation.countItems(eventCount));
+  const { count } = visibleItems;
   const start = findStart(run);
   // A replay shows what was known at that time.
-  const isOver = moment === null && run.span.value.end !== null;
+  const hasRunEnded = replayTime === null && run.span.value.end !== null;
 
   const choose = (position: number): void => {
-    const event = conversation.events[conversation.items[shown.itemAt(position)]?.events[0] ?? -1];
-    if (event !== undefined) run.chosen.value = { pane: 'conversation', seq: event.seq };
+    const event = conversation.events[conversation.items[visibleItems.itemAt(position)]?.events[0] ?? -1];
+    if (event !== undefined) run.selection.value = { pane: 'conversation', seq: event.seq };
   };
   const row = (position: number) => {
-    const index = shown.itemAt(position);
+    const index = visibleItems.itemAt(position);
     const item = conversation.items[index];
     if (item === undefined) return null;
     const isHighlighted = highlight?.items.has(index) ?? false;
-    const isOpen = conversation.findClosing(item.events[0] ?? 0) >= eventCount;
+    const isOpen = conversation.findClosingEvent(item.events[0] ?? 0) >= eventCount;
     const eventsSoFar = findFirstAbove(item.events, eventCount - 1);
-    return cache(position, [item, eventsSoFar, isOpen, isHighlighted, isOver, start], () => {
+    return cache(position, [item, eventsSoFar, isOpen, isHighlighted, hasRunEnded, start], () => {
       const view = describeItem(conversation, item, eventCount);
       if (view === null) return null;
       return (
         <ConversationItem
           runId={run.id}
           view={view}
-          isOver={isOver}
+          hasRunEnded={hasRunEnded}
           start={start}
           isHighlighted={isHighlighted}
           onChoose={() => choose(position)}
@@ -49,8 +49,9 @@ export function ConversationPane({ run, isLive }: { readonly run: OpenRun; reado
   };
   if (count === 0) return <Empty isLive={isLive} isFiltered={run.filter.isOn.value} />;
   const selectedItem = highlight?.item ?? null;
-  const position = selectedItem === null ? null : shown.findPosition(selectedItem);
-  const active = position !== null && position < count && shown.itemAt(position) === selectedItem ? position : null;
+  const position = selectedItem === null ? null : visibleItems.findPosition(selectedItem);
+  const active =
+    position !== null && position < count && visibleItems.itemAt(position) === selectedItem ? position : null;
   return (
     <VirtualList
       key={JSON.stringify(run.filter.query.value)}
@@ -58,9 +59,9 @@ export function ConversationPane({ run, isLive }: { readonly run: OpenRun; reado
       count={count}
       estimate={55}
       row={row}
-      target={moment === null ? active : count - 1}
+      target={replayTime === null ? active : count - 1}
       active={active}
-      follow={isLive && moment === null}
+      follow={isLive && replayTime === null}
       onMove={choose}
     />
   );
@@ -70,7 +71,7 @@ function Empty({ isLive, isFiltered }: { readonly isLive: boolean; readonly isFi
   if (isFiltered) return <p class="run-pane-empty">No items match.</p>;
   return (
     <p class="run-pane-empty">
-      {isLive ? 'No messages yet. They appear here as they arrive.' : 'No messages up to this moment.'}
+      {isLive ? 'No messages yet. They appear here as they arrive.' : 'No messages up to this point.'}
     </p>
   );
 }

@@ -76,7 +76,7 @@ test('an item does not exist before its first event', () => {
     fcmpEvent('conversation.started', { session_id: null }),
   );
   expect(view(conversation, 1, 1)).toBeNull();
-  expect([conversation.itemsAt(0), conversation.itemsAt(1), conversation.itemsAt(2)]).toEqual([0, 1, 2]);
+  expect([conversation.countItems(0), conversation.countItems(1), conversation.countItems(2)]).toEqual([0, 1, 2]);
 });
 
 test('a clock that is set back does not change the order', () => {

@@ -27,11 +27,11 @@ export interface Conversation {
    * Returns the index of the event that closed a question or a permission request; Infinity while it is open. Any later
    * event closes a question. Only the answer or the end of the attempt closes a permission request.
    */
-  readonly findClosing: (question: number) => number;
+  readonly findClosingEvent: (question: number) => number;
   /** Whether a question or a permission request was open after the first `eventCount` events. */
   readonly hasOpenQuestion: (eventCount: number) => boolean;
   /** Returns the number of items in the first `eventCount` events. */
-  readonly itemsAt: (eventCount: number) => number;
+  readonly countItems: (eventCount: number) => number;
   /** Finds the index of the event with a sequence number; null if it has not arrived. */
   readonly find: (seq: number) => number | null;
 }
@@ -94,10 +94,10 @@ export function createConversation(): Conversation {
       itemIndexes.push(item);
       refs.add(event.raw_ref, index);
     },
-    findClosing: (question) => closings.get(question) ?? Number.POSITIVE_INFINITY,
+    findClosingEvent: (question) => closings.get(question) ?? Number.POSITIVE_INFINITY,
     hasOpenQuestion: (eventCount) =>
       [...closings].some(([question, closing]) => question < eventCount && closing >= eventCount),
-    itemsAt: (eventCount) => findFirstAbove(firstEvents, eventCount - 1),
+    countItems: (eventCount) => findFirstAbove(firstEvents, eventCount - 1),
     find(seq) {
       const index = findFirst(events.length, (at) => (events[at]?.seq ?? 0) >= seq);
       return events[index]?.seq === seq ? index : null;

@@ -47,7 +47,7 @@ type Usage = Extract<FcmpEvent, { type: 'conversation.completed' }>['data']['usa
 
 /** Describes an item as of the first `eventCount` events; null if none of them belongs to it. */
 export function describeItem(
-  { events, times, findClosing }: Pick<Conversation, 'events' | 'times' | 'findClosing'>,
+  { events, times, findClosingEvent: findClosing }: Pick<Conversation, 'events' | 'times' | 'findClosingEvent'>,
   item: Item,
   eventCount: number,
 ): ItemView | null {

@@ -1,5 +1,5 @@
 /** The request size: the server sends at most one MiB. */
-const PART_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
 /** Larger files are not loaded; the run's export contains them. */
 export const MAX_DOWNLOAD_BYTES = 64 * 1024 * 1024;
 
@@ -13,7 +13,7 @@ export async function readArtifactBytes(
   const address = `/v1/runs/${encodeURIComponent(runId)}/artifact?${new URLSearchParams({ path }).toString()}`;
   const bytes = new Uint8Array(Math.min(totalBytes, MAX_DOWNLOAD_BYTES));
   for (let from = 0; from < bytes.length;) {
-    const response = await load(address, `bytes=${from}-${Math.min(bytes.length, from + PART_BYTES) - 1}`);
+    const response = await load(address, `bytes=${from}-${Math.min(bytes.length, from + CHUNK_BYTES) - 1}`);
     const part = new Uint8Array(await response.arrayBuffer());
     if (!response.ok || part.length === 0)
       throw new Error('Cannot read the complete file: it may have changed. Close the preview and open it again.');
@@ -27,8 +27,8 @@ export async function readArtifactBytes(
 export function chooseFileName(path: string): string {
   const [name = ''] = path.split(/[/\\]/).slice(-1);
   // Control, invisible and reordering characters, and characters that file systems do not allow.
-  const safe = name.replaceAll(/[\p{Cc}\p{Cf}<>:"|?*]/gu, '_').slice(0, 120);
-  return /^[._ ]*$/.test(safe) ? 'file' : safe;
+  const safeName = name.replaceAll(/[\p{Cc}\p{Cf}<>:"|?*]/gu, '_').slice(0, 120);
+  return /^[._ ]*$/.test(safeName) ? 'file' : safeName;
 }
 
 /** Saves bytes as a file. The browser stores them without opening them. */

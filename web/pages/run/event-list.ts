@@ -37,8 +37,8 @@ export function createEventList(): EventList {
         if (event === undefined || event.attempt_number !== attempt) return (event?.attempt_number ?? 0) > attempt;
         return event.seq >= seq;
       });
-      const found = events[index];
-      return found?.attempt_number === attempt && found.seq === seq ? index : null;
+      const event = events[index];
+      return event?.attempt_number === attempt && event.seq === seq ? index : null;
     },
   };
 }

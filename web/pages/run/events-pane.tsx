@@ -14,13 +14,13 @@ export function EventsPane({ run, isLive }: { readonly run: OpenRun; readonly is
   void run.redraws.events.value;
   const [cache] = useState(createRowCache);
   const { list } = run.data;
-  const moment = run.moment.value;
+  const replayTime = run.replayTime.value;
   const highlight = run.highlight.value;
-  const count = moment === null ? list.events.length : findFirstAbove(list.times, moment);
+  const count = replayTime === null ? list.events.length : findFirstAbove(list.times, replayTime);
   const start = findStart(run);
   const choose = (index: number): void => {
     const event = list.events[index];
-    if (event !== undefined) run.chosen.value = { pane: 'events', attempt: event.attempt_number, seq: event.seq };
+    if (event !== undefined) run.selection.value = { pane: 'events', attempt: event.attempt_number, seq: event.seq };
   };
   const row = (index: number) => {
     const event = list.events[index];
@@ -39,16 +39,16 @@ export function EventsPane({ run, isLive }: { readonly run: OpenRun; readonly is
       />
     ));
   };
-  if (count === 0) return <p class="run-pane-empty">{isLive ? 'No events yet.' : 'No events up to this moment.'}</p>;
+  if (count === 0) return <p class="run-pane-empty">{isLive ? 'No events yet.' : 'No events up to this point.'}</p>;
   return (
     <VirtualList
       label="Events"
       count={count}
       estimate={53}
       row={row}
-      target={moment === null ? (highlight?.event ?? null) : count - 1}
+      target={replayTime === null ? (highlight?.event ?? null) : count - 1}
       active={highlight?.event ?? null}
-      follow={isLive && moment === null}
+      follow={isLive && replayTime === null}
       onMove={choose}
     />
   );
@@ -118,6 +118,6 @@ export function summarizeEvent({ data }: RaspEvent): string {
 }
 
 function toOneLine(text: string): string {
-  const short = text.length > MAX_SUMMARY_LENGTH ? `${text.slice(0, MAX_SUMMARY_LENGTH)}…` : text;
-  return short.replaceAll(/\s+/g, ' ').trim();
+  const truncated = text.length > MAX_SUMMARY_LENGTH ? `${text.slice(0, MAX_SUMMARY_LENGTH)}…` : text;
+  return truncated.replaceAll(/\s+/g, ' ').trim();
 }

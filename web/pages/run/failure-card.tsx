@@ -14,7 +14,7 @@ import { findLastStderr } from './raw-rows.js';
 /** The number of bytes shown from the end of stderr, which usually contains the reason for a failure. */
 const STDERR_BYTES = 4000;
 /** The number of trailing items searched for a failed tool. */
-const MAX_SEARCHED = 500;
+const MAX_SEARCHED_ITEMS = 500;
 
 /** Explains why a run failed: the cause, what to do, the last failed tool and the end of stderr. */
 export function FailureCard({
@@ -94,7 +94,11 @@ function FailedTool({ run }: { readonly run: OpenRun }) {
       {tool === null ? (
         <span class="dim">None</span>
       ) : (
-        <button type="button" class="link" onClick={() => (run.chosen.value = { pane: 'conversation', seq: tool.seq })}>
+        <button
+          type="button"
+          class="link"
+          onClick={() => (run.selection.value = { pane: 'conversation', seq: tool.seq })}
+        >
           <SafeText text={`${tool.name}: ${tool.error ?? 'Failed'}`.slice(0, 200)} />
         </button>
       )}
@@ -107,8 +111,8 @@ export function findFailedTool(
   conversation: OpenRun['data']['conversation'],
 ): Extract<ItemView, { kind: 'tool' }> | null {
   const { items, events } = conversation;
-  const first = Math.max(0, items.length - MAX_SEARCHED);
-  for (let index = items.length - 1; index >= first; index -= 1) {
+  const firstIndex = Math.max(0, items.length - MAX_SEARCHED_ITEMS);
+  for (let index = items.length - 1; index >= firstIndex; index -= 1) {
     const item = items[index];
     if (item?.type !== 'assistant.tool_call') continue;
     const view = describeItem(conversation, item, events.length);

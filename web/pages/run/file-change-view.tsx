@@ -3,7 +3,7 @@ import type { FileChange } from './file-changes.js';
 import '../../ui/diff.css';
 
 /** The number of lines shown initially. */
-const FIRST_SHOWN = 12;
+const INITIAL_LINES = 12;
 
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
@@ -16,11 +16,11 @@ export function FileChanges({ changes }: { readonly changes: readonly FileChange
           <code>
             <SafeText text={change.path} limit={300} />
           </code>
-          <Lines change={change} from={0} to={FIRST_SHOWN} />
-          {change.lines.length > FIRST_SHOWN ? (
+          <Lines change={change} from={0} to={INITIAL_LINES} />
+          {change.lines.length > INITIAL_LINES ? (
             <details>
-              <summary>{change.lines.length - FIRST_SHOWN} more lines</summary>
-              <Lines change={change} from={FIRST_SHOWN} to={change.lines.length} />
+              <summary>{change.lines.length - INITIAL_LINES} more lines</summary>
+              <Lines change={change} from={INITIAL_LINES} to={change.lines.length} />
             </details>
           ) : null}
         </div>

@@ -17,9 +17,9 @@ export function FindBar({ run }: { readonly run: OpenRun }) {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const goToError = (step: 1 | -1): void => {
-    const found = findNextError(conversation, run.highlight.peek()?.item ?? null, step);
-    const event = conversation.events[conversation.items[found ?? -1]?.events[0] ?? -1];
-    if (event !== undefined) run.chosen.value = { pane: 'conversation', seq: event.seq };
+    const errorItem = findNextError(conversation, run.highlight.peek()?.item ?? null, step);
+    const event = conversation.events[conversation.items[errorItem ?? -1]?.events[0] ?? -1];
+    if (event !== undefined) run.selection.value = { pane: 'conversation', seq: event.seq };
   };
   useErrorKeys(goToError);
   const count = filter.shown(conversation.items.length).count;

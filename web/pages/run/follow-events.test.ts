@@ -9,7 +9,7 @@ const fcmp = (seq: number): RunEvent => fcmpEvent('raw.stdout', { text: 'x' }, {
 const rasp = (seq: number): RunEvent => raspEvent({ seq });
 
 /** No other tab shows the run. */
-const ALONE: StreamShare = {
+const NO_OTHER_TAB: StreamShare = {
   tryLead: async () => () => undefined,
   waitToLead: async () => null,
   publish: () => undefined,
@@ -22,7 +22,7 @@ function serve(
   {
     slots = [],
     pages = [],
-    share = ALONE,
+    share = NO_OTHER_TAB,
   }: { slots?: ('taken' | 'free')[]; pages?: readonly (readonly number[])[]; share?: StreamShare } = {},
 ) {
   const released: string[] = [];
@@ -37,10 +37,10 @@ function serve(
   const resumedAfter: (string | undefined)[] = [];
   const received: string[] = [];
   const pauses: string[] = [];
-  const left = [...connections];
+  const remaining = [...connections];
   const followRun = async function* ({ after, signal, onConnection }: Parameters<Client['followRun']>[0]) {
     resumedAfter.push(after);
-    const { seqs = [], then = 'end' } = left.shift() ?? {};
+    const { seqs = [], then = 'end' } = remaining.shift() ?? {};
     onConnection?.('open');
     for (const seq of seqs) {
       yield fcmp(seq);
@@ -63,7 +63,7 @@ function serve(
     onGap: () => undefined,
     async pause(_, stop) {
       pauses.push(follower.state.value.state);
-      if (share !== ALONE) {
+      if (share !== NO_OTHER_TAB) {
         await new Promise((resolve) => {
           stop.addEventListener('abort', resolve);
         });
@@ -190,7 +190,7 @@ test('acquires a stream slot that becomes free, and releases it at the end', asy
 });
 
 /** Simulates another tab that has the stream. The test controls which events it passes on and when it is closed. */
-function shareWithAnother() {
+function simulateOtherTab() {
   const passing: { pass: (events: readonly RunEvent[]) => void } = { pass: () => undefined };
   const leaving: { leave: () => void } = { leave: () => undefined };
   const published: RunEvent[] = [];
@@ -211,7 +211,7 @@ function shareWithAnother() {
 }
 
 test('gets its events from the tab that has the stream, and takes over the stream when that tab is closed', async () => {
-  const { share, passing, leaving } = shareWithAnother();
+  const { share, passing, leaving } = simulateOtherTab();
   const { follower, received, resumedAfter } = serve([{ seqs: [5], then: 'end' }], { pages: [[1, 2], [], []], share });
   const following = follower.follow(new AbortController().signal);
   await expect.poll(() => received).toEqual(['f1', 'f2']);
@@ -226,7 +226,7 @@ test('gets its events from the tab that has the stream, and takes over the strea
 });
 
 test('reads events from the server that the tab with the stream did not send', async () => {
-  const { share, passing } = shareWithAnother();
+  const { share, passing } = simulateOtherTab();
   const { follower, received, requestedFrom } = serve([], { pages: [[1], [2, 3, 4], [], []], share });
   const control = new AbortController();
   const following = follower.follow(control.signal);

@@ -47,9 +47,9 @@ const RETRY_MS = 5000;
 /** How often the history is polled while no stream slot is free. */
 const POLL_MS = 1500;
 /** Events per response; processing more at a time would block the page. */
-const POLL_EVENTS = 100;
+const EVENTS_PER_RESPONSE = 100;
 /** How often a tab that gets its events from another tab also polls the server: the other tab can be busy or frozen. */
-const CHECK_MS = 5000;
+const SERVER_POLL_MS = 5000;
 /** The maximum number of queued events from another tab; beyond that the history is read. */
 const MAX_QUEUED = 2000;
 
@@ -102,7 +102,7 @@ export function createFollower(input: FollowerInput): Follower {
   async function readNewEvents(protocol: 'fcmp' | 'rasp', stop: AbortSignal): Promise<boolean> {
     for (;;) {
       const from = cursor.from(protocol);
-      const query = { protocol, limit: POLL_EVENTS, ...(from === undefined ? {} : { from }) };
+      const query = { protocol, limit: EVENTS_PER_RESPONSE, ...(from === undefined ? {} : { from }) };
       const page = await client.readHistory({ id, query, signal: stop });
       if (stop.aborted) return false;
       state.value = { state: 'live' };
@@ -173,7 +173,7 @@ export function createFollower(input: FollowerInput): Follower {
         const isWoken = new Promise<true>((resolve) => {
           wake = () => resolve(true);
         });
-        const check = pause(CHECK_MS, AbortSignal.any([end, wait.signal])).then(() => false);
+        const check = pause(SERVER_POLL_MS, AbortSignal.any([end, wait.signal])).then(() => false);
         isBehind = !(await Promise.race([isWoken, check]));
         wait.abort();
       }

@@ -120,17 +120,17 @@ function isStream(stream: string | undefined): stream is RawRef['stream'] {
 export function countPaneRows(
   { conversation, list, rows }: RunData,
   pane: 'timeline' | 'conversation' | 'events' | 'raw',
-  moment: number | null,
+  time: number | null,
 ): number {
   switch (pane) {
     case 'timeline':
     case 'conversation':
-      return moment === null
+      return time === null
         ? conversation.items.length
-        : conversation.itemsAt(findFirstAbove(conversation.times, moment));
+        : conversation.countItems(findFirstAbove(conversation.times, time));
     case 'events':
-      return moment === null ? list.events.length : findFirstAbove(list.times, moment);
+      return time === null ? list.events.length : findFirstAbove(list.times, time);
     case 'raw':
-      return moment === null ? rows.count() : rows.countAt(moment);
+      return time === null ? rows.count() : rows.countAt(time);
   }
 }

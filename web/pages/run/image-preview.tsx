@@ -17,19 +17,19 @@ export function ImagePreview({
 }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
-    let isWanted = true;
+    let isCurrent = true;
     const paint = async (): Promise<void> => {
       try {
         const bitmap = await createImageBitmap(new Blob([bytes]));
-        if (isWanted) canvas.current?.getContext('2d')?.drawImage(bitmap, 0, 0);
+        if (isCurrent) canvas.current?.getContext('2d')?.drawImage(bitmap, 0, 0);
         bitmap.close();
       } catch {
-        if (isWanted) onFailure();
+        if (isCurrent) onFailure();
       }
     };
     void paint();
     return () => {
-      isWanted = false;
+      isCurrent = false;
     };
   }, [bytes]);
   return (

@@ -6,7 +6,7 @@ import { fcmpEvent } from './events.fixture.js';
 import { readFileChanges } from './file-changes.js';
 import { createItemFilter, findKind, findNextError } from './item-filter.js';
 import { addRoom, hasOpenItem, listMarks, measureBar } from './timeline-bars.js';
-import { nameItem } from './timeline-pane.js';
+import { getItemName } from './timeline-pane.js';
 
 const START = Date.UTC(2026, 10, 15, 10);
 
@@ -48,15 +48,15 @@ describe('the items of a run', () => {
 
   test('are filtered by kind, errors and text, including items that arrive later', () => {
     const conversation = buildConversation();
-    const later: (() => void)[] = [];
+    const tasks: (() => void)[] = [];
     const filter = createItemFilter(
       conversation,
       () => undefined,
-      (run) => void later.push(run),
+      (run) => void tasks.push(run),
     );
     const list = (): readonly number[] => {
-      const shown = filter.shown(conversation.items.length);
-      return Array.from({ length: shown.count }, (_, position) => shown.itemAt(position));
+      const visible = filter.shown(conversation.items.length);
+      return Array.from({ length: visible.count }, (_, position) => visible.itemAt(position));
     };
     expect(list()).toEqual([0, 1, 2, 3, 4, 5, 6]);
     filter.set({ errorsOnly: true });
@@ -71,7 +71,7 @@ describe('the items of a run', () => {
       fcmpEvent('assistant.message.final', { message_id: 'm4', text: 'Done.' }, { seq: 9, ms: 1800 }),
     );
     filter.update();
-    for (const run of later) run();
+    for (const run of tasks) run();
     expect(list()).toEqual([1, 6, 7]);
     filter.set({ kind: null, text: '.*' });
     expect(list()).toEqual([]);
@@ -89,8 +89,8 @@ describe('the items of a run', () => {
       filter.update();
     };
     const list = (): readonly number[] => {
-      const shown = filter.shown(conversation.items.length);
-      return Array.from({ length: shown.count }, (_, position) => shown.itemAt(position));
+      const visible = filter.shown(conversation.items.length);
+      return Array.from({ length: visible.count }, (_, position) => visible.itemAt(position));
     };
     filter.set({ errorsOnly: true });
     append(1, 'assistant.tool_call', {
@@ -151,7 +151,7 @@ describe('the items of a run', () => {
       true,
       false,
     ]);
-    expect(conversation.items.map((item) => nameItem(conversation, item))).toContain('bash cat x');
+    expect(conversation.items.map((item) => getItemName(conversation, item))).toContain('bash cat x');
   });
 
   test('include a permission request whose bar grows until it is answered', () => {

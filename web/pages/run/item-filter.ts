@@ -90,7 +90,7 @@ export interface ItemQuery {
 const EVERYTHING: ItemQuery = { kind: null, errorsOnly: false, text: '' };
 
 /** The items found so far that match the filter. */
-export interface ShownItems {
+export interface VisibleItems {
   /** The number of visible items. */
   readonly count: number;
   /** Returns the item at a position. */
@@ -110,7 +110,7 @@ export interface ItemFilter {
   /** Searches the items that have arrived or grown since the last call. */
   readonly update: () => void;
   /** Returns the matching items among the first `itemCount`. */
-  readonly shown: (itemCount: number) => ShownItems;
+  readonly shown: (itemCount: number) => VisibleItems;
 }
 
 /** The search time per slice: a frame takes 16 ms, part of which is needed for drawing. */
@@ -127,8 +127,8 @@ export function createItemFilter(
   const isDone = signal(true);
   const isOn = computed(() => query.value.kind !== null || query.value.errorsOnly || query.value.text !== '');
   let pattern: RegExp | null = null;
-  let found: number[] = [];
-  let searched = 0;
+  let matchingItems: number[] = [];
+  let searchedCount = 0;
   /** The number of events already checked for grown items. */
   let searchedEvents = 0;
   let searchId = 0;
@@ -145,12 +145,12 @@ export function createItemFilter(
   function search(id: number): void {
     if (id !== searchId) return;
     const end = performance.now() + SLICE_MS;
-    while (searched < conversation.items.length && performance.now() < end) {
-      const item = conversation.items[searched];
-      if (item !== undefined && matches(item)) found.push(searched);
-      searched += 1;
+    while (searchedCount < conversation.items.length && performance.now() < end) {
+      const item = conversation.items[searchedCount];
+      if (item !== undefined && matches(item)) matchingItems.push(searchedCount);
+      searchedCount += 1;
     }
-    isSearching = searched < conversation.items.length;
+    isSearching = searchedCount < conversation.items.length;
     isDone.value = !isSearching;
     onChange();
     if (isSearching) pause(() => search(id));
@@ -158,17 +158,17 @@ export function createItemFilter(
   /**
    * Searches items again if they have grown since: a tool might have failed, or a message might now contain the query.
    */
-  function searchGrown(): void {
+  function searchGrownItems(): void {
     for (; searchedEvents < conversation.events.length; searchedEvents += 1) {
       const index = conversation.itemIndexes[searchedEvents] ?? 0;
       const item = conversation.items[index];
-      if (item === undefined || index >= searched) continue;
+      if (item === undefined || index >= searchedCount) continue;
       // Only a message's new event is searched, because a message can have very many. Items with errors have few
       // events.
       if (!matches(item, query.peek().errorsOnly ? item.events : [searchedEvents])) continue;
-      const position = findFirst(found.length, (at) => (found[at] ?? 0) >= index);
-      if (found[position] === index) continue;
-      found.splice(position, 0, index);
+      const position = findFirst(matchingItems.length, (at) => (matchingItems[at] ?? 0) >= index);
+      if (matchingItems[position] === index) continue;
+      matchingItems.splice(position, 0, index);
       onChange();
     }
   }
@@ -182,8 +182,8 @@ export function createItemFilter(
       query.value = { ...next, text };
       pattern = text === '' ? null : new RegExp(escapePattern(text), 'i');
       searchId += 1;
-      found = [];
-      searched = 0;
+      matchingItems = [];
+      searchedCount = 0;
       searchedEvents = conversation.events.length;
       if (isOn.peek()) search(searchId);
       else {
@@ -193,14 +193,14 @@ export function createItemFilter(
     },
     update() {
       if (!isOn.peek()) return;
-      searchGrown();
-      if (isSearching || searched >= conversation.items.length) return;
+      searchGrownItems();
+      if (isSearching || searchedCount >= conversation.items.length) return;
       isSearching = true;
       pause(() => search(searchId));
     },
     shown(itemCount) {
       if (!isOn.value) return { count: itemCount, itemAt: (position) => position, findPosition: (item) => item };
-      const list = found;
+      const list = matchingItems;
       return {
         count: findFirst(list.length, (at) => (list[at] ?? 0) >= itemCount),
         itemAt: (position) => list[position] ?? -1,

@@ -29,10 +29,10 @@ export interface OpenRun {
   readonly gaps: ReadonlySignal<readonly Gap[]>;
   /** The start and end of the run, in milliseconds; null until they are known. */
   readonly span: Signal<{ readonly start: number | null; readonly end: number | null }>;
-  readonly chosen: Signal<Selection | null>;
+  readonly selection: Signal<Selection | null>;
   readonly highlight: ReadonlySignal<Highlight | null>;
   /** The replayed time, in milliseconds; null if everything is shown. */
-  readonly moment: Signal<number | null>;
+  readonly replayTime: Signal<number | null>;
   /** Follows the run until it ends. Can be called again after a connection was lost. */
   readonly follow: () => void;
   readonly close: () => void;
@@ -42,13 +42,13 @@ export interface OpenRun {
  * A hidden tab closes its connection after this time: a browser opens at most six connections per server across all
  * tabs.
  */
-const HIDDEN_MS = 10_000;
+const HIDDEN_TIMEOUT_MS = 10_000;
 const MAX_GAPS = 100;
 /**
  * If the files are neither on this host nor in the archive when the run ends, they are looked up again after these
  * delays.
  */
-const ARCHIVED_AFTER_MS = [3000, 10_000, 30_000];
+const FILE_RETRY_DELAYS_MS = [3000, 10_000, 30_000];
 
 /** Opens a run. Sends no request before {@link OpenRun.follow} is called. */
 export function openRun(id: string, at: Selection | null): OpenRun {
@@ -57,7 +57,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
   const redraw = createRedraw(Object.values(redraws).map((counter) => () => (counter.value += 1)));
   const filter = createItemFilter(data.conversation, redraw);
   const gaps = signal<readonly Gap[]>([]);
-  const chosen = signal(at);
+  const selection = signal(at);
   let control = new AbortController();
   let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -94,7 +94,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
     await follower.follow(stop);
     if (!follower.isOver()) return;
     // The files might exist only on the worker's host. An archive has them a few seconds after the run ends.
-    for (const waitMs of [0, ...ARCHIVED_AFTER_MS]) {
+    for (const waitMs of [0, ...FILE_RETRY_DELAYS_MS]) {
       await sleep(waitMs, stop);
       if (stop.aborted || (await readSizes(stop).catch(() => false))) return;
     }
@@ -111,7 +111,7 @@ export function openRun(id: string, at: Selection | null): OpenRun {
   }
   function onVisibility(): void {
     clearTimeout(hiddenTimer);
-    if (document.hidden) hiddenTimer = setTimeout(pause, HIDDEN_MS);
+    if (document.hidden) hiddenTimer = setTimeout(pause, HIDDEN_TIMEOUT_MS);
     else if (follower.state.value.state === 'paused') follow();
   }
 
@@ -124,12 +124,12 @@ export function openRun(id: string, at: Selection | null): OpenRun {
     connection: follower.state,
     gaps,
     span: signal({ start: null, end: null }),
-    chosen,
+    selection,
     highlight: computed(() => {
       void redraws.page.value;
-      return chosen.value === null ? null : findHighlight(data, chosen.value);
+      return selection.value === null ? null : findHighlight(data, selection.value);
     }),
-    moment: signal(null),
+    replayTime: signal(null),
     follow,
     close() {
       document.removeEventListener('visibilitychange', onVisibility);

@@ -16,8 +16,8 @@ export function PaneDivider<Name extends string>({
   /** The left neighbour's fraction of the combined width. */
   const fraction = widths.value[left] / sum;
   const setFraction = (next: number): void => {
-    const moved = divideWidth(sum, next);
-    widths.value = { ...widths.value, [left]: moved.left, [right]: moved.right };
+    const nextWidths = divideWidth(sum, next);
+    widths.value = { ...widths.value, [left]: nextWidths.left, [right]: nextWidths.right };
   };
   const drag = (event: PointerEvent): void => {
     const before = divider.current?.previousElementSibling?.getBoundingClientRect();

@@ -19,21 +19,21 @@ const PANES = [
 type PaneName = (typeof PANES)[number]['name'];
 
 /** The open panes, their relative widths, and the pane to show when only one fits. */
-const open = signal<readonly PaneName[]>(['timeline', 'conversation', 'events', 'raw']);
+const openPanes = signal<readonly PaneName[]>(['timeline', 'conversation', 'events', 'raw']);
 const widths = signal<Readonly<Record<'conversation' | 'bytes', number>>>({ conversation: 1.25, bytes: 1 });
-const front = signal<PaneName>('conversation');
+const frontPane = signal<PaneName>('conversation');
 
 /** The buttons that open and close panes; on a narrow screen, tabs. */
 export function PaneSwitch({ run }: { readonly run: OpenRun }) {
   if (isNarrow.value) return <PaneTabs run={run} />;
   const toggle = (name: PaneName): void => {
-    const next = PANES.map((pane) => pane.name).filter((one) => open.value.includes(one) !== (one === name));
-    if (next.length > 0) open.value = next;
+    const next = PANES.map((pane) => pane.name).filter((one) => openPanes.value.includes(one) !== (one === name));
+    if (next.length > 0) openPanes.value = next;
   };
   return (
     <div class="run-pane-switch" role="group" aria-label="Panes">
       {PANES.map(({ name, title }) => (
-        <button key={name} type="button" aria-pressed={open.value.includes(name)} onClick={() => toggle(name)}>
+        <button key={name} type="button" aria-pressed={openPanes.value.includes(name)} onClick={() => toggle(name)}>
           {title} <Count run={run} name={name} />
         </button>
       ))}
@@ -45,9 +45,9 @@ function PaneTabs({ run }: { readonly run: OpenRun }) {
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLElement>): void => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
-    const at = PANES.findIndex(({ name }) => name === front.value);
-    front.value = PANES[(at + step + PANES.length) % PANES.length]?.name ?? front.value;
-    event.currentTarget.querySelector<HTMLElement>(`#tab-${front.value}`)?.focus();
+    const at = PANES.findIndex(({ name }) => name === frontPane.value);
+    frontPane.value = PANES[(at + step + PANES.length) % PANES.length]?.name ?? frontPane.value;
+    event.currentTarget.querySelector<HTMLElement>(`#tab-${frontPane.value}`)?.focus();
   };
   return (
     <div class="run-pane-switch" role="tablist" aria-label="Panes" onKeyDown={onKeyDown}>
@@ -57,10 +57,10 @@ function PaneTabs({ run }: { readonly run: OpenRun }) {
           id={`tab-${name}`}
           type="button"
           role="tab"
-          aria-selected={front.value === name}
+          aria-selected={frontPane.value === name}
           aria-controls={`run-pane-${name}`}
-          tabIndex={front.value === name ? 0 : -1}
-          onClick={() => (front.value = name)}
+          tabIndex={frontPane.value === name ? 0 : -1}
+          onClick={() => (frontPane.value = name)}
         >
           {title} <Count run={run} name={name} />
         </button>
@@ -72,7 +72,7 @@ function PaneTabs({ run }: { readonly run: OpenRun }) {
 /** A pane's row count, at the replayed time. */
 function Count({ run, name }: { readonly run: OpenRun; readonly name: PaneName }) {
   void run.redraws.page.value;
-  return <span class="run-pane-count">{formatCount(countPaneRows(run.data, name, run.moment.value))}</span>;
+  return <span class="run-pane-count">{formatCount(countPaneRows(run.data, name, run.replayTime.value))}</span>;
 }
 
 /**
@@ -80,17 +80,19 @@ function Count({ run, name }: { readonly run: OpenRun; readonly name: PaneName }
  * is highlighted in the others; Escape clears it.
  */
 export function Panes({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
-  const narrow = isNarrow.value;
-  const shown = PANES.filter(({ name }) => (narrow ? front.value === name : open.value.includes(name)));
+  const isSinglePane = isNarrow.value;
+  const visiblePanes = PANES.filter(({ name }) =>
+    isSinglePane ? frontPane.value === name : openPanes.value.includes(name),
+  );
   const draw = (names: readonly PaneName[]): ComponentChildren[] =>
-    shown.flatMap(({ name, view: View }) =>
+    visiblePanes.flatMap(({ name, view: View }) =>
       names.includes(name)
         ? [
             <div
               key={name}
               id={`run-pane-${name}`}
               class="run-pane"
-              {...(narrow ? { role: 'tabpanel', 'aria-labelledby': `tab-${name}` } : {})}
+              {...(isSinglePane ? { role: 'tabpanel', 'aria-labelledby': `tab-${name}` } : {})}
             >
               <View run={run} isLive={isLive} />
             </div>,
@@ -101,7 +103,7 @@ export function Panes({ run, isLive }: { readonly run: OpenRun; readonly isLive:
   const conversation = draw(['conversation']);
   const bytes = draw(['events', 'raw']);
   const onKeyDown = ({ key }: KeyboardEvent): void => {
-    if (key === 'Escape') run.chosen.value = null;
+    if (key === 'Escape') run.selection.value = null;
   };
   return (
     <div class="run-panes" onKeyDown={onKeyDown}>

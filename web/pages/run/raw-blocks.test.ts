@@ -69,10 +69,13 @@ test('an unreadable stream reports why once, is not requested again, and is retr
     },
     () => undefined,
   );
-  const far = row(BLOCK_BYTES * 5, BLOCK_BYTES * 5 + 3);
+  const distantRow = row(BLOCK_BYTES * 5, BLOCK_BYTES * 5 + 3);
   blocks.text(row(0, 3, true));
   await nextTask();
-  expect([blocks.text(row(0, 3, true)), blocks.text(far)]).toEqual([{ state: 'unreadable' }, { state: 'unreadable' }]);
+  expect([blocks.text(row(0, 3, true)), blocks.text(distantRow)]).toEqual([
+    { state: 'unreadable' },
+    { state: 'unreadable' },
+  ]);
   expect(blocks.problems()).toEqual(['elsewhere']);
   await nextTask();
   expect(requested).toBe(1);
@@ -115,12 +118,12 @@ test('the texts of adjacent rows form the text of the stream, no matter where ro
       async (cuts) => {
         const edges = [...new Set([BLOCK_BYTES - 30, ...cuts, BLOCK_BYTES + 30])].sort((a, b) => a - b);
         const read = (): string => {
-          let all = '';
+          let decoded = '';
           for (let index = 0; index + 1 < edges.length; index += 1) {
-            const one = blocks.text(row(edges[index] ?? 0, edges[index + 1] ?? 0));
-            all += one.state === 'loaded' ? one.text : '?';
+            const rowText = blocks.text(row(edges[index] ?? 0, edges[index + 1] ?? 0));
+            decoded += rowText.state === 'loaded' ? rowText.text : '?';
           }
-          return all;
+          return decoded;
         };
         read();
         await nextTask();
@@ -133,7 +136,7 @@ test('the texts of adjacent rows form the text of the stream, no matter where ro
   );
 });
 
-const whole = new TextDecoder('utf-8', { ignoreBOM: true });
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Decodes in chunks split at the cuts. */
 function decodeCut(bytes: Uint8Array, cuts: readonly number[]): string {
@@ -143,8 +146,8 @@ function decodeCut(bytes: Uint8Array, cuts: readonly number[]): string {
     const from = edges[index] ?? 0;
     const to = edges[index + 1] ?? 0;
     const before = Math.min(BYTES_BEFORE, from);
-    const piece = bytes.subarray(from - before, to);
-    text += to === bytes.length ? decodeLastSpan(piece, before) : decodeSpan(piece, before);
+    const chunk = bytes.subarray(from - before, to);
+    text += to === bytes.length ? decodeLastSpan(chunk, before) : decodeSpan(chunk, before);
   }
   return text;
 }
@@ -158,10 +161,10 @@ test('a character on a boundary belongs to the next span', () => {
 test('the decoded pieces form the complete text, no matter where it is split', () => {
   const text = fc
     .array(fc.constantFrom('a', 'é', '€', '👍', '\ufeff'), { maxLength: 30 })
-    .map((one) => new TextEncoder().encode(one.join('')));
+    .map((rowText) => new TextEncoder().encode(rowText.join('')));
   fc.assert(
     fc.property(text, fc.array(fc.nat()), (bytes, cuts) => {
-      expect(decodeCut(bytes, cuts)).toBe(whole.decode(bytes));
+      expect(decodeCut(bytes, cuts)).toBe(decoder.decode(bytes));
     }),
   );
 });
@@ -174,7 +177,7 @@ test('invalid bytes are replaced in the same way in pieces as in the complete te
   fc.assert(
     fc.property(broken, fc.array(fc.nat()), (list, cuts) => {
       const bytes = Uint8Array.from([0x41, ...list]);
-      expect(decodeCut(bytes, cuts)).toBe(whole.decode(bytes));
+      expect(decodeCut(bytes, cuts)).toBe(decoder.decode(bytes));
     }),
   );
 });

@@ -68,8 +68,11 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
     reading.add(key);
     try {
       const bytes = await read(span);
-      const before = blocks.get(key);
-      cacheBlock(key, { bytes, isTruncated: before !== undefined && bytes.length <= before.bytes.length });
+      const previousBlock = blocks.get(key);
+      cacheBlock(key, {
+        bytes,
+        isTruncated: previousBlock !== undefined && bytes.length <= previousBlock.bytes.length,
+      });
     } catch (error) {
       const stream = getStreamKey(span);
       problems.set(stream, getErrorMessage(error));

@@ -17,13 +17,13 @@ export function RawPane({ run, isLive }: { readonly run: OpenRun; readonly isLiv
   void run.redraws.raw.value;
   const [cache] = useState(createRowCache);
   const { rows } = run.data;
-  const moment = run.moment.value;
+  const replayTime = run.replayTime.value;
   const highlight = run.highlight.value;
-  const count = moment === null ? rows.count() : rows.countAt(moment);
+  const count = replayTime === null ? rows.count() : rows.countAt(replayTime);
   const start = findStart(run);
   const choose = (index: number): void => {
     const { attempt_number, stream, byte_from, byte_to } = rows.row(index);
-    run.chosen.value = { pane: 'raw', attempt_number, stream, byte_from, byte_to };
+    run.selection.value = { pane: 'raw', attempt_number, stream, byte_from, byte_to };
   };
   const row = (index: number) => {
     const rawRow = rows.row(index);
@@ -41,7 +41,7 @@ export function RawPane({ run, isLive }: { readonly run: OpenRun; readonly isLiv
       />
     ));
   };
-  if (count === 0) return <p class="run-pane-empty">{isLive ? 'No bytes yet.' : 'No bytes up to this moment.'}</p>;
+  if (count === 0) return <p class="run-pane-empty">{isLive ? 'No bytes yet.' : 'No bytes up to this point.'}</p>;
   return (
     <div class="raw-pane">
       <VirtualList
@@ -49,9 +49,9 @@ export function RawPane({ run, isLive }: { readonly run: OpenRun; readonly isLiv
         count={count}
         estimate={67}
         row={row}
-        target={moment === null ? (highlight?.row ?? null) : count - 1}
+        target={replayTime === null ? (highlight?.row ?? null) : count - 1}
         active={highlight?.row ?? null}
-        follow={isLive && moment === null}
+        follow={isLive && replayTime === null}
         onMove={choose}
       />
       <RawProblems problems={run.blocks.problems()} onRetry={run.blocks.retry} />

@@ -5,7 +5,7 @@ import { ROW_BYTES, createRawRows, findLastStderr, readStreamSizes } from './raw
 import type { RawRows } from './raw-rows.js';
 import { raspEvent } from './events.fixture.js';
 
-const all = (rows: RawRows) => Array.from({ length: rows.count() }, (_, index) => rows.row(index));
+const listRows = (rows: RawRows) => Array.from({ length: rows.count() }, (_, index) => rows.row(index));
 const createEvent = (byte_from: number, byte_to: number, stream: 'stdout' | 'stderr' = 'stdout'): RaspEvent =>
   raspEvent({ raw_ref: { attempt_number: 1, stream, byte_from, byte_to, encoding: 'utf-8' } });
 
@@ -14,7 +14,7 @@ test('there is a row for each frame of every stream, in the order of the events'
   rows.addEvent(createEvent(0, 10), 1000);
   rows.addEvent(createEvent(0, 5, 'stderr'), 1001);
   rows.addEvent(createEvent(10, 20), 1002);
-  expect(all(rows).map(({ stream, byte_from, byte_to, at }) => [stream, byte_from, byte_to, at])).toEqual([
+  expect(listRows(rows).map(({ stream, byte_from, byte_to, at }) => [stream, byte_from, byte_to, at])).toEqual([
     ['stdout', 0, 10, 1000],
     ['stderr', 0, 5, 1001],
     ['stdout', 10, 20, 1002],
@@ -33,7 +33,7 @@ test('bytes without an event have rows too', () => {
   const rows = createRawRows();
   rows.addEvent(createEvent(5, 10), 1000);
   rows.setSize({ attempt_number: 1, stream: 'stdout' }, 12);
-  expect(all(rows).map(({ byte_from, byte_to, at }) => [byte_from, byte_to, at])).toEqual([
+  expect(listRows(rows).map(({ byte_from, byte_to, at }) => [byte_from, byte_to, at])).toEqual([
     [0, 5, null],
     [5, 10, 1000],
     [10, 12, null],
@@ -60,14 +60,14 @@ test('every byte of a stream is in one row, and is found there', () => {
         end += gap + length;
       }
       let expected = 0;
-      for (const { byte_from, byte_to } of all(rows)) {
+      for (const { byte_from, byte_to } of listRows(rows)) {
         expect(byte_from).toBe(expected);
         expected = byte_to;
       }
       expect(expected).toBe(end);
       const byte = pick % end;
-      const found = rows.find({ attempt_number: 1, stream: 'stdout', byte_from: byte, byte_to: byte + 1 });
-      const { byte_from, byte_to } = rows.row(found ?? -1);
+      const row = rows.find({ attempt_number: 1, stream: 'stdout', byte_from: byte, byte_to: byte + 1 });
+      const { byte_from, byte_to } = rows.row(row ?? -1);
       expect(byte >= byte_from && byte < byte_to).toBe(true);
     }),
   );

@@ -35,7 +35,7 @@ interface Stream {
   end: number;
   /** The stream's rows and the start of each, both ascending. */
   readonly rows: number[];
-  readonly begins: number[];
+  readonly starts: number[];
 }
 
 /** Creates an empty list of rows. */
@@ -46,14 +46,14 @@ export function createRawRows(): RawRows {
   const to: number[] = [];
   const times: number[] = [];
   /** The greatest time so far, for {@link RawRows.countAt}. */
-  const reached: number[] = [];
+  const maxTimes: number[] = [];
   const streams = new Map<string, Stream>();
 
   function findStream({ attempt_number, stream }: Stream['name']): Stream {
     const key = getStreamKey({ attempt_number, stream });
-    const known = streams.get(key);
-    if (known !== undefined) return known;
-    const created: Stream = { name: { attempt_number, stream }, end: 0, rows: [], begins: [] };
+    const knownStream = streams.get(key);
+    if (knownStream !== undefined) return knownStream;
+    const created: Stream = { name: { attempt_number, stream }, end: 0, rows: [], starts: [] };
     streams.set(key, created);
     return created;
   }
@@ -62,12 +62,12 @@ export function createRawRows(): RawRows {
     while (stream.end < end && from.length < MAX_ROWS) {
       const next = Math.min(end, stream.end + ROW_BYTES);
       stream.rows.push(from.length);
-      stream.begins.push(stream.end);
+      stream.starts.push(stream.end);
       rowStreams.push(stream);
       from.push(stream.end);
       to.push(next);
       times.push(at);
-      reached.push(Math.max(reached.at(-1) ?? 0, Number.isNaN(at) ? 0 : at));
+      maxTimes.push(Math.max(maxTimes.at(-1) ?? 0, Number.isNaN(at) ? 0 : at));
       stream.end = next;
     }
   }
@@ -99,9 +99,9 @@ export function createRawRows(): RawRows {
     find(span) {
       const stream = streams.get(getStreamKey(span));
       if (stream === undefined || span.byte_from >= stream.end) return null;
-      return stream.rows[findFirstAbove(stream.begins, span.byte_from) - 1] ?? null;
+      return stream.rows[findFirstAbove(stream.starts, span.byte_from) - 1] ?? null;
     },
-    countAt: (time) => findFirstAbove(reached, time),
+    countAt: (time) => findFirstAbove(maxTimes, time),
   };
 }
 
@@ -121,8 +121,8 @@ export function readStreamSizes(
 export function findLastStderr(
   files: readonly { readonly name: string; readonly size: number }[],
 ): { readonly name: string; readonly size: number } | null {
-  const written = files.filter(({ name, size }) => /^stderr\.\d{1,9}\.log$/.test(name) && size > 0);
-  return written.toSorted((one, other) => readAttempt(other.name) - readAttempt(one.name))[0] ?? null;
+  const stderrFiles = files.filter(({ name, size }) => /^stderr\.\d{1,9}\.log$/.test(name) && size > 0);
+  return stderrFiles.toSorted((one, other) => readAttempt(other.name) - readAttempt(one.name))[0] ?? null;
 }
 
 function readAttempt(name: string): number {

@@ -25,7 +25,7 @@ const frames = fc
   });
 
 /** Events that span multiple frames, such as multi-line messages. */
-const wide = fc.array(
+const multiFrameEvents = fc.array(
   fc
     .record({ byte_from: fc.nat(80), length: fc.integer({ min: 1, max: 60 }) })
     .map(({ byte_from, length }) => stdout(byte_from, byte_from + length)),
@@ -50,7 +50,7 @@ test('each line of a long message finds the message, but not the other lines', (
 
 test('finds exactly the events that overlap a span, in any insertion order', () => {
   const refs = fc
-    .tuple(frames, wide)
+    .tuple(frames, multiFrameEvents)
     .chain(([one, other]) => fc.shuffledSubarray([...one, ...other], { minLength: one.length + other.length }));
   fc.assert(
     fc.property(refs, fc.nat(100), fc.integer({ min: 1, max: 40 }), (list, byte_from, length) => {

@@ -19,7 +19,7 @@ interface Layer {
 }
 
 /** The default limit, more than anyone would read. */
-const MAX_FOUND = 5000;
+const DEFAULT_LIMIT = 5000;
 
 /**
  * Creates an index from bytes to events. Events arrive nearly in byte order, so adding one is cheap. A multi-line
@@ -39,15 +39,15 @@ export function createRefIndex(): RefIndex {
       if (layers.some((layer) => addTo(layer, ref, index))) return;
       layers.push({ from: [ref.byte_from], to: [ref.byte_to], indexes: [index] });
     },
-    overlapping(span, limit = MAX_FOUND) {
-      const found: number[] = [];
+    overlapping(span, limit = DEFAULT_LIMIT) {
+      const matches: number[] = [];
       for (const { from, to, indexes } of streams.get(getStreamKey(span)) ?? []) {
-        for (let at = findFirstAbove(to, span.byte_from); at < from.length && found.length < limit; at += 1) {
+        for (let at = findFirstAbove(to, span.byte_from); at < from.length && matches.length < limit; at += 1) {
           if ((from[at] ?? 0) >= span.byte_to) break;
-          found.push(indexes[at] ?? 0);
+          matches.push(indexes[at] ?? 0);
         }
       }
-      return found;
+      return matches;
     },
   };
 }

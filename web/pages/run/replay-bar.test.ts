@@ -23,15 +23,15 @@ test('a replay moves forward and reaches the end', () => {
     fc.property(gaps, fc.constantFrom(1, 5, 100), (list, speed) => {
       let sum = 0;
       const times = list.map((gap) => (sum += gap));
-      let moment = 0;
-      let turns = 0;
-      while (moment < sum && turns < 100_000) {
-        const next = advance(times, moment, 16, speed);
-        expect(next).toBeGreaterThan(moment);
-        moment = next;
-        turns += 1;
+      let position = 0;
+      let steps = 0;
+      while (position < sum && steps < 100_000) {
+        const next = advance(times, position, 16, speed);
+        expect(next).toBeGreaterThan(position);
+        position = next;
+        steps += 1;
       }
-      expect(moment).toBe(sum);
+      expect(position).toBe(sum);
     }),
   );
 });

@@ -12,7 +12,7 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
   const hasTime = findEnd(run) > findStart(run);
   const start = hasTime ? findStart(run) : 0;
   const end = hasTime ? findEnd(run) : 1;
-  const moment = run.moment.value ?? end;
+  const position = run.replayTime.value ?? end;
 
   useEffect(() => {
     if (!isPlaying.value) return;
@@ -20,10 +20,10 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
     let frame = requestAnimationFrame(function step(now) {
       const { conversation, list } = run.data;
       const times = chooseLongerTimes(list.times, conversation.times);
-      const next = advance(times, run.moment.value ?? findStart(run), now - last, speed.value);
+      const next = advance(times, run.replayTime.value ?? findStart(run), now - last, speed.value);
       last = now;
       const isOver = next >= (times.at(-1) ?? 0);
-      run.moment.value = isOver ? null : next;
+      run.replayTime.value = isOver ? null : next;
       if (isOver) isPlaying.value = false;
       else frame = requestAnimationFrame(step);
     });
@@ -37,7 +37,7 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
         disabled={!hasTime}
         onClick={() => {
           // At the end, the replay starts over.
-          if (!isPlaying.value && run.moment.value === null) run.moment.value = start;
+          if (!isPlaying.value && run.replayTime.value === null) run.replayTime.value = start;
           isPlaying.value = !isPlaying.value;
         }}
       >
@@ -49,15 +49,17 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
         min={0}
         max={end - start}
         step={chooseSliderStep(end - start)}
-        value={moment - start}
+        value={position - start}
         aria-label="Position in the run"
-        aria-valuetext={`${formatOffset(moment - start)} of ${formatOffset(end - start)}`}
+        aria-valuetext={`${formatOffset(position - start)} of ${formatOffset(end - start)}`}
         onInput={({ currentTarget }) => {
           isPlaying.value = false;
-          run.moment.value = readSliderMoment(currentTarget.valueAsNumber, start, end);
+          run.replayTime.value = readSliderMoment(currentTarget.valueAsNumber, start, end);
         }}
       />
-      <output class="clock">{hasTime ? `${formatOffset(moment - start)} / ${formatOffset(end - start)}` : '–'}</output>
+      <output class="clock">
+        {hasTime ? `${formatOffset(position - start)} / ${formatOffset(end - start)}` : '–'}
+      </output>
       <label>
         <span class="visually-hidden">Speed</span>
         <select value={speed.value} onChange={({ currentTarget }) => (speed.value = Number(currentTarget.value))}>
@@ -98,10 +100,10 @@ export function readSliderMoment(ms: number, start: number, end: number): number
 }
 
 /** Advances a replay by `elapsedMs` at a speed. Long pauses are shortened. */
-export function advance(times: readonly number[], moment: number, elapsedMs: number, speed: number): number {
-  const wanted = moment + elapsedMs * speed;
-  const end = times.at(-1) ?? moment;
-  const next = times[findFirstAbove(times, moment)];
-  if (next === undefined || wanted >= end) return Math.max(moment, end);
-  return Math.max(wanted, next - MAX_WAIT_MS * speed);
+export function advance(times: readonly number[], position: number, elapsedMs: number, speed: number): number {
+  const target = position + elapsedMs * speed;
+  const end = times.at(-1) ?? position;
+  const next = times[findFirstAbove(times, position)];
+  if (next === undefined || target >= end) return Math.max(position, end);
+  return Math.max(target, next - MAX_WAIT_MS * speed);
 }

@@ -3,8 +3,8 @@ import { createRowCache } from './row-cache.js';
 
 test('a row is drawn again only when something it depends on has changed', () => {
   const cache = createRowCache();
-  let drawings = 0;
-  const draw = (): string => `drawing ${(drawings += 1)}`;
+  let renderCount = 0;
+  const draw = (): string => `drawing ${(renderCount += 1)}`;
   const event = {};
   expect(cache(7, [event, false], draw)).toBe('drawing 1');
   expect(cache(7, [event, false], draw)).toBe('drawing 1');
@@ -14,11 +14,11 @@ test('a row is drawn again only when something it depends on has changed', () =>
 
 test('rows that were drawn long ago are dropped', () => {
   const cache = createRowCache();
-  let drawings = 0;
-  const draw = (): string => `drawing ${(drawings += 1)}`;
+  let renderCount = 0;
+  const draw = (): string => `drawing ${(renderCount += 1)}`;
   for (let index = 0; index < 1000; index += 1) cache(index, [], draw);
   cache(0, [], draw);
-  expect(drawings).toBe(1001);
+  expect(renderCount).toBe(1001);
   cache(999, [], draw);
-  expect(drawings).toBe(1001);
+  expect(renderCount).toBe(1001);
 });

@@ -12,18 +12,18 @@ export type RowCache = (
 
 /** Creates a cache of rendered rows, so unchanged rows cost nothing when others are added. */
 export function createRowCache(): RowCache {
-  const cached = new Map<number, { readonly dependencies: readonly unknown[]; readonly drawn: ComponentChildren }>();
+  const cached = new Map<number, { readonly dependencies: readonly unknown[]; readonly rendered: ComponentChildren }>();
   return (index, dependencies, draw) => {
     const cachedRow = cached.get(index);
     if (cachedRow?.dependencies.every((dependency, at) => Object.is(dependency, dependencies[at])) === true)
-      return cachedRow.drawn;
-    const drawn = draw();
+      return cachedRow.rendered;
+    const rendered = draw();
     cached.delete(index);
-    cached.set(index, { dependencies, drawn });
+    cached.set(index, { dependencies, rendered });
     for (const oldest of cached.keys()) {
       if (cached.size <= MAX_ROWS) break;
       cached.delete(oldest);
     }
-    return drawn;
+    return rendered;
   };
 }

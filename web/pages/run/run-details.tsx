@@ -2,7 +2,7 @@ import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import type { RunView } from '../../../src/api/index.js';
 import { JsonTree } from '../../ui/json-tree.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { Moment } from '../../ui/time.js';
+import { Timestamp } from '../../ui/time.js';
 import { AttemptsView } from './attempts-view.js';
 import type { OpenRun } from './open-run.js';
 import { RunResultView } from './run-result.js';
@@ -17,8 +17,8 @@ export function RunDetails({ run, view }: { readonly run: OpenRun; readonly view
         {typeof prompt === 'string' && prompt !== '' ? <ValueText value={prompt} limit={4000} /> : null}
         <JsonTree value={otherFields} open={2} />
         <p class="dim">
-          Created <Moment at={view.created_at} /> · Started <Moment at={view.started_at} /> · Ended{' '}
-          <Moment at={view.ended_at} />
+          Created <Timestamp at={view.created_at} /> · Started <Timestamp at={view.started_at} /> · Ended{' '}
+          <Timestamp at={view.ended_at} />
         </p>
       </Panel>
       <Panel title="Result" line={describeResultLine(view.result)}>

@@ -21,7 +21,7 @@ import './run.css';
  * The delay before the address is updated: browsers reject hundreds of changes within seconds, as when a key is held
  * down.
  */
-const ADDRESS_AFTER_MS = 250;
+const ADDRESS_DELAY_MS = 250;
 
 /** The run page: task, result and panes, live or replayed. */
 export function RunPage() {
@@ -104,11 +104,11 @@ function LoadedRun({ id }: { readonly id: string }) {
 
 /** Stores the selection in the address, to make it linkable. */
 function useAddress(run: OpenRun): void {
-  const chosen = run.chosen.value;
+  const selection = run.selection.value;
   useEffect(() => {
-    const at = chosen === null ? null : formatSelection(chosen);
+    const at = selection === null ? null : formatSelection(selection);
     if (query.peek().get('at') === at) return;
-    const timer = setTimeout(() => setQuery({ at }), ADDRESS_AFTER_MS);
+    const timer = setTimeout(() => setQuery({ at }), ADDRESS_DELAY_MS);
     return () => clearTimeout(timer);
-  }, [chosen]);
+  }, [selection]);
 }

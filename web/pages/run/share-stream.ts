@@ -40,12 +40,12 @@ export type Message =
   | { readonly type: 'events'; readonly events: readonly RunEvent[] };
 
 /** Events are passed in batches, because one message per event would be too expensive. */
-const GROUP_MS = 40;
-const GROUP_EVENTS = 200;
+const BATCH_MS = 40;
+const BATCH_EVENTS = 200;
 /** Larger events are not passed, because copying megabytes would block this tab; the other tabs read them from the server. */
-const GROUP_WEIGHT = 256 * 1024;
+const BATCH_WEIGHT = 256 * 1024;
 /** How often a listening tab announces itself. After three times as long without an announcement, no events are passed. */
-const LISTENS_MS = 5000;
+const ANNOUNCE_INTERVAL_MS = 5000;
 
 /**
  * Connects this tab to the shared stream of a run. Tabs share a stream because a browser opens at most six connections
@@ -82,13 +82,13 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
       weight = 0;
     };
     publish = (event) => {
-      if (performance.now() - lastListenerAt > 3 * LISTENS_MS) return;
+      if (performance.now() - lastListenerAt > 3 * ANNOUNCE_INTERVAL_MS) return;
       const eventWeight = measureWeight(event);
-      if (eventWeight > GROUP_WEIGHT) return;
+      if (eventWeight > BATCH_WEIGHT) return;
       group.push(event);
       weight += eventWeight;
-      if (group.length >= GROUP_EVENTS || weight >= GROUP_WEIGHT) flush();
-      else timer ??= setTimeout(flush, GROUP_MS);
+      if (group.length >= BATCH_EVENTS || weight >= BATCH_WEIGHT) flush();
+      else timer ??= setTimeout(flush, BATCH_MS);
     };
     return () => {
       publish = publishNothing;
@@ -115,7 +115,7 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
       });
       const announce = (): void => channel.send({ type: 'listens' });
       announce();
-      const timer = setInterval(announce, LISTENS_MS);
+      const timer = setInterval(announce, ANNOUNCE_INTERVAL_MS);
       return () => {
         clearInterval(timer);
         channel.close();

@@ -4,12 +4,12 @@ import type { Release } from './share-stream.js';
 
 /** Simulates browser locks. */
 function createLocks(): Pick<LockManager, 'request'> {
-  const held = new Set<string>();
+  const heldLocks = new Set<string>();
   const request = async (name: string, _options: unknown, use: (lock: Lock | null) => Promise<void>): Promise<void> => {
-    if (held.has(name)) return use(null);
-    held.add(name);
+    if (heldLocks.has(name)) return use(null);
+    heldLocks.add(name);
     await use({ name, mode: 'exclusive' });
-    held.delete(name);
+    heldLocks.delete(name);
   };
   return { request } as unknown as Pick<LockManager, 'request'>;
 }

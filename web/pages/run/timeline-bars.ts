@@ -14,7 +14,7 @@ export interface TimelineBar {
  * run, so its length shows how long the agent took to start.
  */
 export function measureBar(
-  { events, times, findClosing }: Pick<Conversation, 'events' | 'times' | 'findClosing'>,
+  { events, times, findClosingEvent: findClosing }: Pick<Conversation, 'events' | 'times' | 'findClosingEvent'>,
   item: Item,
   eventCount: number,
   { start, end: now }: { readonly start: number; readonly end: number },

@@ -13,7 +13,7 @@ import { findFirstAbove } from './sorted-search.js';
 import { addRoom, hasOpenItem, listMarks, measureBar } from './timeline-bars.js';
 
 /** How often an open bar grows. */
-const GROW_MS = 1000;
+const GROW_INTERVAL_MS = 1000;
 
 /** A timeline: one row per message, tool, sub-agent and wait, on a time axis. */
 export function TimelinePane({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
@@ -21,13 +21,13 @@ export function TimelinePane({ run, isLive }: { readonly run: OpenRun; readonly 
   const now = useSignal(0);
   const [cache] = useState(createRowCache);
   const { conversation } = run.data;
-  const moment = run.moment.value;
+  const replayTime = run.replayTime.value;
   const highlight = run.highlight.value;
-  const eventCount = moment === null ? conversation.events.length : findFirstAbove(conversation.times, moment);
-  const shown = run.filter.shown(conversation.itemsAt(eventCount));
+  const eventCount = replayTime === null ? conversation.events.length : findFirstAbove(conversation.times, replayTime);
+  const visibleItems = run.filter.shown(conversation.countItems(eventCount));
   const start = findStart(run);
-  const isOver = moment === null && run.span.value.end !== null;
-  const isGrowing = moment === null && !isOver && hasOpenItem(conversation, eventCount);
+  const hasRunEnded = replayTime === null && run.span.value.end !== null;
+  const isGrowing = replayTime === null && !hasRunEnded && hasOpenItem(conversation, eventCount);
   // An open question's or tool's bar ends at the current time. The axis has room for it to grow, so nothing else moves.
   const latest = Math.max(start + 1, findEnd(run), isGrowing ? now.value || Date.now() : 0);
   const room = useRef(0);
@@ -35,52 +35,52 @@ export function TimelinePane({ run, isLive }: { readonly run: OpenRun; readonly 
   const end = isGrowing ? room.current : latest;
   useEffect(() => {
     if (!isGrowing) return;
-    const timer = setInterval(() => (now.value = Date.now()), GROW_MS);
+    const timer = setInterval(() => (now.value = Date.now()), GROW_INTERVAL_MS);
     return () => clearInterval(timer);
   }, [isGrowing]);
   const choose = (position: number): void => {
-    const event = conversation.events[conversation.items[shown.itemAt(position)]?.events[0] ?? -1];
-    if (event !== undefined) run.chosen.value = { pane: 'conversation', seq: event.seq };
+    const event = conversation.events[conversation.items[visibleItems.itemAt(position)]?.events[0] ?? -1];
+    if (event !== undefined) run.selection.value = { pane: 'conversation', seq: event.seq };
   };
   const row = (position: number) => {
-    const index = shown.itemAt(position);
+    const index = visibleItems.itemAt(position);
     const item = conversation.items[index];
     if (item === undefined) return null;
     const isHighlighted = highlight?.items.has(index) ?? false;
     const eventsSoFar = findFirstAbove(item.events, eventCount - 1);
-    const isOpen = conversation.findClosing(item.events[0] ?? 0) >= eventCount;
-    return cache(position, [index, eventsSoFar, isOpen, isHighlighted, isOver, start, end, latest], () => (
+    const isOpen = conversation.findClosingEvent(item.events[0] ?? 0) >= eventCount;
+    return cache(position, [index, eventsSoFar, isOpen, isHighlighted, hasRunEnded, start, end, latest], () => (
       <TimelineRow
         conversation={conversation}
         item={item}
         eventCount={eventCount}
         axis={{ start, end, latest }}
-        isOver={isOver}
+        hasRunEnded={hasRunEnded}
         isHighlighted={isHighlighted}
         onChoose={() => choose(position)}
       />
     ));
   };
   const selectedItem = highlight?.item ?? null;
-  const position = selectedItem === null ? null : shown.findPosition(selectedItem);
-  const isShown = position !== null && position < shown.count && shown.itemAt(position) === selectedItem;
+  const position = selectedItem === null ? null : visibleItems.findPosition(selectedItem);
+  const isShown = position !== null && position < visibleItems.count && visibleItems.itemAt(position) === selectedItem;
   return (
     <div class="timeline">
       <Axis lengthMs={end - start} />
-      {shown.count === 0 ? (
+      {visibleItems.count === 0 ? (
         <p class="run-pane-empty">
-          {run.filter.isOn.value ? 'No items match.' : isLive ? 'No items yet.' : 'No items up to this moment.'}
+          {run.filter.isOn.value ? 'No items match.' : isLive ? 'No items yet.' : 'No items up to this point.'}
         </p>
       ) : (
         <VirtualList
           key={JSON.stringify(run.filter.query.value)}
           label="Timeline"
-          count={shown.count}
+          count={visibleItems.count}
           estimate={25}
           row={row}
-          target={moment === null ? (isShown ? position : null) : shown.count - 1}
+          target={replayTime === null ? (isShown ? position : null) : visibleItems.count - 1}
           active={isShown ? position : null}
-          follow={isLive && moment === null}
+          follow={isLive && replayTime === null}
           onMove={choose}
         />
       )}
@@ -108,7 +108,7 @@ function TimelineRow({
   item,
   eventCount,
   axis: { start, end, latest },
-  isOver,
+  hasRunEnded,
   isHighlighted,
   onChoose,
 }: {
@@ -116,7 +116,7 @@ function TimelineRow({
   readonly item: Item;
   readonly eventCount: number;
   readonly axis: { readonly start: number; readonly end: number; readonly latest: number };
-  readonly isOver: boolean;
+  readonly hasRunEnded: boolean;
   readonly isHighlighted: boolean;
   readonly onChoose: () => void;
 }) {
@@ -127,14 +127,14 @@ function TimelineRow({
   const left = Math.min(99.6, Math.max(0, ((from - start) / length) * 100));
   const width = Math.max(0.25, Math.min(100 - left, ((to - from) / length) * 100));
   const duration = to > from ? formatDuration(to - from) : '';
-  const isGrowing = isOpen && !isOver;
+  const isGrowing = isOpen && !hasRunEnded;
   const label = `${duration}${isGrowing ? ' …' : ''}`;
   const labelPosition = chooseLabelPosition({ left, width, isGrowing });
   return (
     <div class={`timeline-row ${kind}${isError ? ' error' : ''}${isHighlighted ? ' highlighted' : ''}`}>
       <button type="button" class="choose" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
         <span class="timeline-name one-line">
-          <span class="timeline-kind">{KIND_LABELS[kind]}</span> <SafeText text={nameItem(conversation, item)} />
+          <span class="timeline-kind">{KIND_LABELS[kind]}</span> <SafeText text={getItemName(conversation, item)} />
           {isError ? <span class="timeline-error"> Error</span> : null}
         </span>
         <span class="timeline-track">
@@ -179,7 +179,7 @@ const KIND_LABELS: Readonly<Record<ItemKind, string>> = {
 const MAX_NAME_LENGTH = 80;
 
 /** Returns a row's name: the tool and its input, or the first words. */
-export function nameItem({ events }: Pick<Conversation, 'events'>, item: Item): string {
+export function getItemName({ events }: Pick<Conversation, 'events'>, item: Item): string {
   const first = events[item.events[0] ?? 0];
   if (first === undefined) return '';
   if (first.type === 'assistant.tool_call') {

@@ -14,10 +14,10 @@ test('a short value is formatted as by JSON.stringify', () => {
 test('a long value is truncated at the limit and marked as shortened', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 1, max: 40 }), (value, limit) => {
-      const whole = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+      const fullText = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
       const { text, isShortened } = formatValue(value, limit);
-      expect(isShortened).toBe(whole.length > limit);
-      expect(text).toBe(whole.slice(0, limit));
+      expect(isShortened).toBe(fullText.length > limit);
+      expect(text).toBe(fullText.slice(0, limit));
     }),
   );
 });

@@ -4,13 +4,13 @@ import { SafeText } from '../../ui/safe-text.js';
 
 /** Shows the start of an agent's value as JSON, or of a string unchanged, with a button for more. */
 export function ValueText({ value, limit = 1000 }: { readonly value: unknown; readonly limit?: number }) {
-  const shownLength = useSignal(limit);
-  const { text, isShortened } = useMemo(() => formatValue(value, shownLength.value), [value, shownLength.value]);
+  const visibleLength = useSignal(limit);
+  const { text, isShortened } = useMemo(() => formatValue(value, visibleLength.value), [value, visibleLength.value]);
   return (
     <pre class="value">
-      <SafeText text={text} limit={shownLength.value} />
+      <SafeText text={text} limit={visibleLength.value} />
       {isShortened ? (
-        <button type="button" class="link" onClick={() => (shownLength.value *= 8)}>
+        <button type="button" class="link" onClick={() => (visibleLength.value *= 8)}>
           … More
         </button>
       ) : null}

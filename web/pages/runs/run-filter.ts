@@ -67,8 +67,8 @@ export const CHIP_NAMES = ['ended_since', 'ended_until', 'model', 'engine_versio
 export function listChips(filter: RunQuery): readonly FilterChip[] {
   const { ended_since: since, ended_until: until, model, engine_version: version } = filter;
   const ended = [
-    since === undefined ? '' : `from ${formatMoment(since)}`,
-    until === undefined ? '' : `to ${formatMoment(until)}`,
+    since === undefined ? '' : `from ${formatTime(since)}`,
+    until === undefined ? '' : `to ${formatTime(until)}`,
   ];
   return [
     ...(since === undefined && until === undefined
@@ -79,8 +79,8 @@ export function listChips(filter: RunQuery): readonly FilterChip[] {
   ];
 }
 
-function formatMoment(moment: string): string {
-  const date = new Date(moment);
+function formatTime(timestamp: string): string {
+  const date = new Date(timestamp);
   const time = [date.getHours(), date.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
   return `${formatDay(date)} ${time}`;
 }

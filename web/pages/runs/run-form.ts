@@ -119,8 +119,8 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
   if (typeof schema === 'string') errors.schema = schema;
   const contract = typeof schema === 'string' || schema === undefined ? undefined : buildContract(form, schema);
   if (schema === undefined && retries > 0) errors.maxRetries = 'Retries need a JSON Schema. Add one, or enter 0.';
-  const env = splitWords(form.env);
-  const hosts = splitWords(form.hosts);
+  const env = splitEntries(form.env);
+  const hosts = splitEntries(form.hosts);
   const reachesHosts = form.network === 'hosts' && form.sandbox !== 'off';
   if (reachesHosts && hosts.length === 0) errors.hosts = 'Enter at least one host, such as api.openai.com.';
 
@@ -199,11 +199,11 @@ export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; re
 
 /** Adds the spec fields that are not in the form to the request. */
 export function addOtherFields(request: RunRequest, { limits, ...otherFields }: OtherFields): RunRequest {
-  const all = { ...limits, ...request.limits };
-  return { ...request, ...otherFields, ...(Object.keys(all).length === 0 ? {} : { limits: all }) };
+  const mergedLimits = { ...limits, ...request.limits };
+  return { ...request, ...otherFields, ...(Object.keys(mergedLimits).length === 0 ? {} : { limits: mergedLimits }) };
 }
 
-function splitWords(text: string): readonly string[] {
+function splitEntries(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter((word) => word !== '');
 }
 

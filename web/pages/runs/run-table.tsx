@@ -8,7 +8,7 @@ import { RepairLevel } from '../../ui/repair-level.js';
 import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { formatDuration, Moment } from '../../ui/time.js';
+import { formatDuration, Timestamp } from '../../ui/time.js';
 import { WaitingFor } from '../../ui/waiting-for.js';
 import { ROW } from '../../ui/use-row-keys.js';
 import { columns } from './run-columns.js';
@@ -38,7 +38,7 @@ export function RunTable({
   return (
     <RowTable columns={[...FIXED, ...columns.value.map((name) => ({ name, ...OPTIONAL[name] }))]} list={list}>
       {runs.map((run) => (
-        <Row key={run.id} run={run} now={now} needsPerson={findOpenItem(waiting.value, run.id) !== undefined} />
+        <Row key={run.id} run={run} now={now} needsDecision={findOpenItem(waiting.value, run.id) !== undefined} />
       ))}
     </RowTable>
   );
@@ -47,13 +47,13 @@ export function RunTable({
 function Row({
   run,
   now,
-  needsPerson,
+  needsDecision,
 }: {
   readonly run: RunSummary;
   readonly now: number;
-  readonly needsPerson: boolean;
+  readonly needsDecision: boolean;
 }) {
-  const { state, isLive, title, failure, durationMs } = describeRun(run, now, needsPerson);
+  const { state, isLive, title, failure, durationMs } = describeRun(run, now, needsDecision);
   return (
     <tr>
       <td>
@@ -138,7 +138,7 @@ function Cell({
     case 'Created':
       return (
         <td class="nowrap">
-          <Moment at={run.created_at} />
+          <Timestamp at={run.created_at} />
         </td>
       );
     case 'Duration':
@@ -187,17 +187,17 @@ interface RunRow {
 }
 
 /** The state of a successful run whose order still needs a user's decision. */
-const NEEDS_PERSON = 'needs-human';
+const NEEDS_DECISION = 'needs-human';
 
 /** Describes a run for the list. `needsPerson`: an inbox item about it is open. */
 export function describeRun(
   { state, spec, order, result, started_at, ended_at, cancel_requested }: RunSummary,
   now: number,
-  needsPerson = false,
+  needsDecision = false,
 ): RunRow {
   const isLive = state === 'running';
   return {
-    state: cancel_requested && isLive ? 'canceling' : needsPerson ? NEEDS_PERSON : (result?.status ?? state),
+    state: cancel_requested && isLive ? 'canceling' : needsDecision ? NEEDS_DECISION : (result?.status ?? state),
     isLive,
     title: chooseTitle(spec, order),
     failure: result?.error === undefined ? null : { code: result.error.code, message: toOneLine(result.error.message) },

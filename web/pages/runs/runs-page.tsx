@@ -20,10 +20,10 @@ export function RunsPage() {
 
 function RunList() {
   const engines = useResource('engines', async (signal) => client.listEngines({ signal }));
-  const chosen = query.value.get('engine');
-  const known = engines.value?.engines.map(({ name }) => name) ?? [];
+  const selectedEngine = query.value.get('engine');
+  const engineNames = engines.value?.engines.map(({ name }) => name) ?? [];
   // The engine in the query is always an option, even if the list of engines does not contain it or is not loaded yet.
-  const filters = listRunFilters([...new Set([...known, ...(chosen === null ? [] : [chosen])])]);
+  const filters = listRunFilters([...new Set([...engineNames, ...(selectedEngine === null ? [] : [selectedEngine])])]);
   return (
     <ListPage
       title="Runs"

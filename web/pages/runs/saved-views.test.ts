@@ -17,9 +17,9 @@ test('a view with the longest possible search is read', () => {
 });
 
 test('a view replaces one with the same name, and needs a name', () => {
-  const one = putView([], { name: ' Mine ', query: 'a=1' });
-  expect(putView(one, { name: 'Mine', query: 'a=2' })).toEqual([{ name: 'Mine', query: 'a=2' }]);
-  expect(putView(one, { name: '  ', query: 'a=2' })).toBe(one);
+  const views = putView([], { name: ' Mine ', query: 'a=1' });
+  expect(putView(views, { name: 'Mine', query: 'a=2' })).toEqual([{ name: 'Mine', query: 'a=2' }]);
+  expect(putView(views, { name: '  ', query: 'a=2' })).toBe(views);
 });
 
 test('columns keep their order, and unknown ones are left out', () => {

@@ -4,7 +4,7 @@ import { navigate, query } from '../../app/router.js';
 import { hasScope } from '../../app/session.js';
 import { client, newRequestId } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { FormEnd, useForm } from '../../ui/form.js';
+import { FormFooter, useForm } from '../../ui/form.js';
 import { FailureNotice, Loading, Notice, ChoicesFailure } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { ContractFields, LimitFields } from './contract-fields.js';
@@ -99,7 +99,7 @@ function RunFields({
           <SandboxFields {...part} canBypass={permissions.includes('bypass')} />
         </div>
         <div class="form-end-place">
-          <FormEnd
+          <FormFooter
             form={form}
             failureTitle="The run was not started"
             unansweredTitle="The server did not respond. Submit again: the run starts only once"

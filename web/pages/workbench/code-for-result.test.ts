@@ -5,7 +5,7 @@ import { quoteForShell, createCode } from './code-for-result.js';
 
 const origin = 'http://127.0.0.1:7171';
 const schemaText = '{"type": "object"}';
-const all = { profile: 'tagged', allowPartial: true, align: true, prefer: 'last' } as const;
+const allOptions = { profile: 'tagged', allowPartial: true, align: true, prefer: 'last' } as const;
 
 describe('the code for a result', () => {
   it('contains only options that differ from the defaults', () => {
@@ -16,7 +16,7 @@ describe('the code for a result', () => {
   });
 
   it('contains the schema and every option', () => {
-    const { library, command, http } = createCode({ text: '{}', schemaText, options: all }, origin);
+    const { library, command, http } = createCode({ text: '{}', schemaText, options: allOptions }, origin);
     expect(library).toContain('fromJsonSchema({"type": "object"})');
     expect(library).toContain("{ profile: 'tagged', allowPartial: true, align: true, prefer: 'last' }");
     expect(command).toBe(
@@ -28,12 +28,12 @@ describe('the code for a result', () => {
   });
 
   it('does not align without a schema', () => {
-    const { library, command, http } = createCode({ text: '', schemaText: '', options: all }, origin);
+    const { library, command, http } = createCode({ text: '', schemaText: '', options: allOptions }, origin);
     expect([library, command, http].filter((code) => code.includes('align'))).toEqual([]);
   });
 
   it('reads a long text from a file', () => {
-    const { http } = createCode({ text: 'x'.repeat(5000), schemaText, options: all }, origin);
+    const { http } = createCode({ text: 'x'.repeat(5000), schemaText, options: allOptions }, origin);
     expect(http).toContain(
       `'{text: ., schema: $schema[0], profile: "tagged", allow_partial: true, align: true, prefer: "last"}'`,
     );
@@ -47,8 +47,8 @@ describe('the code for a result', () => {
 
 it('a shell reads a quoted word unchanged', () => {
   const words = ["it's", "'; echo pwned; '", '$(id) `id` "x" \\', "''", 'two\nlines'];
-  const printed = execFileSync('sh', ['-c', `printf '%s\\0' ${words.map(quoteForShell).join(' ')}`], {
+  const output = execFileSync('sh', ['-c', `printf '%s\\0' ${words.map(quoteForShell).join(' ')}`], {
     encoding: 'utf8',
   });
-  expect(printed.split('\0').slice(0, -1)).toEqual(words);
+  expect(output.split('\0').slice(0, -1)).toEqual(words);
 });

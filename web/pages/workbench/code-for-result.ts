@@ -28,9 +28,9 @@ export function createCode(
 }
 
 function createLibraryCode(schema: string, options: WorkbenchOptions): string {
-  const chosen = formatOptions(options, schema !== '');
+  const optionsCode = formatOptions(options, schema !== '');
   if (schema === '') {
-    const otherArguments = chosen === '' ? '' : `, undefined, ${chosen}`;
+    const otherArguments = optionsCode === '' ? '' : `, undefined, ${optionsCode}`;
     return `import { parse } from 'sluice/json';\n\nconst result = parse(text${otherArguments});\n${RESULT_LINES}`;
   }
   return [
@@ -38,7 +38,7 @@ function createLibraryCode(schema: string, options: WorkbenchOptions): string {
     "import { fromJsonSchema } from 'sluice/json-schema';",
     '',
     `const schema = fromJsonSchema(${schema});`,
-    `const result = parse(text, schema${chosen === '' ? '' : `, ${chosen}`});`,
+    `const result = parse(text, schema${optionsCode === '' ? '' : `, ${optionsCode}`});`,
     RESULT_LINES,
   ].join('\n');
 }
@@ -87,7 +87,7 @@ function createHttpRequest(
   const parsed = readSchema(schema);
   if (text.length + schema.length <= MAX_INLINE_LENGTH) {
     const body = { text, ...(parsed !== undefined && { schema: parsed }), ...settings };
-    return `${head} -d ${quoteForShell(escapeUnseen(JSON.stringify(body)))}\n`;
+    return `${head} -d ${quoteForShell(escapeNonAscii(JSON.stringify(body)))}\n`;
   }
   const fields = ['text: .', ...(parsed === undefined ? [] : ['schema: $schema[0]'])];
   const slurp = parsed === undefined ? '' : ' --slurpfile schema schema.json';
@@ -104,7 +104,7 @@ function readSchema(schema: string): unknown {
 }
 
 /** Escapes everything but printable ASCII, so a copied command does exactly what is shown. */
-function escapeUnseen(json: string): string {
+function escapeNonAscii(json: string): string {
   return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 

@@ -4,12 +4,12 @@ import { Badge } from '../../ui/badge.js';
 import { REPAIR_DESCRIPTIONS } from '../../ui/repair-labels.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { Inspection, ValueNote, Span, CandidateState } from './inspection.js';
-import { choose, chosen } from './workbench-state.js';
+import { choose, selectedSpan } from './workbench-state.js';
 import type { FinderName } from '../../../src/json/index.js';
 import type { Tone } from '../../ui/notice.js';
 
 /** The number of entries drawn initially, because drawing hundreds takes time. */
-const FIRST_SHOWN = 25;
+const INITIAL_ENTRIES = 25;
 
 /** The findings as lists. Selecting an entry highlights it in the text. */
 export function Findings({ inspection }: { readonly inspection: Inspection }) {
@@ -19,7 +19,7 @@ export function Findings({ inspection }: { readonly inspection: Inspection }) {
   return (
     <>
       {candidates.total === 0 ? <p class="dim">No JSON found in the text.</p> : null}
-      <Found title="Candidates" items={candidates.items} total={candidates.total}>
+      <FindingList title="Candidates" items={candidates.items} total={candidates.total}>
         {({ finder, state, code, reason, start, end }, index) => (
           <Entry key={index} span={{ start, end }}>
             <span class={`candidate-mark ${state}`}>
@@ -32,27 +32,27 @@ export function Findings({ inspection }: { readonly inspection: Inspection }) {
             </span>
           </Entry>
         )}
-      </Found>
-      <Found title="Schema errors" items={issues} total={issues.length === 0 ? 0 : notes.total}>
+      </FindingList>
+      <FindingList title="Schema errors" items={issues} total={issues.length === 0 ? 0 : notes.total}>
         {renderNote}
-      </Found>
-      <Found title="Alignment" items={changes} total={changes.length === 0 ? 0 : notes.total}>
+      </FindingList>
+      <FindingList title="Alignment" items={changes} total={changes.length === 0 ? 0 : notes.total}>
         {renderNote}
-      </Found>
-      <Found title="Repairs" items={repairs.items} total={repairs.total}>
+      </FindingList>
+      <FindingList title="Repairs" items={repairs.items} total={repairs.total}>
         {({ kind, offset }, index) => (
           <Entry key={index} span={{ start: offset, end: offset + 1 }}>
             <mark class="repair-mark">{index + 1}</mark> <code>{kind}</code> {REPAIR_DESCRIPTIONS[kind]}
           </Entry>
         )}
-      </Found>
-      <Found title="Warnings" items={warnings} total={warnings.length}>
+      </FindingList>
+      <FindingList title="Warnings" items={warnings} total={warnings.length}>
         {({ code, message, offset }, index) => (
           <Entry key={index} span={offset === undefined ? null : { start: offset, end: offset + 1 }}>
             <code>{code}</code> <SafeText text={message} limit={300} />
           </Entry>
         )}
-      </Found>
+      </FindingList>
     </>
   );
 }
@@ -68,7 +68,7 @@ function renderNote({ path, message, span }: ValueNote, index: number) {
   );
 }
 
-function Found<Item>({
+function FindingList<Item>({
   title,
   items,
   total,
@@ -81,16 +81,16 @@ function Found<Item>({
 }) {
   const showsAll = useSignal(false);
   if (total === 0) return null;
-  const shown = showsAll.value ? items : items.slice(0, FIRST_SHOWN);
+  const visibleItems = showsAll.value ? items : items.slice(0, INITIAL_ENTRIES);
   return (
     <section class="found">
       <h3>
         {title} <span class="dim">{total.toLocaleString('en')}</span>
       </h3>
-      <ol class="entries">{shown.map(children)}</ol>
-      {shown.length < items.length ? (
+      <ol class="entries">{visibleItems.map(children)}</ol>
+      {visibleItems.length < items.length ? (
         <button type="button" class="link" onClick={() => (showsAll.value = true)}>
-          {items.length - shown.length} more
+          {items.length - visibleItems.length} more
         </button>
       ) : null}
       {showsAll.value && items.length < total ? <p class="dim">Only the first {items.length} are listed.</p> : null}
@@ -101,7 +101,8 @@ function Found<Item>({
 /** An entry. If it has a span, it is a button that highlights the span in the text. */
 function Entry({ span, children }: { readonly span: Span | null; readonly children: ComponentChildren }) {
   if (span === null) return <li class="entry">{children}</li>;
-  const isChosen = chosen.value !== null && chosen.value.start === span.start && chosen.value.end === span.end;
+  const isChosen =
+    selectedSpan.value !== null && selectedSpan.value.start === span.start && selectedSpan.value.end === span.end;
   return (
     <li>
       <button type="button" class="entry" aria-pressed={isChosen} onClick={() => choose(isChosen ? null : span)}>
@@ -125,6 +126,6 @@ const FINDER_DESCRIPTIONS: Readonly<Record<FinderName, string>> = {
 const STATE_LABELS: Readonly<Record<CandidateState, { readonly label: string; readonly tone: Tone }>> = {
   selected: { label: 'Selected', tone: 'good' },
   rejected: { label: 'Rejected', tone: 'bad' },
-  rival: { label: 'Also matches', tone: 'warn' },
+  alternative: { label: 'Also matches', tone: 'warn' },
   unchecked: { label: 'Not checked', tone: 'plain' },
 };

@@ -50,17 +50,17 @@ describe('the candidates of a text', () => {
     ]);
   });
 
-  it('include those after the selected one: one that also matches (a rival), and one not checked', () => {
+  it('include those after the selected one: one that also matches (an alternative), and one not checked', () => {
     const inspection = inspectText(
       'A {"name": "Ada", "age": 1} or {"name": "Bob", "age": 2} or {"name": "Eve", "age": 3}',
       person,
     );
-    expect(states(inspection)).toEqual(['prose selected', 'prose rival', 'prose unchecked']);
+    expect(states(inspection)).toEqual(['prose selected', 'prose alternative', 'prose unchecked']);
   });
 
   it('include those before the selected one that also match, without a schema, too', () => {
     const inspection = inspectText('First: {"a": 1}. Sorry, actually it should be {"a": 2}', undefined);
-    expect(states(inspection)).toEqual(['prose rival', 'prose selected']);
+    expect(states(inspection)).toEqual(['prose alternative', 'prose selected']);
   });
 
   it('do not include candidates inside the selected one', () => {

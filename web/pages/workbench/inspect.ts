@@ -35,7 +35,7 @@ export function inspect(text: string, schema: AlignableSchema | undefined, chose
   const options = toParseOptions(chosen, schema);
   const result = parse(text, schema, options);
   const inspected = { ...inspectResult(text, result), result };
-  if (!result.ok || isEntireText(text, result, options)) return inspected;
+  if (!result.ok || isWholeInput(text, result, options)) return inspected;
   const candidates = limitList(surveyCandidates(text, schema, options, result));
   return { ...inspected, inspection: { ...inspected.inspection, candidates } };
 }
@@ -53,7 +53,7 @@ function inspectResult(text: string, result: ParseResult<unknown>): Inspected {
 }
 
 /** Whether the whole input was selected. It is tried first, so there are no other candidates to list. */
-function isEntireText(text: string, { candidate }: ParseSuccess<unknown>, { prefer }: ParseOptions): boolean {
+function isWholeInput(text: string, { candidate }: ParseSuccess<unknown>, { prefer }: ParseOptions): boolean {
   return prefer === undefined && candidate.finder === 'whole' && candidate.start === 0 && candidate.end === text.length;
 }
 
@@ -102,8 +102,14 @@ function inspectFailure(text: string, result: ParseFailure): Inspected {
 }
 
 function createEmpty({ warnings }: ParseResult<unknown>): Omit<Inspection, 'outcome'> {
-  const none = { items: [], total: 0 };
-  return { candidates: none, repairs: none, notes: none, warnings: warnings.slice(0, MAX_LISTED), value: null };
+  const emptyList = { items: [], total: 0 };
+  return {
+    candidates: emptyList,
+    repairs: emptyList,
+    notes: emptyList,
+    warnings: warnings.slice(0, MAX_LISTED),
+    value: null,
+  };
 }
 
 type Locate = (path: Path, expected: unknown) => Span | null;
@@ -126,18 +132,18 @@ function createLocator(text: string, { finder, start, end }: Span & { readonly f
   };
 }
 
-function parsesTo(written: string, expected: unknown): boolean {
-  if (written === expected) return true;
-  const result = parse(written);
+function parsesTo(formatted: string, expected: unknown): boolean {
+  if (formatted === expected) return true;
+  const result = parse(formatted);
   return result.ok && JSON.stringify(result.value) === JSON.stringify(expected);
 }
 
 /** Creates the note for an issue. An issue about a missing key is shown at its parent. */
 function createIssueNote({ path, message }: SchemaIssue, value: unknown, locate: Locate): ValueNote {
-  const found = findValue(value, path);
+  const target = findValue(value, path);
   const place = formatPath(path);
-  if (found.exists)
-    return { kind: 'issue', path: place, message, row: createRowKey(path), span: locate(path, found.value) };
+  if (target.exists)
+    return { kind: 'issue', path: place, message, row: createRowKey(path), span: locate(path, target.value) };
   const parent = path.slice(0, -1);
   const span = locate(parent, findValue(value, parent).value);
   // Only the opening bracket is marked, because the rest of the parent is not wrong.
@@ -167,8 +173,8 @@ function findValue(value: unknown, path: Path): { readonly exists: boolean; read
 }
 
 function formatShort(value: unknown): string {
-  const written = JSON.stringify(value) ?? 'nothing';
-  return written.length > 80 ? `${written.slice(0, 80)}…` : written;
+  const formatted = JSON.stringify(value) ?? 'nothing';
+  return formatted.length > 80 ? `${formatted.slice(0, 80)}…` : formatted;
 }
 
 function groupByRow(notes: readonly ValueNote[]): ReadonlyMap<string, readonly ValueNote[]> {

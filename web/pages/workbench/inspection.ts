@@ -26,7 +26,7 @@ export interface Span {
  * A candidate's state: selected; rejected; also matching, with another value; or not checked, because an earlier one
  * was selected.
  */
-export type CandidateState = 'selected' | 'rejected' | 'rival' | 'unchecked';
+export type CandidateState = 'selected' | 'rejected' | 'alternative' | 'unchecked';
 
 /** A candidate and its outcome. */
 export interface CandidateView extends Span {

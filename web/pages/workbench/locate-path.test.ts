@@ -34,8 +34,8 @@ it('every path of every valid JSON text is located', () => {
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 2), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
       for (const [path, part] of listPaths(JSON.parse(text))) {
-        const found = locate(text, ...path);
-        expect(found === null ? undefined : JSON.parse(found)).toEqual(part);
+        const span = locate(text, ...path);
+        expect(span === null ? undefined : JSON.parse(span)).toEqual(part);
       }
     }),
   );

@@ -40,7 +40,7 @@ class TokenWalker {
     if (open !== '{' && open !== '[') return false;
     this.#at += 1;
     // If a key is duplicated, the last one counts.
-    let found: number | null = null;
+    let valueStart: number | null = null;
     for (let index = 0; ; index += 1) {
       this.#skip(FILLER);
       const next = this.#text[this.#at];
@@ -48,14 +48,14 @@ class TokenWalker {
       if (open === '{') {
         const key = this.#readKey();
         if (key === null) return false;
-        if (key === String(step)) found = this.#at;
+        if (key === String(step)) valueStart = this.#at;
       } else if (index === Number(step)) {
         return true;
       }
       if (this.readValue() === null) break;
     }
-    if (found === null) return false;
-    this.#at = found;
+    if (valueStart === null) return false;
+    this.#at = valueStart;
     return true;
   }
 
@@ -85,11 +85,11 @@ class TokenWalker {
   #readKey(): string | null {
     const start = this.#at;
     if (!this.#skip(STRING) && !this.#skip(BARE)) return null;
-    const written = this.#text.slice(start, this.#at);
+    const source = this.#text.slice(start, this.#at);
     this.#skip(FILLER);
     if (this.#text[this.#at] !== ':') return null;
     this.#at += 1;
-    return unquoteKey(written);
+    return unquoteKey(source);
   }
 
   #skip(pattern: RegExp): boolean {
@@ -100,12 +100,12 @@ class TokenWalker {
   }
 }
 
-function unquoteKey(written: string): string {
-  if (!written.startsWith('"')) return written.replace(/^'([^]*)'$/, '$1');
+function unquoteKey(source: string): string {
+  if (!source.startsWith('"')) return source.replace(/^'([^]*)'$/, '$1');
   try {
-    return String(JSON.parse(written));
+    return String(JSON.parse(source));
   } catch {
-    return written.slice(1, -1);
+    return source.slice(1, -1);
   }
 }
 

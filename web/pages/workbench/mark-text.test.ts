@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { markText, chooseWindow, moveWindow } from './mark-text.js';
 
-const nothing = { candidates: [], repairs: [], notes: [], chosen: null };
+const noMarks = { candidates: [], repairs: [], notes: [], chosen: null };
 
 describe('a marked text', () => {
   it('is split where marks begin and end', () => {
@@ -17,7 +17,7 @@ describe('a marked text', () => {
       chosen: { start: 17, end: 18 },
     });
     expect(
-      segments.map(({ text: part, candidate, begins, repairs, note, chosen }) => [
+      segments.map(({ text: part, candidate, starts: begins, repairs, note, chosen }) => [
         part,
         candidate,
         begins,
@@ -35,7 +35,7 @@ describe('a marked text', () => {
   });
 
   it('shows a repair at its very end', () => {
-    const segments = markText('{"a": 1', { start: 0, end: 7 }, { ...nothing, repairs: [{ offset: 7 }] });
+    const segments = markText('{"a": 1', { start: 0, end: 7 }, { ...noMarks, repairs: [{ offset: 7 }] });
     expect(segments.map(({ repairs }) => repairs)).toEqual([[0]]);
   });
 

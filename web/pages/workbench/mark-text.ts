@@ -7,7 +7,7 @@ export interface Segment {
   /** The index of the innermost candidate that contains it. */
   readonly candidate: number | null;
   /** Candidates that start here. */
-  readonly begins: readonly number[];
+  readonly starts: readonly number[];
   /** Repairs directly before it. */
   readonly repairs: readonly number[];
   /** The note about it. */
@@ -64,7 +64,7 @@ export function markText(
       start: from,
       text: text.slice(from, starts[index + 1] ?? end),
       candidate: findInnermost(candidates, contains),
-      begins: findIndexes(candidates, (candidate) => candidate.start === from),
+      starts: findIndexes(candidates, (candidate) => candidate.start === from),
       repairs: findIndexes(
         repairs,
         (repair) => repair.offset === from || (from === starts.at(-1) && repair.offset === end),

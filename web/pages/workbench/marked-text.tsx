@@ -4,7 +4,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import type { Inspection } from './inspection.js';
 import { markText, chooseWindow, moveWindow } from './mark-text.js';
 import type { Segment } from './mark-text.js';
-import { choose, chosen } from './workbench-state.js';
+import { choose, selectedSpan } from './workbench-state.js';
 
 const NONE = { items: [], total: 0 };
 const NOTHING_FOUND: Found = { candidates: NONE, repairs: NONE, notes: NONE };
@@ -16,7 +16,7 @@ export function MarkedText({ text, inspection }: { readonly text: string; readon
   const box = useRef<HTMLPreElement>(null);
   // Until the input is parsed, it is shown without marks.
   const { candidates, repairs, notes } = inspection ?? NOTHING_FOUND;
-  const focus = chosen.value ?? {
+  const focus = selectedSpan.value ?? {
     start: candidates.items.find(({ state }) => state === 'selected')?.start ?? 0,
     end: 0,
   };
@@ -25,7 +25,7 @@ export function MarkedText({ text, inspection }: { readonly text: string; readon
     candidates: candidates.items,
     repairs: repairs.items,
     notes: notes.items.map(({ span }) => span),
-    chosen: chosen.value,
+    chosen: selectedSpan.value,
   });
 
   useEffect(() => {
@@ -33,7 +33,7 @@ export function MarkedText({ text, inspection }: { readonly text: string; readon
     if (box.current === null || selected === null || selected === undefined) return;
     // Only the box scrolls, not the page.
     box.current.scrollTop = selected.offsetTop - box.current.clientHeight / 3;
-  }, [chosen.value]);
+  }, [selectedSpan.value]);
 
   return (
     <div class="body marked-frame">
@@ -79,19 +79,19 @@ function Part({
   readonly segment: Segment;
   readonly found: Found;
 }) {
-  const inside = segment.candidate === null ? undefined : candidates.items[segment.candidate];
+  const candidate = segment.candidate === null ? undefined : candidates.items[segment.candidate];
   const note = segment.note === null ? undefined : notes.items[segment.note];
   const classes = [
     // The whole input is not outlined if it was rejected, because parts of it can still match.
-    inside === undefined || (inside.finder === 'whole' && inside.state !== 'selected')
+    candidate === undefined || (candidate.finder === 'whole' && candidate.state !== 'selected')
       ? ''
-      : `candidate ${inside.state}`,
+      : `candidate ${candidate.state}`,
     note === undefined ? '' : `noted ${note.kind}`,
     segment.chosen ? 'chosen' : '',
   ];
   return (
     <span class={classes.filter((name) => name !== '').join(' ')} title={note?.message}>
-      {segment.begins.map((number) => (
+      {segment.starts.map((number) => (
         <span key={number} class={`candidate-mark ${candidates.items[number]?.state ?? ''}`}>
           {number + 1} {candidates.items[number]?.finder}
         </span>

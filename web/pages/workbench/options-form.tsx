@@ -19,7 +19,7 @@ export function OptionsForm() {
           ))}
         </select>
       </label>
-      <Explained id="workbench-prefer-help" help="Which candidate is selected if several match.">
+      <OptionWithHelp id="workbench-prefer-help" help="Which candidate is selected if several match.">
         <label>
           Prefer
           <select
@@ -34,8 +34,8 @@ export function OptionsForm() {
             <option value="last">Last in the text</option>
           </select>
         </label>
-      </Explained>
-      <Explained id="workbench-partial-help" help="Accept a truncated value.">
+      </OptionWithHelp>
+      <OptionWithHelp id="workbench-partial-help" help="Accept a truncated value.">
         <label>
           <input
             type="checkbox"
@@ -45,8 +45,8 @@ export function OptionsForm() {
           />
           Allow partial
         </label>
-      </Explained>
-      <Explained id="workbench-align-help" help="Fix near misses to match the schema. Every change is listed.">
+      </OptionWithHelp>
+      <OptionWithHelp id="workbench-align-help" help="Fix near misses to match the schema. Every change is listed.">
         <label>
           <input
             type="checkbox"
@@ -56,7 +56,7 @@ export function OptionsForm() {
           />
           Align
         </label>
-      </Explained>
+      </OptionWithHelp>
       <p class="help" id="workbench-profile-help">
         {PROFILES[profile]}
       </p>
@@ -65,7 +65,7 @@ export function OptionsForm() {
 }
 
 /** A control with an explanation, which is its tooltip and is read by screen readers. */
-function Explained({
+function OptionWithHelp({
   id,
   help,
   children,

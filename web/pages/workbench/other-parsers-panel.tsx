@@ -24,8 +24,8 @@ export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
     if (!isOpen.value || reading === null || isTooLong) return;
     let isWanted = true;
     const compare = async (): Promise<void> => {
-      const found = await compareAll(text, reading.inspection.value === null ? null : await reading.formatValue());
-      if (isWanted) readings.value = found;
+      const results = await compareAll(text, reading.inspection.value === null ? null : await reading.formatValue());
+      if (isWanted) readings.value = results;
     };
     compare().catch(state.fail);
     return () => {

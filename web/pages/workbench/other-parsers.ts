@@ -10,7 +10,7 @@ export interface OtherResult {
 
 /** Longer input would block the page, because these parsers do not run in the worker. */
 export const MAX_TEXT_LENGTH = 20_000;
-const MAX_SHOWN_LENGTH = 4000;
+const MAX_OUTPUT_LENGTH = 4000;
 
 /**
  * Parses the input with another parser and compares the value.
@@ -35,5 +35,5 @@ export function parseWith(
 }
 
 function shorten(text: string): string {
-  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)} …` : text;
+  return text.length > MAX_OUTPUT_LENGTH ? `${text.slice(0, MAX_OUTPUT_LENGTH)} …` : text;
 }

@@ -30,9 +30,9 @@ export async function unpackCase(fragment: string): Promise<SharedCase | null> {
   try {
     const packed = new Blob([fromBase64Url(fragment.slice(PREFIX.length))]);
     const bytes = await readBytes(packed.stream().pipeThrough(new DecompressionStream('deflate-raw')));
-    const found: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    if (typeof found !== 'object' || found === null || !('text' in found) || !('schemaText' in found)) return null;
-    const { text, schemaText } = found;
+    const shared: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    if (typeof shared !== 'object' || shared === null || !('text' in shared) || !('schemaText' in shared)) return null;
+    const { text, schemaText } = shared;
     return typeof text === 'string' && typeof schemaText === 'string' ? { text, schemaText } : null;
   } catch {
     // A truncated or edited link.
@@ -55,13 +55,13 @@ async function readBytes(stream: ReadableStream<Uint8Array>): Promise<Uint8Array
       throw new RangeError('The case is too long.');
     }
   }
-  const all = new Uint8Array(length);
+  const bytes = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {
-    all.set(part, at);
+    bytes.set(part, at);
     at += part.length;
   }
-  return all;
+  return bytes;
 }
 
 function toBase64Url(bytes: Uint8Array): string {

@@ -63,13 +63,13 @@ export function StreamPanel({
     };
   }, [isPlaying.value, speed.value, size.value]);
 
-  const shown = view.value;
+  const currentView = view.value;
   const tail = useRef<HTMLPreElement>(null);
   useEffect(() => {
     if (tail.current !== null) tail.current.scrollTop = tail.current.scrollHeight;
-  }, [shown?.received]);
-  const value = shown?.value ?? null;
-  const isEnded = shown?.ended !== undefined && shown.ended !== null;
+  }, [currentView?.received]);
+  const value = currentView?.value ?? null;
+  const isEnded = currentView?.ended !== undefined && currentView.ended !== null;
   return (
     <section class="card stack" aria-labelledby="workbench-stream">
       <div class="row">
@@ -84,7 +84,7 @@ export function StreamPanel({
         <button type="button" disabled={reading === null || isPlaying.value || isEnded} onClick={() => void step()}>
           Step
         </button>
-        <button type="button" disabled={shown === null || shown.received === 0} onClick={restart}>
+        <button type="button" disabled={currentView === null || currentView.received === 0} onClick={restart}>
           Restart
         </button>
         <label class="slider">
@@ -114,18 +114,24 @@ export function StreamPanel({
       </div>
       <div class="streamed">
         <div class="stack">
-          <progress aria-label="Progress" value={shown?.received ?? 0} max={Math.max(1, shown?.length ?? 1)} />
+          <progress
+            aria-label="Progress"
+            value={currentView?.received ?? 0}
+            max={Math.max(1, currentView?.length ?? 1)}
+          />
           <pre ref={tail} class="tail" tabIndex={0} role="region" aria-label="Text received so far">
-            <SafeText text={shown?.tail ?? ''} />
+            <SafeText text={currentView?.tail ?? ''} />
           </pre>
         </div>
         <div class="stack">
           <div class="row stream-state">
-            <StreamState view={shown} />
+            <StreamState view={currentView} />
           </div>
           {value === null ? (
             <div class="value-rows dim">
-              {shown === null || shown.received === 0 ? 'Play or step to stream the text in chunks.' : 'No value yet.'}
+              {currentView === null || currentView.received === 0
+                ? 'Play or step to stream the text in chunks.'
+                : 'No value yet.'}
             </div>
           ) : (
             <ValueRowsView value={value} label="The value so far" />

@@ -24,13 +24,13 @@ export function surveyCandidates(
 ): readonly CandidateView[] {
   const { attempts, validations } = rejectAll(text, schema, options);
   const winner = success.candidate;
-  const rivalAt = success.warnings.find(({ code }) => code === 'AMBIGUOUS_CANDIDATES')?.offset;
+  const alternativeIndex = success.warnings.find(({ code }) => code === 'AMBIGUOUS_CANDIDATES')?.offset;
   const selected = describeSelected(success);
   const views: CandidateView[] = [];
-  let validated = 0;
+  let validatedCount = 0;
   let isSelected = false;
   for (const { candidate, code, message } of attempts) {
-    const validation = code === 'SCHEMA_MISMATCH' ? validations[validated++] : undefined;
+    const validation = code === 'SCHEMA_MISMATCH' ? validations[validatedCount++] : undefined;
     // Without a schema only `rejectValue` rejects a candidate that can be read.
     const matches = code === 'NORMALIZER_FAILED' || (validation !== undefined && validation.issues === undefined);
     if (!isSelected && isSameCandidate(candidate, winner)) {
@@ -39,12 +39,12 @@ export function surveyCandidates(
     } else if (isSelected || matches) {
       // Candidates inside the selected one are skipped: `parse` would not have looked for them.
       if (candidate.start >= winner.start && candidate.end <= winner.end) continue;
-      const isRival = candidate.start === rivalAt;
+      const isAlternative = candidate.start === alternativeIndex;
       views.push({
         ...candidate,
-        state: isRival ? 'rival' : 'unchecked',
+        state: isAlternative ? 'alternative' : 'unchecked',
         code: null,
-        reason: isRival ? 'Also matches, with a different value.' : NOT_SELECTED,
+        reason: isAlternative ? 'Also matches, with a different value.' : NOT_SELECTED,
       });
     } else {
       const issues = validation?.issues;
@@ -110,6 +110,8 @@ function explainSelection({ repairs, alignment }: ParseSuccess<unknown>): string
 function describeIssues(
   issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[],
 ) {
-  const shown = issues.slice(0, 3).map(({ path = [], message }) => `${path.map(String).join('.')} ${message}`.trim());
-  return shown.join('; ') + (issues.length > 3 ? `; and ${issues.length - 3} more` : '');
+  const messages = issues
+    .slice(0, 3)
+    .map(({ path = [], message }) => `${path.map(String).join('.')} ${message}`.trim());
+  return messages.join('; ') + (issues.length > 3 ? `; and ${issues.length - 3} more` : '');
 }

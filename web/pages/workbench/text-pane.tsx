@@ -15,7 +15,7 @@ const MAX_EDITABLE_LENGTH = 100_000;
  */
 export function TextPane({ reading }: { readonly reading: TextReading | null }) {
   const field = useRef<HTMLTextAreaElement>(null);
-  const opening = useRef<File | null>(null);
+  const openingFile = useRef<File | null>(null);
   const refusal = useSignal<string | null>(null);
   const isDraggedOver = useSignal(false);
   const isReadOnly = text.value.length > MAX_EDITABLE_LENGTH;
@@ -30,11 +30,11 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
     if (file === undefined) return;
     refusal.value = explainTooLong(file.name, file.size);
     if (refusal.value !== null) return;
-    opening.current = file;
+    openingFile.current = file;
     try {
-      const opened = await readFile(file);
-      if (opening.current !== file) return;
-      acceptText(opened);
+      const content = await readFile(file);
+      if (openingFile.current !== file) return;
+      acceptText(content);
       isEditing.value = false;
     } catch {
       refusal.value = `Cannot read ${file.name}: it may be a folder, or it was moved. Choose another file.`;
@@ -52,10 +52,10 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
       const isInField = event.target === field.current;
       if (!isInField && event.target instanceof Element && event.target.closest('input, textarea, select') !== null)
         return;
-      const pasted = event.clipboardData?.getData('text') ?? '';
-      if (pasted === '' || (isInField && pasted.length <= MAX_EDITABLE_LENGTH)) return;
+      const pastedText = event.clipboardData?.getData('text') ?? '';
+      if (pastedText === '' || (isInField && pastedText.length <= MAX_EDITABLE_LENGTH)) return;
       event.preventDefault();
-      acceptText(pasted);
+      acceptText(pastedText);
       isEditing.value = false;
     };
     document.addEventListener('paste', onPaste);

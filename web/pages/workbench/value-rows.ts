@@ -30,16 +30,16 @@ export function toValueRows(value: unknown, notes: NotesByRow, bounds: ValueBoun
   const open: Frame[] = [];
 
   const write = (part: unknown, key: string | number | null, path: Path, isLast: boolean): void => {
-    const shared = { depth: open.length, key: typeof key === 'string' ? JSON.stringify(key) : null };
+    const common = { depth: open.length, key: typeof key === 'string' ? JSON.stringify(key) : null };
     const rowNotes = notes.get(createRowKey(path)) ?? [];
     const comma = isLast ? '' : ',';
     const entries = listEntries(part, bounds.rows);
     if (entries === null) {
-      rows.push({ ...shared, text: formatScalar(part, bounds.characters) + comma, notes: rowNotes });
+      rows.push({ ...common, text: formatScalar(part, bounds.characters) + comma, notes: rowNotes });
     } else if (entries.length === 0) {
-      rows.push({ ...shared, text: (Array.isArray(part) ? '[]' : '{}') + comma, notes: rowNotes });
+      rows.push({ ...common, text: (Array.isArray(part) ? '[]' : '{}') + comma, notes: rowNotes });
     } else {
-      rows.push({ ...shared, text: Array.isArray(part) ? '[' : '{', notes: rowNotes });
+      rows.push({ ...common, text: Array.isArray(part) ? '[' : '{', notes: rowNotes });
       open.push({ entries, close: Array.isArray(part) ? ']' : '}', path, next: 0 });
     }
   };

@@ -8,9 +8,9 @@ import { readOptions, toQuery } from './options-query.js';
 const KEY = 'sluice.workbench';
 /** Browsers store about five million characters per page; longer input would leave no room for anything else. */
 const MAX_SAVED_LENGTH = 1_000_000;
-const STORE_AFTER_MS = 500;
+const STORE_DELAY_MS = 500;
 
-interface StoredTexts {
+interface StoredInput {
   readonly text: string;
   readonly schemaText: string;
   readonly isEditing: boolean;
@@ -27,25 +27,25 @@ export const isEditing = signal(stored.isEditing);
 /** The parse options, stored in the query to make them shareable. */
 export const options = computed(() => readOptions(query.value));
 /** The selected part of the input. */
-export const chosen = signal<Span | null>(null);
+export const selectedSpan = signal<Span | null>(null);
 /** Whether the input is short enough to be stored and restored after a reload. */
 export const isStorable = computed(() => text.value.length + schemaText.value.length <= MAX_SAVED_LENGTH);
 
 /** Replaces the input. */
 export function setText(next: string): void {
-  chosen.value = null;
+  selectedSpan.value = null;
   text.value = next;
 }
 
 /** Changes the parse options. */
 export function setOptions(changes: Partial<WorkbenchOptions>): void {
-  chosen.value = null;
+  selectedSpan.value = null;
   setQuery(toQuery({ ...options.value, ...changes }));
 }
 
 /** Selects a part of the input; null clears the selection. */
 export function choose(span: Span | null): void {
-  chosen.value = span;
+  selectedSpan.value = span;
   if (span !== null) isEditing.value = false;
 }
 
@@ -58,7 +58,7 @@ export function openExample(example: Example): void {
 }
 
 /** Opens a shared case; its options are in the address. */
-export function openCase({ text: shared, schemaText: schema }: Pick<StoredTexts, 'text' | 'schemaText'>): void {
+export function openCase({ text: shared, schemaText: schema }: Pick<StoredInput, 'text' | 'schemaText'>): void {
   setText(shared);
   schemaText.value = schema;
   isEditing.value = false;
@@ -70,7 +70,7 @@ export function storeTexts(): () => void {
   const stop = effect(() => {
     void [isStorable.value, text.value, schemaText.value, isEditing.value];
     clearTimeout(timer);
-    timer = setTimeout(storeNow, STORE_AFTER_MS);
+    timer = setTimeout(storeNow, STORE_DELAY_MS);
   });
   addEventListener('pagehide', storeNow);
   return () => {
@@ -82,7 +82,7 @@ export function storeTexts(): () => void {
 }
 
 function storeNow(): void {
-  const now: StoredTexts = {
+  const now: StoredInput = {
     text: isStorable.peek() ? text.peek() : '',
     schemaText: schemaText.peek(),
     isEditing: isEditing.peek(),
@@ -97,17 +97,17 @@ function storeNow(): void {
 /**
  * Reads the stored input; by default the first example, because a page with content is more helpful than a blank one.
  */
-function readStored(): StoredTexts {
+function readStored(): StoredInput {
   const [first] = EXAMPLES;
   const initial = { text: first?.text ?? '', schemaText: first?.schemaText ?? '', isEditing: false };
   try {
-    const found: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? 'null');
-    if (typeof found !== 'object' || found === null) return initial;
+    const storedInput: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? 'null');
+    if (typeof storedInput !== 'object' || storedInput === null) return initial;
     const {
       text: keptText,
       schemaText: keptSchema,
       isEditing: wasEditing,
-    } = found as Partial<Record<keyof StoredTexts, unknown>>;
+    } = storedInput as Partial<Record<keyof StoredInput, unknown>>;
     return typeof keptText === 'string' && typeof keptSchema === 'string'
       ? { text: keptText, schemaText: keptSchema, isEditing: wasEditing === true }
       : initial;

@@ -48,7 +48,7 @@ function open() {
 
 const input = (text: string, schemaText = ''): InspectionInput => ({ text, schemaText, options: DEFAULT_OPTIONS });
 
-async function readIn(link: WorkerLink, worker: () => ManualWorker, text: string) {
+async function readWith(link: WorkerLink, worker: () => ManualWorker, text: string) {
   const pending = readText(link, input(text));
   worker().respond();
   const reading = await pending;
@@ -64,11 +64,11 @@ describe('a text read by a worker', () => {
   it('is parsed by a worker that the first request starts, and that handles later requests', async () => {
     const { link, workers, worker } = open();
     expect(workers).toHaveLength(0);
-    const reading = await readIn(link, worker, '{"a": 1,}');
+    const reading = await readWith(link, worker, '{"a": 1,}');
     expect(reading.inspection.outcome).toEqual({ status: 'success', repairLevel: 'deterministic_generic' });
-    const written = reading.formatValue();
+    const formatted = reading.formatValue();
     worker().respond();
-    expect(await written).toBe('{\n  "a": 1\n}');
+    expect(await formatted).toBe('{\n  "a": 1\n}');
     const view = reading.pushStream(2, 1);
     worker().respond();
     expect(await view).toMatchObject({ received: 2 });
@@ -81,27 +81,27 @@ describe('a text read by a worker', () => {
     expect(link.cancel()).toBe(true);
     expect(await first).toBeNull();
     expect(worker().isEnded).toBe(true);
-    const second = await readIn(link, worker, '[2]');
+    const second = await readWith(link, worker, '[2]');
     expect(second.text).toBe('[2]');
     expect(workers).toHaveLength(2);
   });
 
   it('is not abandoned once it was parsed, and its worker stays', async () => {
     const { link, worker } = open();
-    await readIn(link, worker, '[1]');
+    await readWith(link, worker, '[1]');
     expect(link.cancel()).toBe(false);
     expect(worker().isEnded).toBe(false);
   });
 
   it('makes a later request about the previous text obsolete', async () => {
     const { link, worker } = open();
-    const first = await readIn(link, worker, '[1]');
+    const first = await readWith(link, worker, '[1]');
     const second = readText(link, input('[2]'));
-    const late = first.formatValue();
+    const lateValue = first.formatValue();
     worker().respond();
     worker().respond();
     expect((await second)?.kind).toBe('reading');
-    expect(await late).toBeNull();
+    expect(await lateValue).toBeNull();
   });
 
   it('is refused if the schema is invalid', async () => {
@@ -119,7 +119,7 @@ describe('a failing worker', () => {
     worker().dispatchEvent(new Event('error'));
     await expect(pending).rejects.toThrow('could not be loaded');
     expect(worker().isEnded).toBe(true);
-    expect((await readIn(link, worker, '[1]')).kind).toBe('reading');
+    expect((await readWith(link, worker, '[1]')).kind).toBe('reading');
   });
 
   it('is reported with its error message', async () => {
@@ -141,7 +141,7 @@ describe('a failing worker', () => {
     const pending = readText(link, input('[1]'));
     worker().respond({ kind: 'failed', message: 'out of memory' });
     await expect(pending).rejects.toThrow('out of memory');
-    await readIn(link, worker, '[1]');
+    await readWith(link, worker, '[1]');
     expect(workers).toHaveLength(1);
   });
 

@@ -75,10 +75,10 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
           TIMEOUT_MS,
         );
         pending.set(number, { resolve, reject, timer });
-        const numbered: Numbered<WorkerRequest> = { number, message: request };
+        const numberedRequest: Numbered<WorkerRequest> = { number, message: request };
         // A worker's `postMessage` has no target origin.
         // oxlint-disable-next-line unicorn/require-post-message-target-origin
-        worker.postMessage(numbered);
+        worker.postMessage(numberedRequest);
       });
     },
     cancel() {

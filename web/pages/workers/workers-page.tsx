@@ -10,7 +10,7 @@ import type { Tone } from '../../ui/notice.js';
 import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { Moment } from '../../ui/time.js';
+import { Timestamp } from '../../ui/time.js';
 import './workers.css';
 
 const COLUMNS: readonly Column[] = [
@@ -73,7 +73,7 @@ function WorkerList({ workers }: { readonly workers: readonly WorkerRecord[] }) 
                 <SafeText text={worker.engines.join(', ')} limit={300} />
               </td>
               <td class="nowrap">
-                <Moment at={worker.seen_at} />
+                <Timestamp at={worker.seen_at} />
               </td>
             </tr>
           ))}

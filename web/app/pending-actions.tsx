@@ -5,7 +5,7 @@ import type { DelayedAction } from '../server/delayed-actions.js';
 import { SafeText } from '../ui/safe-text.js';
 
 /** The pending actions, shown at the edge of every page. Each can be undone until it is sent. */
-export function DelayedTray() {
+export function PendingActions() {
   const actions = delayedActions.value;
   const now = useSignal(performance.now());
   useEffect(() => {
@@ -15,26 +15,26 @@ export function DelayedTray() {
   }, [actions.length === 0]);
   if (actions.length === 0) return null;
   return (
-    <div class="tray" role="region" aria-label="Pending actions">
+    <div class="pending-actions" role="region" aria-label="Pending actions">
       {actions.map((action) => (
-        <Delayed key={action.id} action={action} now={now.value} />
+        <PendingAction key={action.id} action={action} now={now.value} />
       ))}
     </div>
   );
 }
 
-function Delayed({ action, now }: { readonly action: DelayedAction; readonly now: number }) {
+function PendingAction({ action, now }: { readonly action: DelayedAction; readonly now: number }) {
   const { id, title, state, dueAt, failures } = action;
   if (state === 'sending') {
     return (
-      <div class="tray-entry" role="status">
+      <div class="pending-action" role="status">
         <strong>{title} …</strong>
       </div>
     );
   }
   if (state === 'failed') {
     return (
-      <div class="tray-entry bad" role="alert">
+      <div class="pending-action bad" role="alert">
         <strong>
           {title}: {failures.length} failed
         </strong>
@@ -49,7 +49,7 @@ function Delayed({ action, now }: { readonly action: DelayedAction; readonly now
   }
   const seconds = Math.max(0, Math.ceil((dueAt - now) / 1000));
   return (
-    <div class="tray-entry">
+    <div class="pending-action">
       <strong role="status">{title}</strong>
       <span class="dim">In {seconds} s</span>
       <button type="button" class="primary" onClick={() => dropAction(id)}>

@@ -1,7 +1,7 @@
 /** Limits the number of rows that all lists on a page together create per frame. */
-export interface RowTurns {
+export interface RowBudget {
   /** Returns how many of the requested rows may be created now. */
-  readonly grant: (wanted: number) => number;
+  readonly grant: (requested: number) => number;
   /** Queues a list that has rows left to create; it is redrawn when its turn comes. */
   readonly wait: (draw: () => void) => void;
   /** Removes a list from the queue. */
@@ -9,7 +9,7 @@ export interface RowTurns {
 }
 
 /** Functions that schedule work for later. */
-export interface Scheduler {
+export interface FrameScheduler {
   /**
    * Runs a function after the next frame, in a separate task: creating and laying out rows would take too long in one
    * task.
@@ -21,14 +21,14 @@ export interface Scheduler {
 /** A mouse wheel scrolls about three rows into view per frame; after a jump, the last rows appear a frame later. */
 const MAX_ROWS_PER_FRAME = 8;
 
-/** Creates the scheduler; waiting lists are drawn one after another. */
-export function createRowTurns({ afterFrame, afterTask }: Scheduler, limit = MAX_ROWS_PER_FRAME): RowTurns {
+/** Creates a row budget; waiting lists are drawn one after another. */
+export function createRowBudget({ afterFrame, afterTask }: FrameScheduler, limit = MAX_ROWS_PER_FRAME): RowBudget {
   const waiting = new Set<() => void>();
-  let left = limit;
+  let remaining = limit;
   let isDue = false;
 
   function reset(): void {
-    left = limit;
+    remaining = limit;
   }
   function schedule(): void {
     if (isDue) return;
@@ -48,9 +48,9 @@ export function createRowTurns({ afterFrame, afterTask }: Scheduler, limit = MAX
   }
 
   return {
-    grant(wanted) {
-      const granted = Math.min(wanted, left);
-      left -= granted;
+    grant(requested) {
+      const granted = Math.min(requested, remaining);
+      remaining -= granted;
       if (granted > 0) schedule();
       return granted;
     },
@@ -64,8 +64,8 @@ export function createRowTurns({ afterFrame, afterTask }: Scheduler, limit = MAX
   };
 }
 
-/** The page's scheduler. */
-export const rowTurns = createRowTurns({
+/** The row budget of the page. */
+export const rowBudget = createRowBudget({
   afterFrame: (run) => void requestAnimationFrame(() => setTimeout(run, 0)),
   afterTask: (run) => void setTimeout(run, 0),
 });
