@@ -4,13 +4,13 @@ import type { Decision, ExecutionRecord, InboxItem, Reading, WorkOrder } from '.
 /** The version of the rules for reading results. It changes whenever the rules do. */
 export const READER_VERSION = 'work-result/1';
 
-/** One execution: the command, how it ended, what was read from its result, and the decision. */
+/** One execution: the command, its exit, its parsed result, and the decision. */
 export interface Execution {
   readonly id: string;
   readonly order: Pick<WorkOrder, 'issue_ref' | 'run_id' | 'worker'>;
   readonly run: string;
   readonly workerType: string;
-  /** The command that was started; empty if none was. */
+  /** The command that was started; empty if nothing was started. */
   readonly command?: readonly string[];
   readonly workerVersion?: string | null;
   readonly startedAt?: string | null;
@@ -19,9 +19,9 @@ export interface Execution {
   readonly signal: string | null;
   readonly reading: Reading;
   readonly decision: Decision;
-  /** The person who decided; null for the rules. */
+  /** The user who decided; null if the rules did. */
   readonly who?: string | null;
-  /** When it was decided. */
+  /** The time of the decision. */
   readonly at: string;
 }
 

@@ -1,7 +1,7 @@
 import { SluiceError } from '../base/index.js';
 import type { Problem } from '../records/index.js';
 
-/** Error codes of invalid requests. A closed list: `docs/errors.md` says what to do about each. */
+/** Error codes of invalid requests. A closed list: `docs/errors.md` explains what to do about each. */
 export const ORDERS_ERROR_CODES = [
   'INVALID_WORK_REQUEST',
   'INVALID_WORK_ORDER',
@@ -39,7 +39,7 @@ interface OrdersErrorOptions {
   readonly cause?: unknown;
 }
 
-// A longer list would hide what matters; `problems` has all of them.
+// A longer list would hide what matters; `problems` contains all of them.
 const SHOWN_PROBLEMS = 10;
 
 /** Creates an error whose message lists the problems with their locations. */

@@ -43,7 +43,7 @@ describe('showLine', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 1, max: 50 }), (text, length) => {
         const line = showLine(text, length);
-        // An escaped character has at most nine characters.
+        // An escape sequence has at most nine characters.
         expect(line.length).toBeLessThanOrEqual(length * 9 + 1);
         // oxlint-disable-next-line no-control-regex
         expect(line).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E]/);

@@ -1,20 +1,20 @@
 import { INVISIBLE_CHARACTERS, cutText } from '../base/index.js';
 
 /*
- * Text from agents is shown to people in comments, terminals and the inbox. Characters that change how the rest is
- * displayed are replaced by escapes such as `\u{202e}`: a forge would treat `<U+202E>` as a tag.
+ * Text from agents is displayed in comments, terminals and the inbox. Characters that change how the rest is displayed
+ * are replaced by escapes such as `\u{202e}`: a forge would treat `<U+202E>` as a tag.
  */
 
-/** Escapes the invisible characters of a text. A text that is too long is truncated, with a note. */
+/** Escapes invisible characters. Text that is too long is truncated, with a note. */
 export function showText(text: string, maxLength: number): string {
   const beginning = cutText(text, maxLength);
   const shown = beginning.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE_CHARACTERS, escapeCharacter);
   return beginning.length < text.length ? `${shown}… (${text.length - beginning.length} more characters)` : shown;
 }
 
-/** Puts a text on one line and escapes its invisible characters. A text that is too long ends in an ellipsis. */
+/** Puts text on one line and escapes its invisible characters. Text that is too long ends in an ellipsis. */
 export function showLine(text: string, maxLength: number): string {
-  // White space is folded before the text is truncated, so that blanks do not use up the line.
+  // Whitespace is collapsed before the text is truncated, so it does not use up the line.
   const start = cutText(text, maxLength * 4);
   const line = start.replaceAll(/\s+/g, ' ').trim();
   const beginning = cutText(line, maxLength);
@@ -22,7 +22,7 @@ export function showLine(text: string, maxLength: number): string {
   return `${beginning.replaceAll(INVISIBLE_CHARACTERS, escapeCharacter)}${isTruncated ? '…' : ''}`;
 }
 
-/** Removes the full stop at the end of a message, so that it can be part of a sentence. */
+/** Removes the full stop at the end of a message, so it can be embedded in a sentence. */
 export function dropFullStop(message: string): string {
   let end = message.length;
   while (end > 0 && /[.\s]/.test(message.charAt(end - 1))) end -= 1;

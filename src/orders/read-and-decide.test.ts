@@ -10,8 +10,8 @@ import { injectOrder } from '../dispatch/order/inject-order.js';
 import { WRAPPER_ENGINES } from './wrappers/wrappers.js';
 
 /*
- * The requirements on wrappers that are rules. Those that need a lead, a store or a process are tested in the folder of
- * the lead.
+ * The wrapper requirements that are pure rules. Requirements that need a lead, a store or a process are tested in the
+ * `lead` folder.
  */
 
 const unversioned = { ...order, repo_dir: '/nowhere/at/all' };

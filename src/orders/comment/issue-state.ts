@@ -1,7 +1,7 @@
 import type { Decision, IssueState, Resolution } from '../../records/index.js';
 
 /**
- * Returns the issue state after a decision; undefined if it does not change. Never `done`: only a person sets that.
+ * Returns the issue state after a decision, or undefined if it does not change. Never `done`: only a human sets that.
  *
  * @example
  * getIssueState({ action: 'advance', reason: '…', result_code: 'none', next: '…' }) // 'review'
@@ -20,7 +20,7 @@ export function getIssueState(decision: Pick<Decision, 'action'>): IssueState | 
 }
 
 /**
- * Returns the issue state after a person's decision.
+ * Returns the issue state after a human decision.
  *
  * @example
  * getResolvedState('accept') // 'review'

@@ -21,13 +21,13 @@ const HEADER = [
 ];
 const SECTIONS = ['Summary', 'Changes', 'Tests', 'BlockedBy', 'OpenQuestions', 'Next'];
 
-/** Renders the comment for a reading, with the decision of the rules. */
+/** Renders the comment for a reading that the rules have decided. */
 function renderReading(reading: Reading, exitCode: number | null = 0): string {
   const decision = decide({ order, reading, activeRunId: order.run_id, exitCode, signal: null });
   return renderComment({ order, reading, decision });
 }
 
-/** Reads the outline of a comment: the keys of the header and the titles of the sections. */
+/** Returns a comment's outline: its header keys and section titles. */
 function readOutline(comment: string): { header: readonly string[]; sections: readonly string[] } {
   const lines = comment.split('\n');
   const header = lines.slice(0, lines.indexOf('')).map((line) => line.slice(0, line.indexOf(':')));

@@ -10,15 +10,15 @@ export interface CommentContent {
   readonly order: WorkOrder;
   readonly reading: Reading;
   readonly decision: Decision;
-  /** The inbox item and its resolution, if a person decided. */
+  /** The inbox item and its resolution, for a human decision. */
   readonly resolved?: { readonly id: string; readonly resolution: Pick<Resolution, 'action' | 'result' | 'comments'> };
 }
 
 /**
- * Renders the comment about a decision: header lines, a blank line, then sections. Headers and sections are always the same
- * and in the same order, with `none` for missing values; only the section Evidence is left out if there is none. Text from an
- * agent is quoted or on one line, so it cannot forge a header or a section. The comment mentions no user and loads no
- * image; its only link is the URL of the pull request.
+ * Renders the comment about a decision: header lines, a blank line, then sections. Headers and sections are always the
+ * same and in the same order, with `none` for missing values; only the Evidence section is omitted when empty. Text
+ * from an agent is quoted or on one line, so it cannot forge a header or a section. The comment mentions no user and
+ * loads no image; its only link is the URL of the pull request.
  *
  * @example
  * renderComment({ order, reading, decision }).split('\n')[0] // 'Role: backend'
@@ -54,7 +54,7 @@ export function renderComment(content: CommentContent): string {
 }
 
 /**
- * Formats the trigger of a comment, which is also its key: the run, or the inbox item that a person resolved.
+ * Formats the trigger of a comment, which is also its key: the run, or the inbox item that was resolved.
  *
  * @example
  * formatTrigger(order) // 'workrun:2026-11-15-backend-0001'
@@ -83,7 +83,7 @@ function findOwnResult({ order, reading, resolved }: CommentContent): WorkResult
   return result?.run_id === order.run_id && result.issue_ref === order.issue_ref ? result : undefined;
 }
 
-/** A commit that was not found or not checked is left out, unless a person has entered the result. */
+/** Omits a commit that was not found or not checked, unless a human entered the result. */
 function findCommit({ reading, resolved }: CommentContent, result: WorkResult | undefined): string | undefined {
   const commit = result?.changes.commit;
   const doubts = [...reading.problems, ...(reading.notices ?? [])].map(({ code }) => code);
@@ -92,7 +92,7 @@ function findCommit({ reading, resolved }: CommentContent, result: WorkResult | 
   return `git:${commit}`;
 }
 
-/** Lists the reason, a person's comments on lines, and the agent's summary, or its answer if it left no result. */
+/** Lists the reason, the review comments, and the agent's summary, or its answer if it left no result. */
 function summarize({ decision, reading, resolved }: CommentContent, result: WorkResult | undefined): string {
   const comments = resolved?.resolution.comments ?? [];
   const lineComments = renderList(comments.map((comment) => `${describeLine(comment)}: ${comment.text}`));
@@ -122,7 +122,10 @@ function renderFields(values: Readonly<Record<string, string | undefined>>): str
     .join('\n');
 }
 
-/** Groups of evidence, in the order shown. Unchecked evidence has two: claims of the agent, and checks that Sluice could not make. */
+/**
+ * Evidence groups, in display order. Unchecked evidence has two: the agent's claims, and checks that Sluice could not
+ * run.
+ */
 const GROUPS: readonly (readonly [title: string, belongs: (one: Evidence) => boolean])[] = [
   ['Contradicted', ({ verdict }) => verdict === 'contradicted'],
   ['Verified by Sluice', ({ verdict }) => verdict === 'confirmed'],
@@ -163,13 +166,13 @@ function toLine(text: string): string {
   return escapeMarkup(showLine(text, LINE_LENGTH));
 }
 
-/** Shows a value on one line, `none` if it is missing. */
+/** Shows a value on one line, or `none` if it is missing. */
 function showValue(value: string | undefined): string {
   const line = toLine(value ?? '');
   return line === '' ? 'none' : line;
 }
 
-/** Quotes an agent's text: every line is marked, so that none of them can look like a header or a section. */
+/** Quotes an agent's text: every line is prefixed, so none can look like a header or a section. */
 function quote(text: string): string {
   const shown = escapeMarkup(showText(text.trim(), QUOTE_LENGTH));
   if (shown === '') return '';
@@ -179,15 +182,15 @@ function quote(text: string): string {
     .join('\n');
 }
 
-/** Returns the URL of the pull request unescaped, so that it stays a link, if it is a plain web address. */
+/** Returns a pull request's URL unescaped, so it stays a link, if it is a plain web address. */
 function showAddress(value: string | undefined): string {
   const line = showLine(value ?? '', LINE_LENGTH);
   return /^https?:\/\/[\w.:-]+(?:\/[\w./#?=&%+~-]*)?$/.test(line) ? line : showValue(value);
 }
 
 /**
- * Escapes markup. Tags would be rendered as HTML, and an HTML comment could imitate the marker of a delivery. A mention
- * would notify people, an image would be loaded by everyone who reads the comment, and a link could lead anywhere.
+ * Escapes markup. Tags would be rendered as HTML, and an HTML comment could imitate a delivery marker. A mention would
+ * notify people, an image would be loaded by everyone who reads the comment, and a link could lead anywhere.
  */
 function escapeMarkup(text: string): string {
   return text

@@ -2,7 +2,7 @@ import { showLine } from '../plain-text.js';
 import type { Decision, Resolution } from '../../records/index.js';
 
 /**
- * Turns a person's choice into a decision. A retry archives the result of the old run; the new run is decided separately.
+ * Turns a human choice into a decision. A retry archives the old run's result; the new run is decided separately.
  *
  * @example
  * decideByPerson({ action: 'reject', who: 'Ada', why: 'wrong branch' }).action // 'blocked'

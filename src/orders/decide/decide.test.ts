@@ -10,7 +10,7 @@ import type { DecisionCase } from './decide.js';
 
 const clean = { order, reading: createReading(), activeRunId: order.run_id, exitCode: 0, signal: null };
 
-/** Decides a case that differs from a clean success in these fields. */
+/** Decides a clean success with these fields overridden. */
 function decideWith(changes: Partial<DecisionCase>) {
   return decide({ ...clean, ...changes });
 }

@@ -22,16 +22,18 @@ import type { ProcessExit } from './decision-words.js';
 export interface DecisionCase {
   readonly order: Pick<WorkOrder, 'issue_ref' | 'run_id' | 'expects'>;
   readonly reading: Reading;
-  /** The run whose result counts; null if no run is active, undefined if another run is and its id is unknown. */
+  /**
+   * The run whose result counts; null if no run is active, undefined if another run is active and its id is unknown.
+   */
   readonly activeRunId: string | null | undefined;
-  /** Exit of the agent's process. If both are missing, it is unknown. */
+  /** How the agent's process exited; unknown if both are missing. */
   readonly exitCode?: number | null;
   readonly signal?: string | null;
   /** How long it ran. */
   readonly durationMs?: number | null;
-  /** The error of its run, in addition to exit code and signal: timeout, limit exceeded, refused by its model. */
+  /** The run's error, besides exit code and signal: timeout, limit exceeded, refused by the model. */
   readonly runError?: string;
-  /** The run that has its output. */
+  /** The run that contains its output. */
   readonly run?: string;
   /** Unresolved issues that the order depends on: the agent was not started. */
   readonly unresolved?: readonly string[];
@@ -39,7 +41,7 @@ export interface DecisionCase {
   readonly startError?: string;
   /** The run was canceled before its process started. */
   readonly canceled?: boolean;
-  /** Evidence about the result, in addition to its own claims. */
+  /** Evidence about the result, besides its own claims. */
   readonly evidence?: readonly Evidence[];
   /** The evidence required to advance; `reported` by default. */
   readonly policy?: EvidencePolicy;
@@ -48,8 +50,8 @@ export interface DecisionCase {
 }
 
 /**
- * Decides an order by a table of rules; the first rule that matches decides. Only the last one advances an order. It is
- * reached by an `ok` of the active run with evidence, an explicit statement about tests and exit code 0, and by nothing else.
+ * Decides an order with a table of rules; the first match wins. Only the last rule advances an order. Only an `ok` from
+ * the active run with evidence, an explicit statement about tests and exit code 0 reaches it.
  *
  * @example
  * decide({ order, reading, activeRunId: order.run_id, exitCode: 0, signal: null }).action // 'advance'
@@ -221,7 +223,7 @@ function decideByStatus({ reading: { result }, evidence, ...end }: EndedCase): D
         next: 'Review the change.',
       };
     case undefined:
-      // Unreachable after `isUnreadable`; a missing result must never advance, so it goes to a person here too.
+      // Unreachable after `isUnreadable`; a missing result must never advance, so this also asks a human.
       return askPerson('output_unparseable', 'No result found.', 'Check the output, then retry.');
   }
 }
@@ -233,7 +235,7 @@ function describeActive(activeRunId: DecisionCase['activeRunId']): string {
     : `Run ${showLine(activeRunId, 100)} is the active one`;
 }
 
-/** Whether the result was read from a file, not found in the output. */
+/** Whether the result comes from a file rather than from the output. */
 function isFile({ source }: Reading): boolean {
   return source === 'json' || source === 'text';
 }

@@ -6,18 +6,18 @@ import type { Evidence, Problem, ResultCode, WorkResult } from '../../records/in
  * The wording of reasons. Text from an agent is put on one line, truncated, and its invisible characters are escaped.
  */
 
-/** Exit of an agent's process; both null if unknown. */
+/** How an agent's process exited; both are null if unknown. */
 export interface ProcessExit {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
 
-/** Returns the agent's result code if it is a known one other than `none`. */
+/** Returns the agent's result code if it is known and not `none`. */
 export function findKnownCode(code: string | undefined): ResultCode | undefined {
   return RESULT_CODES.find((known) => known === code && known !== 'none');
 }
 
-/** Describes the agent's report: its summary, and its result code if that is unknown to Sluice. */
+/** Describes the agent's report: its summary, and its result code if Sluice does not define it. */
 export function describeReport({ summary, result_code: code }: WorkResult): string {
   const unknownCode =
     code === undefined || (RESULT_CODES as readonly string[]).includes(code) ? '' : ` (${showLine(code, 50)})`;
@@ -32,19 +32,19 @@ export function describeDisagreement({ tests }: WorkResult): string {
     : '';
 }
 
-/** Describes how the process ended, as a part of a sentence. */
+/** Describes how the process exited, as a clause. */
 export function describeExit({ exitCode, signal }: ProcessExit): string {
   if (signal !== null) return `its process was ended by signal ${showLine(signal, 20)}`;
   return exitCode === null ? 'its exit status is unknown' : `its process exited with code ${exitCode}`;
 }
 
-/** Describes how the process ended, as a sentence. */
+/** Describes how the process exited, as a full sentence. */
 export function describeEnd(end: ProcessExit): string {
   const text = describeExit(end);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** Describes how, and after how long, an agent ended without a result. */
+/** Describes how, and after how long, an agent exited without a result. */
 export function describeMissingResult(end: ProcessExit, durationMs: number | null | undefined): string {
   const isExitKnown = end.exitCode !== null || end.signal !== null;
   const after = isExitKnown && typeof durationMs === 'number' ? ` after ${formatDuration(durationMs)}` : '';
@@ -56,7 +56,7 @@ function formatDuration(milliseconds: number): string {
   return seconds < 120 ? `${Number(seconds.toFixed(1))} s` : `${Math.round(seconds / 60)} min`;
 }
 
-/** Lists the first three problems; the reading has all of them. */
+/** Lists the first three problems; the reading contains all of them. */
 export function listProblems(problems: readonly Problem[]): string {
   return problems
     .slice(0, 3)
@@ -64,7 +64,7 @@ export function listProblems(problems: readonly Problem[]): string {
     .join('; ');
 }
 
-/** Lists the first five names, and how many more there are. */
+/** Lists the first five names and the number of remaining ones. */
 export function listNames(names: readonly string[]): string {
   const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
   return `${names
@@ -78,7 +78,10 @@ export function toSentence(text: string): string {
   return `${dropFullStop(showLine(text, 300))}.`;
 }
 
-/** Describes why a result advances: what Sluice confirmed, what only the agent reports, and what Sluice could not check. */
+/**
+ * Describes why a result advances: facts that Sluice confirmed, claims that only the agent reports, and claims that
+ * Sluice could not check.
+ */
 export function describeAdvance(evidence: readonly Evidence[] = []): string {
   const facts = evidence.filter(({ claim }) => claim !== 'result');
   const confirmed = listClaims(facts.filter(({ verdict }) => verdict === 'confirmed'));

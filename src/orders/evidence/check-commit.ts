@@ -4,11 +4,11 @@ import type { Problem } from '../../records/index.js';
 import { runGit } from './run-git.js';
 import type { GitResult } from './run-git.js';
 
-/** The outcome of looking for a commit; empty if the commit exists. */
+/** The outcome of looking up a commit; empty if the commit exists. */
 export interface CommitCheck {
-  /** The commit is missing, or there is a repository that could not be checked. */
+  /** The commit is missing, or the repository could not be checked. */
   readonly problem?: Problem;
-  /** There is no repository to look in. */
+  /** No repository exists. */
   readonly notice?: Problem;
 }
 
@@ -16,8 +16,8 @@ const HASH = /^[0-9a-f]{4,64}$/;
 const PATH = 'changes.commit';
 
 /**
- * Looks for a claimed commit in a repository. The agent can write the repository's configuration, so git is called in a
- * way that runs none of its programs and contacts no other machine.
+ * Looks up a claimed commit in a repository. The agent can write the repository's configuration, so git is called in a
+ * way that runs no configured command and contacts no other host.
  *
  * @example
  * await checkCommit('/srv/shop', '1a2b3c4d') // {} if the repository has it

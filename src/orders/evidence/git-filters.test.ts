@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { adaptGitFilters, readGitFilters } from './git-filters.js';
 
-/** A home folder with a git configuration. */
+/** Creates a home folder with a git configuration. */
 async function useHome(gitconfig: string, more: Readonly<Record<string, string>> = {}): Promise<void> {
   vi.stubEnv('HOME', await makeFolder({ '.gitconfig': gitconfig, ...more }));
   vi.stubEnv('XDG_CONFIG_HOME', undefined);

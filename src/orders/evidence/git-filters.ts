@@ -13,8 +13,8 @@ export const GIT_FILTERS_SCHEMA = {
 const SETTING = /^filter\.(?<name>.+)\.(?<key>process|smudge|clean|required)(?:\n(?<value>.*))?$/s;
 
 /**
- * Reads the commands of the named filters from the git configuration of the user and the system, never from a repository.
- * Call it once, at the start: agents of the same user may be able to write that configuration later.
+ * Reads the commands of the named filters from the user's and the system's git configuration, never from a repository.
+ * Call it once, at startup: agents running as the same user might be able to write that configuration later.
  *
  * @example
  * await readGitFilters(['lfs']) // { 'filter.lfs.process': 'git-lfs filter-process', 'filter.lfs.required': 'true', … }
@@ -40,8 +40,8 @@ export async function readGitFilters(names: readonly string[]): Promise<GitFilte
 }
 
 /**
- * Adapts the filters to a private git directory that uses the objects of a repository. Git LFS stores the content of files
- * next to the objects; without this setting it would look in the private directory, which is deleted afterwards.
+ * Adapts the filters to a private git directory that uses a repository's objects. Git LFS stores file contents next to
+ * the objects; without this setting it would use the private directory, which is deleted afterwards.
  */
 export function adaptGitFilters(filters: GitFilters, objects: string): GitFilters {
   const isLfs = Object.keys(filters).some((key) => key.startsWith('filter.lfs.'));

@@ -9,7 +9,10 @@ import { bundleProgram } from '../../../test/bundle-program.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { describeGitFailure, runGit } from './run-git.js';
 
-/** A repository with a file that a filter writes; `filter` is a shell command that has `$PID` to note a process in. */
+/**
+ * Creates a repository with a file that a filter writes; `filter` is a shell command that can write a process id to
+ * `$PID`.
+ */
 async function makeFiltered(filter: string) {
   const folder = await makeFolder({ 'a.dat': 'a\n', '.gitattributes': '*.dat filter=x\n' });
   const git = (...args: readonly string[]) => execFileSync('git', ['-C', folder, ...args]);
@@ -24,7 +27,7 @@ async function makeFiltered(filter: string) {
   const isNoted = (): boolean => existsSync(place);
   const isRunning = async () => {
     const pid = (await readFile(place, 'utf8')).trim();
-    // A process that has ended stays in the list until its parent has waited for it.
+    // A process that has exited stays in the process table until its parent has waited for it.
     return /State:\s+[^ZX]/.test(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => ''));
   };
   return { folder, checkOut, isNoted, isRunning };

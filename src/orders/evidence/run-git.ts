@@ -7,27 +7,27 @@ import { dropFullStop } from '../plain-text.js';
 
 const TIME_LIMIT_MS = 10_000;
 
-/** The result of a git call: its exit code, or why there is none, and its output. */
+/** The result of a git call: its exit code, or why it has no exit code, and its output. */
 export interface GitResult {
   readonly code: number | 'no_git' | 'no_folder' | 'failed';
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Options of a git call. */
+/** Options for a git call. */
 export interface GitOptions {
   readonly timeLimitMs?: number;
-  /** A private git directory instead of the repository's own: then the configuration of the repository has no effect. */
+  /** A private git directory instead of the repository's own, so the repository's configuration has no effect. */
   readonly gitDir?: string;
   readonly workTree?: string;
   readonly indexFile?: string;
-  /** The folder in which objects are read and written, instead of the one in the git directory. */
+  /** The object folder to read and write, instead of the git directory's own. */
   readonly objectDirectory?: string;
   /** Standard input of git. */
   readonly input?: string;
-  /** Lets the call contact other machines or repositories, over one protocol; by default it cannot. */
+  /** Lets the call contact other hosts or repositories, over one protocol; not allowed by default. */
   readonly remote?: GitRemote;
-  /** Filters that may run on files; only with a private git directory, where the repository cannot configure others. */
+  /** Filters that may run on files; requires a private git directory, where the repository cannot configure others. */
   readonly filters?: GitFilters;
   readonly signal?: AbortSignal;
   /** How much git may print; 64 KiB by default. A call that prints more fails. */
@@ -37,19 +37,19 @@ export interface GitOptions {
 /** The protocol over which a call may contact a remote, and the credentials for it. */
 export interface GitRemote {
   readonly protocol: 'https' | 'http' | 'ssh' | 'file';
-  /** Settings for git. They may contain passwords and are therefore passed in its environment. */
+  /** Git settings. They can contain passwords, so they are passed in the environment. */
   readonly config?: Readonly<Record<string, string>>;
 }
 
-/** Settings of the filters that the configuration names: `filter.lfs.process` and so on. */
+/** The git settings of the configured filters: `filter.lfs.process` and so on. */
 export type GitFilters = Readonly<Record<string, string>>;
 
 /**
- * Calls git in a folder, with a time limit. The repository is hostile: an agent can write its configuration. So git gets an
- * environment without secrets, no configuration of the user or the system (an agent of the same user can write that too), runs
- * no hook and no file system monitor, and contacts other machines only over the protocol of `remote`. It would still run
- * filters that the repository configures: a call that reads or writes files of a work tree needs a private `gitDir`. With one,
- * only `filters` run.
+ * Calls git in a folder, with a time limit. The repository is untrusted: an agent can write its configuration. So git
+ * gets an environment without secrets and no user or system configuration (an agent running as the same user can write
+ * that too), runs no hook and no file system monitor, and contacts other hosts only over the protocol in `remote`. It
+ * would still run filters that the repository configures: a call that reads or writes work tree files needs a private
+ * `gitDir`. With one, only `filters` run.
  *
  * @example
  * await runGit('/srv/shop', ['rev-parse', '--git-dir']) // { code: 0, stdout: '.git\n', stderr: '' }
@@ -65,7 +65,7 @@ export async function runGit(folder: string, args: readonly string[], options: G
 }
 
 /**
- * Describes why a call failed, as a part of a sentence: the end of what git printed, or that it printed nothing.
+ * Describes why a call failed, as a clause: the end of git's output, or that it printed nothing.
  *
  * @example
  * describeGitFailure({ code: 'failed', stdout: '', stderr: '' }) // 'git did not finish, or printed too much'
@@ -79,7 +79,7 @@ export function describeGitFailure({ code, stderr }: GitResult): string {
 
 const FAILURE_LENGTH = 300;
 
-/** These settings override those of the repository. */
+/** These settings override the repository's. */
 const SAFE_CONFIG = {
   'core.fsmonitor': 'false',
   'core.hooksPath': '/dev/null',
@@ -93,7 +93,9 @@ const SAFE_CONFIG = {
   'protocol.allow': 'never',
 } as const;
 
-/** Repositories of other users that this user trusts. Apart from named filters, the only user setting that is passed to git. */
+/**
+ * Other users' repositories that this user trusts. Apart from configured filters, the only user setting passed to git.
+ */
 let trustedFolders: Promise<readonly string[]> | undefined;
 
 async function readTrustedFolders(): Promise<readonly string[]> {
@@ -101,8 +103,8 @@ async function readTrustedFolders(): Promise<readonly string[]> {
 }
 
 /**
- * Reads settings of the system and of the user, in this order, each as git prints it with `--null`. Git runs outside of any
- * repository, so that no repository can change the result.
+ * Reads system settings and then user settings, each as git prints it with `--null`. Git runs outside any repository,
+ * so no repository can change the result.
  */
 export async function readUserConfig(query: readonly string[]): Promise<readonly string[]> {
   const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
@@ -117,11 +119,14 @@ export async function readUserConfig(query: readonly string[]): Promise<readonly
 }
 
 function numberKeys(key: string, values: readonly string[]): Readonly<Record<string, string>> {
-  // Git accepts a key several times; an object does not. `createEnvironment` removes the number again.
+  // Git accepts duplicate keys; an object does not. `createEnvironment` strips the number.
   return Object.fromEntries(values.map((value, index) => [`${key}#${index}`, value]));
 }
 
-/** Creates git's environment from an allow list: a filter or helper of a repository, if one ever ran, sees nothing else. */
+/**
+ * Creates git's environment from an allow list: a repository's filter or helper, if one ever ran, would see nothing
+ * else.
+ */
 function createEnvironment(
   config: Readonly<Record<string, string>>,
   { gitDir, workTree, indexFile, objectDirectory, remote }: GitOptions,
@@ -163,7 +168,7 @@ function createSshEnvironment(): NodeJS.ProcessEnv {
   };
 }
 
-/** How long output is read after git has ended: a program that a filter started may keep the pipe open. */
+/** How long output is read after git has exited: a process started by a filter can keep the pipe open. */
 const OUTPUT_MS = 1000;
 
 async function callGit(
@@ -174,12 +179,12 @@ async function callGit(
   if (signal?.aborted === true) return { code: 'failed', stdout: '', stderr: '' };
   let child: ChildProcessWithoutNullStreams;
   try {
-    // In a separate process group, so that filters and other helpers of git are killed with it.
+    // A separate process group, so filters and other git helpers are killed with it.
     child = spawn('git', command, { env, detached: !IS_WINDOWS, windowsHide: true });
   } catch (error) {
     return describeNotStarted(error);
   }
-  // Without a listener, the error would end this process. If no file descriptor is free, the child has no pipes.
+  // Without a listener, the error would crash this process. If no file descriptor is free, the child has no pipes.
   const failure = new Promise<GitResult>((resolve) => {
     child.on('error', (error) => resolve(describeNotStarted(error)));
   });
@@ -200,7 +205,7 @@ async function callGit(
     collect(child.stdout, maxBytes, stopOnOverflow),
     collect(child.stderr, maxBytes, stopOnOverflow),
   ];
-  // Git may exit without reading its input; that is not an error here.
+  // Git can exit without reading its input; that is not an error here.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   let timer = setTimeout(stop, timeLimitMs);
@@ -236,7 +241,7 @@ function endGroup(child: ChildProcess): void {
   }
 }
 
-/** Collects the data of a stream up to a limit, and calls `onOverflow` if there is more. */
+/** Collects a stream's data up to a limit, and calls `onOverflow` if the stream exceeds it. */
 function collect(stream: Readable, maxBytes: number, onOverflow: () => void): readonly Buffer[] {
   const chunks: Buffer[] = [];
   let left = maxBytes;

@@ -17,31 +17,34 @@ import type { GitFilters } from '../evidence/run-git.js';
 import type { Repo } from '../repos/repos.js';
 import type { Wrappers } from '../wrappers/wrappers.js';
 
-/** The delegating side: submits orders, settles their results, asks people, comments on the issues. */
+/** The delegating side: submits orders, settles their results, asks humans and comments on the issues. */
 export interface Lead {
   /** The configured wrappers, by name. */
   readonly wrappers: Wrappers;
-  /** The checks of the configuration, by name. */
+  /** The configured checks, by name. */
   readonly checks: Checks;
-  /** The repositories of the configuration. */
+  /** The configured repositories. */
   readonly repos: readonly Repo[];
-  /** The git filters that may run on the files of worktrees and checks. */
+  /** The git filters that may run on files in worktrees and checks. */
   readonly filters: GitFilters;
-  /** Checks a request, assigns its run id, makes it the active one and queues it. */
+  /** Checks a request, assigns its run id, makes it active and queues it. */
   submit(request: unknown, options?: SubmitOptions): Promise<SubmittedOrder>;
-  /** Reads an agent's report without a decision, for callers that gather evidence before it is settled. */
+  /** Reads an agent's report without deciding, for callers that gather evidence before the order is settled. */
   read(end: OrderName & WorkerEnd): Promise<Reading>;
-  /** Looks up a pull request in the repository that an issue names, with the credentials of a sink. */
+  /** Looks up a pull request in the issue's repository, with a sink's credentials. */
   findPullRequest(issueRef: string, named: string): Promise<PullRequestFinding>;
-  /** Masks secrets in a text, as in everything that agents report. */
+  /** Masks secrets, as is done in everything that agents report. */
   maskText(text: string): string;
-  /** Reads a result, decides on it, and writes both with the end of the run in one transaction. A repeat returns the first decision. */
+  /**
+   * Reads a result, decides on it, and stores both together with the end of the run in one transaction. A repeat
+   * returns the first decision.
+   */
   settle(end: OrderName & WorkerEnd): Promise<Settlement>;
-  /** Sends every comment that is due. After the signal is aborted, only those being sent are finished. */
+  /** Sends every comment that is due. After the signal is aborted, only deliveries in progress are finished. */
   deliver(options?: { readonly signal?: AbortSignal }): Promise<DeliveryReport>;
-  /** Records a person's decision. */
+  /** Records a human decision. */
   resolve(request: ResolveRequest): Promise<Resolved>;
-  /** Returns the comment that a decision would write. Records nothing, and refuses what `resolve` would refuse. */
+  /** Returns the comment that a decision would write. Records nothing; rejects the same requests as `resolve`. */
   preview(request: ResolveRequest): Promise<string>;
   /** Waits for calls in progress; every later call fails with `LEAD_CLOSED`. The store belongs to the caller and stays open. */
   close(): Promise<void>;
@@ -76,7 +79,7 @@ export function createLead(options: LeadOptions): Lead {
     const report = await deliverDue({
       ...context,
       signal,
-      // A different name for every call: two concurrent calls must not be mistaken for each other.
+      // A different name for every call: concurrent calls must not be mistaken for each other.
       workerId: `${context.leadId}/${context.newId()}`,
     });
     await reportStranded();

@@ -10,7 +10,7 @@ import { queueMessage } from './fixtures/queue-message.js';
 const TIMEOUT_MS = 100;
 const START = 1_000_000;
 
-/** A clock that advances only when all callers wait for it, to the next time that one of them waits for. */
+/** A clock that advances only when all callers are waiting, to the earliest time any of them is waiting for. */
 function createVirtualTime() {
   let now = START;
   const sleepers: { readonly at: number; readonly wake: () => void }[] = [];
@@ -22,7 +22,7 @@ function createVirtualTime() {
       }),
     async runUntil(isDone: () => boolean): Promise<void> {
       for (let step = 0; step < 10_000 && !isDone(); step += 1) {
-        // Everything that does not wait for the clock comes first.
+        // Everything that does not wait for the clock runs first.
         await new Promise(setImmediate);
         sleepers.sort((one, other) => one.at - other.at);
         const next = sleepers.shift();
@@ -34,21 +34,21 @@ function createVirtualTime() {
   };
 }
 
-/** Faults in the deliveries of the first worker. */
+/** Faults in the first worker's deliveries. */
 interface Trouble {
-  /** It is paused directly after the claim. */
+  /** The worker is paused directly after the claim. */
   readonly stallAfterClaim: number;
-  /** How long after it was sent the request reaches the sink; never longer than its time limit. */
+  /** How long a request takes to reach the sink; never longer than its timeout. */
   readonly arrivalMs: number;
   /** The response of the sink is lost. */
   readonly isAnswerLost: boolean;
-  /** It is paused before it records that the message was delivered. */
+  /** The worker is paused before it records the delivery. */
   readonly stallBeforeCommit: number;
-  /** The database rejects the record of the delivery. */
+  /** The database rejects the delivery record. */
   readonly isCommitLost: boolean;
 }
 
-/** Delivers one message with two workers, the first of which fails, and returns the keys that reached the sink. */
+/** Delivers one message with two workers, where the first fails, and returns the keys that reached the sink. */
 async function deliverWithTrouble(trouble: Trouble, isSearchable: boolean): Promise<readonly string[]> {
   const time = createVirtualTime();
   const store = openMemoryStore();
@@ -95,7 +95,7 @@ async function deliverWithTrouble(trouble: Trouble, isSearchable: boolean): Prom
   let isOver = false;
   const work = async (): Promise<void> => {
     const faulty = deliverDue(first).catch(() => undefined);
-    // The other worker polls all the time, until long after the first one must have ended.
+    // The other worker keeps polling until long after the first must have stopped.
     while (time.now() < START + 100 * TIMEOUT_MS) {
       await time.sleep(7);
       await deliverDue(second);

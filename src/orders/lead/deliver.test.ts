@@ -9,7 +9,7 @@ import { DEFAULT_BACKOFF, choosePause, deliverDue } from './deliver.js';
 import type { DeliveryPorts } from './deliver.js';
 import { queueMessage } from './fixtures/queue-message.js';
 
-/** Creates a searchable sink in memory, which handles the next messages as the test specifies. */
+/** Creates a searchable in-memory sink that handles the next messages as the test specifies. */
 function createScriptedSink(name = 'scripted') {
   const arrived: string[] = [];
   const script: ((message: NewOutboxMessage) => void)[] = [];

@@ -5,7 +5,7 @@ import type { OutboxStore } from '../ports/outbox-store.js';
 import { SinkError } from '../sinks/sink.js';
 import type { Delivery, OutgoingMessage, Sink } from '../sinks/sink.js';
 
-/** Options for delivering. */
+/** Options for a delivery. */
 export interface DeliveryPorts {
   readonly store: OutboxStore;
   readonly sinks: readonly Sink[];
@@ -14,9 +14,9 @@ export interface DeliveryPorts {
   readonly random: () => number;
   readonly backoff: Backoff;
   readonly logger: Logger;
-  /** How many messages are sent at the same time. */
+  /** The number of messages to send concurrently. */
   readonly concurrency: number;
-  /** No further message is claimed once this is aborted; those being sent are finished. */
+  /** No further message is claimed once this is aborted; deliveries in progress are finished. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -25,9 +25,9 @@ export interface DeliveryReport {
   readonly delivered: number;
   /** Failed, to be retried. */
   readonly postponed: number;
-  /** Failed permanently, until a person redelivers it. */
+  /** Failed permanently, until someone redelivers it. */
   readonly dead: number;
-  /** Another worker claimed the message in the meantime. */
+  /** Meanwhile, another worker claimed the message. */
   readonly lost: number;
   /** When the first postponed message is retried, in milliseconds since 1970. */
   readonly retryAt?: number;
@@ -37,13 +37,13 @@ export interface DeliveryReport {
 type Outcome = { readonly kind: Exclude<keyof DeliveryReport, 'retryAt'>; readonly retryAt?: number };
 
 /*
- * A message is leased for six times the request timeout of its sink: three for searching the existing comments, one for
- * sending, two to spare. So a request has ended before another worker can claim the message and search for it.
+ * A message is leased for six times its sink's request timeout: three for searching the existing comments, one for
+ * sending, two to spare. So a request has finished before another worker can claim the message and look it up.
  */
 const LEASE_FACTOR = 6;
 const SEARCH_FACTOR = 3;
 
-/** Delivers every message that is due, at least once. A message that may have been sent before is searched for first. */
+/** Delivers every message that is due, at least once. A message that might have been sent before is looked up first. */
 export async function deliverDue(ports: DeliveryPorts): Promise<DeliveryReport> {
   const reports = await waitForAll(ports.sinks.map(async (sink) => deliverTo(ports, sink)));
   const sum = (key: Outcome['kind']) => reports.reduce((total, report) => total + report[key], 0);
@@ -83,7 +83,7 @@ async function deliverTo(ports: DeliveryPorts, sink: Sink): Promise<DeliveryRepo
   return createReport();
 }
 
-/** Waits for all, even if one fails: nothing is left running when the caller continues. */
+/** Waits for all promises even if one rejects, so nothing is left running when the caller continues. */
 async function waitForAll<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
   await Promise.allSettled(promises);
   return Promise.all(promises);
@@ -98,7 +98,8 @@ async function deliverOne(
   let delivery: Delivery;
   try {
     const found = await findSent(sink, message);
-    // This process may have stalled. When the lease ends, another worker searches for the message, and would send it again.
+    // This process might have stalled. When the lease expires, another worker looks up the message and would send it
+    // again.
     if (found === undefined && (message.lease_until ?? Infinity) < clock() + sink.timeoutMs) return { kind: 'lost' };
     delivery = found ?? (await sink.send(message, AbortSignal.timeout(sink.timeoutMs)));
   } catch (error) {
@@ -135,28 +136,32 @@ async function recordFailure(
 
 const MAX_ERROR_LENGTH = 500;
 
-/** Describes a failure. Only the caller can add that it was the last try: a sink does not know whether it will be called again. */
+/**
+ * Describes a failure. Only the caller can add that it was the last attempt: a sink cannot tell whether it will be
+ * called again.
+ */
 function describeFailure(thrown: unknown, triesMade: number | undefined): string {
   const times = triesMade === 1 ? '1 try' : `${triesMade} tries`;
   const end = triesMade === undefined ? '' : ` Failed after ${times}. Fix the cause, then redeliver the comment.`;
   return getErrorMessage(thrown).slice(0, MAX_ERROR_LENGTH - end.length) + end;
 }
 
-/** The pauses between failed deliveries, and when a delivery fails permanently. */
+/** The delays between failed deliveries, and when a delivery fails permanently. */
 export interface Backoff {
-  /** The pause after the first failure; doubled after each further one. */
+  /** The delay after the first failure; doubled after each further failure. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** A message is dead after this many tries. */
+  /** A message is dead after this many attempts. */
   readonly maxTries: number;
 }
 
-/** Up to an hour between two tries, half an hour on average: a delivery fails permanently after about three days. */
+/** Up to an hour between attempts, half an hour on average: a delivery fails permanently after about three days. */
 export const DEFAULT_BACKOFF: Backoff = { firstMs: 2000, longestMs: 3_600_000, maxTries: 150 };
 
 /**
- * Returns how long to wait after try number `tries` has failed. Jitter over the full range keeps messages that failed together
- * from being retried together. `minMs` leaves time for a request to arrive whose response was lost, so that the search finds it.
+ * Returns how long to wait after attempt number `tries` has failed. Jitter over the full range keeps messages that
+ * failed together from being retried together. `minMs` leaves time for a request whose response was lost to arrive, so
+ * the lookup finds it.
  *
  * @example
  * choosePause({ tries: 1, minMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) // 1000
@@ -172,9 +177,9 @@ export function choosePause(failure: {
   return Math.max(1, Math.round(minMs + random() * range));
 }
 
-/** A worker that has the sink claims a message within seconds; after this time, presumably no worker has it. */
+/** A worker that has the sink claims a message within seconds; after this time, presumably no worker has the sink. */
 const OVERDUE_MS = 60_000;
-/** How often overdue messages are searched for. */
+/** How often to look for overdue messages. */
 const CHECK_EVERY_MS = 30_000;
 const MAX_MESSAGES = 1000;
 
@@ -182,8 +187,9 @@ const REASON =
   'The comment is waiting: no running worker has a sink of this name. Configure the sink, or start a worker that has it.';
 
 /**
- * Creates a function that searches, at most every 30 seconds, for comments that wait for a sink that this lead does not have.
- * It records the reason on them and logs each sink once. Otherwise the comments of a renamed sink would wait unnoticed.
+ * Creates a function that looks, at most every 30 seconds, for comments waiting for a sink that this lead does not
+ * have. It records the reason on them and logs each sink once. Otherwise comments for a renamed sink would wait
+ * unnoticed.
  */
 export function createStrandedReport(
   context: Pick<DeliveryPorts, 'store' | 'sinks' | 'clock' | 'logger'>,

@@ -22,11 +22,11 @@ export interface LeadOptions {
   readonly store: OrderStore & OutboxStore & StoreClock;
   /** The configured wrappers, by name; the built-in ones are always available. */
   readonly wrappers?: Wrappers;
-  /** The checks of the configuration, by name. */
+  /** The configured checks, by name. */
   readonly checks?: Checks;
   /** The repositories that orders may name by their URL. */
   readonly repos?: readonly Repo[];
-  /** The git filters that may run on the files of worktrees and checks, from `readGitFilters`; none by default. */
+  /** The git filters that may run on files in worktrees and checks, from `readGitFilters`; none by default. */
   readonly filters?: GitFilters;
   /** Where comments go; Markdown files in `<data>/comments` by default. */
   readonly sinks?: readonly Sink[];
@@ -34,17 +34,17 @@ export interface LeadOptions {
   readonly data?: string;
   /** How failed deliveries are retried. */
   readonly backoff?: Partial<Backoff>;
-  /** How many comments are sent at the same time, per sink; 8 by default. */
+  /** The number of comments sent concurrently per sink; 8 by default. */
   readonly concurrency?: number;
-  /** The environment whose sensitive values are masked in agents' reports; that of this process by default. */
+  /** The environment whose sensitive values are masked in agents' reports; `process.env` by default. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Patterns of further secrets to mask. */
+  /** Patterns for additional secrets to mask. */
   readonly secrets?: { readonly patterns?: readonly string[] };
   readonly logger?: Logger;
-  /** Milliseconds since 1970; the clock of the store by default. */
+  /** Milliseconds since 1970; the store's clock by default. */
   readonly clock?: () => number;
   readonly newId?: () => string;
-  /** Between 0 and 1, for the jitter of deliveries. */
+  /** Between 0 and 1, for the delivery jitter. */
   readonly random?: () => number;
 }
 
@@ -65,7 +65,7 @@ export function createLeadContext(options: LeadOptions): LeadContext {
   const newId = options.newId ?? createUlidGenerator(clock);
   const data = chooseDataFolder(options.data);
   const { wrappers = {}, checks = {}, repos = [], filters = {} } = options;
-  // An unknown check would otherwise be noticed only after the work is done.
+  // Otherwise an unknown check would be noticed only after the work is done.
   for (const wrapper of Object.values(wrappers)) findChecks({}, wrapper, checks);
   return {
     store: options.store,

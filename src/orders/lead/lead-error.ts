@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/index.js';
 
-/** Error codes of a lead; `docs/errors.md` says what to do. */
+/** Error codes of a lead; `docs/errors.md` explains what to do. */
 export const LEAD_ERROR_CODES = [
   'ORDER_NOT_FOUND',
   'ITEM_NOT_FOUND',
@@ -14,7 +14,7 @@ export const LEAD_ERROR_CODES = [
 export type LeadErrorCode = (typeof LEAD_ERROR_CODES)[number];
 
 /**
- * A request that a lead cannot fulfil. Nothing was changed.
+ * Thrown when a lead cannot fulfil a request. Nothing was changed.
  *
  * @example
  * if (error instanceof LeadError && error.code === 'CONFLICT') console.error(error.message)

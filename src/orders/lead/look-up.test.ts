@@ -23,7 +23,7 @@ test.each([
 
 const HEAD = 'c'.repeat(40);
 
-/** A forge with pull request 7 in `acme/shop`, the same address for both kinds. */
+/** A forge with pull request 7 in `acme/shop`, at the same address for both kinds. */
 async function openForge() {
   const server = await startFaultyServer(({ url, headers }) => {
     const isAllowed = headers.authorization === 'token secret' || headers['private-token'] === 'secret';

@@ -5,8 +5,8 @@ import type { PullRequestFinding } from '../proof/pull-request.js';
 import type { LeadContext } from './lead-context.js';
 
 /**
- * Looks up a pull request with the credentials of a sink. Only the repository that the issue names is searched, regardless
- * of any address or remote that an agent mentions.
+ * Looks up a pull request with a sink's credentials. Only the issue's repository is searched, regardless of any address
+ * or remote that an agent names.
  */
 export async function findPullRequest(
   { sinks }: Pick<LeadContext, 'sinks'>,
@@ -33,7 +33,7 @@ export async function findPullRequest(
     const signal = AbortSignal.timeout(sink.timeoutMs);
     const found = await sink.pullRequests.find(issueRef, wanted.number, signal);
     if (found === undefined) return { found: 'missing', repository };
-    // The forge redirects from a renamed repository: the name in its response counts.
+    // The forge redirects from a renamed repository, so use the name in its response.
     if (found.repository !== undefined && found.repository.toLowerCase() !== repository.toLowerCase()) {
       return { found: 'elsewhere', repository };
     }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { cleanEnd, goodResult, makeRequest, startLead } from './fixtures/lead-at-work.js';
 
-/** Starts a lead with one item in its inbox: a result with these changes, or, with `changes` null, an order without a result. */
+/**
+ * Starts a lead with one inbox item: a result with these changes, or an order without a result if `changes` is null.
+ */
 async function withItem(changes: Readonly<Record<string, unknown>> | null = { Tests: undefined }) {
   const site = await startLead();
   const submitted = await site.lead.submit(makeRequest({ request_id: 'r-1' }));

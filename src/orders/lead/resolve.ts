@@ -22,17 +22,17 @@ import type { LeadContext } from './lead-context.js';
 import { LeadError } from './lead-error.js';
 import { createMessages } from './settle.js';
 
-/** A person's decision on an inbox item. */
+/** A human decision on an inbox item. */
 export interface ResolveRequest {
   /** The inbox item. */
   readonly id: string;
-  /** `edit` accepts the result as corrected by the person. */
+  /** `edit` accepts the corrected result. */
   readonly action: 'accept' | 'reject' | 'retry' | 'edit';
   readonly who: string;
   readonly why: string;
-  /** For `edit` only; its keys may be in either spelling (`IssueRef`, `issue_ref`). */
+  /** Only for `edit`; its keys can use either spelling (`IssueRef`, `issue_ref`). */
   readonly result?: unknown;
-  /** About lines of the change; recorded, shown in the comment, and passed to the next run of a `retry`. */
+  /** Comments on lines of the change; recorded, shown in the issue comment, and passed to the next run on `retry`. */
   readonly comments?: readonly LineComment[];
 }
 
@@ -40,11 +40,13 @@ export interface ResolveRequest {
 export interface Resolved {
   readonly item: InboxItem;
   readonly decision: Decision;
-  /** The new order of a retry. */
+  /** The new order, for a retry. */
   readonly order?: WorkOrder;
 }
 
-/** Records a person's decision, with who made it and why, and queues a comment. Refused if the run is no longer active. */
+/**
+ * Records a human decision, with who made it and why, and queues a comment. Rejected if the run is no longer active.
+ */
 export async function resolveItem(context: LeadContext, request: ResolveRequest): Promise<Resolved> {
   const { store, clock, newId } = context;
   const now = clock();
@@ -131,7 +133,7 @@ const ACTIONS: readonly unknown[] = ['accept', 'reject', 'retry', 'edit'];
 const WHO_LENGTH = 200;
 const WHY_LENGTH = 5000;
 
-/** Requests come from a command line or over HTTP, so their types are checked here. */
+/** Requests come from the command line or over HTTP, so their types are checked here. */
 function checkRequest({ action, who, why, result, comments }: ResolveRequest): void {
   const problems = [
     ...(ACTIONS.includes(action) ? [] : ['action must be accept, reject, retry or edit']),
@@ -148,7 +150,7 @@ function isText(value: unknown, maxLength: number): boolean {
   return typeof value === 'string' && value.trim() !== '' && value.length <= maxLength;
 }
 
-/** Returns the accepted result; undefined if nothing is accepted. */
+/** Returns the accepted result, or undefined if nothing is accepted. */
 function getResult({ action, result, id }: ResolveRequest, item: InboxItem, order: WorkOrder): WorkResult | undefined {
   if (action === 'edit') return readResultValue(result, order);
   if (action !== 'accept') return undefined;

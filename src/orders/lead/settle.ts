@@ -33,19 +33,19 @@ import { RESULT_BYTES, RESULT_FILES } from '../reading/result-file.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError } from './lead-error.js';
 
-/** The end of an order's agent: its exit, its output and its result. */
+/** How an order's agent ended: its exit, its output and its result. */
 export interface WorkerEnd {
-  /** If exit code and signal are both null, the process exit is unknown. */
+  /** If exit code and signal are both null, it is unknown how the process exited. */
   readonly exitCode: number | null;
   readonly signal?: string | null;
-  /** Its output; the last part is enough. */
+  /** Its output; the tail is enough. */
   readonly stdout?: string | Uint8Array;
   readonly stderr?: string | Uint8Array;
   /** The folder that contains its result, if that is not the run folder. */
   readonly dir?: string;
-  /** Whether all its processes have ended. If so, its result file cannot be half-written. */
+  /** Whether all its processes have exited. If so, its result file cannot be half-written. */
   readonly hasEnded?: boolean;
-  /** The error of its run, in addition to exit code and signal. */
+  /** The run's error, besides exit code and signal. */
   readonly runError?: string;
   /** Why it could not be started. */
   readonly startError?: string;
@@ -58,19 +58,19 @@ export interface WorkerEnd {
   /** When it was started, if it was not claimed from this store. */
   readonly startedAt?: string | null;
   /**
-   * When it was started, by the clock of this machine, in milliseconds since 1970. Result files from before that time
-   * are ignored, and file times follow the clock of the machine, not that of the store. By default the start that the store recorded.
+   * When it was started, by this host's clock, in milliseconds since 1970. Older result files are ignored, and file
+   * times follow the host's clock, not the store's. Defaults to the start time that the store recorded.
    */
   readonly filesSince?: number;
   /** The agent's answer, if it does not count as its result. */
   readonly answer?: RejectedAnswer;
-  /** The agent's repaired answer, for a person to start from; it decides nothing. */
+  /** The agent's repaired answer, for a human to start from; it has no effect on the decision. */
   readonly draft?: unknown;
-  /** A further note for a person, such as a worktree that was kept. */
+  /** An additional note for the inbox, such as a worktree that was kept. */
   readonly note?: string;
-  /** The result of its run; by default made from exit code and signal. */
+  /** The run's result; by default derived from exit code and signal. */
   readonly runResult?: RunResult;
-  /** The return value of `Lead.read`, if the result has been read already. */
+  /** The return value of `Lead.read`, if the result has already been read. */
   readonly reading?: Reading;
   /** Evidence about its claims. */
   readonly evidence?: readonly Evidence[];
@@ -88,9 +88,9 @@ export interface OrderName {
 export interface Settlement {
   readonly decision: Decision;
   readonly reading: Reading;
-  /** The order was settled before; this is that earlier decision. */
+  /** The order was already settled; this is the earlier decision. */
   readonly repeated: boolean;
-  /** Its race is undecided until these runs have ended; `decision` is what the run would get without the race. */
+  /** Its race is undecided until these runs have ended; `decision` is the run's decision outside the race. */
   readonly waitsFor?: readonly string[];
 }
 
@@ -131,7 +131,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     at,
   };
 
-  // The guarded update in the store chooses between these two decisions, because the active run may change until then.
+  // The guarded update in the store chooses between these two decisions, because the active run can change until then.
   const ifActive = withNote(decide({ ...given, activeRunId: runId }), end.note);
   const active = issue?.active_run_id ?? null;
   // If the run is active now, it can be stale only because another run becomes active before the update.
@@ -180,7 +180,7 @@ function createDecidedOrder(context: LeadContext, ended: EndedOrder, group?: str
   };
 }
 
-/** Creates the entry of a run, and the function that concludes the race if this run was the last one. */
+/** Creates a run's race entry, and the function that concludes the race if this run was the last. */
 function enterRace(
   context: LeadContext,
   group: string,
@@ -215,7 +215,7 @@ export async function readResult(context: LeadContext, end: OrderName & WorkerEn
   return readAgentResult(context, await findRecord(context, end), end);
 }
 
-/** Collects verified and merely reported evidence, without secrets. */
+/** Collects verified and merely reported evidence, with secrets masked. */
 function collectEvidence(
   { secrets }: LeadContext,
   { order }: OrderRecord,
@@ -228,7 +228,10 @@ function collectEvidence(
   }));
 }
 
-/** Returns the policy of the order's wrapper. If the wrapper is no longer configured, the order's checks decide. */
+/**
+ * Returns the policy of the order's wrapper. If the wrapper is no longer configured, the policy depends on the order's
+ * checks.
+ */
 function readPolicy({ wrappers }: LeadContext, order: OrderRecord['order']) {
   let wrapper: Wrapper;
   try {
@@ -241,11 +244,11 @@ function readPolicy({ wrappers }: LeadContext, order: OrderRecord['order']) {
 }
 
 async function readAgentResult(context: LeadContext, record: OrderRecord, end: WorkerEnd): Promise<Reading> {
-  // An agent that was not started has nothing to report; files in the folder are from something else.
+  // An agent that was not started has nothing to report; any files in the folder come from something else.
   if (!wasStarted(end)) return { source: 'none', problems: [] };
   const startedAt = end.filesSince ?? end.startedAt ?? record.started_at;
   const dir = end.dir ?? context.getRunFolder(record.run);
-  // A caller that names another folder trusts it.
+  // A caller that passes another folder trusts it.
   const trustedRoot = end.dir === undefined ? context.data : undefined;
   await maskResultFiles(context, dir, { trustedRoot });
   const reading = await readWorkResult({
@@ -311,7 +314,7 @@ async function maskResultFiles(
   root: TrustedRoot,
 ): Promise<void> {
   for (const name of RESULT_FILES) {
-    // A file that cannot be written stays unchanged; its text is masked when it is read.
+    // A file that cannot be written stays unchanged; its content is masked when it is read.
     const file = await withFolder(dir, root, {
       work: async (folder) => open(join(folder, name), READ_AND_WRITE),
       undo: async (opened) => opened.close(),
@@ -329,8 +332,8 @@ async function maskResultFiles(
 }
 
 /**
- * Masks one file in place. A file with a second hard link may belong to another user and is left unchanged; a file that is
- * too large is not read as a result either.
+ * Masks one file in place. A file with a second hard link might belong to another user and is left unchanged; a file
+ * that is too large would not be read as a result anyway.
  */
 async function maskFile(file: FileHandle, mask: (bytes: Buffer) => Buffer): Promise<void> {
   const found = await file.stat();

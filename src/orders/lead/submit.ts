@@ -10,12 +10,12 @@ import type { Wrapper } from '../wrappers/wrappers.js';
 import type { Rival } from '../ports/order-store.js';
 import type { LeadContext } from './lead-context.js';
 
-/** An order that has its run id and waits for a worker. */
+/** An order that has a run id and is waiting for a worker. */
 export interface SubmittedOrder {
   readonly order: WorkOrder;
-  /** The id of the run, which is also the name of the run folder. */
+  /** The run's id, which is also the name of its run folder. */
   readonly run: string;
-  /** The request was submitted before; this is the existing order. */
+  /** The request was already submitted; this is the existing order. */
   readonly repeated: boolean;
   readonly record: OrderRecord;
   /** The other orders of a race. */
@@ -23,8 +23,8 @@ export interface SubmittedOrder {
 }
 
 /**
- * Checks a request and assigns its run id; the run it replaces is asked to stop. A race is submitted as several orders in
- * one step, which differ only in their worker.
+ * Checks a request and assigns its run id; the run it replaces is asked to stop. A race is submitted in one step as
+ * multiple orders that differ only in their worker.
  */
 export async function submit(
   context: LeadContext,
@@ -49,13 +49,13 @@ export async function submit(
 
 /** Options that accompany a request. */
 export interface SubmitOptions {
-  /** The span that caused the order, in the format of W3C Trace Context; the parent of the order's spans. */
+  /** The span that caused the order, in W3C Trace Context format; the parent of the order's spans. */
   readonly traceparent?: string | undefined;
   /** Called with each run before a worker can claim it. */
   readonly beforeQueued?: (run: { readonly run: string; readonly issueRef: string }) => Promise<void>;
 }
 
-/** Lists the workers of an order: one, or those of its race. */
+/** Lists an order's workers: one, or one for each run of its race. */
 function listWorkers({ worker, race }: WorkRequest): readonly string[] {
   if (race === undefined) return [worker];
   return typeof race === 'number' ? Array.from({ length: race }, () => worker) : race;
@@ -67,7 +67,7 @@ async function prepareOrder(
   traceparent: string | undefined,
 ): Promise<Rival> {
   const wrapper = findWrapper(request.worker, wrappers);
-  // An unknown check or repository is refused now, not after the work is done.
+  // Reject an unknown check or repository now, not after the work is done.
   findChecks(request, wrapper, checks);
   if (request.repo !== undefined) findRepo(request.repo, repos);
   return {

@@ -19,22 +19,23 @@ import type { Execution } from '../execution.js';
 /** The clock for leases and records. */
 export interface StoreClock {
   /**
-   * The time of the store in milliseconds since 1970: that of this machine, or of the database if several machines share it.
-   * So a machine with a wrong clock neither loses its own leases nor ends those of others.
+   * The store's time in milliseconds since 1970: this host's clock, or the database's if multiple hosts share it. So a
+   * host with a wrong clock neither loses its own leases nor expires others'.
    */
   now(): number;
 }
 
 /**
- * The store as the lead uses it. Each method is one transaction. Times are milliseconds since 1970 and come from the
- * caller, who reads `StoreClock`.
+ * The store as the lead uses it. Each method is one transaction. Times are in milliseconds since 1970 and passed by the
+ * caller, who gets them from `StoreClock`.
  */
 export interface OrderStore {
   /**
-   * Assigns the next run id of the issue, makes it active, and queues a run that carries the order; the run it replaces is
-   * asked to stop, or canceled if it is still queued. Open inbox items of the replaced run are resolved as `superseded`. A
-   * repeated request id returns the existing order; a different request with that id is refused with `REQUEST_ID_REUSED`. With
-   * `rivals`, all orders are queued as one race, and the issue has an active group instead of an active run.
+   * Assigns the issue's next run id, makes it active, and queues a run that carries the order; the run it replaces is
+   * asked to stop, or canceled if still queued. Open inbox items of the replaced run are resolved as `superseded`. A
+   * repeated request id returns the existing order; a different request with that id is rejected with
+   * `REQUEST_ID_REUSED`. With `rivals`, all orders are queued as one race, and the issue has an active group instead of
+   * an active run.
    */
   submitOrder(submission: OrderSubmission): Promise<{
     readonly record: OrderRecord;
@@ -43,29 +44,29 @@ export interface OrderStore {
     readonly repeated: boolean;
   }>;
   /**
-   * Writes everything that follows from a result and ends the order's run, in one transaction. The first statement is the
-   * update guarded by the active run, or in a race by the active group. The result of a run in a race is stored as its entry;
-   * the last run to enter settles all of them in the same transaction.
+   * Writes everything that follows from a result and ends the order's run, in one transaction. The first statement is
+   * an update guarded by the active run, or by the active group in a race. In a race, a run's result is stored as its
+   * entry; the last run to enter settles all of them in the same transaction.
    */
   settleOrder(settlement: OrderSettlement): Promise<{
-    /** In an undecided race: the decision that the run would get without the race. */
+    /** In an undecided race: the run's decision outside the race. */
     readonly decision: Decision;
     readonly repeated: boolean;
-    /** Run ids of the race that have not entered yet; absent if the order is decided. */
+    /** The race's run ids that have not entered yet; absent if the order is decided. */
     readonly waitsFor?: readonly string[];
   }>;
   /**
    * Resolves an inbox item; `conflict` if its run is no longer active or it is already resolved. The issue leaves
-   * `needs-human` with the last of its open items; a retry resolves all of them. Accepting a result of an undecided race makes
-   * its run the active one and resolves the other items as superseded.
+   * `needs-human` with its last open item; a retry resolves all of them. Accepting a result in an undecided race makes
+   * its run active and resolves the other items as superseded.
    */
   resolveItem(resolution: ItemResolution): Promise<ResolveOutcome>;
 
   findIssue(issueRef: string): Promise<IssueRecord | undefined>;
   findOrder(issueRef: string, runId: string): Promise<OrderRecord | undefined>;
   /**
-   * `search`: words that the reference must all contain, ignoring case. A search reads a bounded number of issues per page,
-   * so a page may be short, or empty, and still have a next one.
+   * `search`: words that the reference must all contain, ignoring case. A search reads a bounded number of issues per
+   * page, so a page can be short, or even empty, and still have a next page.
    */
   listIssues(page: Page & { readonly state?: IssueState; readonly search?: string }): Promise<Listed<IssueRecord>>;
   /** `open`: only orders that are neither settled nor canceled. */
@@ -80,7 +81,10 @@ export interface OrderStore {
   listExecutions(page: Page & ExecutionFilter): Promise<Listed<ExecutionRecord>>;
 }
 
-/** `cursor` is the `next_cursor` of the previous page. Newest first, except open orders and, by default, the inbox: oldest first. */
+/**
+ * `cursor` is the `next_cursor` of the previous page. Newest first, except for open orders and, by default, the inbox,
+ * which are listed oldest first.
+ */
 export interface Page {
   readonly limit?: number;
   readonly cursor?: string;
@@ -92,15 +96,15 @@ export interface Listed<T> {
   readonly next_cursor: string | null;
 }
 
-/** Filters for executions; a missing filter matches all. */
+/** Filters for executions; a missing filter matches everything. */
 export interface ExecutionFilter {
   readonly issueRef?: string;
   readonly runId?: string;
   readonly worker?: string;
   readonly decision?: Decision['action'];
-  /** From this time on, in the format of `at`. */
+  /** Inclusive, in the format of `at`. */
   readonly since?: string;
-  /** Before this time. */
+  /** Exclusive. */
   readonly until?: string;
 }
 
@@ -112,11 +116,11 @@ export interface OrderSubmission {
   readonly run: string;
   /** The preliminary spec, until a worker prepares the real one: engine, folder, instructions. */
   readonly spec: StoredRunSpec;
-  /** Makes a run id from the number that the store assigns: `2026-11-15-backend-0001`. */
+  /** Formats a run id from the number that the store assigns: `2026-11-15-backend-0001`. */
   readonly makeRunId: (number: number) => string;
   /** Where the agent works if the request does not set it; `repository` by default. */
   readonly isolation?: 'repository' | 'worktree';
-  /** For a retry: the commit from which the repeated order started. */
+  /** For a retry: the base commit of the repeated order. */
   readonly baseCommit?: string | null;
   /** The other runs of a race. */
   readonly rivals?: readonly Rival[];
@@ -126,7 +130,7 @@ export interface OrderSubmission {
 /** Another run of a race: the same request with another worker. */
 export type Rival = Pick<OrderSubmission, 'request' | 'workerType' | 'run' | 'spec' | 'isolation'>;
 
-/** The rows to write if the run is the active one, and if it is not. */
+/** The rows to write if the run is active, and the rows to write if it is not. */
 export interface OrderSettlement {
   readonly issueRef: string;
   readonly runId: string;
@@ -153,24 +157,24 @@ export interface DecidedOrder {
   readonly outbox: readonly NewOutboxMessage[];
 }
 
-/** The outcome of one run of a race; stored as JSON until the last one has entered. */
+/** The outcome of one run in a race; stored as JSON until the last run has entered. */
 export interface RaceEntry {
-  /** With the decision that the run would get without the race. */
+  /** Contains the run's decision outside the race. */
   readonly execution: Omit<Execution, 'id'> & { readonly order: WorkOrder };
   /** Lines that its change adds and removes; null if unknown. */
   readonly lines: number | null;
 }
 
-/** The end of a race. */
+/** The outcome of a race. */
 export interface RaceConclusion {
-  /** The run whose result counts from now on; null if a person has to choose. */
+  /** The run whose result counts from now on; null if a human has to choose. */
   readonly winner: string | null;
   readonly state: IssueState;
   /** Every order of the race. */
   readonly orders: readonly (DecidedOrder & { readonly runId: string })[];
 }
 
-/** A person's decision about an item of the inbox. */
+/** A human decision about an inbox item. */
 export interface ItemResolution {
   readonly id: string;
   readonly now: number;
@@ -185,7 +189,7 @@ export interface ItemResolution {
   readonly retry?: Omit<OrderSubmission, 'now'> & { readonly request: { readonly request_id?: never } };
 }
 
-/** The outcome of a person's decision: recorded, too late, or about an unknown item. */
+/** The outcome of a human decision: recorded, too late, or about an unknown item. */
 export type ResolveOutcome =
   | { readonly status: 'resolved'; readonly item: InboxItem; readonly order?: OrderRecord }
   | { readonly status: 'conflict'; readonly activeRunId: string | null; readonly resolution: InboxItem['resolution'] }

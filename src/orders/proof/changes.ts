@@ -6,7 +6,7 @@ export interface FileChange {
   readonly oldPath?: string;
   readonly oldMode: string;
   readonly newMode: string;
-  /** The object of the new content. */
+  /** The object id of the new content. */
   readonly blob: string;
 }
 
@@ -45,7 +45,7 @@ const TEST_FOLDER = /(?:^|\/)(?:tests?|__tests__|specs?|e2e|testing|testdata|fix
 const TEST_FILE =
   /(?:^|\/)(?:[^/]*[._-](?:tests?|specs?)\.[^/]+|test_[^/]+|conftest\.py|[^/]+Tests?\.(?:java|kt|cs|scala|swift|php))$/;
 
-/** Whether a file is a test, judged by its folder or its name. */
+/** Whether a file is a test, based on its folder or name. */
 export function isTestPath(path: string): boolean {
   return TEST_FOLDER.test(path) || TEST_FILE.test(path);
 }
@@ -53,7 +53,7 @@ export function isTestPath(path: string): boolean {
 const CI =
   /^(?:\.(?:github|gitlab|circleci|buildkite|woodpecker|forgejo|gitea|ci)\/|(?:\.gitlab-ci|\.travis|\.drone|\.appveyor|appveyor|azure-pipelines|bitbucket-pipelines|cloudbuild|codecov|\.codecov|\.pre-commit-config)\.ya?ml$|Jenkinsfile)/i;
 
-/** Whether a path is configuration of continuous integration. */
+/** Whether a path is CI configuration. */
 export function isCiPath(path: string): boolean {
   return CI.test(path);
 }
@@ -80,7 +80,7 @@ export function listDeletedTests(changes: readonly FileChange[]): readonly strin
   });
 }
 
-/** The object id of an empty file, in both hash formats of git. */
+/** The object id of an empty file, in both of git's hash formats. */
 const EMPTY_BLOBS: ReadonlySet<string> = new Set([
   'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
   '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
@@ -107,8 +107,8 @@ export function listSubmodules(changes: readonly FileChange[]): readonly string[
 }
 
 /**
- * Whether a symbolic link leads out of the repository. A target with `..` after a folder name counts as well, because that
- * folder may be a link itself.
+ * Whether a symbolic link leads out of the repository. A target with `..` after a folder name counts as well, because
+ * that folder might itself be a link.
  *
  * @example
  * leavesRepository('docs/latest', '../v2') // false

@@ -13,11 +13,11 @@ const commandLine = {
   items: { type: 'string', pattern: '^[^\\u0000]*$' },
 } as const;
 
-/** A check of the configuration, as JSON Schema. */
+/** The JSON Schema of a configured check. */
 export const CHECK_SCHEMA = {
   type: 'object',
   properties: {
-    /** The program and its arguments; started without a shell. */
+    /** The executable and its arguments; started without a shell. */
     command: commandLine,
     /** A command to run first, such as `npm ci`; it may use the network. */
     prepare: commandLine,
@@ -27,7 +27,7 @@ export const CHECK_SCHEMA = {
     network: { enum: ['none', 'host'] },
     /** Whether it runs in a sandbox, which blocks the network: `auto` (default: if sandboxes work here), `required`, `off`. */
     sandbox: sandboxUse,
-    /** How many times a failing check is run at most; 1 by default. */
+    /** The maximum number of times a failing check is run; 1 by default. */
     tries: { type: 'integer', minimum: 1, maximum: 10 },
   },
   required: ['command'],
@@ -37,14 +37,14 @@ export const CHECK_SCHEMA = {
 /** A configured command that Sluice runs to check a change. */
 export type Check = FromSchema<typeof CHECK_SCHEMA>;
 
-/** Checks by the name that orders and wrappers use. */
+/** Checks, keyed by the name that orders and wrappers use. */
 export type Checks = Readonly<Record<string, Check>>;
 
 const checkSchema = fromRecordSchema<Check>(CHECK_SCHEMA);
 const namePattern = new RegExp(WORKER_NAME.pattern);
 
 /**
- * Validates the checks of a configuration.
+ * Validates the configured checks.
  *
  * @example
  * readChecks({ unit: { command: ['npm', 'test'], prepare: ['npm', 'ci'], timeout_s: 300 } })
@@ -84,7 +84,7 @@ export interface NamedCheck extends Check {
 }
 
 /**
- * Finds the checks of an order: those it names, otherwise those of its wrapper.
+ * Returns an order's checks: the ones it names, or else its wrapper's.
  *
  * @example
  * findChecks(order, wrapper, { unit: { command: ['npm', 'test'] } }) // [{ name: 'unit', command: ['npm', 'test'] }]
@@ -106,11 +106,11 @@ export function findChecks(
   });
 }
 
-/** The evidence an issue needs to advance: proof, or the agent's report if nothing contradicts it. */
+/** The evidence an issue needs to advance: proof, or just the agent's report as long as nothing contradicts it. */
 export type EvidencePolicy = 'proven' | 'reported';
 
 /**
- * Chooses the policy of an order: `proven` in a race, otherwise the wrapper's, otherwise `proven` if checks are named.
+ * Chooses an order's policy: `proven` in a race, otherwise the wrapper's, otherwise `proven` if checks are named.
  *
  * @example
  * choosePolicy({ checks: ['unit'] }, { type: 'codex-cli' }) // 'proven'

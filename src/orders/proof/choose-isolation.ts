@@ -4,9 +4,9 @@ import { findAgentEngine } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
 
 /**
- * Chooses where an order works. The request decides if it sets `isolation`. Runs of a race and orders whose repository has a
- * URL get a worktree each. Otherwise agents get a worktree if the repository has a commit, because they do
- * not always commit their work; everything else works in the repository.
+ * Chooses where an order works. The request's `isolation` takes precedence. Runs in a race and orders whose repository
+ * is a URL get a worktree each. Otherwise agents get a worktree if the repository has a commit, because they do not
+ * always commit their work; everything else works in the repository.
  *
  * @example
  * await chooseIsolation({ repo_dir: '/srv/shop' }, { type: 'codex-cli' }) // 'worktree' if /srv/shop is a git repository

@@ -2,12 +2,12 @@ import type { Evidence, RunResult, WorkResult } from '../../records/index.js';
 import { dropFullStop, showLine } from '../plain-text.js';
 import type { NamedCheck } from './checks.js';
 
-/** One try of a check: its run and its result, or why it did not start. */
+/** One attempt at a check: its run and its result, or why it did not start. */
 export type CheckTry =
   | { readonly run: string; readonly result: RunResult; readonly durationMs: number }
   | { readonly run?: string; readonly problem: string };
 
-/** All tries of one check. */
+/** All attempts at one check. */
 export interface CheckOutcome {
   readonly check: NamedCheck;
   readonly tries: readonly CheckTry[];
@@ -16,8 +16,8 @@ export interface CheckOutcome {
 }
 
 /**
- * Judges a result by one of its checks. Confirmed only if its last try passed, the agent does not claim otherwise, and
- * the change does not modify what the check runs.
+ * Judges a result by one of its checks. Confirmed only if its last attempt passed, the agent does not claim otherwise,
+ * and the change does not modify what the check runs.
  *
  * @example
  * judgeCheck({ check, tries: [{ run, result, durationMs: 1200 }] }, workResult).verdict
@@ -48,7 +48,7 @@ export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefine
   return { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail, ...run };
 }
 
-/** Describes the sandbox of a check. */
+/** Describes a check's sandbox. */
 function describeSandbox({ network = 'none' }: NamedCheck, last: CheckTry | undefined): string {
   if (last === undefined || !('result' in last) || last.result.process === undefined) return '';
   const { sandbox } = last.result;
@@ -57,7 +57,7 @@ function describeSandbox({ network = 'none' }: NamedCheck, last: CheckTry | unde
   return network === 'none' ? ` Not sandboxed${why}, so the network was not blocked.` : ` Not sandboxed${why}.`;
 }
 
-/** Whether a run of a check passed: its process exited with code 0 and was not stopped. */
+/** Whether a check's run passed: its process exited with code 0 and was not stopped. */
 export function didPass({ status, process }: RunResult): boolean {
   return status === 'success' && process?.exit_code === 0 && process.signal === null;
 }

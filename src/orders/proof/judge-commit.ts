@@ -6,10 +6,10 @@ import type { FileChange } from './changes.js';
 
 /** Git's findings on a claimed commit. */
 export type CommitFacts =
-  /** It could not be examined. */
+  /** The commit could not be examined. */
   | { readonly found: 'unknown'; readonly why: string }
   | { readonly found: 'missing'; readonly commit: string }
-  /** It exists, but is not the work of this order. */
+  /** The commit exists, but is not the work of this order. */
   | { readonly found: 'foreign'; readonly commit: string; readonly why: string }
   | { readonly found: 'change'; readonly change: OrderChange };
 
@@ -24,11 +24,11 @@ export interface OrderChange {
   readonly lines: number | null;
   /** The first few authors recorded in its commits. */
   readonly authors: readonly string[];
-  /** A commit is dated before the commit from which the work started. */
+  /** A commit is dated before the base commit. */
   readonly isBackdated: boolean;
   /** Changed `package.json` files whose scripts differ. */
   readonly scripts: readonly string[];
-  /** Symbolic links of the change that lead out of the repository. */
+  /** Symbolic links in the change that lead out of the repository. */
   readonly linksOut: readonly string[];
   /** Sluice made the commit, from the agent's uncommitted changes in the worktree. */
   readonly madeBySluice: boolean;
@@ -94,7 +94,7 @@ function judgePaths({ files }: OrderChange, allowed: readonly string[] | undefin
   return { claim: 'paths', by: 'sluice', verdict, detail: detail.join(' ') };
 }
 
-/** Contradicts a change that deletes tests: it may be right, but a person must decide that. */
+/** Contradicts a change that deletes tests: it might be right, but a human has to decide. */
 function judgeTests({ files }: OrderChange): readonly Evidence[] {
   const deleted = listDeletedTests(files);
   return deleted.length === 0 ? [] : [contradict('tests', `The change deletes tests: ${listFiles(deleted)}.`)];

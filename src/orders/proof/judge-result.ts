@@ -4,7 +4,7 @@ import { showLine } from '../plain-text.js';
 import type { EvidencePolicy } from './checks.js';
 
 /**
- * Lists the claims of a result as unchecked evidence. A commit or pull request that has already been examined is left out.
+ * Lists a result's claims as unchecked evidence. Omits a commit or pull request that has already been examined.
  *
  * @example
  * listReported({ ...result, changes: { pr: '#7' } }, []) // pr and tests, both unchecked
@@ -33,8 +33,8 @@ function createUnchecked(claim: Evidence['claim'], what: string): Evidence {
 }
 
 /**
- * Finds what a result lacks to be proven: a confirmed commit or pull request, unless it is a report, and the confirmation of
- * every check. Empty if it is proven, or if the policy requires no proof.
+ * Lists what a result lacks to be proven: a confirmed commit or pull request, unless it is a report, and confirmation
+ * of every check. Empty if it is proven, or if the policy requires no proof.
  *
  * @example
  * findUnproven([], 'proven', order, []) // ['neither a commit nor a pull request is confirmed']
@@ -73,14 +73,14 @@ export function gatherEvidence(
   return [...judgeReading(reading, order, end), ...found, ...listReported(reading.result, found)];
 }
 
-/** Finds the facts that contradict a result. */
+/** Returns the facts that contradict a result. */
 export function findContradicted(evidence: readonly Evidence[]): readonly Evidence[] {
   return evidence.filter(({ verdict }) => verdict === 'contradicted');
 }
 
 /**
- * Judges whether a result belongs to this run: it names the order, and the exit of its process is known. A result copied
- * from an earlier run names that earlier run, and is contradicted.
+ * Judges whether a result belongs to this run: it names the order, and it is known how its process exited. A result
+ * copied from an earlier run names that run and is contradicted.
  *
  * @example
  * judgeReading(reading, order, { exitCode: 0 }) // [{ claim: 'result', verdict: 'confirmed', … }]

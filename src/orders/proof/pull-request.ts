@@ -1,7 +1,7 @@
 import type { Evidence } from '../../records/index.js';
 import { dropFullStop, showLine } from '../plain-text.js';
 
-/** A pull request as a result names it: by its URL, by repository and number, or by its number alone. */
+/** A pull request as named in a result: by URL, by repository and number, or by number alone. */
 export interface NamedPullRequest {
   readonly host?: string;
   readonly repository?: string;
@@ -17,7 +17,7 @@ const WITH_REPOSITORY = new RegExp(`^${REPOSITORY}[#!]${NUMBER}$`);
 const NUMBER_ALONE = new RegExp(`^(?:PR|MR)?\\s*[#!]?${NUMBER}$`, 'i');
 
 /**
- * Parses the name of a pull request in a result.
+ * Parses the pull request reference in a result.
  *
  * @example
  * parsePullRequest('https://github.com/acme/shop/pull/7') // { host: 'github.com', repository: 'acme/shop', number: 7 }
@@ -36,7 +36,7 @@ export function parsePullRequest(text: string): NamedPullRequest | undefined {
 
 /** The outcome of looking up a pull request. */
 export type PullRequestFinding =
-  /** It could not be looked up, or the forge did not respond. */
+  /** The pull request could not be looked up, or the forge did not respond. */
   | { readonly found: 'unknown'; readonly why: string }
   | { readonly found: 'missing'; readonly repository: string }
   | { readonly found: 'elsewhere'; readonly repository: string }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listRewritten } from './rewritten-checks.js';
 
-/** Lists what a change of this one file rewrites in a check with this command. */
+/** Lists what a change to this one file rewrites in a check with this command. */
 function listFor(command: readonly string[], path: string, scripts: readonly string[] = []): readonly string[] {
   const file = { kind: 'modified', path, oldMode: '100644', newMode: '100644', blob: 'a'.repeat(40) } as const;
   return listRewritten({ command }, { files: [file], scripts });

@@ -2,7 +2,7 @@ import type { Check } from './checks.js';
 import type { OrderChange } from './judge-commit.js';
 import { listPaths } from './changes.js';
 
-/** Programs that run the script or the program named after them. */
+/** Commands that run the script or executable passed to them. */
 const INTERPRETERS =
   /^(?:(?:ba|da|k|z)?sh|node|nodejs|bun|deno|tsx|ts-node|python\d?(?:\.\d+)?|ruby|perl|php|pwsh|lua|env|cross-env|exec|eval|command|time|source|\.|npx|sudo|doas|xargs|timeout|nice|nohup|setsid|stdbuf)$/;
 const SHELL_KEYWORDS = /^(?:if|elif|then|else|do|while|until|!|\{)$/;
@@ -13,8 +13,8 @@ const MAKE = /^(?:g?make|just|task|rake)$/;
 const MAKE_FILES = /^(?:gnumakefile|makefile|justfile|\.justfile|taskfile\.ya?ml|rakefile)$/i;
 
 /**
- * Lists the files of a change that a check runs: its program or script, the scripts of `package.json`, a make file,
- * installed packages. If there are any, the change controls the outcome of the check, and passing it proves nothing.
+ * Lists the changed files that a check runs: its executable or script, the scripts in `package.json`, a makefile,
+ * installed packages. If any exist, the change controls the check's outcome, and passing it proves nothing.
  *
  * @example
  * listRewritten({ command: ['sh', 'check.sh'] }, change) // ['check.sh'] if the change touches it
@@ -36,11 +36,14 @@ export function listRewritten(
   );
 }
 
-/** Lists the programs of a command: its program, the script of an interpreter, and both in a command line for a shell. */
+/**
+ * Lists everything a command executes: its executable, an interpreter's script, and both within a shell command line.
+ */
 function listPrograms(command: readonly string[]): readonly string[] {
   const found: string[] = [];
   for (const [index, word] of command.entries()) {
-    // Flags, numbers and assignments may come between an interpreter and its script; assignments also before a program.
+    // Flags, numbers and assignments can come between an interpreter and its script; assignments also before an
+    // executable.
     if (/^\w+=\S*$/.test(word) || (index > 0 && (word.startsWith('-') || AMOUNT.test(word)))) continue;
     if (index > 0 && /\s|[;&|]/.test(word)) {
       for (const part of word.split(/[;&|()\n`]+/)) found.push(...listPrograms(part.trim().split(/\s+/).map(unquote)));

@@ -7,15 +7,15 @@ export interface DecidedEntry {
   readonly decision: Decision;
 }
 
-/** A decided race: the winner's run id, null if a person has to choose, and a decision for every entry. */
+/** A decided race: the winner's run id, null if a human has to choose, and a decision for each entry. */
 export interface DecidedRace {
   readonly winner: string | null;
   readonly entries: readonly DecidedEntry[];
 }
 
 /**
- * Decides a race. Only proven results compete: more confirmed checks win, then fewer changed lines, then the earlier settlement. The
- * others are superseded. If there is a tie at the top or no proven result, a person decides.
+ * Decides a race. Only proven results compete: more confirmed checks win, then fewer changed lines, then the earlier
+ * settlement. The others are superseded. On a tie at the top, or without any proven result, a human decides.
  *
  * @example
  * decideRace(entries).winner // '2026-11-15-backend-0002'
@@ -39,7 +39,7 @@ export function decideRace(entries: readonly RaceEntry[]): DecidedRace {
   };
 }
 
-/** Whether an entry would advance without the race; the policy of every race is `proven`. */
+/** Whether an entry would advance outside the race; the policy of every race is `proven`. */
 function isProven({ execution }: RaceEntry): boolean {
   return execution.decision.action === 'advance';
 }
@@ -52,7 +52,7 @@ function compare(left: RaceEntry, right: RaceEntry): number {
   );
 }
 
-/** Also compares infinite numbers, whose difference is NaN. */
+/** Handles infinite numbers, whose difference is NaN. */
 function compareNumbers(left: number, right: number): number {
   return left === right ? 0 : left < right ? -1 : 1;
 }

@@ -14,8 +14,8 @@ export interface NormalizedResult {
 }
 
 /**
- * Converts the fields of a result, in any spelling and from any encoding, to one shape. Nothing is filled in: a missing key or
- * an ill-formed value is a problem, and then there is no result.
+ * Normalizes the fields of a result in any spelling and from any encoding. Nothing is filled in: a missing key or a
+ * malformed value is a problem, and the result is then undefined.
  */
 export function normalizeResult(fields: Pick<SpelledFields, 'known' | 'conflicts'>): NormalizedResult {
   const { known, conflicts } = gatherChanges(fields.known);
@@ -34,7 +34,7 @@ export function normalizeResult(fields: Pick<SpelledFields, 'known' | 'conflicts
   const { changes, problems: changeProblems } = readChanges(known.get('changes'));
   const { tests, problem: testProblem } = readTests(known.get('tests'));
   const evidenceProblems = [...changeProblems, ...(testProblem === undefined ? [] : [testProblem])];
-  // A blocked agent needs no evidence, so invalid evidence is not a reason to ask a person.
+  // A blocked agent needs no evidence, so invalid evidence is no reason to ask a human.
   const needsEvidence = status !== 'blocked';
   if (needsEvidence) problems.push(...evidenceProblems);
   const notices = needsEvidence ? [] : evidenceProblems;
@@ -108,10 +108,10 @@ export interface ChangesFound {
   readonly problems: readonly Problem[];
 }
 
-// Git accepts at least four digits. The URL of a commit on a forge contains its hash.
+// Git accepts at least four digits. A commit's URL on a forge contains its hash.
 const COMMIT = /^(?:git:)?([0-9a-f]{4,64})$/i;
 const COMMIT_PAGE = /^https?:\/\/[^\s/?#][^\s?#]{0,1000}\/commits?\/([0-9a-f]{4,64})\/?(?:[?#]\S{0,1000})?$/i;
-// A URL, or something with a number in it: #12, !12, acme/shop#12, PR-12.
+// A URL, or anything with a number in it: #12, !12, acme/shop#12, PR-12.
 const PULL_REQUEST = /^(?:https?:\/\/[^\s/]\S*|[^\s\d]*\d\S*)$/;
 
 /** Reads `{ PR, Commit }`. A value such as `none` counts as missing. */
@@ -140,7 +140,10 @@ function readHash(commit: string): string | undefined {
   return (COMMIT.exec(commit) ?? COMMIT_PAGE.exec(commit))?.[1]?.toLowerCase();
 }
 
-/** Reads a value as one word; undefined if it means "nothing". Other types become `?`, which no later check accepts. */
+/**
+ * Reads a value as one word, or undefined if it means "nothing". Other types become `?`, which every later check
+ * rejects.
+ */
 function readWord(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return String(value);

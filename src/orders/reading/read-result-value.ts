@@ -5,8 +5,8 @@ import { normalizeResult } from './normalize-result.js';
 import { isFields, readResultFields } from './result-fields.js';
 
 /**
- * Validates a result that a person entered for an order, in either spelling. Issue and run may be left out; those of the
- * order are used. The result must be acceptable: `ok`, with evidence and an explicit statement about tests.
+ * Validates a result that a human entered for an order, in either spelling. Issue and run default to the order's. The
+ * result must be acceptable: `ok`, with evidence and an explicit statement about tests.
  *
  * @example
  * readResultValue({ status: 'ok', changes: { pr: '#7' }, tests: 'n/a', summary: 'Done by hand.' }, order)

@@ -3,7 +3,7 @@ import { isNoneLike } from '../evidence/missing-evidence.js';
 import { createValueProblem } from '../shapes/check-shape.js';
 import { isFields, readResultFields } from './result-fields.js';
 
-/** The report about tests, or the problem with it; empty if there is no report. */
+/** The test report, or the problem with it; empty if the result contains no report. */
 export interface TestsFound {
   readonly tests?: WorkResult['tests'];
   readonly problem?: Problem;
@@ -14,8 +14,8 @@ type TestReport = Exclude<NonNullable<WorkResult['tests']>, 'n/a'>;
 const HOW_TO = 'write the command and its result (pass, fail or n/a), or only n/a if there are no tests';
 
 /**
- * Reads `{ Command, Result, Evidence }`, `npm test => pass`, any other text about tests, or `n/a`. Empty, `none` and `{}`
- * count as no report, which is not the same as `n/a`.
+ * Reads `{ Command, Result, Evidence }`, `npm test => pass`, any other statement about tests, or `n/a`. Empty, `none`
+ * and `{}` count as no report, which differs from `n/a`.
  */
 export function readTests(value: unknown): TestsFound {
   if (value === undefined || value === null) return {};
@@ -26,7 +26,7 @@ export function readTests(value: unknown): TestsFound {
 function readLine(line: string): TestsFound {
   if (line.toLowerCase() === 'n/a') return { tests: 'n/a' };
   if (isNoneLike(line)) return {};
-  // The last arrow counts: a command may contain one.
+  // Use the last arrow: the command itself can contain one.
   const arrow = line.lastIndexOf('=>');
   if (arrow < 0) return { tests: describeTests('', line, '') };
   const outcome = line.slice(arrow + 2).trim();
@@ -52,23 +52,23 @@ function readReport(report: Readonly<Record<string, unknown>>): TestsFound {
   return { tests: describeTests(command, outcome, texts.get('evidence') ?? '') };
 }
 
-/** Whether a report has only a command and no outcome. */
+/** Whether a report contains a command but no outcome. */
 function lacksOutcome(outcome: string): boolean {
   return isNoneLike(outcome) && outcome.toLowerCase() !== 'n/a';
 }
 
 function describeTests(command: string, outcome: string, evidence: string): TestReport {
   const result = recognizeTestResult(outcome);
-  // Text beyond the result itself is stored as evidence.
+  // Any text beyond the result itself is stored as evidence.
   const parts = outcome.toLowerCase() === result ? [evidence] : [outcome, evidence];
   const shown = parts.filter((part) => !isNoneLike(part)).join('; ');
   return { command: isNoneLike(command) ? '' : command, result, evidence: shown };
 }
 
-// A longer text counts as a report too, but its end is not searched for an outcome.
+// Longer text counts as a report too, but its tail is not searched for an outcome.
 const SEARCHED_LENGTH = 2000;
 
-/** Removed before the search: options such as `--no-fail-fast`, and counts of skipped tests. */
+/** Removed before matching: options such as `--no-fail-fast`, and skipped-test counts. */
 const OPTION = /(?:^|\s)--?[a-z][\w-]*/g;
 const SKIPPED = /\b\d+ (?:tests? )?(?:skipped|ignored|pending|todo)\b/g;
 const NO_FAILURE =
@@ -82,8 +82,8 @@ const EXIT_CODE = /\bexit(?:ed)?(?: with)?(?: code| status)?[: =]+(\d{1,3})\b/;
 const FRACTION = /\b(\d{1,9}) ?(?:\/|of|out of) ?(\d{1,9})\b[^.;,\d]{0,20}\b(?:pass|ok|succe)/;
 
 /**
- * Recognizes the outcome in a text about tests: passed, failed, not run, or not recognised. Failure is looked for first, so
- * that a report of both is never a success.
+ * Recognizes the outcome in a statement about tests: passed, failed, not run, or not recognised. Failure is checked
+ * first, so a report of both never counts as a success.
  *
  * @example
  * recognizeTestResult('42 passed, 0 failed') // 'pass'

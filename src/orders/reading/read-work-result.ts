@@ -17,27 +17,27 @@ import { decodeText, readResultFile } from './result-file.js';
 export interface ResultSource {
   /** The run folder. */
   readonly dir: string;
-  /** The data folder, if it contains the run folder: no link between the two is followed. */
+  /** The data folder, if it contains the run folder: no symbolic link between the two is followed. */
   readonly trustedRoot?: string | undefined;
   readonly stdout?: string | Uint8Array;
   readonly stderr?: string | Uint8Array;
-  /** The agent's answer and why it is not a result; other output of its program is then ignored. */
+  /** The agent's answer and why it is not a result; its other output is then ignored. */
   readonly answer?: RejectedAnswer;
   readonly order: Pick<WorkOrder, 'repo_dir'>;
-  /** When the agent was started: a file older than that is not its result. */
+  /** When the agent was started: an older file is not its result. */
   readonly startedAt?: Date | number | string;
-  /** All of the agent's processes have ended, so that its files need not be checked a second time. */
+  /** All of the agent's processes have exited, so its files need not be checked a second time. */
   readonly hasEnded?: boolean | undefined;
-  /** Masks secrets in a file's text. */
+  /** Masks secrets in a file's content. */
   readonly maskText?: (text: string) => string;
-  /** Looks for a claimed commit; by default in the order's repository. */
+  /** Looks up a claimed commit; by default in the order's repository. */
   readonly findCommit?: (commit: string) => Promise<CommitCheck>;
 }
 
-/** An answer of an agent that does not count as its result. */
+/** An agent's answer that does not count as its result. */
 export interface RejectedAnswer {
   readonly text: string;
-  /** Why it does not count, as a part of a sentence. */
+  /** Why it does not count, as a clause. */
   readonly problem: string;
 }
 
@@ -47,8 +47,8 @@ const FILES = [
 ] as const;
 
 /**
- * Reads an agent's report from the first source that exists: `work_result.json`, `work_result.txt`, its output. The first one
- * counts, readable or not: a broken file is never replaced by a less reliable source.
+ * Reads an agent's report from the first source that exists: `work_result.json`, `work_result.txt`, its output. The
+ * first source counts, readable or not: a broken file never falls back to a less reliable source.
  *
  * @example
  * const reading = await readWorkResult({ dir, stdout, stderr, order })
@@ -95,7 +95,7 @@ async function withCommitChecked(
   const { problem, notice } = await findCommit(commit);
   if (notice !== undefined) return withNotices(reading, [notice]);
   if (problem === undefined) return reading;
-  // A blocked agent needs no commit, so a wrong one is a notice and not a reason to ask a person.
+  // A blocked agent needs no commit, so a wrong commit is a notice, not a reason to ask a human.
   if (reading.result?.status === 'blocked') return withNotices(reading, [problem]);
   return { ...reading, problems: [...reading.problems, problem] };
 }
@@ -107,10 +107,10 @@ function withNotices(reading: Reading, notices: readonly Problem[]): Reading {
 /** The part of a reading that comes from the result file itself. */
 export type ResultReading = Pick<Reading, 'result' | 'problems' | 'notices' | 'draft'>;
 
-// A real result is not nested deeply; a malicious one may be.
+// A real result is not deeply nested; a malicious one can be.
 const MAX_DEPTH = 64;
 
-/** Reads `work_result.json` strictly. Text that has to be repaired is a draft, never a result. */
+/** Reads `work_result.json` strictly. Content that has to be repaired is a draft, never a result. */
 export function readJsonResult(text: string): ResultReading {
   const read = readStrictly(text);
   if (read.problems.length > 0) return withDraft({ problems: read.problems }, draftFromText(text));
@@ -123,7 +123,7 @@ export function readJsonResult(text: string): ResultReading {
   return { ...reading, result };
 }
 
-/** Parses JSON like `JSON.parse`, but reports duplicate keys, of which `JSON.parse` would silently use the last. */
+/** Parses JSON like `JSON.parse`, but reports duplicate keys, where `JSON.parse` would silently use the last one. */
 function readStrictly(text: string): { readonly value?: unknown; readonly problems: readonly Problem[] } {
   let value: unknown;
   try {
@@ -154,7 +154,7 @@ function withDraft(reading: ResultReading, draft: unknown): ResultReading {
 /** How much of a stream is searched, from its end: a result is printed last. */
 export const STREAM_BYTES = 256 * 1024;
 
-/** Searches printed output for anchors and for a draft that a person can use. Never returns a result. */
+/** Searches the output for anchors and for a draft that a human can complete. Never returns a result. */
 export function readStreams({
   stdout = '',
   stderr = '',
@@ -185,7 +185,7 @@ export function readStreams({
 // As much as fits into a comment; the rest is in the run's result.
 const ANSWER_LENGTH = 16_000;
 
-/** Searches an agent's answer for anchors and a draft, and adds its text for the comment. */
+/** Searches an agent's answer for anchors and a draft, and includes it for the comment. */
 function readAnswer({ text, problem: message }: RejectedAnswer): Reading {
   const end = readTail(text);
   const anchors = findAnchors(end);
@@ -205,7 +205,8 @@ function readTail(stream: string | Uint8Array): string {
     : new TextDecoder().decode(stream.subarray(Math.max(stream.length - STREAM_BYTES, 0)));
 }
 
-// `IssueRef: acme/shop#12`, `"run_id": "…"`, `status=ok`. All parts are bounded, so that hostile output is searched in linear time.
+// `IssueRef: acme/shop#12`, `"run_id": "…"`, `status=ok`. All parts are bounded, so malicious output is searched in
+// linear time.
 const ANCHOR = /\b(issue_?ref|run_?id|status)["'`]?[ \t]{0,8}[:=][ \t]{0,8}["'`]?([^\s"'`,;}]{1,200})/gi;
 
 const IS_ANCHOR = {
@@ -214,7 +215,7 @@ const IS_ANCHOR = {
   status: (text: string) => RESULT_STATUSES.some((status) => status === text),
 } as const;
 
-/** Finds the issue, run and status that a stream mentions; the last mention of each counts. */
+/** Finds the issue, run and status printed in a stream; the last occurrence of each counts. */
 export function findAnchors(text: string): NonNullable<Reading['anchors']> {
   const found: { issue_ref?: string; run_id?: string; status?: string } = {};
   for (const [, key = '', value = ''] of text.matchAll(ANCHOR)) {
@@ -232,14 +233,14 @@ export function findAnchors(text: string): NonNullable<Reading['anchors']> {
   return found;
 }
 
-// A draft only fills in a form, so it can be short; stored data must not be nested deeply.
+// A draft only fills in a form, so it can be short; stored data must not be deeply nested.
 const DRAFT_LENGTH = 256 * 1024;
 const DRAFT_DEPTH = 64;
 const MAX_LIST_LENGTH = 100;
 
 /**
- * Creates a draft from an invalid result, for a person to complete; undefined if nothing can be read. Because its text was
- * repaired, it is never used for a decision.
+ * Creates a draft from an invalid result, for a human to complete, or undefined if nothing is readable. Because its
+ * content was repaired, it is never used for a decision.
  */
 function draftFromText(text: string): Readonly<Record<string, unknown>> | undefined {
   const parsed = parse(text.slice(0, DRAFT_LENGTH), undefined, {
@@ -288,8 +289,8 @@ const NAMES = [
 ];
 
 /**
- * Reads `work_result.txt`: `Key: Value` lines up to the first blank line after them, then free text, which is the summary.
- * A line of another form or a duplicate key makes the header invalid; unknown keys are ignored.
+ * Reads `work_result.txt`: `Key: Value` lines up to the first blank line after them, then free text, which is the
+ * summary. Any other line or a duplicate key makes the header invalid; unknown keys are ignored.
  *
  * @example
  * readTextResult('IssueRef: acme/shop#12\nRunId: 2026-11-15-qa-0001\nStatus: ok\nCommit: 1a2b3c4\nTests: n/a\n\nDone.\n')

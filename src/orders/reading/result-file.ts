@@ -6,7 +6,7 @@ import { openForReading } from '../../files/index.js';
 import type { TrustedRoot } from '../../base/index.js';
 import type { Problem } from '../../records/index.js';
 
-/** The names of an agent's result file, the most trusted first. */
+/** The names of an agent's result file, most trusted first. */
 export const RESULT_FILES = ['work_result.json', 'work_result.txt'] as const;
 
 /** A result is a short summary; a megabyte is ample. */
@@ -19,9 +19,9 @@ export type ResultFile =
   | { readonly status: 'unreadable'; readonly problem: Problem }
   | { readonly status: 'read'; readonly bytes: Uint8Array };
 
-// File times come from a clock that ticks every few milliseconds and may lag behind the clock that timed the start.
+// File times come from a clock that ticks every few milliseconds and can lag behind the clock that timed the start.
 const CLOCK_TICK_MS = 20;
-// A file modified so recently may still be being written: it is checked again after a pause.
+// A file modified this recently might still be open for writing, so it is checked again after a delay.
 const RECENT_MS = 2000;
 const SECOND_CHECK_MS = 100;
 
@@ -29,11 +29,14 @@ const SECOND_CHECK_MS = 100;
 export interface Writer {
   /** When it was started, in milliseconds since 1970: an older file is outdated. */
   readonly startedAt?: number | undefined;
-  /** All its processes have ended, so that a recently modified file is not still being written. */
+  /** All its processes have exited, so a recently modified file is not still being written. */
   readonly hasEnded?: boolean | undefined;
 }
 
-/** Reads a file that an agent wrote. It may be a link, a pipe, endless, or half-written: only a complete file is accepted. */
+/**
+ * Reads a file that an agent wrote. It could be a link, a pipe, endless, or half-written: only a complete file is
+ * accepted.
+ */
 export async function readResultFile(path: string, writer: Writer & TrustedRoot = {}): Promise<ResultFile> {
   let handle: FileHandle | undefined;
   try {
@@ -57,7 +60,7 @@ async function wait(milliseconds: number): Promise<void> {
 
 async function readHandle(handle: FileHandle, path: string, { startedAt, hasEnded }: Writer): Promise<ResultFile> {
   const first = await handle.stat({ bigint: true });
-  // A file with a second name may be the result of another run, or be changed through that name after it was read.
+  // A hard-linked file could be another run's result, or be changed through its other name after it was read.
   if (first.nlink > 1n) return createUnreadable('RESULT_UNSAFE_FILE', 'it is a hard link; write a separate file');
   if (startedAt !== undefined && Number(first.mtimeMs) < startedAt - CLOCK_TICK_MS) return { status: 'outdated' };
   if (first.size > BigInt(RESULT_BYTES)) {
@@ -78,7 +81,7 @@ async function readHandle(handle: FileHandle, path: string, { startedAt, hasEnde
       );
 }
 
-/** Requests one byte more than expected, so that a growing file is noticed. */
+/** Requests one byte more than expected, to detect a growing file. */
 async function readBytes(handle: FileHandle, size: number): Promise<Uint8Array> {
   const buffer = Buffer.alloc(size + 1);
   let length = 0;
@@ -98,12 +101,15 @@ function createUnreadable(code: string, message: string): ResultFile {
   return { status: 'unreadable', problem: { code, message } };
 }
 
-/** The text of a result file, or why it cannot be decoded. */
+/** The content of a result file, or why it cannot be decoded. */
 export type DecodedText =
   | { readonly text: string; readonly problem?: undefined }
   | { readonly text?: undefined; readonly problem: Problem };
 
-/** Decodes UTF-8, with or without a byte order mark, or UTF-16 with one, which some shells write. Invalid bytes are an error. */
+/**
+ * Decodes UTF-8, with or without a byte order mark, or UTF-16 with a byte order mark, which some shells write. Invalid
+ * bytes are an error.
+ */
 export function decodeText(bytes: Uint8Array): DecodedText {
   try {
     const text = new TextDecoder(detectEncoding(bytes), { fatal: true }).decode(bytes);

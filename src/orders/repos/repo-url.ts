@@ -1,7 +1,7 @@
 /** The protocols that git may use. */
 const PROTOCOLS = ['https:', 'http:', 'ssh:', 'file:'];
 
-/** Returns the problem with the URL of a repository; undefined if it is valid. */
+/** Returns the problem with a repository URL, or undefined if it is valid. */
 export function findUrlProblem(text: string): string | undefined {
   let url: URL;
   try {

@@ -8,7 +8,7 @@ import { OrdersError, createInvalidError } from '../orders-error.js';
 import { checkShape, createValueProblem } from '../shapes/check-shape.js';
 import { findUrlProblem } from './repo-url.js';
 
-/** A repository of the configuration, as JSON Schema: its URL, or an object with its URL. */
+/** The JSON Schema of a configured repository: its URL, or an object with its URL. */
 export const REPO_SCHEMA = {
   anyOf: [
     name,
@@ -17,13 +17,13 @@ export const REPO_SCHEMA = {
       {
         /** The environment variable with the password or token; only for https. */
         token_env: name,
-        /** The user name for it; `x-access-token` by default. */
+        /** The matching user name; `x-access-token` by default. */
         user: name,
-        /** The branch to start work from; by default the default branch of the repository. */
+        /** The branch to start work from; the repository's default branch by default. */
         branch: { type: 'string', pattern: '^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$' },
-        /** Whether commits of orders are pushed back, each on a separate branch; true by default. */
+        /** Whether an order's commits are pushed back, each on a separate branch; true by default. */
         push: flag,
-        /** How large a mirror may become; 10 GiB by default. */
+        /** The maximum size of the mirror; 10 GiB by default. */
         max_bytes: { type: 'integer', minimum: 1 },
       },
     ),
@@ -44,7 +44,7 @@ const MAX_BYTES = 10 * 1024 * 1024 * 1024;
 const repoSchema = fromRecordSchema<FromSchema<typeof REPO_SCHEMA>>(REPO_SCHEMA);
 
 /**
- * Validates the repositories of a configuration. A password comes from an environment variable, never from a URL.
+ * Validates the configured repositories. A password comes from an environment variable, never from a URL.
  *
  * @example
  * readRepos(['https://git.example.org/shop.git'], process.env) // [{ url: 'https://git.example.org/shop.git', push: true, … }]
@@ -80,7 +80,7 @@ function readRepo(settings: RepoSettings, env: Readonly<Record<string, string | 
   };
 }
 
-/** Finds a repository of the configuration by its URL. */
+/** Finds a configured repository by its URL. */
 export function findRepo(url: string, repos: readonly Repo[]): Repo {
   const found = repos.find((repo) => repo.url === url);
   if (found !== undefined) return found;
@@ -88,7 +88,7 @@ export function findRepo(url: string, repos: readonly Repo[]): Repo {
 }
 
 /**
- * Returns the folder of an order's repository on this machine: `repo_dir`, or the mirror of its URL.
+ * Returns the folder of an order's repository on this host: `repo_dir`, or the mirror of its URL.
  *
  * @example
  * getRepositoryFolder('/data', { repo: 'https://git.example.org/shop.git', repo_dir: … }) // '/data/mirrors/4f0c….git'

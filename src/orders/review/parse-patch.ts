@@ -13,7 +13,7 @@ export interface ShownLimits {
   readonly lineLength: number;
 }
 
-/** More than a person reads; a larger page would be slow. */
+/** More than anyone reads; a larger page would be slow. */
 export const SHOWN_LIMITS: ShownLimits = { fileLines: 2000, lines: 20_000, lineLength: 2000 };
 
 /** A file as git lists it. */
@@ -23,13 +23,13 @@ export interface ListedFile {
   readonly sections: 1 | 2;
 }
 
-// A heading is quoted from a file and may contain any character except a line feed.
+// A heading is quoted from a file and can contain any character except a line feed.
 const HUNK = /^@@ -(\d{1,10})(?:,\d{1,10})? \+(\d{1,10})(?:,\d{1,10})? @@ ?(.*)$/s;
 
 /**
- * Parses a patch as `git diff-tree --patch` prints it. File names are taken from the list, which has the same order: names
- * in the patch may be quoted, and a file can have any name. Content lines start with a space, `+`, `-` or `\`, so they
- * cannot be mistaken for the header of a file. `isComplete`: the patch was not truncated.
+ * Parses a patch as `git diff-tree --patch` prints it. File names are taken from the list, which has the same order:
+ * names in the patch can be quoted, and a file can have any name. Content lines start with a space, `+`, `-` or `\`, so
+ * they cannot be mistaken for a file header. `isComplete`: the patch was not truncated.
  *
  * @example
  * parsePatch(patch, [{ file: { path: 'src/a.ts', change: 'modified' }, sections: 1 }], true)[0]?.added // 3
@@ -40,7 +40,7 @@ export function parsePatch(
   isComplete: boolean,
   limits: ShownLimits = SHOWN_LIMITS,
 ): readonly ChangedFile[] {
-  // Only a line feed ends a line of a patch: `^` would also match after the carriage returns inside a line.
+  // Only a line feed ends a patch line: `^` would also match after a carriage return inside a line.
   const sections = patch.split(/(?<=^|\n)(?=diff --git )/).filter((section) => section.startsWith('diff --git '));
   let linesLeft = limits.lines;
   let next = 0;

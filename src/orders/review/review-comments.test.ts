@@ -6,7 +6,7 @@ import { continueFromReview } from './review-comments.js';
 const { run_id: _, ...asked } = order;
 const review = { who: 'Ada', why: 'Nearly.' };
 
-/** A settled order whose commit Sluice judged like this. */
+/** A settled order whose commit Sluice judged with this verdict. */
 function settledWith(
   verdict: 'confirmed' | 'unchecked' | 'contradicted',
 ): Pick<OrderRecord, 'order' | 'run' | 'result' | 'decision'> {

@@ -7,7 +7,7 @@ import { checkShape } from '../shapes/check-shape.js';
 
 const schema = fromRecordSchema<readonly LineComment[]>(lineComments);
 
-/** Lists the problems of comments in a request, as parts of a sentence. */
+/** Lists the problems of the comments in a request, as clauses. */
 export function findCommentProblems(comments: unknown): readonly string[] {
   if (comments === undefined) return [];
   const { problems = [] } = checkShape(schema, comments);
@@ -19,9 +19,9 @@ export function findCommentProblems(comments: unknown): readonly string[] {
 type RepeatedOrder = Omit<WorkOrder, 'run_id' | 'request_id'>;
 
 /**
- * Creates the order of a retry. It continues from the reviewed commit, at the same path and in the session of its run, if
- * Sluice has confirmed that commit; otherwise it starts over. Its instructions end with the person's comments on lines of
- * the change. In a race, only the reviewed run is repeated.
+ * Creates the order for a retry. It continues from the reviewed commit, at the same path and in the same session, if
+ * Sluice has confirmed that commit; otherwise it starts over. Its instructions end with the review comments. In a race,
+ * only the reviewed run is repeated.
  */
 export function continueFromReview(
   { start_commit: _, start_run: __, start_folder: folder, race: ___, ...original }: RepeatedOrder,
@@ -64,7 +64,7 @@ function describeComment(comment: LineComment): string {
 }
 
 /**
- * Describes the line that a comment is about.
+ * Describes the line that a comment refers to.
  *
  * @example
  * describeLine({ path: 'src/a.ts', line: 3, side: 'old', text: '' }) // 'src/a.ts, line 3 before the change'

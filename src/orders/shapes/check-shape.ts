@@ -6,7 +6,7 @@ export type CheckedShape<T> =
   | { readonly value: T; readonly problems?: undefined }
   | { readonly problems: readonly Problem[] };
 
-/** Validates an untrusted value. `advise` may replace the schema's message with a clearer one. */
+/** Validates an untrusted value. `advise` can replace the schema's message with a clearer one. */
 export function checkShape<T>(
   schema: StandardSchema<unknown, T>,
   value: unknown,
@@ -25,7 +25,7 @@ export function checkShape<T>(
   };
 }
 
-/** Creates the problem of a value that is not allowed at its path. */
+/** Creates the problem for a value that is not allowed at its path. */
 export function createValueProblem(path: string, message: string): Problem {
   return { code: 'INVALID_VALUE', message, ...(path === '' ? {} : { path }) };
 }

@@ -14,8 +14,8 @@ const orderSchema = fromRecordSchema<WorkOrder>(WORK_ORDER_SCHEMA);
 const NAMES = Object.keys(WORK_ORDER_SCHEMA.properties);
 
 /**
- * Validates an untrusted request. Keys may be in either spelling (`IssueRef`, `issue_ref`). Unknown keys are refused, because
- * a misspelt `depends_on` would silently start work too early.
+ * Validates an untrusted request. Keys can use either spelling (`IssueRef`, `issue_ref`). Unknown keys are rejected,
+ * because a misspelt `depends_on` would silently start work too early.
  *
  * @example
  * readWorkRequest({ issue_ref: 'acme/shop#12', role: 'backend', repo_dir: '/srv/shop', worker: 'codex-cli' })
@@ -25,7 +25,7 @@ export function readWorkRequest(value: unknown): WorkRequest {
 }
 
 /**
- * Validates an untrusted order, as {@link readWorkRequest} does a request.
+ * Validates an untrusted order, like {@link readWorkRequest} for requests.
  *
  * @example
  * const order = readWorkOrder(JSON.parse(await readFile('work_order.json', 'utf8')))
@@ -54,7 +54,7 @@ function read<T extends WorkRequest>(
   return { ...checked.value, repo_dir: repo === repo_dir ? repo_dir : resolve(repo_dir) };
 }
 
-/** Expands short forms: a list of one may be written as a string, and a specification may replace the instructions. */
+/** Expands shorthands: a list of one can be written as a string, and a specification can replace the instructions. */
 function* expandShortForms(known: ReadonlyMap<string, unknown>): Iterable<[string, unknown]> {
   for (const name of ['constraints', 'depends_on', 'links']) {
     const value = known.get(name);
@@ -110,7 +110,7 @@ function* findContradictions(fields: Readonly<Record<string, unknown>>): Iterabl
 function* findRepoContradictions(repo: string, fields: Readonly<Record<string, unknown>>): Iterable<Problem> {
   const why = findUrlProblem(repo);
   if (why !== undefined) yield createValueProblem('repo', why);
-  // A complete order, which has a run id, contains the folder as well.
+  // A complete order, which has a run id, also contains the folder.
   if (fields['run_id'] === undefined && fields['repo_dir'] !== repo) {
     yield createValueProblem('repo_dir', 'leave it out, because the request names a repository by its URL');
   }

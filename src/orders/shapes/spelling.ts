@@ -6,7 +6,7 @@ export interface SpelledFields {
   readonly known: ReadonlyMap<string, unknown>;
   /** In their original spelling. */
   readonly unknown: ReadonlyMap<string, unknown>;
-  /** Keys in two spellings with different values: it is unclear which one counts. */
+  /** Keys in two spellings with different values, so it is ambiguous which one counts. */
   readonly conflicts: readonly Problem[];
 }
 
@@ -35,7 +35,7 @@ export function readSpellings(fields: Iterable<readonly [string, unknown]>, name
   return { known, unknown, conflicts };
 }
 
-/** Returns the common form of all spellings of a key. */
+/** Returns the form shared by all spellings of a key. */
 export function foldKey(key: string): string {
   return key.replaceAll('_', '').toLowerCase();
 }

@@ -2,7 +2,7 @@ import type { NewOutboxMessage } from '../../records/index.js';
 import { SinkError, formatMarker } from './sink.js';
 import type { Delivery } from './sink.js';
 
-/** The parts of a comment that are needed to find a marker. */
+/** The fields of a comment needed to find a marker. */
 export interface ForgeComment {
   readonly body: string;
   readonly address: string;
@@ -36,16 +36,16 @@ export async function findComment(
   );
 }
 
-/** Reads a comment that a forge sent. */
+/** Parses a comment from a forge's response. */
 export function readComment(value: unknown, readAddress: (comment: object) => string): ForgeComment {
   if (typeof value !== 'object' || value === null) throw createUnreadableError();
   const body = 'body' in value ? value.body : undefined;
-  // The body of a comment may be null, but not missing.
+  // A comment's body can be null, but not missing.
   if (typeof body !== 'string' && body !== null) throw createUnreadableError();
   return { body: body ?? '', address: readAddress(value) };
 }
 
-/** Reads the comments of one page. */
+/** Parses one page of comments. */
 export function readComments(value: unknown, readAddress: (comment: object) => string): readonly ForgeComment[] {
   if (!Array.isArray(value)) throw createUnreadableError();
   return value.map((comment: unknown) => readComment(comment, readAddress));
@@ -65,7 +65,7 @@ export interface ForgeOptions {
   /** The URL of your own server; the public one by default. */
   readonly baseUrl?: string;
   readonly name?: string;
-  /** Time limit of one request; 20 seconds by default. */
+  /** Timeout of one request; 20 seconds by default. */
   readonly timeoutMs?: number;
   readonly clock?: () => number;
 }

@@ -59,7 +59,10 @@ export function createGitHubSink(options: ForgeOptions): Sink {
   };
 }
 
-/** Returns the host of the web pages. On GitHub's own servers (github.com, NAME.ghe.com), the API has the host `api.` before it. */
+/**
+ * Returns the host of the web pages. On GitHub's own servers (github.com, NAME.ghe.com), the API host has the prefix
+ * `api.`.
+ */
 function readHost(baseUrl = 'https://api.github.com'): string {
   return new URL(baseUrl).host.replace(/^api\.(?=github\.com$|[a-z0-9-]+\.ghe\.com$)/, '');
 }
@@ -72,7 +75,7 @@ function readPullRequest(response: object): PullRequest | undefined {
   return { head, address, ...(repository === undefined ? {} : { repository }) };
 }
 
-/** Octokit wraps the errors of our transport, and the reason of an aborted signal. */
+/** Octokit wraps our transport's errors, and the reason of an aborted signal. */
 function unwrap(error: unknown): never {
   throw error instanceof Error && error.name === 'HttpError' && error.cause !== undefined ? error.cause : error;
 }

@@ -107,8 +107,8 @@ interface Connection {
 }
 
 /**
- * Creates the transport of GitLab's client. The client's own transport repeats a POST up to ten times after a 429 or a 502,
- * which writes a comment twice if the first request was accepted; this one sends every request once.
+ * Creates the transport for GitLab's client. The client's own transport repeats a POST up to ten times after a 429 or a
+ * 502, which duplicates a comment if the first request was accepted; this transport sends every request once.
  */
 function createRequester(connection: Connection) {
   const method =

@@ -4,21 +4,21 @@ import type { PullRequest } from './sink.js';
 
 /** A request to a forge for one pull request. */
 export interface PullRequestQuery {
-  /** Name of the forge in messages. */
+  /** The forge's name in messages. */
   readonly forge: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly clock: () => number;
-  /** Reads the response; undefined if it is not a pull request. */
+  /** Parses the response; returns undefined if it is not a pull request. */
   readonly read: (response: object) => PullRequest | undefined;
 }
 
-/** More than the response for a pull request with a long description. */
+/** More than enough for a pull request with a long description. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Looks up a pull request on a forge; undefined if there is none with that number. */
+/** Looks up a pull request on a forge; undefined if no such number exists. */
 export async function lookUpPullRequest(query: PullRequestQuery): Promise<PullRequest | undefined> {
   const { forge, url, headers, timeoutMs, signal, clock, read } = query;
   const limits = { timeoutMs, maxResponseBytes: MAX_BYTES, allowPrivateAddresses: true, signal };

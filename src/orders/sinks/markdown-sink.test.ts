@@ -58,7 +58,7 @@ describe('createMarkdownSink', () => {
     setTimeout(() => canceled.abort('stopped'), 50);
     await expect(sink.send(message, canceled.signal)).rejects.toBe('stopped');
     await expect(read()).rejects.toThrow('ENOENT');
-    // Its lock ends with the process; everything that it had written by then counts.
+    // Its lock ends with the process; everything written by then counts.
     const sent = sink.send(message, signal);
     await writeFile(join(folder, FILE), `${message.body}\n\n${formatMarker(message)}\n`);
     other.kill('SIGKILL');

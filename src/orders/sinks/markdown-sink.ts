@@ -11,7 +11,7 @@ import { dropFullStop } from '../plain-text.js';
 import { formatMarker, throwIfCanceled, withMarker, SinkError } from './sink.js';
 import type { Sink } from './sink.js';
 
-/** Folder of the lock files, inside the folder of comments. */
+/** The folder for lock files, inside the comments folder. */
 const LOCKS = '.locks';
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
@@ -19,9 +19,9 @@ const NON_BLOCKING = constants.O_NONBLOCK ?? 0;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Creates a sink that appends comments to one Markdown file per issue. Sending is idempotent, even from several processes at the
- * same time: a comment whose marker is in the file is not written again, and a comment that a crash truncated is replaced. Text
- * that people add to the file is kept.
+ * Creates a sink that appends comments to one Markdown file per issue. Sending is idempotent, even from concurrent
+ * processes: a comment whose marker is in the file is not written again, and a comment that a crash truncated is
+ * replaced. Text that people add to the file is kept.
  *
  * @example
  * createMarkdownSink({ folder: 'data/comments' }) // owner/repo#7 → data/comments/owner_repo_7.md
@@ -32,14 +32,14 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
 
   return {
     name,
-    // Short, so that a message left by a crash is soon retried: writing is fast, and writing twice is harmless.
+    // Short, so a message left by a crash is retried soon: writing is fast, and writing twice is harmless.
     timeoutMs: 1000,
     accepts: () => true,
     async send(message, signal) {
       const path = findPath(message);
       try {
         await makeFolder(folder);
-        // Locked for all processes: two that read the file before either writes would both add the comment.
+        // Locked across processes: two that read the file before either writes would both add the comment.
         const lock = await lockFile(join(folder, LOCKS), path, { signal });
         try {
           await append(folder, path, message);
@@ -84,7 +84,7 @@ async function append(folder: string, path: string, message: NewOutboxMessage): 
       );
       await handle.appendFile(Buffer.concat([separator, entry]));
     }
-    // Also if the marker was found: the process that wrote it may have died before this line.
+    // Even if the marker was found: the process that wrote it could have died before this line.
     await handle.sync();
   } finally {
     await handle.close();
@@ -113,7 +113,7 @@ async function measureTruncatedCopy(handle: FileHandle, size: number, entry: Buf
   for (let at = 1; at < entry.length; at++) shorter[at] = advance(shorter[at - 1] ?? 0, entry[at]);
   let length = 0;
   for (const byte of tail) length = advance(length, byte);
-  // A comment starts at the beginning of a line; any other match is the end of something else.
+  // A comment starts at the start of a line; any other match is the end of something else.
   const beginsLine = (from: number) => (from === 0 ? tail.length === size : tail[from - 1] === 0x0a);
   while (length > 0 && !beginsLine(tail.length - length)) length = shorter[length - 1] ?? 0;
   return length;

@@ -7,7 +7,7 @@ import type { Sink } from './sink.js';
 /** A sink under test and its target. */
 export interface SinkUnderTest {
   readonly sink: Sink;
-  /** Returns the comments received so far, one text each. */
+  /** Returns the comments received so far, one string each. */
   readonly arrived: () => Promise<readonly string[]>;
   /** Only for sinks that use a network. */
   readonly failNext?: (...faults: readonly Fault[]) => void;
@@ -46,7 +46,7 @@ export function describeSink(name: string, start: () => Promise<SinkUnderTest>):
   });
 }
 
-/** The contract of sinks that can be searched. */
+/** The contract of searchable sinks. */
 export function describeSearchableSink(name: string, start: () => Promise<Required<SinkUnderTest>>): void {
   const signal = AbortSignal.timeout(60_000);
 

@@ -2,7 +2,8 @@ import { SluiceError } from '../../base/index.js';
 import type { NewOutboxMessage } from '../../records/index.js';
 
 /**
- * A target for comments. A sink sends once and never retries: the outbox does that, after a search for the message's marker.
+ * A target for comments. A sink sends once and never retries: the outbox does that, after looking up the message's
+ * marker.
  *
  * @example
  * const log: Sink = {
@@ -11,15 +12,15 @@ import type { NewOutboxMessage } from '../../records/index.js';
  * }
  */
 export interface Sink {
-  /** Part of the key of its messages: must not change while messages are waiting. */
+  /** Part of its messages' keys: must not change while messages are waiting. */
   readonly name: string;
-  /** How long one request may take at most; a message is leased for six times that. */
+  /** The maximum duration of one request; a message is leased for six times that. */
   readonly timeoutMs: number;
   /** Whether this sink can write to the issue. */
   accepts(issueRef: string): boolean;
-  /** Looks for a message that was sent before; missing if the sink cannot be searched. */
+  /** Looks up a message that was sent before; missing if the sink is not searchable. */
   find?(message: NewOutboxMessage, signal: AbortSignal): Promise<Delivery | undefined>;
-  /** Looks up pull requests of the repository that an issue belongs to; only set for forges. */
+  /** Looks up pull requests in an issue's repository; only set for forges. */
   readonly pullRequests?: {
     /** The host of the pull requests that it can look up: `github.com`. */
     readonly host: string;
@@ -47,11 +48,11 @@ export interface PullRequest {
 
 /** A successful delivery. */
 export interface Delivery {
-  /** The URL or file of the comment, for people. */
+  /** The comment's URL or file, for display. */
   readonly deliveredTo: string;
 }
 
-/** Error codes of failed deliveries; `docs/errors.md` says what to do. */
+/** Error codes of failed deliveries; `docs/errors.md` explains what to do. */
 export const SINK_ERROR_CODES = [
   'SINK_UNREACHABLE',
   'SINK_TIMED_OUT',
@@ -74,7 +75,7 @@ export type SinkErrorCode = (typeof SINK_ERROR_CODES)[number];
  */
 export class SinkError extends SluiceError<SinkErrorCode> {
   override readonly name = 'SinkError';
-  /** A retry is useless until a person changes something. */
+  /** A retry is useless until someone changes something. */
   readonly isPermanent: boolean;
   /** How long to wait, as requested by the sink. */
   readonly retryAfterMs: number | undefined;
@@ -87,8 +88,8 @@ export class SinkError extends SluiceError<SinkErrorCode> {
 }
 
 /**
- * Throws the reason of an aborted signal if its caller aborted it. An expired `AbortSignal.timeout` is not thrown: a sink reports
- * that as `SINK_TIMED_OUT`.
+ * Throws an aborted signal's reason if the caller aborted it. An expired `AbortSignal.timeout` is not thrown: a sink
+ * reports that as `SINK_TIMED_OUT`.
  */
 export function throwIfCanceled({ aborted, reason }: AbortSignal): void {
   if (aborted && !(reason instanceof DOMException && reason.name === 'TimeoutError')) throw reason;
@@ -103,8 +104,8 @@ interface SinkErrorDetails {
 const OPENING = '<!-- sluice:';
 
 /**
- * Formats the hidden line by which a message is found again. The id in it cannot be guessed before it is published, so a
- * comment cannot be suppressed by writing its marker first.
+ * Formats the hidden line that identifies a sent message. Its id cannot be guessed before it is published, so a comment
+ * cannot be suppressed by writing its marker first.
  *
  * @example
  * formatMarker(message) // '<!-- sluice:workrun:2026-11-15-backend-0001 01KA3… -->'
@@ -113,13 +114,13 @@ export function formatMarker({ trigger, id }: Pick<NewOutboxMessage, 'trigger' |
   return `${OPENING}${trigger} ${id} -->`;
 }
 
-/** Adds the marker to the body as the last line. Markers inside the text are changed so that no search finds them. */
+/** Adds the marker to the body as the last line. Markers inside the body are altered so no lookup finds them. */
 export function withMarker(message: NewOutboxMessage): string {
   const body = message.body.replaceAll(OPENING, '<!- sluice:').trimEnd();
   return `${body}\n\n${formatMarker(message)}`;
 }
 
-/** Loads a package that users install only if they need it. The error says how to install it. */
+/** Loads an optional package. The error explains how to install it. */
 export async function loadPeer<T>(packageName: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();

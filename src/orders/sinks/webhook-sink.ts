@@ -19,8 +19,8 @@ export interface WebhookOptions {
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /**
- * Creates a sink that POSTs each comment as signed JSON. A webhook cannot be searched for earlier deliveries, so a repeated
- * delivery has the same `Idempotency-Key`.
+ * Creates a sink that POSTs each comment as signed JSON. A webhook is not searchable for earlier deliveries, so a
+ * repeated delivery has the same `Idempotency-Key`.
  *
  * @example
  * createWebhookSink({ url: 'https://example.org/comments', secret })
@@ -91,8 +91,8 @@ function createPayload(message: OutgoingMessage) {
 }
 
 /**
- * Formats the idempotency key: the ids of the installation and the message, its sink, issue and trigger, in characters that are
- * allowed in a header. Two installations may have the same issue and run number.
+ * Formats the idempotency key: the ids of the installation and the message, its sink, issue and trigger, in characters
+ * that are allowed in a header. Two installations can have the same issue and run number.
  */
 function formatKey({ installation, id, sink, issue_ref, trigger }: OutgoingMessage): string {
   return [installation, id, sink, issue_ref, trigger].map(encodeURIComponent).join(' ');
@@ -128,7 +128,7 @@ export function isSignedWebhook(delivery: {
   readonly timestamp: string | undefined;
   readonly signature: string | undefined;
   readonly now?: number;
-  /** How far the two clocks may be apart; five minutes by default. */
+  /** The maximum difference between the two clocks; five minutes by default. */
   readonly toleranceMs?: number;
 }): boolean {
   const { secret, body, timestamp = '', signature = '', now = Date.now(), toleranceMs = 300_000 } = delivery;

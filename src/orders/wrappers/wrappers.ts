@@ -5,15 +5,17 @@ import { OrdersError, createInvalidError } from '../orders-error.js';
 import { checkShape, createValueProblem } from '../shapes/check-shape.js';
 
 /**
- * The settings by which agents of one type are started and receive their order. They come from the configuration, never from
- * a request.
+ * Defines how one type of agent is started and receives its order. Comes from the configuration, never from a request.
  */
 export interface Wrapper {
-  /** `codex-cli`, `script` or a custom name. The setting `concurrency` limits orders by type; execution records contain it. */
+  /**
+   * `codex-cli`, `script` or a custom name. The `concurrency` setting limits orders by type; execution records contain
+   * the type.
+   */
   readonly type: string;
   /**
-   * The program and its arguments, with `{work_order}`, `{run_dir}`, `{repo_dir}`, `{issue_ref}`, `{run_id}` and `{role}`
-   * replaced. Agents (`codex-cli`, …) do not need one: Sluice can start them itself.
+   * The executable and its arguments, with `{work_order}`, `{run_dir}`, `{repo_dir}`, `{issue_ref}`, `{run_id}` and
+   * `{role}` replaced. Agents (`codex-cli`, …) do not need one: Sluice can start them itself.
    */
   readonly command?: readonly string[];
   /**
@@ -21,11 +23,11 @@ export interface Wrapper {
    * the command has a placeholder. `env`: instructions and paths are also passed as variables.
    */
   readonly inject?: 'file' | 'args' | 'env';
-  /** Permissions of the agent; `workspace` by default. */
+  /** The agent's permissions; `workspace` by default. */
   readonly permissions?: NonNullable<RunSpec['permissions']>;
-  /** Whether its runs are sandboxed; by default the setting of the configuration. */
+  /** Whether its runs are sandboxed; defaults to the global setting. */
   readonly sandbox?: NonNullable<RunSpec['sandbox']>;
-  /** Network access in the sandbox; by default the network of the machine. */
+  /** Network access in the sandbox; the host's network by default. */
   readonly network?: NonNullable<RunSpec['network']>;
   readonly model?: string;
   readonly limits?: NonNullable<RunSpec['limits']>;
@@ -39,7 +41,7 @@ export interface Wrapper {
 
 const { command, permissions, sandbox, network, model, limits, env } = runSpecSchema.properties;
 
-/** A wrapper of the configuration, as JSON Schema. */
+/** The JSON Schema of a configured wrapper. */
 export const WRAPPER_SCHEMA = {
   type: 'object',
   properties: {
@@ -64,7 +66,7 @@ export const WRAPPER_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** The built-in types of wrappers, and the engine of each. A wrapper of a type with the engine `command` must name a command. */
+/** The built-in wrapper types and their engines. A wrapper of a type with the engine `command` must name a command. */
 export const WRAPPER_ENGINES: Readonly<Record<string, RunEngine>> = {
   'codex-cli': 'codex',
   'claude-code': 'claude',
@@ -77,20 +79,20 @@ export const WRAPPER_ENGINES: Readonly<Record<string, RunEngine>> = {
   script: 'command',
 };
 
-/** Returns the engine of an agent that Sluice can start itself; undefined for types that need a command. */
+/** Returns the engine of an agent that Sluice can start itself, or undefined for types that need a command. */
 export function findAgentEngine(type: string): RunEngine | undefined {
   const engine = Object.hasOwn(WRAPPER_ENGINES, type) ? WRAPPER_ENGINES[type] : undefined;
   return engine === 'command' ? undefined : engine;
 }
 
-/** Wrappers by the name that orders use. */
+/** Wrappers, keyed by the name that orders use. */
 export type Wrappers = Readonly<Record<string, Wrapper>>;
 
 const wrapperSchema = fromRecordSchema<Wrapper>(WRAPPER_SCHEMA);
 const namePattern = new RegExp(WORKER_NAME.pattern);
 
 /**
- * Validates the wrappers of a configuration.
+ * Validates the configured wrappers.
  *
  * @example
  * readWrappers({ lint: { type: 'script', command: ['node', 'lint.mjs', '{work_order}'], inject: 'args' } })
@@ -119,7 +121,7 @@ export function readWrappers(value: unknown): Wrappers {
 }
 
 /**
- * Finds a wrapper by name: a configured one, or that of an agent that Sluice can start itself.
+ * Finds a wrapper by name: a configured one, or the built-in one of an agent that Sluice can start itself.
  *
  * @example
  * findWrapper('codex-cli', {}) // { type: 'codex-cli' }

@@ -130,10 +130,10 @@ function createPrivateAddressError(host: string, address: string): SinkError {
   );
 }
 
-/** Longer than any sensible pause: a server must not be able to postpone a message forever. */
+/** Longer than any sensible delay: a server must not be able to postpone a message forever. */
 const MAX_PAUSE_MS = 3_600_000;
 
-/** Throws unless the status of the response is 2xx. The error reports whether and when to try again. */
+/** Throws unless the response status is 2xx. The error reports whether and when to retry. */
 export function checkStatus(response: HttpResponse, name: string, now: number): void {
   const { status } = response;
   if (status >= 200 && status < 300) return;
@@ -144,7 +144,9 @@ export function checkStatus(response: HttpResponse, name: string, now: number): 
   throw new SinkError('SINK_REFUSED', message, { isPermanent: isFinal, retryAfterMs: readPause(response, now) });
 }
 
-/** A forge responds with 403 to missing permissions and to too many requests; the latter has a header with a time. */
+/**
+ * A forge responds with 403 both to missing permissions and to too many requests; the latter has a header with a time.
+ */
 function isPermanent({ status, headers }: HttpResponse): boolean {
   if (status === 403) return headers['retry-after'] === undefined && headers['x-ratelimit-remaining'] !== '0';
   return status < 500 && status !== 408 && status !== 425 && status !== 429;
@@ -159,9 +161,9 @@ function readPause({ headers }: HttpResponse, now: number): number | undefined {
   return Number.isNaN(pause) ? undefined : Math.min(Math.max(pause, 0), MAX_PAUSE_MS);
 }
 
-/** Limits of every request of a forge's client. */
+/** Limits for every request from a forge's client. */
 interface FetchLimits {
-  /** Name of the forge in messages. */
+  /** The forge's name in messages. */
   readonly name: string;
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
@@ -170,7 +172,7 @@ interface FetchLimits {
 }
 
 /**
- * Creates a `fetch` for the clients of forges that uses our own transport: bounded in time and size, without retries, with
+ * Creates a `fetch` for forge clients that uses our own transport: bounded in time and size, without retries, with
  * typed errors. The operator chooses the server, so private addresses are allowed.
  */
 export function createFetch(limits: FetchLimits): typeof globalThis.fetch {
