@@ -11,7 +11,7 @@ import type { WorkRequest } from '../records/work-order.js';
 import { whileInProgress } from './claims-in-progress.js';
 import { reconcile } from './reconcile.js';
 import type { ReconcileOptions } from './reconcile.js';
-import { goodResult, makeRequest, startLead } from '../orders/lead/fixtures/lead-at-work.js';
+import { goodResult, makeRequest, startLead } from '../orders/lead/fixtures/start-lead.js';
 
 /** A process that has ended. */
 async function makeDeadWorker(): Promise<WorkerIdentity> {

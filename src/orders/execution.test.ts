@@ -6,13 +6,13 @@ import { order, createReading } from './fixtures/order.js';
 const end = { exitCode: 0, signal: null };
 const reading = createReading();
 const decision = decide({ order, reading, activeRunId: order.run_id, ...end });
-const settled = { id: 'e1', order, run: '01KA3RUN', reading, decision, at: '2026-11-15T10:00:05.000Z', ...end };
+const execution = { id: 'e1', order, run: '01KA3RUN', reading, decision, at: '2026-11-15T10:00:05.000Z', ...end };
 
 describe('createExecution', () => {
   test('records what was run, how it ended, what was read and what was decided', () => {
     expect(
       createExecution({
-        ...settled,
+        ...execution,
         workerType: 'codex-cli',
         command: ['codex', 'exec'],
         workerVersion: '0.1.0',
@@ -46,7 +46,7 @@ describe('createExecution', () => {
   });
 
   test('records an agent that never ran with unknown values, and who decided', () => {
-    const record = createExecution({ ...settled, workerType: 'script', exitCode: null, who: 'Ada' });
+    const record = createExecution({ ...execution, workerType: 'script', exitCode: null, who: 'Ada' });
     expect(record).toMatchObject({
       command: [],
       worker_version: null,
@@ -60,8 +60,11 @@ describe('createExecution', () => {
   test('records notices together with problems', () => {
     const problem = { code: 'TESTS_MISSING', message: 'none' };
     const notice = { code: 'RESULT_SHADOWED', message: 'both' };
-    const noted = { ...reading, problems: [problem], notices: [notice] };
-    expect(createExecution({ ...settled, workerType: 'script', reading: noted }).problems).toEqual([problem, notice]);
+    const readingWithNotice = { ...reading, problems: [problem], notices: [notice] };
+    expect(createExecution({ ...execution, workerType: 'script', reading: readingWithNotice }).problems).toEqual([
+      problem,
+      notice,
+    ]);
   });
 });
 
@@ -78,14 +81,14 @@ test.each([
 
 test('an item has the reason, the next step and everything that was read', () => {
   const broken = { source: 'none' as const, problems: [{ code: 'RESULT_MISSING', message: 'none' }] };
-  const asked = decide({ order, reading: broken, activeRunId: order.run_id, exitCode: 1, signal: null });
-  expect(createItem({ ...settled, id: 'i1', reading: broken, decision: asked, exitCode: 1 })).toEqual({
+  const humanDecision = decide({ order, reading: broken, activeRunId: order.run_id, exitCode: 1, signal: null });
+  expect(createItem({ ...execution, id: 'i1', reading: broken, decision: humanDecision, exitCode: 1 })).toEqual({
     id: 'i1',
     issue_ref: order.issue_ref,
     run_id: order.run_id,
     run: '01KA3RUN',
-    reason: asked.reason,
-    next: asked.next,
+    reason: humanDecision.reason,
+    next: humanDecision.next,
     result_code: 'output_unparseable',
     reading: broken,
     exit_code: 1,

@@ -1,5 +1,5 @@
 export { decide, type DecisionCase } from './decide/decide.js';
-export { decideByPerson } from './decide/decide-by-person.js';
+export { decideFromResolution } from './decide/decide-from-resolution.js';
 export { createExecution, createItem, getParseStatus, READER_VERSION, type Execution } from './execution.js';
 export { ORDERS_ERROR_CODES, OrdersError, type OrdersErrorCode } from './orders-error.js';
 export { readWorkOrder, readWorkRequest } from './shapes/read-work-request.js';

@@ -43,8 +43,8 @@ interface OrdersErrorOptions {
 const SHOWN_PROBLEMS = 10;
 
 /** Creates an error whose message lists the problems with their locations. */
-export function createInvalidError(code: OrdersErrorCode, what: string, problems: readonly Problem[]): OrdersError {
-  const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ path, message }) => (path ? `${path}: ${message}` : message));
-  const more = problems.length > SHOWN_PROBLEMS ? `; and ${problems.length - SHOWN_PROBLEMS} more` : '';
-  return new OrdersError(code, `Invalid ${what}: ${shown.join('; ')}${more}.`, { problems });
+export function createInvalidError(code: OrdersErrorCode, subject: string, problems: readonly Problem[]): OrdersError {
+  const listed = problems.slice(0, SHOWN_PROBLEMS).map(({ path, message }) => (path ? `${path}: ${message}` : message));
+  const remainder = problems.length > SHOWN_PROBLEMS ? `; and ${problems.length - SHOWN_PROBLEMS} more` : '';
+  return new OrdersError(code, `Invalid ${subject}: ${listed.join('; ')}${remainder}.`, { problems });
 }

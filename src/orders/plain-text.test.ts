@@ -18,8 +18,8 @@ describe('showText', () => {
     ['NUL', 'a\0b', 'a\\u{0}b'],
     ['a line separator', 'a\u2028b', 'a\\u{2028}b'],
     ['a carriage return', 'a\rb\r\nc', 'a\nb\nc'],
-  ])('makes %s visible', (_, text, shown) => {
-    expect(showText(text, 100)).toBe(shown);
+  ])('makes %s visible', (_, text, expected) => {
+    expect(showText(text, 100)).toBe(expected);
   });
 
   test('truncates long text between characters, and reports how much is missing', () => {

@@ -7,9 +7,9 @@ import { INVISIBLE_CHARACTERS, cutText } from '../base/index.js';
 
 /** Escapes invisible characters. Text that is too long is truncated, with a note. */
 export function showText(text: string, maxLength: number): string {
-  const beginning = cutText(text, maxLength);
-  const shown = beginning.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE_CHARACTERS, escapeCharacter);
-  return beginning.length < text.length ? `${shown}… (${text.length - beginning.length} more characters)` : shown;
+  const truncated = cutText(text, maxLength);
+  const escaped = truncated.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE_CHARACTERS, escapeCharacter);
+  return truncated.length < text.length ? `${escaped}… (${text.length - truncated.length} more characters)` : escaped;
 }
 
 /** Puts text on one line and escapes its invisible characters. Text that is too long ends in an ellipsis. */
@@ -17,9 +17,9 @@ export function showLine(text: string, maxLength: number): string {
   // Whitespace is collapsed before the text is truncated, so it does not use up the line.
   const start = cutText(text, maxLength * 4);
   const line = start.replaceAll(/\s+/g, ' ').trim();
-  const beginning = cutText(line, maxLength);
-  const isTruncated = beginning.length < line.length || text.slice(start.length).trim() !== '';
-  return `${beginning.replaceAll(INVISIBLE_CHARACTERS, escapeCharacter)}${isTruncated ? '…' : ''}`;
+  const truncated = cutText(line, maxLength);
+  const isTruncated = truncated.length < line.length || text.slice(start.length).trim() !== '';
+  return `${truncated.replaceAll(INVISIBLE_CHARACTERS, escapeCharacter)}${isTruncated ? '…' : ''}`;
 }
 
 /** Removes the full stop at the end of a message, so it can be embedded in a sentence. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decideByPerson } from '../decide/decide-by-person.js';
+import { decideFromResolution } from '../decide/decide-from-resolution.js';
 import { decide } from '../decide/decide.js';
 import { order, createReading, result } from '../fixtures/order.js';
 import type { Reading } from '../../records/reading.js';
@@ -59,17 +59,19 @@ describe('renderComment', () => {
     expect(comment).not.toMatch(/(?<!\\)\]\s*[([:]/);
     expect(comment.match(/\w+:\/\/\S+/g)).toEqual([pr]);
     expect(comment).toContain(String.raw`www\.evil.example`);
-    const forged = renderReading(createReading({ changes: { pr: 'https://x.example/ [a](//evil.example) @ada' } }));
-    expect(forged).not.toMatch(/ @ada|\w:\/\/|[^\\]\]\(/);
+    const forgedComment = renderReading(
+      createReading({ changes: { pr: 'https://x.example/ [a](//evil.example) @ada' } }),
+    );
+    expect(forgedComment).not.toMatch(/ @ada|\w:\/\/|[^\\]\]\(/);
   });
 
   test.each([
     ['not_run', 'not run'],
     ['not_recognised', 'result not recognised'],
     ['fail', 'fail'],
-  ] as const)('shows tests that are %s as: %s', (outcome, words) => {
+  ] as const)('shows tests that are %s as: %s', (outcome, label) => {
     const reading = createReading({ tests: { command: 'npm test', result: outcome, evidence: 'mostly' } });
-    expect(renderReading(reading)).toContain(`- Command: npm test\n- Result: ${words}\n- Evidence: mostly\n`);
+    expect(renderReading(reading)).toContain(`- Command: npm test\n- Result: ${label}\n- Evidence: mostly\n`);
   });
 
   test('lists verified, reported and unchecked facts separately, and no fact can forge a section', () => {
@@ -112,13 +114,13 @@ describe('renderComment', () => {
   });
 
   test('describes work that goes to review', () => {
-    const asked = { ...order, spec_ref: 'docs/basket.md@v2' };
+    const requestedOrder = { ...order, spec_ref: 'docs/basket.md@v2' };
     const reading = createReading({
       summary: 'The basket adds up.\n\nRounding is done once.',
       questions: ['Which currency?'],
     });
     const decision = decide({ order, reading, activeRunId: order.run_id, exitCode: 0, signal: null });
-    expect(renderComment({ order: asked, reading, decision })).toBe(`Role: backend
+    expect(renderComment({ order: requestedOrder, reading, decision })).toBe(`Role: backend
 Repo: acme/shop
 IssueRef: acme/shop#12
 RunId: 2026-11-15-backend-0001
@@ -252,16 +254,16 @@ Cannot use the agent's result: no result file found. Its process exited with cod
     ['edit', 'accept', 'review', 'none', 'Ada corrected the result and accepted it: I ran it myself.'],
     ['reject', 'reject', 'blocked', 'manual_intervention', 'Ada rejected the result: I ran it myself.'],
     ['retry', 'unblock', 'doing', 'manual_intervention', 'Ada retried the order: I ran it myself.'],
-  ] as const)('reports that a person chose %s', (action, shown, state, code, reason) => {
+  ] as const)('reports that a person chose %s', (action, commentAction, state, code, reason) => {
     const resolution = { action, who: 'Ada', why: 'I ran it myself.' };
     const comment = renderComment({
       order,
       reading: { source: 'none', problems: [] },
-      decision: decideByPerson(resolution),
+      decision: decideFromResolution(resolution),
       resolved: { id: '01KA3ITEM', resolution: action === 'edit' ? { action, result } : { action } },
     });
     expect(comment).toContain(
-      `Action: ${shown}\nStatus: ${state}\nResultCode: ${code}\nReadUpTo: none\nTrigger: resolve:01KA3ITEM\n`,
+      `Action: ${commentAction}\nStatus: ${state}\nResultCode: ${code}\nReadUpTo: none\nTrigger: resolve:01KA3ITEM\n`,
     );
     expect(comment).toContain(`## Summary\n${reason}`);
     expect(comment.includes('- Commit: git:1a2b3c4d')).toBe(action === 'edit');
@@ -270,7 +272,7 @@ Cannot use the agent's result: no result file found. Its process exited with cod
   test('shows an unconfirmed commit if a person has entered it', () => {
     const problems = [{ code: 'COMMIT_UNCHECKED', message: 'git is not installed' }];
     const resolution = { action: 'edit', who: 'Ada', why: 'I looked.', result } as const;
-    const decision = decideByPerson(resolution);
+    const decision = decideFromResolution(resolution);
     const comment = renderComment({
       order,
       reading: { ...createReading(), problems },
@@ -312,10 +314,10 @@ describe('text of a hostile agent', () => {
   });
 
   test('is truncated to the length that a forge accepts', () => {
-    const long = '<'.repeat(40_000);
-    const many = Array.from({ length: 100 }, () => long);
+    const longText = '<'.repeat(40_000);
+    const longTexts = Array.from({ length: 100 }, () => longText);
     const comment = renderReading(
-      createReading({ summary: `x${long}`, questions: many, status: 'blocked', blocked_by: many }),
+      createReading({ summary: `x${longText}`, questions: longTexts, status: 'blocked', blocked_by: longTexts }),
     );
     expect(comment.length).toBeLessThan(60_000);
     expect(comment).toContain('- and 80 more');

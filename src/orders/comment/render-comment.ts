@@ -38,10 +38,10 @@ export function renderComment(content: CommentContent): string {
     ReadUpTo: undefined,
     Trigger: formatTrigger(order, resolved?.id),
   };
-  const result = findOwnResult(content);
+  const result = getMatchingResult(content);
   const sections = {
     Summary: summarize(content, result),
-    Changes: `- PR: ${showAddress(result?.changes.pr)}\n${renderFields({ Commit: findCommit(content, result) })}`,
+    Changes: `- PR: ${renderUrl(result?.changes.pr)}\n${renderFields({ Commit: findCommit(content, result) })}`,
     Tests: renderFields(listTestFields(result)),
     ...(decision.evidence?.length ? { Evidence: renderEvidence(decision.evidence) } : {}),
     BlockedBy: renderList(result?.blocked_by),
@@ -78,7 +78,7 @@ function chooseAction({ action }: Decision, resolved: CommentContent['resolved']
 }
 
 /** Returns the result if it names this run; a result that names another run is not shown. */
-function findOwnResult({ order, reading, resolved }: CommentContent): WorkResult | undefined {
+function getMatchingResult({ order, reading, resolved }: CommentContent): WorkResult | undefined {
   const result = resolved?.resolution.result ?? reading.result;
   return result?.run_id === order.run_id && result.issue_ref === order.issue_ref ? result : undefined;
 }
@@ -86,9 +86,9 @@ function findOwnResult({ order, reading, resolved }: CommentContent): WorkResult
 /** Omits a commit that was not found or not checked, unless a human entered the result. */
 function findCommit({ reading, resolved }: CommentContent, result: WorkResult | undefined): string | undefined {
   const commit = result?.changes.commit;
-  const doubts = [...reading.problems, ...(reading.notices ?? [])].map(({ code }) => code);
-  const isDoubted = doubts.includes('COMMIT_NOT_FOUND') || doubts.includes('COMMIT_UNCHECKED');
-  if (commit === undefined || (isDoubted && resolved?.resolution.result === undefined)) return undefined;
+  const codes = [...reading.problems, ...(reading.notices ?? [])].map(({ code }) => code);
+  const isUnverified = codes.includes('COMMIT_NOT_FOUND') || codes.includes('COMMIT_UNCHECKED');
+  if (commit === undefined || (isUnverified && resolved?.resolution.result === undefined)) return undefined;
   return `git:${commit}`;
 }
 
@@ -105,10 +105,10 @@ function summarize({ decision, reading, resolved }: CommentContent, result: Work
 function listTestFields(result: WorkResult | undefined): Readonly<Record<string, string | undefined>> {
   if (result?.tests === 'n/a') return { Command: undefined, Result: 'n/a', Evidence: undefined };
   const report = result?.tests;
-  return { Command: report?.command, Result: report && TEST_WORDS[report.result], Evidence: report?.evidence };
+  return { Command: report?.command, Result: report && TEST_RESULT_LABELS[report.result], Evidence: report?.evidence };
 }
 
-const TEST_WORDS = {
+const TEST_RESULT_LABELS = {
   pass: 'pass',
   fail: 'fail',
   'n/a': 'n/a',
@@ -126,7 +126,7 @@ function renderFields(values: Readonly<Record<string, string | undefined>>): str
  * Evidence groups, in display order. Unchecked evidence has two: the agent's claims, and checks that Sluice could not
  * run.
  */
-const GROUPS: readonly (readonly [title: string, belongs: (one: Evidence) => boolean])[] = [
+const GROUPS: readonly (readonly [title: string, matches: (evidence: Evidence) => boolean])[] = [
   ['Contradicted', ({ verdict }) => verdict === 'contradicted'],
   ['Verified by Sluice', ({ verdict }) => verdict === 'confirmed'],
   ['Reported, not verified', ({ verdict, by }) => verdict === 'unchecked' && by === 'worker'],
@@ -135,8 +135,8 @@ const GROUPS: readonly (readonly [title: string, belongs: (one: Evidence) => boo
 
 /** Renders verified and merely reported facts in separate lists, each fact with the run that shows it. */
 function renderEvidence(evidence: readonly Evidence[]): string {
-  const groups = GROUPS.flatMap(([title, belongs]) => {
-    const entries = evidence.filter(belongs);
+  const groups = GROUPS.flatMap(([title, matches]) => {
+    const entries = evidence.filter(matches);
     if (entries.length === 0) return [];
     const lines = entries.map(
       ({ claim, detail, run }) => `${claim}: ${detail}${run === undefined ? '' : ` (run ${run})`}`,
@@ -150,9 +150,9 @@ const MAX_LIST_LENGTH = 20;
 
 function renderList(entries: readonly string[] = []): string {
   if (entries.length === 0) return 'none';
-  const shown = entries.slice(0, MAX_LIST_LENGTH).map((entry) => `- ${showValue(entry)}`);
+  const items = entries.slice(0, MAX_LIST_LENGTH).map((entry) => `- ${showValue(entry)}`);
   return [
-    ...shown,
+    ...items,
     ...(entries.length > MAX_LIST_LENGTH ? [`- and ${entries.length - MAX_LIST_LENGTH} more`] : []),
   ].join('\n');
 }
@@ -174,16 +174,16 @@ function showValue(value: string | undefined): string {
 
 /** Quotes an agent's text: every line is prefixed, so none can look like a header or a section. */
 function quote(text: string): string {
-  const shown = escapeMarkup(showText(text.trim(), QUOTE_LENGTH));
-  if (shown === '') return '';
-  return shown
+  const escaped = escapeMarkup(showText(text.trim(), QUOTE_LENGTH));
+  if (escaped === '') return '';
+  return escaped
     .split('\n')
     .map((line) => (line.trim() === '' ? '>' : `> ${line}`))
     .join('\n');
 }
 
 /** Returns a pull request's URL unescaped, so it stays a link, if it is a plain web address. */
-function showAddress(value: string | undefined): string {
+function renderUrl(value: string | undefined): string {
   const line = showLine(value ?? '', LINE_LENGTH);
   return /^https?:\/\/[\w.:-]+(?:\/[\w./#?=&%+~-]*)?$/.test(line) ? line : showValue(value);
 }

@@ -8,11 +8,11 @@ import type { WorkResult } from '../../records/work-result.js';
 import { decide } from './decide.js';
 import type { DecisionCase } from './decide.js';
 
-const clean = { order, reading: createReading(), activeRunId: order.run_id, exitCode: 0, signal: null };
+const successfulCase = { order, reading: createReading(), activeRunId: order.run_id, exitCode: 0, signal: null };
 
 /** Decides a clean success with these fields overridden. */
 function decideWith(changes: Partial<DecisionCase>) {
-  return decide({ ...clean, ...changes });
+  return decide({ ...successfulCase, ...changes });
 }
 
 function withoutResult(reading: Partial<Reading> = {}): Reading {
@@ -25,11 +25,11 @@ describe('row 1: the order is not the active run', () => {
     ['no run is active', null, 'No run of the issue is active'],
     ['another run is active, and its name is unknown', undefined, 'Another run of the issue is active'],
     ['the active run is an empty text', '', 'No run of the issue is active'],
-  ])('%s: archive, whatever the result', (_, activeRunId, because) => {
+  ])('%s: archive, whatever the result', (_, activeRunId, reason) => {
     expect(decideWith({ activeRunId })).toEqual({
       action: 'archive',
       result_code: 'stale_run',
-      reason: `${because}, so the result of 2026-11-15-backend-0001 is archived and changes nothing.`,
+      reason: `${reason}, so the result of 2026-11-15-backend-0001 is archived and changes nothing.`,
       next: 'Nothing to do.',
     });
   });
@@ -64,11 +64,11 @@ describe('row 3: the result names another run or issue', () => {
   test.each([
     ['run', { run_id: '2026-11-15-backend-0009' }, 'acme/shop#12 2026-11-15-backend-0009'],
     ['issue', { issue_ref: 'acme/shop#13' }, 'acme/shop#13 2026-11-15-backend-0001'],
-  ])('another %s: it is archived and a person is asked', (_, changes, named) => {
+  ])('another %s: it is archived and a person is asked', (_, changes, expectedNames) => {
     expect(decideWith({ reading: createReading(changes) })).toEqual({
       action: 'needs-human',
       result_code: 'stale_run',
-      reason: `The result names ${named} instead of acme/shop#12 2026-11-15-backend-0001; it is archived and counts for neither.`,
+      reason: `The result names ${expectedNames} instead of acme/shop#12 2026-11-15-backend-0001; it is archived and counts for neither.`,
       next: 'Check what the agent did, then retry or enter the result by hand.',
     });
   });
@@ -117,8 +117,8 @@ describe('row 4: the agent ended without a result', () => {
   });
 
   test('the next step says how to get its output', () => {
-    const given = { reading: withoutResult(), exitCode: 1, run: '01KA3RUN' };
-    expect(decideWith(given).next).toBe(
+    const decisionCase = { reading: withoutResult(), exitCode: 1, run: '01KA3RUN' };
+    expect(decideWith(decisionCase).next).toBe(
       'Check its last output (sluice export 01KA3RUN DIR), then retry or enter the result by hand.',
     );
   });
@@ -150,11 +150,11 @@ describe('row 5: no usable result', () => {
       'manual_intervention',
       'status: missing',
     ],
-  ])('%s: a person is asked', (_, reading, result_code, because) => {
+  ])('%s: a person is asked', (_, reading, result_code, reason) => {
     expect(decideWith({ reading })).toEqual({
       action: 'needs-human',
       result_code,
-      reason: `Cannot use the agent's result: ${because}. Its process exited with code 0.`,
+      reason: `Cannot use the agent's result: ${reason}. Its process exited with code 0.`,
       next: 'Check the output, then enter the result by hand or retry.',
     });
   });
@@ -185,10 +185,10 @@ describe('row 6: the result lacks evidence', () => {
       { tests: { command: 'npm test', result: 'not_run', evidence: 'skipped' } },
       'tests: the tests were not run',
     ],
-  ])('ok with %s: a person is asked', (_, changes, because) => {
+  ])('ok with %s: a person is asked', (_, changes, reason) => {
     const decision = decideWith({ reading: createReading(changes) });
     expect(decision).toMatchObject({ action: 'needs-human', result_code: 'manual_intervention' });
-    expect(decision.reason).toContain(`The agent reports ok, but ${because}`);
+    expect(decision.reason).toContain(`The agent reports ok, but ${reason}`);
   });
 
   test.each(['ok', 'fail'] as const)('%s without tests: a person is asked', (status) => {
@@ -248,11 +248,11 @@ describe('row 8: something contradicts ok', () => {
     ],
     ['its own code', { reading: createReading({ result_code: 'ci_failed' }) }, 'it reports the code ci_failed'],
     ['what it waits for', { reading: createReading({ blocked_by: ['acme/shop#3'] }) }, 'it is blocked by acme/shop#3'],
-  ])('%s: a person is asked, and both are named', (_, changes, because) => {
+  ])('%s: a person is asked, and both are named', (_, changes, reason) => {
     expect(decideWith(changes)).toEqual({
       action: 'needs-human',
       result_code: 'manual_intervention',
-      reason: `The agent reports ok, but ${because}.`,
+      reason: `The agent reports ok, but ${reason}.`,
       next: 'Check which one is correct, then accept, reject or retry.',
     });
   });
@@ -309,8 +309,8 @@ describe('the evidence', () => {
 
   test('of a report needs no commit', () => {
     const reading = createReading({ changes: {} });
-    const given = { reading: { ...reading, problems: [] }, order: { ...order, expects: 'report' } } as const;
-    expect(decideWith(given).action).toBe('advance');
+    const reportCase = { reading: { ...reading, problems: [] }, order: { ...order, expects: 'report' } } as const;
+    expect(decideWith(reportCase).action).toBe('advance');
   });
 });
 
@@ -339,7 +339,7 @@ describe('row 9: fail', () => {
 
 describe('row 10: blocked', () => {
   const { tests: _, ...untested } = result;
-  const bare: WorkResult = { ...untested, status: 'blocked', changes: {}, summary: '' };
+  const minimalResult: WorkResult = { ...untested, status: 'blocked', changes: {}, summary: '' };
 
   test.each<[string, Partial<WorkResult>, string]>([
     ['without a code', {}, 'manual_intervention'],
@@ -347,12 +347,15 @@ describe('row 10: blocked', () => {
     ['with a code', { result_code: 'permission_denied', blocked_by: ['acme/shop#3'] }, 'permission_denied'],
     ['with the code none', { result_code: 'none' }, 'manual_intervention'],
   ])('%s: blocked, without any evidence', (_name, changes, result_code) => {
-    const reading = { ...createReading(), result: { ...bare, ...changes } };
+    const reading = { ...createReading(), result: { ...minimalResult, ...changes } };
     expect(decideWith({ reading })).toMatchObject({ action: 'blocked', result_code });
   });
 
   test('the reason is that of the agent', () => {
-    const reading = { ...createReading(), result: { ...bare, summary: 'No key.', blocked_by: ['acme/shop#3'] } };
+    const reading = {
+      ...createReading(),
+      result: { ...minimalResult, summary: 'No key.', blocked_by: ['acme/shop#3'] },
+    };
     expect(decideWith({ reading }).reason).toBe(
       'The agent reports blocked: No key. It waits for acme/shop#3. Its process exited with code 0.',
     );
@@ -378,52 +381,52 @@ describe('row 11: ok with evidence and explicit tests', () => {
 });
 
 describe('for every case', () => {
-  const word = fc.oneof(fc.constantFrom('', 'none', 'n/a', 'x'), fc.string({ unit: 'binary', maxLength: 8 }));
-  const someResult = fc.record(
+  const anyWord = fc.oneof(fc.constantFrom('', 'none', 'n/a', 'x'), fc.string({ unit: 'binary', maxLength: 8 }));
+  const anyResult = fc.record(
     {
       issue_ref: fc.constantFrom(order.issue_ref, order.issue_ref, 'acme/shop#13'),
       run_id: fc.constantFrom(order.run_id, order.run_id, '2026-11-15-backend-0002'),
       status: fc.constantFrom('ok', 'ok', 'fail', 'blocked'),
-      changes: fc.record({ pr: word, commit: word }, { requiredKeys: [] }),
+      changes: fc.record({ pr: anyWord, commit: anyWord }, { requiredKeys: [] }),
       tests: fc.oneof(
         fc.constant('n/a' as const),
         fc.record({
-          command: word,
+          command: anyWord,
           result: fc.constantFrom('pass', 'fail', 'n/a', 'not_run', 'not_recognised'),
-          evidence: word,
+          evidence: anyWord,
         }),
       ),
-      summary: word,
-      result_code: fc.oneof(fc.constantFrom(...RESULT_CODES), word),
-      blocked_by: fc.array(word, { maxLength: 2 }),
-      questions: fc.array(word, { maxLength: 2 }),
+      summary: anyWord,
+      result_code: fc.oneof(fc.constantFrom(...RESULT_CODES), anyWord),
+      blocked_by: fc.array(anyWord, { maxLength: 2 }),
+      questions: fc.array(anyWord, { maxLength: 2 }),
     },
     { requiredKeys: ['issue_ref', 'run_id', 'status', 'changes', 'summary'] },
   );
-  const someReading: fc.Arbitrary<Reading> = fc.record(
+  const anyReading: fc.Arbitrary<Reading> = fc.record(
     {
       source: fc.constantFrom('json' as const, 'text' as const, 'streams' as const, 'none' as const),
-      result: someResult,
+      result: anyResult,
       problems: fc.oneof(
         { weight: 3, arbitrary: fc.constant([]) },
-        fc.array(fc.record({ code: fc.constantFrom(...PROBLEM_CODES), message: word }), { maxLength: 2 }),
+        fc.array(fc.record({ code: fc.constantFrom(...PROBLEM_CODES), message: anyWord }), { maxLength: 2 }),
       ),
       draft: fc.anything(),
     },
     { requiredKeys: ['source', 'problems'] },
   );
-  const someCase: fc.Arbitrary<DecisionCase> = fc.record(
+  const anyCase: fc.Arbitrary<DecisionCase> = fc.record(
     {
       order: fc.constant(order),
-      reading: fc.oneof(fc.constant(createReading()), someReading),
+      reading: fc.oneof(fc.constant(createReading()), anyReading),
       activeRunId: fc.oneof(
         { weight: 4, arbitrary: fc.constant(order.run_id) },
         fc.constantFrom(null, undefined, '', 'x'),
       ),
       exitCode: fc.constantFrom(0, 0, 1, null),
       signal: fc.constantFrom(null, null, 'SIGKILL'),
-      unresolved: fc.array(word, { maxLength: 1 }),
-      startError: word,
+      unresolved: fc.array(anyWord, { maxLength: 1 }),
+      startError: anyWord,
     },
     { requiredKeys: ['order', 'reading', 'activeRunId', 'exitCode', 'signal'] },
   );
@@ -431,18 +434,18 @@ describe('for every case', () => {
   test('only an ok of the active run with evidence, explicit tests and exit code 0 advances', () => {
     let advanced = 0;
     fc.assert(
-      fc.property(someCase, (given) => {
-        if (decide(given).action !== 'advance') return;
+      fc.property(anyCase, (decisionCase) => {
+        if (decide(decisionCase).action !== 'advance') return;
         advanced += 1;
-        const { reading } = given;
-        const isSaid = (text = '') => !['', 'none', 'n/a'].includes(text.trim().toLowerCase());
-        expect(given).toMatchObject({ activeRunId: order.run_id, exitCode: 0, signal: null });
-        expect(given.unresolved ?? []).toEqual([]);
-        expect(given.startError).toBeUndefined();
+        const { reading } = decisionCase;
+        const isMeaningful = (text = '') => !['', 'none', 'n/a'].includes(text.trim().toLowerCase());
+        expect(decisionCase).toMatchObject({ activeRunId: order.run_id, exitCode: 0, signal: null });
+        expect(decisionCase.unresolved ?? []).toEqual([]);
+        expect(decisionCase.startError).toBeUndefined();
         expect(reading.problems).toEqual([]);
         expect(['json', 'text']).toContain(reading.source);
         expect(reading.result).toMatchObject({ issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' });
-        expect([reading.result?.changes.pr, reading.result?.changes.commit].some(isSaid)).toBe(true);
+        expect([reading.result?.changes.pr, reading.result?.changes.commit].some(isMeaningful)).toBe(true);
         const tests = reading.result?.tests;
         expect(tests === 'n/a' || ['pass', 'n/a', 'not_recognised'].includes(tests?.result ?? '')).toBe(true);
       }),
@@ -453,14 +456,14 @@ describe('for every case', () => {
 
   test('the decision is complete, and whatever does not advance has a code', () => {
     fc.assert(
-      fc.property(someCase, (given) => {
-        const decision = decide(given);
+      fc.property(anyCase, (decisionCase) => {
+        const decision = decide(decisionCase);
         expect(decision.reason).toMatch(/^[A-Z].*\.$/u);
         expect(decision.next).toMatch(/^[A-Z].*\.$/u);
         expect(decision.reason.length).toBeLessThan(3000);
         expect(RESULT_CODES).toContain(decision.result_code);
         expect(decision.result_code === 'none').toBe(decision.action === 'advance');
-        expect(decide(given)).toEqual(decision);
+        expect(decide(decisionCase)).toEqual(decision);
       }),
       { numRuns: 1000 },
     );

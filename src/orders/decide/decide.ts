@@ -9,7 +9,7 @@ import {
   describeAdvance,
   listProblems,
   describeDisagreement,
-  describeEnd,
+  describeExitSentence,
   findKnownCode,
   listNames,
   describeExit,
@@ -56,13 +56,13 @@ export interface DecisionCase {
  * @example
  * decide({ order, reading, activeRunId: order.run_id, exitCode: 0, signal: null }).action // 'advance'
  */
-export function decide(given: DecisionCase): Decision {
-  const ended = { ...given, exitCode: given.exitCode ?? null, signal: given.signal ?? null };
-  for (const row of ROWS) {
-    const decision = row(ended);
-    if (decision !== undefined) return withEvidence(decision, given.evidence);
+export function decide(decisionCase: DecisionCase): Decision {
+  const endedCase = { ...decisionCase, exitCode: decisionCase.exitCode ?? null, signal: decisionCase.signal ?? null };
+  for (const rule of RULES) {
+    const decision = rule(endedCase);
+    if (decision !== undefined) return withEvidence(decision, decisionCase.evidence);
   }
-  return withEvidence(decideByStatus(ended), given.evidence);
+  return withEvidence(decideByStatus(endedCase), decisionCase.evidence);
 }
 
 function withEvidence(decision: Decision, evidence: readonly Evidence[] | undefined): Decision {
@@ -70,10 +70,10 @@ function withEvidence(decision: Decision, evidence: readonly Evidence[] | undefi
 }
 
 type EndedCase = DecisionCase & ProcessExit;
-type Row = (given: EndedCase) => Decision | undefined;
+type Rule = (endedCase: EndedCase) => Decision | undefined;
 
-const ROWS: readonly Row[] = [
-  function notTheActiveRun({ order, activeRunId }) {
+const RULES: readonly Rule[] = [
+  function isNotActiveRun({ order, activeRunId }) {
     if (activeRunId === order.run_id && order.run_id !== '') return undefined;
     return {
       action: 'archive',
@@ -93,14 +93,14 @@ const ROWS: readonly Row[] = [
     };
   },
 
-  function canceledBeforeStart({ canceled = false }) {
+  function wasCanceledBeforeStart({ canceled = false }) {
     if (!canceled) return undefined;
-    return askPerson('manual_intervention', 'The run was canceled before it started.', 'Retry it, or reject it.');
+    return askHuman('manual_intervention', 'The run was canceled before it started.', 'Retry it, or reject it.');
   },
 
   function couldNotStart({ startError }) {
     if (startError === undefined) return undefined;
-    return askPerson(
+    return askHuman(
       'env_unavailable',
       `The agent could not be started: ${toSentence(startError)}`,
       'Fix the cause, then retry.',
@@ -110,19 +110,19 @@ const ROWS: readonly Row[] = [
   function namesAnotherRun({ order, reading: { result } }) {
     if (result === undefined) return undefined;
     if (result.issue_ref === order.issue_ref && result.run_id === order.run_id) return undefined;
-    const named = `${showLine(result.issue_ref, 100)} ${showLine(result.run_id, 100)}`;
-    return askPerson(
+    const actualRun = `${showLine(result.issue_ref, 100)} ${showLine(result.run_id, 100)}`;
+    return askHuman(
       'stale_run',
-      `The result names ${named} instead of ${order.issue_ref} ${order.run_id}; it is archived and counts for neither.`,
+      `The result names ${actualRun} instead of ${order.issue_ref} ${order.run_id}; it is archived and counts for neither.`,
       'Check what the agent did, then retry or enter the result by hand.',
     );
   },
 
   function diedWithoutResult({ reading, durationMs, runError, run, ...end }) {
     const exitedCleanly = end.exitCode === 0 && end.signal === null;
-    if (isFile(reading) || exitedCleanly) return undefined;
+    if (isFromFile(reading) || exitedCleanly) return undefined;
     const command = run === undefined ? '' : ` (sluice export ${run} DIR)`;
-    return askPerson(
+    return askHuman(
       'output_unparseable',
       `${describeMissingResult(end, durationMs)}${runError === undefined ? '' : ` ${toSentence(runError)}`}`,
       `Check its last output${command}, then retry or enter the result by hand.`,
@@ -130,42 +130,42 @@ const ROWS: readonly Row[] = [
   },
 
   function isUnreadable({ reading, ...end }) {
-    if (reading.result !== undefined && isFile(reading)) return undefined;
+    if (reading.result !== undefined && isFromFile(reading)) return undefined;
     const isIncomplete = reading.problems.length > 0 && reading.problems.every(({ code }) => isIncompleteCode(code));
-    const found = reading.problems.length === 0 ? 'no result found' : listProblems(reading.problems);
-    return askPerson(
+    const description = reading.problems.length === 0 ? 'no result found' : listProblems(reading.problems);
+    return askHuman(
       isIncomplete ? 'manual_intervention' : 'output_unparseable',
-      `Cannot use the agent's result: ${found}. ${describeEnd(end)}`,
+      `Cannot use the agent's result: ${description}. ${describeExitSentence(end)}`,
       'Check the output, then enter the result by hand or retry.',
     );
   },
 
   function isContradicted({ reading, evidence = [], ...end }) {
-    const found = findContradicted(evidence);
-    if (found.length === 0) return undefined;
-    const facts = found.slice(0, 3).map(({ detail }) => toSentence(detail));
-    return askPerson(
+    const contradictions = findContradicted(evidence);
+    if (contradictions.length === 0) return undefined;
+    const facts = contradictions.slice(0, 3).map(({ detail }) => toSentence(detail));
+    return askHuman(
       'evidence_contradicted',
-      `The agent reports ${reading.result?.status ?? 'nothing'}, but the evidence contradicts it. ${facts.join(' ')} ${describeEnd(end)}`,
+      `The agent reports ${reading.result?.status ?? 'nothing'}, but the evidence contradicts it. ${facts.join(' ')} ${describeExitSentence(end)}`,
       'Check the change, then accept, reject or retry.',
     );
   },
 
   function lacksEvidence({ order, reading, ...end }) {
     const missing = reading.result === undefined ? [] : findMissingEvidence(reading.result, order);
-    const known = new Set(reading.problems.map(({ code }) => code));
-    const problems = [...reading.problems, ...missing.filter(({ code }) => !known.has(code))];
+    const knownCodes = new Set(reading.problems.map(({ code }) => code));
+    const problems = [...reading.problems, ...missing.filter(({ code }) => !knownCodes.has(code))];
     if (problems.length === 0) return undefined;
-    return askPerson(
+    return askHuman(
       'manual_intervention',
-      `The agent reports ${reading.result?.status ?? 'nothing'}, but ${listProblems(problems)}. ${describeEnd(end)}`,
+      `The agent reports ${reading.result?.status ?? 'nothing'}, but ${listProblems(problems)}. ${describeExitSentence(end)}`,
       'Check what was done, then accept it, complete the result, or retry.',
     );
   },
 
   function hasUnknownExit({ reading, exitCode, signal }) {
     if (exitCode !== null || signal !== null) return undefined;
-    return askPerson(
+    return askHuman(
       'manual_intervention',
       `The agent reports ${reading.result?.status ?? 'nothing'}, but its exit status is unknown.`,
       'Check that the work is complete, then accept it or retry.',
@@ -175,7 +175,7 @@ const ROWS: readonly Row[] = [
   function contradictsItself({ reading: { result }, ...end }) {
     const objections = result?.status === 'ok' ? findObjections(result, end) : [];
     if (objections.length === 0) return undefined;
-    return askPerson(
+    return askHuman(
       'manual_intervention',
       `The agent reports ok, but ${objections.join(', and ')}.`,
       'Check which one is correct, then accept, reject or retry.',
@@ -185,7 +185,7 @@ const ROWS: readonly Row[] = [
   function isUnproven({ order, reading: { result }, evidence = [], policy = 'reported', checks = [] }) {
     const unproven = result?.status === 'ok' ? findUnproven(evidence, policy, order, checks) : [];
     if (unproven.length === 0) return undefined;
-    return askPerson(
+    return askHuman(
       'manual_intervention',
       `The agent reports ok, but this is not proven: ${toSentence(unproven.slice(0, 3).join('; '))}`,
       'Check the change, then accept, reject or retry.',
@@ -196,20 +196,20 @@ const ROWS: readonly Row[] = [
 function decideByStatus({ reading: { result }, evidence, ...end }: EndedCase): Decision {
   const code = findKnownCode(result?.result_code);
   const blockedBy = result?.blocked_by ?? [];
-  const waits = blockedBy.length > 0 ? ` It waits for ${listNames(blockedBy)}.` : '';
+  const blockers = blockedBy.length > 0 ? ` It waits for ${listNames(blockedBy)}.` : '';
   switch (result?.status) {
     case 'fail':
       return {
         action: 'blocked',
         result_code: code ?? 'test_failed',
-        reason: `The agent reports fail${describeReport(result)}.${waits} ${describeEnd(end)}${describeDisagreement(result)}`,
+        reason: `The agent reports fail${describeReport(result)}.${blockers} ${describeExitSentence(end)}${describeDisagreement(result)}`,
         next: 'Check what failed, then change the order or submit it again.',
       };
     case 'blocked':
       return {
         action: 'blocked',
         result_code: code ?? (blockedBy.length > 0 ? 'dep_unresolved' : 'manual_intervention'),
-        reason: `The agent reports blocked${describeReport(result)}.${waits} ${describeEnd(end)}`,
+        reason: `The agent reports blocked${describeReport(result)}.${blockers} ${describeExitSentence(end)}`,
         next:
           blockedBy.length > 0
             ? 'Submit the order again when these are resolved.'
@@ -224,7 +224,7 @@ function decideByStatus({ reading: { result }, evidence, ...end }: EndedCase): D
       };
     case undefined:
       // Unreachable after `isUnreadable`; a missing result must never advance, so this also asks a human.
-      return askPerson('output_unparseable', 'No result found.', 'Check the output, then retry.');
+      return askHuman('output_unparseable', 'No result found.', 'Check the output, then retry.');
   }
 }
 
@@ -236,7 +236,7 @@ function describeActive(activeRunId: DecisionCase['activeRunId']): string {
 }
 
 /** Whether the result comes from a file rather than from the output. */
-function isFile({ source }: Reading): boolean {
+function isFromFile({ source }: Reading): boolean {
   return source === 'json' || source === 'text';
 }
 
@@ -250,6 +250,6 @@ function findObjections(result: WorkResult, end: ProcessExit): string[] {
   return objections;
 }
 
-function askPerson(result_code: ResultCode, reason: string, next: string): Decision {
+function askHuman(result_code: ResultCode, reason: string, next: string): Decision {
   return { action: 'needs-human', result_code, reason, next };
 }

@@ -14,7 +14,7 @@ export interface ProcessExit {
 
 /** Returns the agent's result code if it is known and not `none`. */
 export function findKnownCode(code: string | undefined): ResultCode | undefined {
-  return RESULT_CODES.find((known) => known === code && known !== 'none');
+  return RESULT_CODES.find((knownCode) => knownCode === code && knownCode !== 'none');
 }
 
 /** Describes the agent's report: its summary, and its result code if Sluice does not define it. */
@@ -39,7 +39,7 @@ export function describeExit({ exitCode, signal }: ProcessExit): string {
 }
 
 /** Describes how the process exited, as a full sentence. */
-export function describeEnd(end: ProcessExit): string {
+export function describeExitSentence(end: ProcessExit): string {
   const text = describeExit(end);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
@@ -47,8 +47,8 @@ export function describeEnd(end: ProcessExit): string {
 /** Describes how, and after how long, an agent exited without a result. */
 export function describeMissingResult(end: ProcessExit, durationMs: number | null | undefined): string {
   const isExitKnown = end.exitCode !== null || end.signal !== null;
-  const after = isExitKnown && typeof durationMs === 'number' ? ` after ${formatDuration(durationMs)}` : '';
-  return `The agent ended without a result: ${describeExit(end)}${after}.`;
+  const duration = isExitKnown && typeof durationMs === 'number' ? ` after ${formatDuration(durationMs)}` : '';
+  return `The agent ended without a result: ${describeExit(end)}${duration}.`;
 }
 
 function formatDuration(milliseconds: number): string {
@@ -66,11 +66,11 @@ export function listProblems(problems: readonly Problem[]): string {
 
 /** Lists the first five names and the number of remaining ones. */
 export function listNames(names: readonly string[]): string {
-  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  const remainder = names.length > 5 ? ` and ${names.length - 5} more` : '';
   return `${names
     .slice(0, 5)
     .map((name) => showLine(name, 100))
-    .join(', ')}${more}`;
+    .join(', ')}${remainder}`;
 }
 
 /** Puts text from any source on one line that ends with a full stop. */
@@ -85,9 +85,9 @@ export function toSentence(text: string): string {
 export function describeAdvance(evidence: readonly Evidence[] = []): string {
   const facts = evidence.filter(({ claim }) => claim !== 'result');
   const confirmed = listClaims(facts.filter(({ verdict }) => verdict === 'confirmed'));
-  const open = facts.filter(({ claim, verdict }) => verdict === 'unchecked' && !confirmed.includes(claim));
-  const reported = listClaims(open.filter(({ by }) => by === 'worker'));
-  const unchecked = listClaims(open).filter((claim) => !reported.includes(claim));
+  const uncheckedFacts = facts.filter(({ claim, verdict }) => verdict === 'unchecked' && !confirmed.includes(claim));
+  const reported = listClaims(uncheckedFacts.filter(({ by }) => by === 'worker'));
+  const unchecked = listClaims(uncheckedFacts).filter((claim) => !reported.includes(claim));
   return [
     'The agent reports ok with evidence, and nothing contradicts it.',
     ...(confirmed.length === 0 ? [] : [`Verified: ${confirmed.join(', ')}.`]),

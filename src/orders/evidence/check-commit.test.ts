@@ -89,18 +89,18 @@ describe('checkCommit', () => {
 
   test('runs nothing that the repository names', async () => {
     const { dir } = await makeRepository();
-    const trap = join(dir, 'trap.sh');
-    const sprung = join(dir, 'sprung');
-    await writeFile(trap, `#!/bin/sh\ntouch '${sprung}'\nexit 1\n`, { mode: 0o755 });
+    const script = join(dir, 'trap.sh');
+    const marker = join(dir, 'sprung');
+    await writeFile(script, `#!/bin/sh\ntouch '${marker}'\nexit 1\n`, { mode: 0o755 });
     git(dir, 'config', 'core.repositoryFormatVersion', '1');
     git(dir, 'config', 'extensions.partialClone', 'origin');
     git(dir, 'config', 'remote.origin.promisor', 'true');
-    git(dir, 'config', 'remote.origin.url', `ext::${trap}`);
+    git(dir, 'config', 'remote.origin.url', `ext::${script}`);
     git(dir, 'config', 'protocol.ext.allow', 'always');
-    git(dir, 'config', 'core.fsmonitor', trap);
+    git(dir, 'config', 'core.fsmonitor', script);
     const absent = 'f'.repeat(40);
     expect(await checkCommit(dir, absent)).toEqual(notFound(absent));
-    await expect(stat(sprung)).rejects.toThrow('ENOENT');
+    await expect(stat(marker)).rejects.toThrow('ENOENT');
   });
 
   test('reports that git is missing', async () => {

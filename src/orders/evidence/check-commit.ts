@@ -24,11 +24,11 @@ const PATH = 'changes.commit';
  */
 export async function checkCommit(repoDir: string, commit: string): Promise<CommitCheck> {
   if (!HASH.test(commit)) return { problem: createNotFoundProblem(commit.slice(0, 70)) };
-  const found = await runGit(repoDir, ['cat-file', '-e', `${commit}^{commit}`]);
-  if (found.code === 0) return {};
+  const lookup = await runGit(repoDir, ['cat-file', '-e', `${commit}^{commit}`]);
+  if (lookup.code === 0) return {};
   const repository = await runGit(repoDir, ['rev-parse', '--git-dir']);
   if (repository.code !== 0) return judgeFailure(repository, await isPresent(join(repoDir, '.git')));
-  return found.code === 'failed'
+  return lookup.code === 'failed'
     ? { problem: createUncheckedProblem('git did not finish') }
     : { problem: createNotFoundProblem(commit) };
 }

@@ -4,8 +4,8 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { adaptGitFilters, readGitFilters } from './git-filters.js';
 
 /** Creates a home folder with a git configuration. */
-async function useHome(gitconfig: string, more: Readonly<Record<string, string>> = {}): Promise<void> {
-  vi.stubEnv('HOME', await makeFolder({ '.gitconfig': gitconfig, ...more }));
+async function useHome(gitconfig: string, extraFiles: Readonly<Record<string, string>> = {}): Promise<void> {
+  vi.stubEnv('HOME', await makeFolder({ '.gitconfig': gitconfig, ...extraFiles }));
   vi.stubEnv('XDG_CONFIG_HOME', undefined);
 }
 
@@ -16,8 +16,8 @@ afterEach(() => {
 describe('readGitFilters', () => {
   it('reads the commands of named filters only, from the configuration of the user and its includes', async () => {
     const included = '[filter "a.b"]\n\tclean = included %f\n\trequired\n\tother = x\n';
-    const own = '[filter "a.b"]\n\tsmudge = own\n[filter "unnamed"]\n\tclean = cat\n[include]\n\tpath = more\n';
-    await useHome(own, { more: included });
+    const userConfig = '[filter "a.b"]\n\tsmudge = own\n[filter "unnamed"]\n\tclean = cat\n[include]\n\tpath = more\n';
+    await useHome(userConfig, { more: included });
     expect(await readGitFilters(['a.b'])).toEqual({
       'filter.a.b.smudge': 'own',
       'filter.a.b.clean': 'included %f',

@@ -13,24 +13,24 @@ import { describeGitFailure, runGit } from './run-git.js';
  * Creates a repository with a file that a filter writes; `filter` is a shell command that can write a process id to
  * `$PID`.
  */
-async function makeFiltered(filter: string) {
+async function makeRepositoryWithFilter(filter: string) {
   const folder = await makeFolder({ 'a.dat': 'a\n', '.gitattributes': '*.dat filter=x\n' });
   const git = (...args: readonly string[]) => execFileSync('git', ['-C', folder, ...args]);
   git('init', '--quiet');
   git('add', '.');
   await rm(join(folder, 'a.dat'));
-  const place = join(folder, 'pid');
-  const filters = { 'filter.x.smudge': `PID=${place}; ${filter}`, 'filter.x.clean': 'cat' };
+  const pidFile = join(folder, 'pid');
+  const filters = { 'filter.x.smudge': `PID=${pidFile}; ${filter}`, 'filter.x.clean': 'cat' };
   const dirs = { gitDir: join(folder, '.git'), workTree: folder };
   const checkOut = async (options: { readonly timeLimitMs: number; readonly signal?: AbortSignal }) =>
     runGit(folder, ['checkout-index', '--all', '--force'], { ...dirs, filters, ...options });
-  const isNoted = (): boolean => existsSync(place);
+  const hasStarted = (): boolean => existsSync(pidFile);
   const isRunning = async () => {
-    const pid = (await readFile(place, 'utf8')).trim();
+    const pid = (await readFile(pidFile, 'utf8')).trim();
     // A process that has exited stays in the process table until its parent has waited for it.
     return /State:\s+[^ZX]/.test(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => ''));
   };
-  return { folder, checkOut, isNoted, isRunning };
+  return { folder, checkOut, hasStarted, isRunning };
 }
 
 const HANG = 'sleep 1000 & echo $! > $PID; wait';
@@ -40,44 +40,44 @@ it.each([
   [{ code: 1, stderr: '' }, 'git exited with code 1'],
   [{ code: 'failed', stderr: ' \n' }, 'git did not finish, or printed too much'],
   [{ code: 'no_git', stderr: '' }, 'git is not installed'],
-] as const)('describes the failure %j', (failed, words) => {
-  expect(describeGitFailure({ stdout: '', ...failed })).toBe(words);
+] as const)('describes the failure %j', (failure, description) => {
+  expect(describeGitFailure({ stdout: '', ...failure })).toBe(description);
 });
 
 it('ends all processes of git when its time is over', async () => {
-  const { checkOut, isRunning } = await makeFiltered(HANG);
+  const { checkOut, isRunning } = await makeRepositoryWithFilter(HANG);
   expect(await checkOut({ timeLimitMs: 1000 })).toMatchObject({ code: 'failed' });
   await expect.poll(isRunning).toBe(false);
 });
 
 it('ends all processes of git when it is aborted', async () => {
-  const { checkOut, isNoted, isRunning } = await makeFiltered(HANG);
-  const stopping = new AbortController();
-  const end = checkOut({ timeLimitMs: 60_000, signal: stopping.signal });
-  await expect.poll(isNoted, { timeout: 20_000 }).toBe(true);
-  stopping.abort();
+  const { checkOut, hasStarted, isRunning } = await makeRepositoryWithFilter(HANG);
+  const controller = new AbortController();
+  const end = checkOut({ timeLimitMs: 60_000, signal: controller.signal });
+  await expect.poll(hasStarted, { timeout: 20_000 }).toBe(true);
+  controller.abort();
   expect(await end).toMatchObject({ code: 'failed' });
   await expect.poll(isRunning).toBe(false);
-  expect(await checkOut({ timeLimitMs: 60_000, signal: stopping.signal })).toMatchObject({ code: 'failed' });
+  expect(await checkOut({ timeLimitMs: 60_000, signal: controller.signal })).toMatchObject({ code: 'failed' });
 });
 
 it('does not wait for a program that a filter left running, and ends it', async () => {
-  const { checkOut, isRunning } = await makeFiltered('{ sleep 1000 > /dev/null & echo $! > $PID; }; cat');
+  const { checkOut, isRunning } = await makeRepositoryWithFilter('{ sleep 1000 > /dev/null & echo $! > $PID; }; cat');
   expect(await checkOut({ timeLimitMs: 3_600_000 })).toMatchObject({ code: 0 });
   await expect.poll(isRunning).toBe(false);
 });
 
 it('fails if the output exceeds the limit', async () => {
-  const { folder } = await makeFiltered('cat');
+  const { folder } = await makeRepositoryWithFilter('cat');
   await writeFile(join(folder, 'long'), 'x'.repeat(100_000));
-  const show = async (maxBytes: number) => runGit(folder, ['hash-object', '--', 'long', 'long'], { maxBytes });
-  expect(await show(82)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^(?:[0-9a-f]{40}\n){2}$/) });
-  expect(await show(81)).toMatchObject({ code: 'failed' });
+  const hashFiles = async (maxBytes: number) => runGit(folder, ['hash-object', '--', 'long', 'long'], { maxBytes });
+  expect(await hashFiles(82)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^(?:[0-9a-f]{40}\n){2}$/) });
+  expect(await hashFiles(81)).toMatchObject({ code: 'failed' });
 });
 
 it('reports that git cannot be started when no file descriptor is free', async () => {
   const program = await bundleProgram(new URL('fixtures/git-without-descriptors.ts', import.meta.url));
   const child = program.start([], { descriptors: 64 });
-  const [printed] = await Promise.all([readText(child.stdout), once(child, 'close')]);
-  expect(JSON.parse(printed)).toEqual({ code: 'failed', stdout: '', stderr: 'cannot start git: spawn git EMFILE' });
+  const [stdout] = await Promise.all([readText(child.stdout), once(child, 'close')]);
+  expect(JSON.parse(stdout)).toEqual({ code: 'failed', stdout: '', stderr: 'cannot start git: spawn git EMFILE' });
 });

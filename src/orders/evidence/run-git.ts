@@ -71,8 +71,8 @@ export async function runGit(folder: string, args: readonly string[], options: G
  * describeGitFailure({ code: 'failed', stdout: '', stderr: '' }) // 'git did not finish, or printed too much'
  */
 export function describeGitFailure({ code, stderr }: GitResult): string {
-  const printed = dropFullStop(stderr).slice(-FAILURE_LENGTH).trimStart();
-  if (printed !== '') return printed;
+  const lastOutput = dropFullStop(stderr).slice(-FAILURE_LENGTH).trimStart();
+  if (lastOutput !== '') return lastOutput;
   if (code === 'no_git') return 'git is not installed';
   return typeof code === 'number' ? `git exited with code ${code}` : 'git did not finish, or printed too much';
 }
@@ -109,10 +109,10 @@ async function readTrustedFolders(): Promise<readonly string[]> {
 export async function readUserConfig(query: readonly string[]): Promise<readonly string[]> {
   const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
   const environment = { PATH, HOME, XDG_CONFIG_HOME, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' };
-  const outside = ['-C', parse(process.cwd()).root];
+  const rootFlags = ['-C', parse(process.cwd()).root];
   const scopes = await Promise.all(
     ['--system', '--global'].map(async (scope) =>
-      callGit([...outside, 'config', scope, '--includes', '--null', ...query], environment),
+      callGit([...rootFlags, 'config', scope, '--includes', '--null', ...query], environment),
     ),
   );
   return scopes.flatMap(({ code, stdout }) => (code === 0 ? stdout.split('\0').filter(Boolean) : []));
@@ -189,11 +189,11 @@ async function callGit(
     child.on('error', (error) => resolve(describeNotStarted(error)));
   });
   if (child.pid === undefined) return failure;
-  let hasEnded = false;
+  let hasExited = false;
   let hasFailed = false;
   const stop = (): void => {
-    hasFailed ||= !hasEnded;
-    endGroup(child);
+    hasFailed ||= !hasExited;
+    killGroup(child);
     child.stdout.destroy();
     child.stderr.destroy();
   };
@@ -211,7 +211,7 @@ async function callGit(
   let timer = setTimeout(stop, timeLimitMs);
   signal?.addEventListener('abort', stop, { once: true });
   child.on('exit', () => {
-    hasEnded = true;
+    hasExited = true;
     clearTimeout(timer);
     timer = setTimeout(stop, OUTPUT_MS);
   });
@@ -232,7 +232,7 @@ function describeNotStarted(error: unknown): GitResult {
 
 const IS_WINDOWS = process.platform === 'win32';
 
-function endGroup(child: ChildProcess): void {
+function killGroup(child: ChildProcess): void {
   try {
     if (IS_WINDOWS || child.pid === undefined) child.kill('SIGKILL');
     else process.kill(-child.pid, 'SIGKILL');
@@ -244,11 +244,11 @@ function endGroup(child: ChildProcess): void {
 /** Collects a stream's data up to a limit, and calls `onOverflow` if the stream exceeds it. */
 function collect(stream: Readable, maxBytes: number, onOverflow: () => void): readonly Buffer[] {
   const chunks: Buffer[] = [];
-  let left = maxBytes;
+  let remaining = maxBytes;
   stream.on('data', (chunk: Buffer) => {
-    if (chunk.length > left) onOverflow();
-    chunks.push(chunk.subarray(0, left));
-    left = Math.max(0, left - chunk.length);
+    if (chunk.length > remaining) onOverflow();
+    chunks.push(chunk.subarray(0, remaining));
+    remaining = Math.max(0, remaining - chunk.length);
   });
   return chunks;
 }

@@ -32,7 +32,7 @@ export interface Lead {
   /** Reads an agent's report without deciding, for callers that gather evidence before the order is settled. */
   read(end: OrderName & WorkerEnd): Promise<Reading>;
   /** Looks up a pull request in the issue's repository, with a sink's credentials. */
-  findPullRequest(issueRef: string, named: string): Promise<PullRequestFinding>;
+  findPullRequest(issueRef: string, name: string): Promise<PullRequestFinding>;
   /** Masks secrets, as is done in everything that agents report. */
   maskText(text: string): string;
   /**
@@ -92,7 +92,7 @@ export function createLead(options: LeadOptions): Lead {
     repos: context.repos,
     filters: context.filters,
     read: async (end) => track(async () => readResult(context, end)),
-    findPullRequest: async (issueRef, named) => track(async () => findPullRequest(context, issueRef, named)),
+    findPullRequest: async (issueRef, name) => track(async () => findPullRequest(context, issueRef, name)),
     maskText: (text) => context.secrets.maskText(text),
     submit: async (request, submitOptions) => track(async () => submit(context, request, submitOptions)),
     settle: async (end) => track(async () => settle(context, end)),

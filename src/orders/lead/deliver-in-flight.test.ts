@@ -35,13 +35,13 @@ function createVirtualTime() {
 }
 
 /** Faults in the first worker's deliveries. */
-interface Trouble {
+interface Faults {
   /** The worker is paused directly after the claim. */
   readonly stallAfterClaim: number;
   /** How long a request takes to reach the sink; never longer than its timeout. */
   readonly arrivalMs: number;
   /** The response of the sink is lost. */
-  readonly isAnswerLost: boolean;
+  readonly isResponseLost: boolean;
   /** The worker is paused before it records the delivery. */
   readonly stallBeforeCommit: number;
   /** The database rejects the delivery record. */
@@ -49,18 +49,18 @@ interface Trouble {
 }
 
 /** Delivers one message with two workers, where the first fails, and returns the keys that reached the sink. */
-async function deliverWithTrouble(trouble: Trouble, isSearchable: boolean): Promise<readonly string[]> {
+async function deliverWithFaults(faults: Faults, isSearchable: boolean): Promise<readonly string[]> {
   const time = createVirtualTime();
   const store = openMemoryStore();
   const arrived: string[] = [];
-  const createSink = ({ arrivalMs, isAnswerLost }: Pick<Trouble, 'arrivalMs' | 'isAnswerLost'>): Sink => ({
+  const createSink = ({ arrivalMs, isResponseLost }: Pick<Faults, 'arrivalMs' | 'isResponseLost'>): Sink => ({
     name: 'scripted',
     timeoutMs: TIMEOUT_MS,
     accepts: () => true,
     async send({ id }) {
       await time.sleep(arrivalMs);
       arrived.push(id);
-      if (isAnswerLost) throw new Error('no answer');
+      if (isResponseLost) throw new Error('no answer');
       return { deliveredTo: id };
     },
     ...(isSearchable
@@ -77,22 +77,22 @@ async function deliverWithTrouble(trouble: Trouble, isSearchable: boolean): Prom
     logger: silentLogger,
     concurrency: 1,
   });
-  const first = createPorts('first', createSink(trouble), {
+  const first = createPorts('first', createSink(faults), {
     async claimOutbox(claim) {
       const claimed = await store.claimOutbox(claim);
-      if (claimed.length > 0) await time.sleep(trouble.stallAfterClaim);
+      if (claimed.length > 0) await time.sleep(faults.stallAfterClaim);
       return claimed;
     },
     async markDelivered(done) {
-      await time.sleep(trouble.stallBeforeCommit);
-      if (trouble.isCommitLost) throw new Error('the database is unavailable');
+      await time.sleep(faults.stallBeforeCommit);
+      if (faults.isCommitLost) throw new Error('the database is unavailable');
       return store.markDelivered(done);
     },
   });
-  const second = createPorts('second', createSink({ arrivalMs: 1, isAnswerLost: false }), {});
+  const second = createPorts('second', createSink({ arrivalMs: 1, isResponseLost: false }), {});
   await queueMessage(store, { id: 'a', issueRef: 'local#1', sinks: ['scripted'], now: time.now() });
 
-  let isOver = false;
+  let isDone = false;
   const work = async (): Promise<void> => {
     const faulty = deliverDue(first).catch(() => undefined);
     // The other worker keeps polling until long after the first must have stopped.
@@ -101,27 +101,27 @@ async function deliverWithTrouble(trouble: Trouble, isSearchable: boolean): Prom
       await deliverDue(second);
     }
     await faulty;
-    isOver = true;
+    isDone = true;
   };
   const done = work();
-  await time.runUntil(() => isOver);
+  await time.runUntil(() => isDone);
   await done;
   expect((await store.listOutbox({})).items).toMatchObject([{ state: 'delivered' }]);
   return arrived;
 }
 
-const NO_TROUBLE: Trouble = {
+const NO_FAULTS: Faults = {
   stallAfterClaim: 0,
   arrivalMs: 1,
-  isAnswerLost: false,
+  isResponseLost: false,
   stallBeforeCommit: 0,
   isCommitLost: false,
 };
 
-const anyTrouble = fc.record({
+const anyFaults = fc.record({
   stallAfterClaim: fc.integer({ min: 0, max: 10 * TIMEOUT_MS }),
   arrivalMs: fc.integer({ min: 0, max: TIMEOUT_MS }),
-  isAnswerLost: fc.boolean(),
+  isResponseLost: fc.boolean(),
   stallBeforeCommit: fc.integer({ min: 0, max: 10 * TIMEOUT_MS }),
   isCommitLost: fc.boolean(),
 });
@@ -129,24 +129,24 @@ const anyTrouble = fc.record({
 describe('a delivery that is in flight when its lease ends', () => {
   it('reaches a sink that can be searched once, wherever its worker is paused and whatever is lost', async () => {
     await fc.assert(
-      fc.asyncProperty(anyTrouble, async (trouble) => {
-        expect(await deliverWithTrouble(trouble, true)).toHaveLength(1);
+      fc.asyncProperty(anyFaults, async (faults) => {
+        expect(await deliverWithFaults(faults, true)).toHaveLength(1);
       }),
       { numRuns: 60 },
     );
   });
 
-  it.each<[string, Partial<Trouble>]>([
+  it.each<[string, Partial<Faults>]>([
     ['the worker is paused before it records the delivery', { stallBeforeCommit: 7 * TIMEOUT_MS }],
     ['the database rejects the record of the delivery', { isCommitLost: true }],
-    ['the response of the sink is lost', { isAnswerLost: true }],
-  ])('reaches any other sink again, with the same key, if %s', async (_, trouble) => {
-    const arrived = await deliverWithTrouble({ ...NO_TROUBLE, ...trouble }, false);
+    ['the response of the sink is lost', { isResponseLost: true }],
+  ])('reaches any other sink again, with the same key, if %s', async (_, faults) => {
+    const arrived = await deliverWithFaults({ ...NO_FAULTS, ...faults }, false);
     expect(arrived).toEqual(['a-scripted', 'a-scripted']);
   });
 
   it('reaches any sink once if its worker was paused before sending', async () => {
-    const trouble = { ...NO_TROUBLE, stallAfterClaim: 7 * TIMEOUT_MS };
-    expect(await deliverWithTrouble(trouble, false)).toEqual(['a-scripted']);
+    const faults = { ...NO_FAULTS, stallAfterClaim: 7 * TIMEOUT_MS };
+    expect(await deliverWithFaults(faults, false)).toEqual(['a-scripted']);
   });
 });

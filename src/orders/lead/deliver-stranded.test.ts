@@ -46,20 +46,20 @@ describe('a comment for a sink that is not configured', () => {
     await lead.deliver();
     await queue('a', 'renamed');
     pass(60_000);
-    let looks = 0;
-    const counting = createLead({
+    let lookups = 0;
+    const countingLead = createLead({
       store: {
         ...store,
-        noteStranded: async (wanted) => {
-          looks += 1;
-          return store.noteStranded(wanted);
+        noteStranded: async (query) => {
+          lookups += 1;
+          return store.noteStranded(query);
         },
       },
       clock: () => pass(1000),
     });
-    for (let round = 0; round < 60; round += 1) await counting.deliver();
-    expect(looks).toBeGreaterThan(1);
-    expect(looks).toBeLessThan(20);
+    for (let round = 0; round < 60; round += 1) await countingLead.deliver();
+    expect(lookups).toBeGreaterThan(1);
+    expect(lookups).toBeLessThan(20);
   });
 
   it('does not delay messages to other sinks', async () => {

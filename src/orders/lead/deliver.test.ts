@@ -5,7 +5,7 @@ import { openMemoryStore } from '../../store/memory/open.js';
 import type { NewOutboxMessage } from '../../records/outbox-message.js';
 import { SinkError } from '../sinks/sink.js';
 import type { Sink } from '../sinks/sink.js';
-import { DEFAULT_BACKOFF, choosePause, deliverDue } from './deliver.js';
+import { DEFAULT_BACKOFF, chooseDelay, deliverDue } from './deliver.js';
 import type { DeliveryPorts } from './deliver.js';
 import { queueMessage } from './fixtures/queue-message.js';
 
@@ -13,13 +13,13 @@ import { queueMessage } from './fixtures/queue-message.js';
 function createScriptedSink(name = 'scripted') {
   const arrived: string[] = [];
   const script: ((message: NewOutboxMessage) => void)[] = [];
-  const looks: string[] = [];
+  const lookups: string[] = [];
   const sink: Sink = {
     name,
     timeoutMs: 100,
     accepts: () => true,
     async find({ id }) {
-      looks.push(id);
+      lookups.push(id);
       return arrived.includes(id) ? { deliveredTo: `found:${id}` } : undefined;
     },
     async send(message) {
@@ -29,7 +29,7 @@ function createScriptedSink(name = 'scripted') {
       return { deliveredTo: `sent:${message.id}` };
     },
   };
-  return { sink, arrived, script, looks };
+  return { sink, arrived, script, lookups };
 }
 
 function setUp(sinks: readonly Sink[]) {
@@ -60,29 +60,29 @@ const refuse = (isPermanent: boolean, retryAfterMs?: number) => () => {
 
 describe('deliverDue', () => {
   it('sends due messages once, and records where they went', async () => {
-    const { sink, arrived, looks } = createScriptedSink();
+    const { sink, arrived, lookups } = createScriptedSink();
     const { ports, queue, findMessage } = setUp([sink]);
     await queue('a');
     await queue('b');
     expect(await deliverDue(ports)).toEqual({ delivered: 2, postponed: 0, dead: 0, lost: 0 });
     expect(await deliverDue(ports)).toEqual({ delivered: 0, postponed: 0, dead: 0, lost: 0 });
     expect(arrived).toEqual(['a-scripted', 'b-scripted']);
-    expect(looks).toEqual([]);
+    expect(lookups).toEqual([]);
     expect(await findMessage('a-scripted')).toMatchObject({ state: 'delivered', delivered_to: 'sent:a-scripted' });
   });
 
   it('sends to every sink separately: one that fails does not delay the others', async () => {
-    const good = createScriptedSink('good');
-    const bad = createScriptedSink('bad');
-    const { ports, queue } = setUp([bad.sink, good.sink]);
-    bad.script.push(refuse(false));
+    const workingSink = createScriptedSink('good');
+    const failingSink = createScriptedSink('bad');
+    const { ports, queue } = setUp([failingSink.sink, workingSink.sink]);
+    failingSink.script.push(refuse(false));
     await queue('a');
     expect(await deliverDue(ports)).toMatchObject({ delivered: 1, postponed: 1 });
-    expect(good.arrived).toEqual(['a-good']);
+    expect(workingSink.arrived).toEqual(['a-good']);
   });
 
   it('retries later, and looks for the message first', async () => {
-    const { sink, arrived, script, looks } = createScriptedSink();
+    const { sink, arrived, script, lookups } = createScriptedSink();
     const { ports, queue, pass, findMessage } = setUp([sink]);
     script.push(refuse(false));
     await queue('a');
@@ -93,7 +93,7 @@ describe('deliverDue', () => {
     expect(await deliverDue(ports)).toMatchObject({ delivered: 0 });
     pass(60_000);
     expect(await deliverDue(ports)).toMatchObject({ delivered: 1 });
-    expect(looks).toEqual(['a-scripted']);
+    expect(lookups).toEqual(['a-scripted']);
     expect(arrived).toEqual(['a-scripted']);
   });
 
@@ -128,7 +128,7 @@ describe('deliverDue', () => {
     const { sink, arrived } = createScriptedSink();
     const { ports, queue, pass, store, findMessage } = setUp([sink]);
     await queue('a');
-    const stalling: DeliveryPorts = {
+    const stallingPorts: DeliveryPorts = {
       ...ports,
       store: {
         ...store,
@@ -139,7 +139,7 @@ describe('deliverDue', () => {
         },
       },
     };
-    expect(await deliverDue(stalling)).toMatchObject({ delivered: 0, lost: 1 });
+    expect(await deliverDue(stallingPorts)).toMatchObject({ delivered: 0, lost: 1 });
     expect(arrived).toEqual([]);
     pass(1);
     expect(await deliverDue(ports)).toMatchObject({ delivered: 1 });
@@ -148,13 +148,13 @@ describe('deliverDue', () => {
 
   it('does not send when it cannot search for the message first', async () => {
     const { sink, arrived, script } = createScriptedSink();
-    const blind: Sink = {
+    const unsearchableSink: Sink = {
       ...sink,
       find: async () => {
         throw new SinkError('SINK_UNREACHABLE', 'no');
       },
     };
-    const { ports, queue, pass } = setUp([blind]);
+    const { ports, queue, pass } = setUp([unsearchableSink]);
     script.push(refuse(false));
     await queue('a');
     await deliverDue(ports);
@@ -175,7 +175,7 @@ describe('deliverDue', () => {
   });
 
   it('fails after the last attempt; the issue does not change, and the comment can be redelivered', async () => {
-    const { sink, script, looks } = createScriptedSink();
+    const { sink, script, lookups } = createScriptedSink();
     const { store, ports, queue, pass, findMessage } = setUp([sink]);
     script.push(refuse(false), refuse(false), refuse(false));
     await queue('a');
@@ -198,13 +198,13 @@ describe('deliverDue', () => {
     expect((await store.listInbox({})).items).toEqual([]);
     expect(await store.redeliver({ sink: 'scripted' }, ports.clock())).toBe(1);
     expect(await deliverDue(ports)).toMatchObject({ delivered: 1 });
-    expect(looks.at(-1)).toBe('a-scripted');
+    expect(lookups.at(-1)).toBe('a-scripted');
   });
 
   it('retries for days by default', () => {
     let hours = 0;
     for (let tries = 1; tries < DEFAULT_BACKOFF.maxTries; tries += 1) {
-      hours += choosePause({ tries, minMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) / 3_600_000;
+      hours += chooseDelay({ tries, minMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) / 3_600_000;
     }
     expect(hours).toBeGreaterThan(48);
     expect(hours).toBeLessThan(7 * 24);
@@ -269,13 +269,13 @@ describe('choosePause', () => {
     const numbers = { tries: fc.integer({ min: 1, max: 1000 }), chance: fc.double({ min: 0, max: 1, noNaN: true }) };
     fc.assert(
       fc.property(fc.record(numbers), ({ tries, chance }) => {
-        const pause = choosePause({ tries, minMs: 50, random: () => chance, backoff: DEFAULT_BACKOFF });
+        const pause = chooseDelay({ tries, minMs: 50, random: () => chance, backoff: DEFAULT_BACKOFF });
         expect(pause).toBeGreaterThanOrEqual(50);
         expect(pause).toBeLessThanOrEqual(50 + DEFAULT_BACKOFF.longestMs);
       }),
     );
     const pauses = [1, 2, 3, 20].map((tries) =>
-      choosePause({ tries, minMs: 0, random: () => 1, backoff: DEFAULT_BACKOFF }),
+      chooseDelay({ tries, minMs: 0, random: () => 1, backoff: DEFAULT_BACKOFF }),
     );
     expect(pauses).toEqual([2000, 4000, 8000, 3_600_000]);
   });

@@ -97,11 +97,11 @@ async function deliverOne(
   const { store, workerId, clock } = ports;
   let delivery: Delivery;
   try {
-    const found = await findSent(sink, message);
+    const existing = await findSent(sink, message);
     // This process might have stalled. When the lease expires, another worker looks up the message and would send it
     // again.
-    if (found === undefined && (message.lease_until ?? Infinity) < clock() + sink.timeoutMs) return { kind: 'lost' };
-    delivery = found ?? (await sink.send(message, AbortSignal.timeout(sink.timeoutMs)));
+    if (existing === undefined && (message.lease_until ?? Infinity) < clock() + sink.timeoutMs) return { kind: 'lost' };
+    delivery = existing ?? (await sink.send(message, AbortSignal.timeout(sink.timeoutMs)));
   } catch (error) {
     return recordFailure(ports, sink, message, error);
   }
@@ -125,12 +125,12 @@ async function recordFailure(
   const isDead = tries >= backoff.maxTries || (thrown instanceof SinkError && thrown.isPermanent);
   const error = describeFailure(thrown, isDead ? tries : undefined);
   const requestedMs = thrown instanceof SinkError ? (thrown.retryAfterMs ?? 0) : 0;
-  const pause = Math.max(requestedMs, choosePause({ tries, minMs: sink.timeoutMs, random, backoff }));
-  const retryAt = isDead ? null : clock() + pause;
+  const delay = Math.max(requestedMs, chooseDelay({ tries, minMs: sink.timeoutMs, random, backoff }));
+  const retryAt = isDead ? null : clock() + delay;
   if (!(await store.markFailed({ id: message.id, workerId, error, retryAt }))) return { kind: 'lost' };
   const fields = { sink: sink.name, issue_ref: message.issue_ref, trigger: message.trigger, tries, error };
   if (isDead) ports.logger.error('comment delivery failed', fields);
-  else ports.logger.warn('comment not delivered, trying again', { ...fields, pause_ms: pause });
+  else ports.logger.warn('comment not delivered, trying again', { ...fields, pause_ms: delay });
   return retryAt === null ? { kind: 'dead' } : { kind: 'postponed', retryAt };
 }
 
@@ -140,9 +140,9 @@ const MAX_ERROR_LENGTH = 500;
  * Describes a failure. Only the caller can add that it was the last attempt: a sink cannot tell whether it will be
  * called again.
  */
-function describeFailure(thrown: unknown, triesMade: number | undefined): string {
-  const times = triesMade === 1 ? '1 try' : `${triesMade} tries`;
-  const end = triesMade === undefined ? '' : ` Failed after ${times}. Fix the cause, then redeliver the comment.`;
+function describeFailure(thrown: unknown, tries: number | undefined): string {
+  const times = tries === 1 ? '1 try' : `${tries} tries`;
+  const end = tries === undefined ? '' : ` Failed after ${times}. Fix the cause, then redeliver the comment.`;
   return getErrorMessage(thrown).slice(0, MAX_ERROR_LENGTH - end.length) + end;
 }
 
@@ -166,7 +166,7 @@ export const DEFAULT_BACKOFF: Backoff = { firstMs: 2000, longestMs: 3_600_000, m
  * @example
  * choosePause({ tries: 1, minMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) // 1000
  */
-export function choosePause(failure: {
+export function chooseDelay(failure: {
   readonly tries: number;
   readonly minMs: number;
   readonly random: () => number;

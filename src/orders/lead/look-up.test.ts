@@ -52,10 +52,10 @@ describe.each([
   ['GitHub', createGitHubSink, 'pull'],
   ['GitLab', createGitLabSink, '-/merge_requests'],
 ] as const)('a pull request of %s', (_, create, path) => {
-  async function find(named: (host: string) => string, { issueRef = 'acme/shop#1', token = 'secret' } = {}) {
+  async function find(formatName: (host: string) => string, { issueRef = 'acme/shop#1', token = 'secret' } = {}) {
     const forge = await openForge();
     const sink = create({ token, baseUrl: forge.url, timeoutMs: 5000 });
-    const finding = await findPullRequest({ sinks: [sink] }, issueRef, named(forge.host));
+    const finding = await findPullRequest({ sinks: [sink] }, issueRef, formatName(forge.host));
     return { finding, seen: forge.seen };
   }
 

@@ -11,33 +11,34 @@ import type { LeadContext } from './lead-context.js';
 export async function findPullRequest(
   { sinks }: Pick<LeadContext, 'sinks'>,
   issueRef: string,
-  named: string,
+  name: string,
 ): Promise<PullRequestFinding> {
   const repository = getRepository(issueRef);
-  const wanted = parsePullRequest(named);
+  const reference = parsePullRequest(name);
   if (repository === undefined) return { found: 'unknown', why: 'the issue names no repository' };
-  if (wanted === undefined) return { found: 'unknown', why: 'it is neither the URL nor the number of a pull request' };
+  if (reference === undefined)
+    return { found: 'unknown', why: 'it is neither the URL nor the number of a pull request' };
   const candidates = sinks.filter((sink) => sink.pullRequests !== undefined && sink.accepts(issueRef));
-  const [sink, ...others] =
-    wanted.host === undefined
+  const [sink, ...otherSinks] =
+    reference.host === undefined
       ? candidates
-      : candidates.filter(({ pullRequests }) => pullRequests?.host === wanted.host);
+      : candidates.filter(({ pullRequests }) => pullRequests?.host === reference.host);
   if (sink?.pullRequests === undefined) {
-    return { found: 'unknown', why: `no sink is configured with credentials for ${wanted.host ?? 'its host'}` };
+    return { found: 'unknown', why: `no sink is configured with credentials for ${reference.host ?? 'its host'}` };
   }
-  if (others.length > 0) return { found: 'unknown', why: 'several sinks match; use the full URL' };
-  if (wanted.repository !== undefined && wanted.repository.toLowerCase() !== repository.toLowerCase()) {
+  if (otherSinks.length > 0) return { found: 'unknown', why: 'several sinks match; use the full URL' };
+  if (reference.repository !== undefined && reference.repository.toLowerCase() !== repository.toLowerCase()) {
     return { found: 'elsewhere', repository };
   }
   try {
     const signal = AbortSignal.timeout(sink.timeoutMs);
-    const found = await sink.pullRequests.find(issueRef, wanted.number, signal);
-    if (found === undefined) return { found: 'missing', repository };
+    const pullRequest = await sink.pullRequests.find(issueRef, reference.number, signal);
+    if (pullRequest === undefined) return { found: 'missing', repository };
     // The forge redirects from a renamed repository, so use the name in its response.
-    if (found.repository !== undefined && found.repository.toLowerCase() !== repository.toLowerCase()) {
+    if (pullRequest.repository !== undefined && pullRequest.repository.toLowerCase() !== repository.toLowerCase()) {
       return { found: 'elsewhere', repository };
     }
-    return { found: 'request', address: found.address, head: found.head };
+    return { found: 'request', address: pullRequest.address, head: pullRequest.head };
   } catch (error) {
     return { found: 'unknown', why: getErrorMessage(error) };
   }

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openStore } from '../../store/open-store.js';
-import { cleanEnd, goodResult, makeRequest, startLead } from './fixtures/lead-at-work.js';
+import { cleanEnd, goodResult, makeRequest, startLead } from './fixtures/start-lead.js';
 
 /** Two leads over one SQLite file, each with its own connection. */
 async function startTwoLeads() {
@@ -26,13 +26,13 @@ describe('two leads at the same time', { timeout: 30_000 }, () => {
     const seen = new Set<string>();
     for (let round = 0; round < 20; round++) {
       const issueRef = `acme/shop#${round + 1}`;
-      const old = await left.lead.submit(makeRequest({ issue_ref: issueRef }));
-      await left.report(old, 'work_result.json', goodResult(old));
-      const late = async () => {
+      const oldOrder = await left.lead.submit(makeRequest({ issue_ref: issueRef }));
+      await left.report(oldOrder, 'work_result.json', goodResult(oldOrder));
+      const replaceRun = async () => {
         for (let turns = 0; turns < round * 3; turns++) await turn();
         return right.lead.submit(makeRequest({ issue_ref: issueRef }));
       };
-      const [{ decision }, current] = await Promise.all([left.lead.settle(cleanEnd(old)), late()]);
+      const [{ decision }, current] = await Promise.all([left.lead.settle(cleanEnd(oldOrder)), replaceRun()]);
       seen.add(decision.action);
       expect(['advance', 'archive']).toContain(decision.action);
       expect(await left.store.findIssue(issueRef)).toMatchObject({
@@ -54,8 +54,8 @@ describe('two leads at the same time', { timeout: 30_000 }, () => {
       await left.report(order, 'work_result.json', goodResult(order, { Tests: undefined }));
       const settled = await Promise.all([left.lead.settle(cleanEnd(order)), right.lead.settle(cleanEnd(order))]);
       expect(settled.filter(({ repeated }) => repeated)).toHaveLength(1);
-      const [item, ...more] = (await left.store.listInbox({ open: true, issueRef })).items;
-      expect(more).toEqual([]);
+      const [item, ...otherItems] = (await left.store.listInbox({ open: true, issueRef })).items;
+      expect(otherItems).toEqual([]);
       const id = item?.id ?? '';
       const resolved = await Promise.allSettled([
         left.lead.resolve({ id, action: 'accept', who: 'Ada', why: 'fine' }),

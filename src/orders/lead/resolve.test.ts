@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { cleanEnd, goodResult, makeRequest, startLead } from './fixtures/lead-at-work.js';
+import { cleanEnd, goodResult, makeRequest, startLead } from './fixtures/start-lead.js';
 
 /**
  * Starts a lead with one inbox item: a result with these changes, or an order without a result if `changes` is null.
  */
-async function withItem(changes: Readonly<Record<string, unknown>> | null = { Tests: undefined }) {
+async function startWithItem(changes: Readonly<Record<string, unknown>> | null = { Tests: undefined }) {
   const site = await startLead();
   const submitted = await site.lead.submit(makeRequest({ request_id: 'r-1' }));
   if (changes !== null) await site.report(submitted, 'work_result.json', goodResult(submitted, changes));
@@ -16,7 +16,7 @@ async function withItem(changes: Readonly<Record<string, unknown>> | null = { Te
 
 describe('a person who decides', () => {
   it('accepts: the issue goes to review, with who and why in the execution and the comment', async () => {
-    const { lead, by, findState, inbox, executions, comments } = await withItem();
+    const { lead, by, findState, inbox, executions, comments } = await startWithItem();
     const { decision, item } = await lead.resolve({ ...by, action: 'accept' });
     expect(decision.action).toBe('advance');
     expect(item.resolution).toMatchObject({ action: 'accept', who: 'Ada', why: 'I looked at it', decision: 'advance' });
@@ -30,13 +30,13 @@ describe('a person who decides', () => {
   });
 
   it('rejects: the issue is blocked', async () => {
-    const { lead, by, findState } = await withItem();
+    const { lead, by, findState } = await startWithItem();
     expect((await lead.resolve({ ...by, action: 'reject' })).decision.action).toBe('blocked');
     expect(await findState()).toBe('blocked');
   });
 
   it('edits: the corrected result is accepted and shown', async () => {
-    const { lead, by, findState, comments } = await withItem(null);
+    const { lead, by, findState, comments } = await startWithItem(null);
     const result = { Status: 'ok', Changes: { PR: '#99' }, Tests: 'n/a', Summary: 'By hand.' };
     const { item } = await lead.resolve({ ...by, action: 'edit', result });
     expect(item.resolution).toMatchObject({ result: { status: 'ok', changes: { pr: '#99' }, tests: 'n/a' } });
@@ -46,7 +46,7 @@ describe('a person who decides', () => {
   });
 
   it('retries: the order is submitted again under a new run id', async () => {
-    const { lead, by, submitted, findState, store } = await withItem();
+    const { lead, by, submitted, findState, store } = await startWithItem();
     const { order, item } = await lead.resolve({ ...by, action: 'retry' });
     expect(order?.run_id).toMatch(/-backend-0002$/);
     expect(order).toMatchObject({ instructions: 'Fix it.', worker: 'script' });
@@ -58,7 +58,7 @@ describe('a person who decides', () => {
   });
 
   it('comments on lines: they are recorded, shown in the comment, and passed to the next run', async () => {
-    const { lead, by, store, comments } = await withItem();
+    const { lead, by, store, comments } = await startWithItem();
     const lineComments = [
       { path: 'src/a.ts', line: 3, side: 'new', text: 'Use the\nhelper.' },
       { path: '<b>\n## Next', line: 1, side: 'old', text: 'Keep it.' },
@@ -88,7 +88,7 @@ Ada reviewed the change of that run and requests corrections: I looked at it
     ['more keys', [{ path: 'a', line: 1, side: 'new', text: 'x', html: '<b>' }]],
     ['too many', Array.from({ length: 101 }, () => ({ path: 'a', line: 1, side: 'new', text: 'x' }))],
   ])('cannot comment with %s', async (_, comments) => {
-    const { lead, by, findState } = await withItem();
+    const { lead, by, findState } = await startWithItem();
     const request = { ...by, action: 'retry', comments: comments as never } as const;
     await expect(lead.resolve(request)).rejects.toMatchObject({
       code: 'INVALID_RESOLUTION',
@@ -101,14 +101,14 @@ Ada reviewed the change of that run and requests corrections: I looked at it
     ['no result was read', null],
     ['the result is of another run', { RunID: '2026-01-01-backend-0009' }],
   ])('cannot accept if %s', async (_, changes) => {
-    const { lead, by, findState, inbox } = await withItem(changes);
+    const { lead, by, findState, inbox } = await startWithItem(changes);
     await expect(lead.resolve({ ...by, action: 'accept' })).rejects.toMatchObject({ code: 'NOTHING_TO_ACCEPT' });
     expect(await findState()).toBe('needs-human');
     expect(await inbox()).toHaveLength(1);
   });
 
   it('cannot enter a result that is not acceptable', async () => {
-    const { lead, by, findState } = await withItem(null);
+    const { lead, by, findState } = await startWithItem(null);
     const result = { Status: 'ok', Changes: {}, Summary: 'trust me' };
     await expect(lead.resolve({ ...by, action: 'edit', result })).rejects.toMatchObject({
       code: 'INVALID_WORK_RESULT',
@@ -117,20 +117,20 @@ Ada reviewed the change of that run and requests corrections: I looked at it
   });
 
   it('decides once: a second decision is refused and names the first', async () => {
-    const { lead, by, outbox } = await withItem();
-    const both = await Promise.allSettled([
+    const { lead, by, outbox } = await startWithItem();
+    const outcomes = await Promise.allSettled([
       lead.resolve({ ...by, action: 'accept' }),
       lead.resolve({ ...by, action: 'reject', who: 'Bob' }),
     ]);
-    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-    expect(both[1]).toMatchObject({
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(outcomes[1]).toMatchObject({
       reason: { code: 'CONFLICT', message: expect.stringContaining('Ada chose "accept"') },
     });
     expect((await outbox()).filter(({ trigger }) => trigger.startsWith('resolve:'))).toHaveLength(1);
   });
 
   it('cannot resolve an item whose run was replaced meanwhile', async () => {
-    const { lead, by, findState, store } = await withItem();
+    const { lead, by, findState, store } = await startWithItem();
     const { order } = await lead.resolve({ ...by, action: 'retry' });
     await expect(lead.resolve({ ...by, action: 'accept' })).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await findState()).toBe('doing');
@@ -144,12 +144,12 @@ Ada reviewed the change of that run and requests corrections: I looked at it
     ['an edit without a result', { action: 'edit' }],
     ['a result without an edit', { action: 'accept', result: {} }],
   ])('is refused with %s', async (_, changes) => {
-    const { lead, by } = await withItem();
+    const { lead, by } = await startWithItem();
     await expect(lead.resolve({ ...by, ...changes } as never)).rejects.toMatchObject({ code: 'INVALID_RESOLUTION' });
   });
 
   it('reports an unknown item', async () => {
-    const { lead, by } = await withItem();
+    const { lead, by } = await startWithItem();
     await expect(lead.resolve({ ...by, id: 'nope', action: 'accept' })).rejects.toMatchObject({
       code: 'ITEM_NOT_FOUND',
     });

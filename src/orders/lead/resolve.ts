@@ -1,6 +1,6 @@
 import { getResolvedState } from '../comment/issue-state.js';
 import { renderComment, formatTrigger } from '../comment/render-comment.js';
-import { decideByPerson } from '../decide/decide-by-person.js';
+import { decideFromResolution } from '../decide/decide-from-resolution.js';
 import { formatRunId } from '../../records/index.js';
 import type {
   Decision,
@@ -109,7 +109,7 @@ async function planResolution(
   const item = await store.findItem(id);
   const record = item === undefined ? undefined : await store.findOrder(item.issue_ref, item.run_id);
   if (item === undefined || record === undefined) throw createUnknownItemError(id);
-  const decision = decideByPerson({ action, who, why });
+  const decision = decideFromResolution({ action, who, why });
   const result = getResult(request, item, record.order);
   const resolution: Resolution = {
     action,
@@ -137,8 +137,8 @@ const WHY_LENGTH = 5000;
 function checkRequest({ action, who, why, result, comments }: ResolveRequest): void {
   const problems = [
     ...(ACTIONS.includes(action) ? [] : ['action must be accept, reject, retry or edit']),
-    ...(isText(who, WHO_LENGTH) ? [] : [`who must be a name of at most ${WHO_LENGTH} characters`]),
-    ...(isText(why, WHY_LENGTH) ? [] : [`why must be a reason of at most ${WHY_LENGTH} characters`]),
+    ...(isNonEmptyString(who, WHO_LENGTH) ? [] : [`who must be a name of at most ${WHO_LENGTH} characters`]),
+    ...(isNonEmptyString(why, WHY_LENGTH) ? [] : [`why must be a reason of at most ${WHY_LENGTH} characters`]),
     ...(action === 'edit' && result === undefined ? ['edit needs a corrected result'] : []),
     ...(action !== 'edit' && result !== undefined ? ['a result is allowed only with edit'] : []),
     ...findCommentProblems(comments),
@@ -146,7 +146,7 @@ function checkRequest({ action, who, why, result, comments }: ResolveRequest): v
   if (problems.length > 0) throw new LeadError('INVALID_RESOLUTION', `Cannot resolve: ${problems.join('; ')}.`);
 }
 
-function isText(value: unknown, maxLength: number): boolean {
+function isNonEmptyString(value: unknown, maxLength: number): boolean {
   return typeof value === 'string' && value.trim() !== '' && value.length <= maxLength;
 }
 

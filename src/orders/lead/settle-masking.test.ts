@@ -1,7 +1,7 @@
 import { link, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cleanEnd, goodResult, goodText, makeRequest, startLead } from './fixtures/lead-at-work.js';
+import { cleanEnd, goodResult, goodText, makeRequest, startLead } from './fixtures/start-lead.js';
 
 const SECRET = 'sk-live-0123456789abcdef';
 const environment = { SERVICE_API_KEY: SECRET, PATH: '/bin' };
@@ -9,13 +9,13 @@ const environment = { SERVICE_API_KEY: SECRET, PATH: '/bin' };
 async function startSecretLead() {
   const site = await startLead({ environment, secrets: { patterns: ['hunter[0-9]+'] } });
   const submitted = await site.lead.submit(makeRequest());
-  const place = (name: string) => join(site.data, 'runs', submitted.run, name);
-  return { ...site, submitted, place };
+  const getPath = (name: string) => join(site.data, 'runs', submitted.run, name);
+  return { ...site, submitted, getPath };
 }
 
 describe('a secret that an agent writes into its result', () => {
   it.each(['work_result.json', 'work_result.txt'])('of %s reaches neither comment nor store nor file', async (name) => {
-    const { lead, store, report, comments, submitted, place } = await startSecretLead();
+    const { lead, store, report, comments, submitted, getPath } = await startSecretLead();
     const summary = `Used ${SECRET} and hunter22.`;
     const result =
       name === 'work_result.json'
@@ -28,7 +28,7 @@ describe('a secret that an agent writes into its result', () => {
     await lead.deliver();
     const written = [
       await comments(),
-      await readFile(place(name), 'utf8'),
+      await readFile(getPath(name), 'utf8'),
       JSON.stringify(await store.findOrder(submitted.order.issue_ref, submitted.order.run_id)),
       JSON.stringify(await store.listOutbox({})),
       JSON.stringify(await store.listExecutions({})),
@@ -39,40 +39,40 @@ describe('a secret that an agent writes into its result', () => {
   });
 
   it('does not make an old file a new one', async () => {
-    const { lead, report, submitted, place } = await startSecretLead();
+    const { lead, report, submitted, getPath } = await startSecretLead();
     await report(submitted, 'work_result.json', goodResult(submitted, { Summary: SECRET }));
-    await utimes(place('work_result.json'), 1000, 1000);
+    await utimes(getPath('work_result.json'), 1000, 1000);
     await lead.settle(cleanEnd(submitted));
-    expect((await stat(place('work_result.json'))).mtimeMs).toBe(1_000_000);
+    expect((await stat(getPath('work_result.json'))).mtimeMs).toBe(1_000_000);
   });
 
   it('is not looked for through a link, nor in a file with another name', async () => {
-    const { lead, data, report, submitted, place } = await startSecretLead();
+    const { lead, data, report, submitted, getPath } = await startSecretLead();
     await writeFile(join(data, 'mine.env'), SECRET);
     await report(submitted, 'note', '');
-    await symlink(join(data, 'mine.env'), place('work_result.json'));
-    await link(join(data, 'mine.env'), place('work_result.txt'));
+    await symlink(join(data, 'mine.env'), getPath('work_result.json'));
+    await link(join(data, 'mine.env'), getPath('work_result.txt'));
     await lead.settle(cleanEnd(submitted));
     expect(await readFile(join(data, 'mine.env'), 'utf8')).toBe(SECRET);
   });
 
   it('reaches no comment through a file with a second hard link, which does not count as evidence', async () => {
-    const { lead, comments, report, submitted, place } = await startSecretLead();
+    const { lead, comments, report, submitted, getPath } = await startSecretLead();
     await report(submitted, 'work_result.json', goodResult(submitted, { Summary: `Used ${SECRET}.` }));
-    await link(place('work_result.json'), place('second-name'));
+    await link(getPath('work_result.json'), getPath('second-name'));
     const { decision } = await lead.settle(cleanEnd(submitted));
     await lead.deliver();
     expect(decision.action).toBe('needs-human');
-    expect(await readFile(place('work_result.json'), 'utf8')).toContain(SECRET);
+    expect(await readFile(getPath('work_result.json'), 'utf8')).toContain(SECRET);
     expect(await comments()).toContain('it is a hard link');
     expect(await comments()).not.toContain(SECRET);
   });
 
   it('is found in another encoding too', async () => {
-    const { lead, report, submitted, place } = await startSecretLead();
+    const { lead, report, submitted, getPath } = await startSecretLead();
     const text = `${goodText(submitted)}\nUsed ${SECRET}.\n`;
     await report(submitted, 'note', '');
-    await writeFile(place('work_result.txt'), Buffer.from(`\u{FEFF}${text}`, 'utf16le'));
+    await writeFile(getPath('work_result.txt'), Buffer.from(`\u{FEFF}${text}`, 'utf16le'));
     const { reading } = await lead.settle(cleanEnd(submitted));
     expect(reading.result?.summary).toContain(`Used ${'*'.repeat(SECRET.length)}.`);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cleanEnd, goodResult, goodText, makeRequest, startLead } from './fixtures/lead-at-work.js';
+import { cleanEnd, goodResult, goodText, makeRequest, startLead } from './fixtures/start-lead.js';
 
 describe('a lead that settles', () => {
   it('a result in JSON and one in text both end in a delivered comment', async () => {

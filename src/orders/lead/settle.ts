@@ -106,7 +106,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
   const startedAt = wasStarted(end) ? (end.startedAt ?? record.started_at) : null;
   const durationMs = startedAt === null ? null : Math.max(0, now - Date.parse(startedAt));
   const evidence = collectEvidence(context, record, end, reading);
-  const given = {
+  const decisionInput = {
     order,
     reading,
     exitCode,
@@ -117,7 +117,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     ...readPolicy(context, order),
     ...pickOtherFacts(end),
   };
-  const ended = {
+  const execution = {
     order,
     run: record.run,
     workerType: record.worker_type,
@@ -132,29 +132,29 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
   };
 
   // The guarded update in the store chooses between these two decisions, because the active run can change until then.
-  const ifActive = withNote(decide({ ...given, activeRunId: runId }), end.note);
+  const ifActive = withNote(decide({ ...decisionInput, activeRunId: runId }), end.note);
   const active = issue?.active_run_id ?? null;
   // If the run is active now, it can be stale only because another run becomes active before the update.
-  const ifStale = withNote(decide({ ...given, activeRunId: active === runId ? undefined : active }), end.note);
-  const settled = await store.settleOrder({
+  const ifStale = withNote(decide({ ...decisionInput, activeRunId: active === runId ? undefined : active }), end.note);
+  const outcome = await store.settleOrder({
     issueRef,
     runId,
     now,
     runResult: end.runResult ?? createRunResult(end),
     active: {
-      ...createDecidedOrder(context, { ...ended, decision: ifActive }),
+      ...createDecidedOrder(context, { ...execution, decision: ifActive }),
       state: getIssueState(ifActive) ?? 'needs-human',
     },
     stale: {
       decision: ifStale,
       result: reading.result ?? null,
-      execution: createExecution({ ...ended, id: newId(), decision: ifStale }),
+      execution: createExecution({ ...execution, id: newId(), decision: ifStale }),
     },
     ...(record.group === undefined
       ? {}
-      : { race: enterRace(context, record.group, { ...ended, decision: ifActive }, end.changedLines ?? null) }),
+      : { race: enterRace(context, record.group, { ...execution, decision: ifActive }, end.changedLines ?? null) }),
   });
-  const { decision, repeated, waitsFor } = settled;
+  const { decision, repeated, waitsFor } = outcome;
   const fields = { issue_ref: issueRef, run_id: runId, source: reading.source, action: decision.action, repeated };
   context.logger.info(waitsFor === undefined ? 'order settled' : 'race entered', fields);
   return { decision, reading, repeated, ...(waitsFor === undefined ? {} : { waitsFor }) };
@@ -163,10 +163,10 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
 type EndedOrder = RaceEntry['execution'];
 
 /** Creates a decided order: the decision and the rows that follow from it, with new ids. */
-function createDecidedOrder(context: LeadContext, ended: EndedOrder, group?: string): DecidedOrder {
-  const { order, reading, decision } = ended;
+function createDecidedOrder(context: LeadContext, execution: EndedOrder, group?: string): DecidedOrder {
+  const { order, reading, decision } = execution;
   const item = (): InboxItem => ({
-    ...createItem({ ...ended, id: context.newId() }),
+    ...createItem({ ...execution, id: context.newId() }),
     ...(group === undefined ? {} : { group }),
   });
   const subject = { issueRef: order.issue_ref, trigger: formatTrigger(order) };
@@ -174,7 +174,7 @@ function createDecidedOrder(context: LeadContext, ended: EndedOrder, group?: str
   return {
     decision,
     result: reading.result ?? null,
-    execution: createExecution({ ...ended, id: context.newId() }),
+    execution: createExecution({ ...execution, id: context.newId() }),
     item: decision.action === 'needs-human' ? item() : null,
     outbox: decision.action === 'archive' ? [] : createMessages(context, subject, comment()),
   };
@@ -190,8 +190,8 @@ function enterRace(
   return {
     group,
     entry: { execution, lines },
-    conclude: (entered) => {
-      const { winner, entries } = decideRace(entered);
+    conclude: (raceEntries) => {
+      const { winner, entries } = decideRace(raceEntries);
       return {
         winner,
         state: winner === null ? 'needs-human' : 'review',
@@ -267,8 +267,8 @@ async function readAgentResult(context: LeadContext, record: OrderRecord, end: W
   return relevant.result === undefined && end.draft !== undefined ? { ...relevant, draft: end.draft } : relevant;
 }
 
-function withoutProblem(reading: Reading, unwanted: string): Reading {
-  return { ...reading, problems: reading.problems.filter(({ code }) => code !== unwanted) };
+function withoutProblem(reading: Reading, excludedCode: string): Reading {
+  return { ...reading, problems: reading.problems.filter(({ code }) => code !== excludedCode) };
 }
 
 function wasStarted({ startError, unresolved = [], canceled = false }: WorkerEnd): boolean {
@@ -317,7 +317,7 @@ async function maskResultFiles(
     // A file that cannot be written stays unchanged; its content is masked when it is read.
     const file = await withFolder(dir, root, {
       work: async (folder) => open(join(folder, name), READ_AND_WRITE),
-      undo: async (opened) => opened.close(),
+      undo: async (openedFile) => openedFile.close(),
     }).catch(() => undefined);
     if (file === undefined) continue;
     try {
@@ -336,15 +336,15 @@ async function maskResultFiles(
  * that is too large would not be read as a result anyway.
  */
 async function maskFile(file: FileHandle, mask: (bytes: Buffer) => Buffer): Promise<void> {
-  const found = await file.stat();
-  if (!found.isFile() || found.nlink > 1 || found.size > RESULT_BYTES) return;
-  const bytes = Buffer.alloc(found.size);
-  const { bytesRead } = await file.read(bytes, 0, found.size, 0);
+  const stats = await file.stat();
+  if (!stats.isFile() || stats.nlink > 1 || stats.size > RESULT_BYTES) return;
+  const bytes = Buffer.alloc(stats.size);
+  const { bytesRead } = await file.read(bytes, 0, stats.size, 0);
   const text = bytes.subarray(0, bytesRead);
   const masked = mask(text);
   if (masked.equals(text)) return;
   await file.write(masked, 0, masked.length, 0);
-  await file.utimes(found.atime, found.mtime);
+  await file.utimes(stats.atime, stats.mtime);
 }
 
 /** Creates one message for every sink that accepts the issue. */

@@ -31,16 +31,17 @@ export async function submit(
   request: unknown,
   { traceparent, beforeQueued }: SubmitOptions = {},
 ): Promise<SubmittedOrder> {
-  const checked = readWorkRequest(request);
+  const validRequest = readWorkRequest(request);
   const now = context.clock();
-  const prepare = async (worker: string): Promise<Rival> => prepareOrder(context, { ...checked, worker }, traceparent);
-  const [first, ...rivals] = await Promise.all(listWorkers(checked).map(prepare));
+  const prepare = async (worker: string): Promise<Rival> =>
+    prepareOrder(context, { ...validRequest, worker }, traceparent);
+  const [first, ...otherOrders] = await Promise.all(listWorkers(validRequest).map(prepare));
   if (first === undefined) throw new Error('A race has at least one run.');
-  for (const { run } of [first, ...rivals]) await beforeQueued?.({ run, issueRef: checked.issue_ref });
+  for (const { run } of [first, ...otherOrders]) await beforeQueued?.({ run, issueRef: validRequest.issue_ref });
   const submitted = await context.store.submitOrder({
     ...first,
-    rivals,
-    makeRunId: (number) => formatRunId(now, checked.role, number),
+    rivals: otherOrders,
+    makeRunId: (number) => formatRunId(now, validRequest.role, number),
     now,
   });
   const { record, repeated } = submitted;

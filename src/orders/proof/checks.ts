@@ -57,21 +57,21 @@ export function readChecks(value: unknown): Checks {
   }
   const problems: Problem[] = [];
   const checks: [string, Check][] = [];
-  for (const [name, given] of Object.entries(value)) {
-    const checked = checkShape(checkSchema, given);
+  for (const [name, entry] of Object.entries(value)) {
+    const validated = checkShape(checkSchema, entry);
     if (name.length > WORKER_NAME.maxLength || !namePattern.test(name)) {
       const advice = `use letters, digits, dots, - and _ for a name, at most ${WORKER_NAME.maxLength} characters`;
       problems.push(createValueProblem(name, advice));
-    } else if (checked.problems !== undefined) {
+    } else if (validated.problems !== undefined) {
       problems.push(
-        ...checked.problems.map((one) => ({ ...one, path: one.path === undefined ? name : `${name}.${one.path}` })),
+        ...validated.problems.map((one) => ({ ...one, path: one.path === undefined ? name : `${name}.${one.path}` })),
       );
     } else {
-      const { command, prepare } = checked.value;
+      const { command, prepare } = validated.value;
       if (command[0]?.trim() === '') problems.push(createValueProblem(`${name}.command`, 'must begin with a program'));
       if (prepare?.[0]?.trim() === '')
         problems.push(createValueProblem(`${name}.prepare`, 'must begin with a program'));
-      checks.push([name, checked.value]);
+      checks.push([name, validated.value]);
     }
   }
   if (problems.length > 0) throw createInvalidError('INVALID_CHECKS', 'setting "checks"', problems);

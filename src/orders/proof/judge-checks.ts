@@ -27,7 +27,7 @@ export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefine
   const last = tries.at(-1);
   const run = last?.run === undefined ? {} : { run: last.run };
   const outcomes = tries
-    .map((each, index) => (tries.length > 1 ? `try ${index + 1} ` : '') + describeTry(each))
+    .map((checkTry, index) => (tries.length > 1 ? `try ${index + 1} ` : '') + describeTry(checkTry))
     .join(', ');
   const command = showLine(check.command.join(' '), 200);
   const detail = `${check.name} (${command}): ${outcomes === '' ? 'not run' : outcomes}.${describeSandbox(check, last)}`;
@@ -42,8 +42,8 @@ export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefine
   if (!hasPassed) return contradict(detail, last.run);
   if (rewritten.length > 0) {
     const files = showLine(rewritten.slice(0, 5).join(', '), 300);
-    const passed = `${detail} It passed, but the change rewrites what it runs: ${files}.`;
-    return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail: passed, ...run };
+    const explanation = `${detail} It passed, but the change rewrites what it runs: ${files}.`;
+    return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail: explanation, ...run };
   }
   return { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail, ...run };
 }

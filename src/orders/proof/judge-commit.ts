@@ -77,9 +77,9 @@ function judgeOrigin(change: OrderChange): Evidence {
 
 function judgePaths({ files }: OrderChange, allowed: readonly string[] | undefined): Evidence {
   const paths = listPaths(files);
-  const outside =
+  const disallowed =
     allowed === undefined ? [] : paths.filter((path) => !allowed.some((glob) => matchPathGlob(glob, path)));
-  if (outside.length > 0) return contradict('paths', `Not allowed to change: ${listFiles(outside)}.`);
+  if (disallowed.length > 0) return contradict('paths', `Not allowed to change: ${listFiles(disallowed)}.`);
   const tests = paths.filter(isTestPath);
   const settings = paths.filter((path) => isCiPath(path) && !isTestPath(path));
   const tooling = paths.filter((path) => isToolingPath(path) && !isCiPath(path) && !isTestPath(path));
@@ -104,19 +104,19 @@ function contradict(claim: Evidence['claim'], detail: string): Evidence {
   return { claim, by: 'sluice', verdict: 'contradicted', detail };
 }
 
-function formatCount(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
+function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-const SHOWN = 10;
+const MAX_LISTED_FILES = 10;
 
 function listFiles(paths: readonly string[]): string {
   const unique = [...new Set(paths)];
-  const more = unique.length > SHOWN ? ` and ${unique.length - SHOWN} more` : '';
+  const remainder = unique.length > MAX_LISTED_FILES ? ` and ${unique.length - MAX_LISTED_FILES} more` : '';
   return `${unique
-    .slice(0, SHOWN)
+    .slice(0, MAX_LISTED_FILES)
     .map((path) => showLine(path, 200))
-    .join(', ')}${more}`;
+    .join(', ')}${remainder}`;
 }
 
 function shorten(commit: string): string {

@@ -9,17 +9,17 @@ import type { EvidencePolicy } from './checks.js';
  * @example
  * listReported({ ...result, changes: { pr: '#7' } }, []) // pr and tests, both unchecked
  */
-export function listReported(result: WorkResult | undefined, known: readonly Evidence[]): readonly Evidence[] {
+export function listReported(result: WorkResult | undefined, verified: readonly Evidence[]): readonly Evidence[] {
   if (result === undefined || result.status === 'blocked') return [];
   const { changes, tests } = result;
-  const has = (claim: Evidence['claim']) => known.some((one) => one.claim === claim);
+  const has = (claim: Evidence['claim']) => verified.some((evidence) => evidence.claim === claim);
   const reported: Evidence[] = [];
   if (isNamed(changes.commit) && !has('commit')) reported.push(createUnchecked('commit', changes.commit));
   if (isNamed(changes.pr) && !has('pr')) reported.push(createUnchecked('pr', changes.pr));
   if (tests === 'n/a') reported.push(createUnchecked('tests', 'n/a'));
   else if (tests !== undefined) {
-    const shown = tests.evidence.trim() === '' ? '' : ` (${tests.evidence})`;
-    reported.push(createUnchecked('tests', `${tests.command} => ${tests.result}${shown}`));
+    const evidenceNote = tests.evidence.trim() === '' ? '' : ` (${tests.evidence})`;
+    reported.push(createUnchecked('tests', `${tests.command} => ${tests.result}${evidenceNote}`));
   }
   return reported;
 }
@@ -28,8 +28,8 @@ function isNamed(text: string | undefined): text is string {
   return text !== undefined && !isNoneLike(text);
 }
 
-function createUnchecked(claim: Evidence['claim'], what: string): Evidence {
-  return { claim, by: 'worker', verdict: 'unchecked', detail: showLine(what, 300) };
+function createUnchecked(claim: Evidence['claim'], detail: string): Evidence {
+  return { claim, by: 'worker', verdict: 'unchecked', detail: showLine(detail, 300) };
 }
 
 /**
@@ -47,14 +47,16 @@ export function findUnproven(
 ): readonly string[] {
   if (policy === 'reported') return [];
   const isConfirmed = (claim: Evidence['claim']) =>
-    evidence.some((one) => one.claim === claim && one.verdict === 'confirmed');
-  const ran = evidence.filter(({ claim, by }) => claim === 'tests' && by === 'sluice');
-  const open = ran.filter(({ verdict }) => verdict !== 'confirmed');
+    evidence.some((entry) => entry.claim === claim && entry.verdict === 'confirmed');
+  const checkResults = evidence.filter(({ claim, by }) => claim === 'tests' && by === 'sluice');
+  const unconfirmed = checkResults.filter(({ verdict }) => verdict !== 'confirmed');
   const hasChange = order.expects === 'report' || isConfirmed('commit') || isConfirmed('pr');
   return [
     ...(hasChange ? [] : ['neither a commit nor a pull request is confirmed']),
-    ...open.map(({ detail }) => `a check is not confirmed: ${showLine(detail, 200)}`),
-    ...(ran.length < checks.length ? [`${checks.length - ran.length} of its checks did not run`] : []),
+    ...unconfirmed.map(({ detail }) => `a check is not confirmed: ${showLine(detail, 200)}`),
+    ...(checkResults.length < checks.length
+      ? [`${checks.length - checkResults.length} of its checks did not run`]
+      : []),
   ];
 }
 
@@ -68,9 +70,9 @@ export function gatherEvidence(
   reading: Reading,
   order: Pick<WorkOrder, 'issue_ref' | 'run_id'>,
   end: Parameters<typeof judgeReading>[2],
-  found: readonly Evidence[],
+  verified: readonly Evidence[],
 ): readonly Evidence[] {
-  return [...judgeReading(reading, order, end), ...found, ...listReported(reading.result, found)];
+  return [...judgeReading(reading, order, end), ...verified, ...listReported(reading.result, verified)];
 }
 
 /** Returns the facts that contradict a result. */
@@ -91,11 +93,11 @@ export function judgeReading(
   { exitCode, signal = null }: { readonly exitCode: number | null; readonly signal?: string | null },
 ): readonly Evidence[] {
   if (result === undefined) return [];
-  const isOwn = result.issue_ref === order.issue_ref && result.run_id === order.run_id;
+  const belongsToRun = result.issue_ref === order.issue_ref && result.run_id === order.run_id;
   const entry = { claim: 'result', by: 'sluice' } as const;
-  if (!isOwn) {
-    const named = showLine(`${result.issue_ref} ${result.run_id}`, 200);
-    return [{ ...entry, verdict: 'contradicted', detail: `${path} names ${named} instead of this run.` }];
+  if (!belongsToRun) {
+    const actualRun = showLine(`${result.issue_ref} ${result.run_id}`, 200);
+    return [{ ...entry, verdict: 'contradicted', detail: `${path} names ${actualRun} instead of this run.` }];
   }
   if (exitCode === null && signal === null) {
     return [{ ...entry, verdict: 'unchecked', detail: `${path} names this run; its process exit is unknown.` }];

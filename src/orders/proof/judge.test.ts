@@ -153,14 +153,14 @@ describe('judgeCheck', () => {
     [{ used: false, reason: 'no bwrap' }, 'host', 'Not sandboxed: no bwrap.'],
     [{ used: false, reason: 'No bwrap.' }, 'none', 'Not sandboxed: No bwrap, so the network was not blocked.'],
     [undefined, 'none', 'Not sandboxed, so the network was not blocked.'],
-  ])('reports what was enforced: %j with network %s', (sandbox, network, words) => {
+  ])('reports what was enforced: %j with network %s', (sandbox, network, expected) => {
     const attempt = createTry(0);
     const tries =
       'result' in attempt && sandbox !== undefined
         ? [{ ...attempt, result: { ...attempt.result, sandbox } }]
         : [attempt];
     const { detail } = judgeCheck({ check: { ...check, network }, tries }, RESULT);
-    expect(detail).toBe(`unit (npm test): exit code 0 after 1.2 s. ${words}`);
+    expect(detail).toBe(`unit (npm test): exit code 0 after 1.2 s. ${expected}`);
   });
 });
 
@@ -187,8 +187,8 @@ describe('findUnproven', () => {
     ],
     ['an unchecked check', [evidence('commit', 'confirmed'), evidence('tests', 'unchecked')], 1],
     ['nothing', [], 2],
-  ])('%s', (_, known, count) => {
-    expect(findUnproven(known, 'proven', {}, ['unit'])).toHaveLength(count);
+  ])('%s', (_, collected, count) => {
+    expect(findUnproven(collected, 'proven', {}, ['unit'])).toHaveLength(count);
   });
 
   test('a report needs no commit', () => {
@@ -198,8 +198,8 @@ describe('findUnproven', () => {
 
 test('an unchecked claim counts as reported by the agent', () => {
   const result = { ...RESULT, changes: { pr: '#7', commit: 'abcd' } };
-  const found = listReported(result, [evidence('commit', 'confirmed')]);
-  expect(found.map(({ claim, by, verdict, detail }) => [claim, by, verdict, detail])).toEqual([
+  const reported = listReported(result, [evidence('commit', 'confirmed')]);
+  expect(reported.map(({ claim, by, verdict, detail }) => [claim, by, verdict, detail])).toEqual([
     ['pr', 'worker', 'unchecked', '#7'],
     ['tests', 'worker', 'unchecked', 'npm test => pass (42 passed)'],
   ]);

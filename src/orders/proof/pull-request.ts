@@ -23,14 +23,14 @@ const NUMBER_ALONE = new RegExp(`^(?:PR|MR)?\\s*[#!]?${NUMBER}$`, 'i');
  * parsePullRequest('https://github.com/acme/shop/pull/7') // { host: 'github.com', repository: 'acme/shop', number: 7 }
  */
 export function parsePullRequest(text: string): NamedPullRequest | undefined {
-  const named = text.trim().slice(0, 1000);
-  const [, host, path, number] = ADDRESS.exec(named) ?? [];
+  const name = text.trim().slice(0, 1000);
+  const [, host, path, number] = ADDRESS.exec(name) ?? [];
   if (host !== undefined && path !== undefined) {
     return { host: host.toLowerCase(), repository: path, number: Number(number) };
   }
-  const [, repository, numberInside] = WITH_REPOSITORY.exec(named) ?? [];
+  const [, repository, numberInside] = WITH_REPOSITORY.exec(name) ?? [];
   if (repository !== undefined) return { repository, number: Number(numberInside) };
-  const [, numberAlone] = NUMBER_ALONE.exec(named) ?? [];
+  const [, numberAlone] = NUMBER_ALONE.exec(name) ?? [];
   return numberAlone === undefined ? undefined : { number: Number(numberAlone) };
 }
 
@@ -48,13 +48,13 @@ export type PullRequestFinding =
  * @example
  * judgePullRequest({ found: 'missing', repository: 'acme/shop' }, '#7', undefined).verdict // 'contradicted'
  */
-export function judgePullRequest(finding: PullRequestFinding, named: string, commit: string | undefined): Evidence {
-  const shown = showLine(named, 200);
+export function judgePullRequest(finding: PullRequestFinding, name: string, commit: string | undefined): Evidence {
+  const shownName = showLine(name, 200);
   const contradict = (why: string): Evidence => ({
     claim: 'pr',
     by: 'sluice',
     verdict: 'contradicted',
-    detail: `${shown} ${why}.`,
+    detail: `${shownName} ${why}.`,
   });
   switch (finding.found) {
     case 'unknown':
@@ -62,7 +62,7 @@ export function judgePullRequest(finding: PullRequestFinding, named: string, com
         claim: 'pr',
         by: 'worker',
         verdict: 'unchecked',
-        detail: `${shown} could not be looked up: ${dropFullStop(finding.why)}.`,
+        detail: `${shownName} could not be looked up: ${dropFullStop(finding.why)}.`,
       };
     case 'missing':
       return contradict(`does not exist in ${finding.repository}`);
@@ -71,7 +71,7 @@ export function judgePullRequest(finding: PullRequestFinding, named: string, com
     case 'request': {
       const { head } = finding;
       if (commit === undefined) {
-        const detail = `${shown} exists; its head ${head.slice(0, 12)} is not in the repository and could not be compared.`;
+        const detail = `${shownName} exists; its head ${head.slice(0, 12)} is not in the repository and could not be compared.`;
         return { claim: 'pr', by: 'sluice', verdict: 'unchecked', detail };
       }
       if (!head.startsWith(commit)) {
@@ -83,7 +83,7 @@ export function judgePullRequest(finding: PullRequestFinding, named: string, com
         claim: 'pr',
         by: 'sluice',
         verdict: 'confirmed',
-        detail: `${shown} exists, with the head ${commit.slice(0, 12)}.`,
+        detail: `${shownName} exists, with the head ${commit.slice(0, 12)}.`,
       };
     }
   }

@@ -23,13 +23,13 @@ export function listRewritten(
   { command, prepare = [] }: Pick<Check, 'command' | 'prepare'>,
   { files, scripts }: Pick<OrderChange, 'files' | 'scripts'>,
 ): readonly string[] {
-  const programs = new Set([...listPrograms(command), ...listPrograms(prepare)]);
-  const names = [...programs].map(getBaseName);
+  const executables = new Set([...listExecutables(command), ...listExecutables(prepare)]);
+  const names = [...executables].map(getBaseName);
   const runsPackages = names.some((name) => PACKAGE_RUNNERS.test(name));
   const runsMake = names.some((name) => MAKE.test(name));
   return [...new Set(listPaths(files))].filter(
     (path) =>
-      programs.has(path) ||
+      executables.has(path) ||
       path.split('/').includes('node_modules') ||
       (runsPackages && scripts.includes(path)) ||
       (runsMake && MAKE_FILES.test(getBaseName(path))),
@@ -39,21 +39,22 @@ export function listRewritten(
 /**
  * Lists everything a command executes: its executable, an interpreter's script, and both within a shell command line.
  */
-function listPrograms(command: readonly string[]): readonly string[] {
-  const found: string[] = [];
+function listExecutables(command: readonly string[]): readonly string[] {
+  const executables: string[] = [];
   for (const [index, word] of command.entries()) {
     // Flags, numbers and assignments can come between an interpreter and its script; assignments also before an
     // executable.
     if (/^\w+=\S*$/.test(word) || (index > 0 && (word.startsWith('-') || AMOUNT.test(word)))) continue;
     if (index > 0 && /\s|[;&|]/.test(word)) {
-      for (const part of word.split(/[;&|()\n`]+/)) found.push(...listPrograms(part.trim().split(/\s+/).map(unquote)));
+      for (const part of word.split(/[;&|()\n`]+/))
+        executables.push(...listExecutables(part.trim().split(/\s+/).map(unquote)));
       break;
     }
-    const plain = word.replace(/^(?:\.\/)+/, '');
-    found.push(plain);
-    if (!INTERPRETERS.test(getBaseName(plain)) && !SHELL_KEYWORDS.test(plain)) break;
+    const path = word.replace(/^(?:\.\/)+/, '');
+    executables.push(path);
+    if (!INTERPRETERS.test(getBaseName(path)) && !SHELL_KEYWORDS.test(path)) break;
   }
-  return found;
+  return executables;
 }
 
 function unquote(word: string): string {

@@ -5,20 +5,20 @@ import { decideRace } from './decide-race.js';
 
 const CHECK: Evidence = { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail: 'unit: exit code 0' };
 
-interface Sketch {
+interface EntryFields {
   readonly action?: Decision['action'];
   readonly checks?: number;
   readonly lines?: number | null;
   readonly at?: number;
 }
 
-let entered = 0;
+let entryCount = 0;
 
-function enter({ action = 'advance', checks = 1, lines = 10, at = 0 }: Sketch = {}): RaceEntry {
-  entered += 1;
+function createEntry({ action = 'advance', checks = 1, lines = 10, at = 0 }: EntryFields = {}): RaceEntry {
+  entryCount += 1;
   const order: WorkOrder = {
     issue_ref: 'local#1',
-    run_id: `2026-11-15-qa-${String(entered).padStart(4, '0')}`,
+    run_id: `2026-11-15-qa-${String(entryCount).padStart(4, '0')}`,
     role: 'qa',
     repo_dir: '/r',
     worker: 'w',
@@ -33,7 +33,7 @@ function enter({ action = 'advance', checks = 1, lines = 10, at = 0 }: Sketch = 
   };
   const execution = {
     order,
-    run: `run-${entered}`,
+    run: `run-${entryCount}`,
     workerType: 'script',
     exitCode: 0,
     signal: null,
@@ -49,21 +49,21 @@ function getId({ execution }: RaceEntry): string {
 }
 
 describe('a race', () => {
-  it.each<[string, Sketch, Sketch]>([
+  it.each<[string, EntryFields, EntryFields]>([
     ['more confirmed checks', { checks: 2, lines: 90, at: 9 }, { checks: 1, lines: 1, at: 1 }],
     ['fewer changed lines', { lines: 3, at: 9 }, { lines: 4, at: 1 }],
     ['a known size', { lines: 900 }, { lines: null }],
     ['the sooner end', { at: 1 }, { at: 2 }],
     ['proof, whatever else is better', { lines: 900, at: 9 }, { action: 'needs-human', lines: 1, at: 1 }],
   ])('is won by %s', (_, better, worse) => {
-    const [winner, loser] = [enter(better), enter(worse)];
+    const [winner, loser] = [createEntry(better), createEntry(worse)];
     for (const entries of [
       [winner, loser],
       [loser, winner],
     ]) {
-      const decided = decideRace(entries);
-      expect(decided.winner).toBe(getId(winner));
-      const of = (entry: RaceEntry) => decided.entries.find((each) => each.entry === entry)?.decision;
+      const decidedRace = decideRace(entries);
+      expect(decidedRace.winner).toBe(getId(winner));
+      const of = (entry: RaceEntry) => decidedRace.entries.find((each) => each.entry === entry)?.decision;
       expect(of(winner)).toMatchObject({ action: 'advance', result_code: 'none' });
       expect(of(winner)?.reason).toContain('It won a race of 2 runs');
       expect(of(loser)).toMatchObject({ action: 'archive', result_code: 'superseded' });
@@ -73,19 +73,26 @@ describe('a race', () => {
   });
 
   it('that is a tie goes to a person, for every result', () => {
-    const entries = [enter(), enter(), enter({ lines: 11 })];
-    const { winner, entries: decided } = decideRace(entries);
+    const entries = [createEntry(), createEntry(), createEntry({ lines: 11 })];
+    const { winner, entries: decidedEntries } = decideRace(entries);
     expect(winner).toBeNull();
-    expect(decided.map(({ decision }) => decision.action)).toEqual(['needs-human', 'needs-human', 'needs-human']);
+    expect(decidedEntries.map(({ decision }) => decision.action)).toEqual([
+      'needs-human',
+      'needs-human',
+      'needs-human',
+    ]);
     const [first, second] = entries.map(getId);
-    expect(decided[2]?.decision.reason).toContain(
+    expect(decidedEntries[2]?.decision.reason).toContain(
       `a tie between ${first} and ${second}: 1 check confirmed, 10 changed lines`,
     );
-    expect(decided[0]?.decision.result_code).toBe('manual_intervention');
+    expect(decidedEntries[0]?.decision.result_code).toBe('manual_intervention');
   });
 
   it('without a proven result goes to a person, with the reason for each run', () => {
-    const { winner, entries } = decideRace([enter({ action: 'blocked' }), enter({ action: 'needs-human' })]);
+    const { winner, entries } = decideRace([
+      createEntry({ action: 'blocked' }),
+      createEntry({ action: 'needs-human' }),
+    ]);
     expect(winner).toBeNull();
     expect(entries.map(({ decision }) => decision)).toMatchObject([
       {

@@ -31,7 +31,7 @@ export function decideRace(entries: readonly RaceEntry[]): DecidedRace {
       entry,
       decision:
         winner === undefined
-          ? leaveToPerson(entry, tied, entries.length)
+          ? leaveToHuman(entry, tied, entries.length)
           : entry === winner
             ? declareWinner(winner, entries.length)
             : supersede(entry, winner),
@@ -90,7 +90,7 @@ function supersede(entry: RaceEntry, winner: RaceEntry): Decision {
 
 const CHOOSE = 'Compare the changes of the race, then accept one of them, or retry.';
 
-function leaveToPerson(entry: RaceEntry, tied: readonly RaceEntry[], runs: number): Decision {
+function leaveToHuman(entry: RaceEntry, tied: readonly RaceEntry[], runs: number): Decision {
   const { decision } = entry.execution;
   const outcome =
     tied.length === 0

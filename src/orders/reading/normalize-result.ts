@@ -60,12 +60,12 @@ interface Field<T> {
   readonly problem?: Problem;
 }
 
-type Known = ReadonlyMap<string, unknown>;
+type Fields = ReadonlyMap<string, unknown>;
 
 const MAX_TEXT_LENGTH = 500;
 
-function readRequiredText(name: string, known: Known): Field<string> {
-  const value = known.get(name);
+function readRequiredText(name: string, fields: Fields): Field<string> {
+  const value = fields.get(name);
   if (value === undefined || value === null || value === '') return { problem: createMissingProblem(name) };
   if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH) {
     return { problem: createValueProblem(name, `must be a string of at most ${MAX_TEXT_LENGTH} characters`) };
@@ -73,25 +73,25 @@ function readRequiredText(name: string, known: Known): Field<string> {
   return { value };
 }
 
-function readStatus(known: Known): Field<WorkResult['status']> {
-  const { value, problem } = readRequiredText('status', known);
+function readStatus(fields: Fields): Field<WorkResult['status']> {
+  const { value, problem } = readRequiredText('status', fields);
   if (value === undefined) return problem === undefined ? {} : { problem };
-  const status = RESULT_STATUSES.find((word) => word === value.trim().toLowerCase());
+  const status = RESULT_STATUSES.find((candidate) => candidate === value.trim().toLowerCase());
   return status === undefined
     ? { problem: createValueProblem('status', 'must be ok, fail or blocked') }
     : { value: status };
 }
 
-function readOptionalText(name: string, known: Known): Field<string> {
-  const value = known.get(name);
+function readOptionalText(name: string, fields: Fields): Field<string> {
+  const value = fields.get(name);
   if (value === undefined || value === null) return {};
   return typeof value === 'string' ? { value } : { problem: createValueProblem(name, 'must be a string') };
 }
 
 const MAX_LIST_LENGTH = 100;
 
-function readList(name: string, known: Known): Field<readonly string[]> {
-  const value = known.get(name) ?? [];
+function readList(name: string, fields: Fields): Field<readonly string[]> {
+  const value = fields.get(name) ?? [];
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   const isList = list.length <= MAX_LIST_LENGTH && list.every((entry) => typeof entry === 'string');
   if (!isList) return { problem: createValueProblem(name, `must be a list of at most ${MAX_LIST_LENGTH} strings`) };
@@ -103,7 +103,7 @@ function createMissingProblem(name: string): Problem {
 }
 
 /** The changes an agent reports, and problems in that report. */
-export interface ChangesFound {
+export interface ReportedChanges {
   readonly changes: WorkResult['changes'];
   readonly problems: readonly Problem[];
 }
@@ -115,7 +115,7 @@ const COMMIT_PAGE = /^https?:\/\/[^\s/?#][^\s?#]{0,1000}\/commits?\/([0-9a-f]{4,
 const PULL_REQUEST = /^(?:https?:\/\/[^\s/]\S*|[^\s\d]*\d\S*)$/;
 
 /** Reads `{ PR, Commit }`. A value such as `none` counts as missing. */
-function readChanges(value: unknown): ChangesFound {
+function readChanges(value: unknown): ReportedChanges {
   if (value === undefined || value === null) return { changes: {}, problems: [] };
   if (typeof value === 'string' && isNoneLike(value)) return { changes: {}, problems: [] };
   if (!isFields(value)) return { changes: {}, problems: [createValueProblem('changes', 'must have PR or Commit')] };

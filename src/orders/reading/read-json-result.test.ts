@@ -25,13 +25,13 @@ describe('work_result.json', () => {
   });
 
   test('accepts lists, questions under both names, and a single text for a list', () => {
-    const { result: found } = read({
+    const { result: parsed } = read({
       ...pascal,
       Status: 'blocked',
       BlockedBy: 'acme/shop#3',
       OpenQuestions: ['Which currency?', ' none '],
     });
-    expect(found).toMatchObject({
+    expect(parsed).toMatchObject({
       status: 'blocked',
       blocked_by: ['acme/shop#3'],
       questions: ['Which currency?'],
@@ -107,9 +107,9 @@ describe('work_result.json', () => {
   });
 
   test('is a result even without evidence, and the missing evidence is reported', () => {
-    const bare = { issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' };
-    expect(read(bare).result).toEqual({ ...bare, changes: {}, summary: '' });
-    expect(listCodes(JSON.stringify(bare))).toEqual(['CHANGES_MISSING changes', 'TESTS_MISSING tests']);
+    const minimalResult = { issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' };
+    expect(read(minimalResult).result).toEqual({ ...minimalResult, changes: {}, summary: '' });
+    expect(listCodes(JSON.stringify(minimalResult))).toEqual(['CHANGES_MISSING changes', 'TESTS_MISSING tests']);
   });
 
   test.each([
@@ -122,8 +122,8 @@ describe('work_result.json', () => {
     ['changes', { changes: null }],
     ['changes', { changes: 'none' }],
   ])('treats %s as missing: %j', (path, changes) => {
-    const { result: found, problems } = read({ ...result, ...changes });
-    expect(found?.status).toBe('ok');
+    const { result: parsed, problems } = read({ ...result, ...changes });
+    expect(parsed?.status).toBe('ok');
     expect(problems.map((problem) => problem.path)).toEqual([path]);
   });
 
@@ -216,8 +216,8 @@ describe('work_result.json', () => {
   });
 
   test('a draft is shallow and has only known keys', () => {
-    const hostile = `{"__proto__": {"status": "ok"}, "constructor": 1, "summary": ${'['.repeat(5000)}, "status": "ok"`;
-    const { draft } = readJsonResult(hostile);
+    const malicious = `{"__proto__": {"status": "ok"}, "constructor": 1, "summary": ${'['.repeat(5000)}, "status": "ok"`;
+    const { draft } = readJsonResult(malicious);
     expect(JSON.stringify(draft ?? {}).length).toBeLessThan(200);
     expect(Object.getPrototypeOf(draft ?? {})).toBe(Object.prototype);
   });

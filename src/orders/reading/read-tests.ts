@@ -4,7 +4,7 @@ import { createValueProblem } from '../shapes/check-shape.js';
 import { isFields, readResultFields } from './result-fields.js';
 
 /** The test report, or the problem with it; empty if the result contains no report. */
-export interface TestsFound {
+export interface ReportedTests {
   readonly tests?: WorkResult['tests'];
   readonly problem?: Problem;
 }
@@ -17,13 +17,13 @@ const HOW_TO = 'write the command and its result (pass, fail or n/a), or only n/
  * Reads `{ Command, Result, Evidence }`, `npm test => pass`, any other statement about tests, or `n/a`. Empty, `none`
  * and `{}` count as no report, which differs from `n/a`.
  */
-export function readTests(value: unknown): TestsFound {
+export function readTests(value: unknown): ReportedTests {
   if (value === undefined || value === null) return {};
   if (typeof value === 'string') return readLine(value.trim());
   return isFields(value) ? readReport(value) : { problem: createValueProblem('tests', HOW_TO) };
 }
 
-function readLine(line: string): TestsFound {
+function readLine(line: string): ReportedTests {
   if (line.toLowerCase() === 'n/a') return { tests: 'n/a' };
   if (isNoneLike(line)) return {};
   // Use the last arrow: the command itself can contain one.
@@ -34,22 +34,22 @@ function readLine(line: string): TestsFound {
   return { tests: describeTests(line.slice(0, arrow).trim(), outcome, '') };
 }
 
-function readReport(report: Readonly<Record<string, unknown>>): TestsFound {
+function readReport(report: Readonly<Record<string, unknown>>): ReportedTests {
   const { known, conflicts } = readResultFields(Object.entries(report), ['command', 'result', 'evidence']);
   if (conflicts[0] !== undefined) return { problem: { ...conflicts[0], path: `tests.${conflicts[0].path}` } };
-  const texts = new Map<string, string>();
+  const fields = new Map<string, string>();
   for (const [name, value] of known) {
-    if (typeof value === 'string') texts.set(name, value.trim());
+    if (typeof value === 'string') fields.set(name, value.trim());
     else if (value !== null) return { problem: createValueProblem(`tests.${name}`, 'must be a string') };
   }
-  const command = texts.get('command') ?? '';
-  const outcome = texts.get('result') ?? '';
+  const command = fields.get('command') ?? '';
+  const outcome = fields.get('result') ?? '';
   if (isNoneLike(command)) {
     if (outcome.toLowerCase() === 'n/a') return { tests: 'n/a' };
     if (isNoneLike(outcome)) return {};
   }
   if (lacksOutcome(outcome)) return { problem: createValueProblem('tests.result', HOW_TO) };
-  return { tests: describeTests(command, outcome, texts.get('evidence') ?? '') };
+  return { tests: describeTests(command, outcome, fields.get('evidence') ?? '') };
 }
 
 /** Whether a report contains a command but no outcome. */
@@ -61,8 +61,8 @@ function describeTests(command: string, outcome: string, evidence: string): Test
   const result = recognizeTestResult(outcome);
   // Any text beyond the result itself is stored as evidence.
   const parts = outcome.toLowerCase() === result ? [evidence] : [outcome, evidence];
-  const shown = parts.filter((part) => !isNoneLike(part)).join('; ');
-  return { command: isNoneLike(command) ? '' : command, result, evidence: shown };
+  const details = parts.filter((part) => !isNoneLike(part)).join('; ');
+  return { command: isNoneLike(command) ? '' : command, result, evidence: details };
 }
 
 // Longer text counts as a report too, but its tail is not searched for an outcome.
@@ -96,11 +96,11 @@ export function recognizeTestResult(outcome: string): TestReport['result'] {
   if (text.trim() === 'n/a') return 'n/a';
   const exit = EXIT_CODE.exec(text)?.[1];
   const fraction = FRACTION.exec(text);
-  const plain = text.replaceAll(OPTION, ' ').replaceAll(SKIPPED, ' ');
+  const cleaned = text.replaceAll(OPTION, ' ').replaceAll(SKIPPED, ' ');
   const isPartial = fraction !== null && Number(fraction[1]) < Number(fraction[2]);
-  const remaining = plain.replaceAll(NO_FAILURE, ' ');
-  const isFailed = FAILED.test(remaining) || NOT_PASSED.test(plain);
+  const remaining = cleaned.replaceAll(NO_FAILURE, ' ');
+  const isFailed = FAILED.test(remaining) || NOT_PASSED.test(cleaned);
   if (isFailed || isPartial || (exit !== undefined && Number(exit) !== 0)) return 'fail';
-  if (NOT_RUN.test(plain)) return 'not_run';
-  return PASSED.test(plain) || remaining !== plain || exit !== undefined ? 'pass' : 'not_recognised';
+  if (NOT_RUN.test(cleaned)) return 'not_run';
+  return PASSED.test(cleaned) || remaining !== cleaned || exit !== undefined ? 'pass' : 'not_recognised';
 }

@@ -48,13 +48,13 @@ describe('work_result.txt', () => {
   });
 
   test('has evidence, a summary line and lists', () => {
-    const more = [
+    const extraLines = [
       'Evidence: 42 passed',
       'Summary: In short',
       'BlockedBy: acme/shop#3, local#x',
       'Questions: A?; B, C?',
     ];
-    expect(readTextResult(joinText([...header, ...more])).result).toEqual({
+    expect(readTextResult(joinText([...header, ...extraLines])).result).toEqual({
       ...result,
       summary: 'In short\n\nThe basket adds up.',
       blocked_by: ['acme/shop#3', 'local#x'],
@@ -130,8 +130,8 @@ describe('work_result.txt', () => {
     );
     fc.assert(
       fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
-        const { result: found, problems } = readTextResult(lines.join('\n'));
-        expect(found !== undefined || problems.length > 0).toBe(true);
+        const { result: parsed, problems } = readTextResult(lines.join('\n'));
+        expect(parsed !== undefined || problems.length > 0).toBe(true);
       }),
     );
   });

@@ -9,12 +9,12 @@ import { RESULT_BYTES } from './result-file.js';
 
 const json = JSON.stringify(result);
 const text = `IssueRef: ${order.issue_ref}\nRunId: ${order.run_id}\nStatus: fail\nPR: #8\nTests: n/a\n\nFrom the text.\n`;
-const elsewhere = { ...order, repo_dir: '/nowhere/at/all' };
+const orderWithoutRepository = { ...order, repo_dir: '/nowhere/at/all' };
 
 /** Reads a run folder with these files. */
-async function readFolder(files: Readonly<Record<string, string>>, more: object = {}) {
+async function readFolder(files: Readonly<Record<string, string>>, options: object = {}) {
   const dir = await makeFolder(files);
-  return readWorkResult({ dir, stdout: '', stderr: '', order: elsewhere, ...more });
+  return readWorkResult({ dir, stdout: '', stderr: '', order: orderWithoutRepository, ...options });
 }
 
 const listCodes = (problems: readonly { readonly code: string }[] = []) => problems.map(({ code }) => code);
@@ -73,8 +73,8 @@ describe('readWorkResult', () => {
 
   test('finds nothing in an empty or missing folder', async () => {
     expect(await readFolder({})).toMatchObject({ source: 'none', problems: [{ code: 'RESULT_MISSING' }] });
-    const gone = await readWorkResult({ dir: '/nowhere/at/all', order: elsewhere });
-    expect(gone).toMatchObject({ source: 'none', problems: [{ code: 'RESULT_MISSING' }] });
+    const missing = await readWorkResult({ dir: '/nowhere/at/all', order: orderWithoutRepository });
+    expect(missing).toMatchObject({ source: 'none', problems: [{ code: 'RESULT_MISSING' }] });
   });
 
   describe('a file from before the run', () => {
@@ -83,7 +83,7 @@ describe('readWorkResult', () => {
     async function readDated(dates: Readonly<Record<string, string>>, started: Date | number | string = startedAt) {
       const dir = await makeFolder({ 'work_result.json': json, 'work_result.txt': text });
       for (const [name, date] of Object.entries(dates)) await utimes(join(dir, name), new Date(date), new Date(date));
-      return readWorkResult({ dir, order: elsewhere, startedAt: started });
+      return readWorkResult({ dir, order: orderWithoutRepository, startedAt: started });
     }
 
     test.each([startedAt, startedAt.getTime(), startedAt.toISOString()])(
@@ -96,8 +96,8 @@ describe('readWorkResult', () => {
     );
 
     test('leaves no result if all files are old', async () => {
-      const old = '2020-02-28T10:00:00Z';
-      const reading = await readDated({ 'work_result.json': old, 'work_result.txt': old });
+      const oldDate = '2020-02-28T10:00:00Z';
+      const reading = await readDated({ 'work_result.json': oldDate, 'work_result.txt': oldDate });
       expect(reading).toMatchObject({ source: 'none', problems: [{ code: 'RESULT_MISSING' }] });
       expect(listCodes(reading.notices)).toEqual(['RESULT_OUTDATED', 'RESULT_OUTDATED']);
     });
@@ -113,7 +113,7 @@ describe('readWorkResult', () => {
       const dir = await makeFolder({ 'work_result.json': json });
       const writing = setInterval(() => void appendFile(join(dir, 'work_result.json'), ' '), 5);
       onTestFinished(() => clearInterval(writing));
-      const reading = await readWorkResult({ dir, order: elsewhere });
+      const reading = await readWorkResult({ dir, order: orderWithoutRepository });
       clearInterval(writing);
       expect(reading).toMatchObject({ source: 'json', problems: [{ code: 'RESULT_CHANGING' }] });
       expect(reading.result).toBeUndefined();
@@ -122,7 +122,7 @@ describe('readWorkResult', () => {
     test('a link is not followed', async () => {
       const dir = await makeFolder({ 'elsewhere.json': json, 'work_result.txt': text });
       await symlink(join(dir, 'elsewhere.json'), join(dir, 'work_result.json'));
-      const reading = await readWorkResult({ dir, order: elsewhere });
+      const reading = await readWorkResult({ dir, order: orderWithoutRepository });
       expect(reading).toMatchObject({ source: 'json', problems: [{ code: 'RESULT_UNSAFE_FILE' }] });
       expect(reading.result).toBeUndefined();
     });
@@ -130,7 +130,7 @@ describe('readWorkResult', () => {
     test('a pipe does not block', async () => {
       const dir = await makeFolder({});
       execFileSync('mkfifo', [join(dir, 'work_result.json')]);
-      expect(await readWorkResult({ dir, order: elsewhere })).toMatchObject({
+      expect(await readWorkResult({ dir, order: orderWithoutRepository })).toMatchObject({
         source: 'json',
         problems: [{ code: 'RESULT_UNSAFE_FILE' }],
       });
@@ -139,7 +139,7 @@ describe('readWorkResult', () => {
     test('a folder is refused', async () => {
       const dir = await makeFolder({});
       await mkdir(join(dir, 'work_result.txt'));
-      expect(await readWorkResult({ dir, order: elsewhere })).toMatchObject({
+      expect(await readWorkResult({ dir, order: orderWithoutRepository })).toMatchObject({
         source: 'text',
         problems: [{ code: 'RESULT_UNSAFE_FILE' }],
       });
@@ -147,7 +147,7 @@ describe('readWorkResult', () => {
 
     test('one that cannot be opened is unreadable', async () => {
       const dir = await makeFolder({ 'not-a-folder': '' });
-      expect(await readWorkResult({ dir: join(dir, 'not-a-folder'), order: elsewhere })).toMatchObject({
+      expect(await readWorkResult({ dir: join(dir, 'not-a-folder'), order: orderWithoutRepository })).toMatchObject({
         source: 'json',
         problems: [{ code: 'RESULT_UNREADABLE' }],
       });
@@ -156,7 +156,7 @@ describe('readWorkResult', () => {
     test('binary data is unreadable', async () => {
       const dir = await makeFolder({});
       await writeFile(join(dir, 'work_result.json'), Buffer.from([0x7b, 0xff, 0x7d]));
-      expect(await readWorkResult({ dir, order: elsewhere })).toMatchObject({
+      expect(await readWorkResult({ dir, order: orderWithoutRepository })).toMatchObject({
         problems: [{ code: 'RESULT_NOT_UTF8' }],
       });
     });

@@ -190,13 +190,13 @@ function readAnswer({ text, problem: message }: RejectedAnswer): Reading {
   const end = readTail(text);
   const anchors = findAnchors(end);
   const draft = draftFromText(end);
-  const shown = text.trim() === '' ? {} : { answer: cutText(text.trim(), ANSWER_LENGTH) };
+  const answer = text.trim() === '' ? {} : { answer: cutText(text.trim(), ANSWER_LENGTH) };
   if (Object.keys(anchors).length === 0) {
     const problems = [{ code: 'RESULT_MISSING', message }];
-    return { source: 'none', problems, ...shown, ...(draft === undefined ? {} : { draft }) };
+    return { source: 'none', problems, ...answer, ...(draft === undefined ? {} : { draft }) };
   }
   const problems = [{ code: 'ONLY_ANCHORS', message }];
-  return { source: 'streams', path: 'answer', anchors, problems, ...shown, draft: { ...anchors, ...draft } };
+  return { source: 'streams', path: 'answer', anchors, problems, ...answer, draft: { ...anchors, ...draft } };
 }
 
 function readTail(stream: string | Uint8Array): string {
@@ -217,20 +217,20 @@ const IS_ANCHOR = {
 
 /** Finds the issue, run and status printed in a stream; the last occurrence of each counts. */
 export function findAnchors(text: string): NonNullable<Reading['anchors']> {
-  const found: { issue_ref?: string; run_id?: string; status?: string } = {};
+  const anchors: { issue_ref?: string; run_id?: string; status?: string } = {};
   for (const [, key = '', value = ''] of text.matchAll(ANCHOR)) {
     switch (foldKey(key)) {
       case 'issueref':
-        if (IS_ANCHOR.issueref(value)) found.issue_ref = value;
+        if (IS_ANCHOR.issueref(value)) anchors.issue_ref = value;
         break;
       case 'runid':
-        if (IS_ANCHOR.runid(value)) found.run_id = value;
+        if (IS_ANCHOR.runid(value)) anchors.run_id = value;
         break;
       default:
-        if (IS_ANCHOR.status(value.toLowerCase())) found.status = value.toLowerCase();
+        if (IS_ANCHOR.status(value.toLowerCase())) anchors.status = value.toLowerCase();
     }
   }
-  return found;
+  return anchors;
 }
 
 // A draft only fills in a form, so it can be short; stored data must not be deeply nested.
@@ -253,11 +253,11 @@ function draftFromText(text: string): Readonly<Record<string, unknown>> | undefi
 /** Creates a draft from the known fields of an object that are strings, lists of strings or objects of strings. */
 function draftFromFields(entries: Iterable<readonly [string, unknown]>): Readonly<Record<string, unknown>> | undefined {
   const { known } = gatherChanges(readResultFields(entries).known);
-  const drafted = [...known].flatMap(([name, value]) => {
+  const draftEntries = [...known].flatMap(([name, value]) => {
     const shallow = readShallow(value, name);
     return shallow === undefined ? [] : [[name, shallow] as const];
   });
-  return drafted.length === 0 ? undefined : Object.fromEntries(drafted);
+  return draftEntries.length === 0 ? undefined : Object.fromEntries(draftEntries);
 }
 
 function readShallow(value: unknown, name: string): unknown {
@@ -329,12 +329,12 @@ export function readTextResult(text: string): ResultReading {
       problems.push({ code: 'DUPLICATE_KEY', message: 'duplicate key; keep one of them', path: name });
     else fields.set(name, value.trim());
   }
-  const known = toResultFields(fields, body);
-  const draft = draftFromFields(known);
+  const resultFields = toResultFields(fields, body);
+  const draft = draftFromFields(resultFields);
   if (problems.length > 0) return { problems: problems.slice(0, 20), ...(draft === undefined ? {} : { draft }) };
-  const { result, problems: found, notices } = normalizeResult({ known, conflicts: [] });
+  const { result, problems: resultProblems, notices } = normalizeResult({ known: resultFields, conflicts: [] });
   return {
-    problems: found,
+    problems: resultProblems,
     ...(notices.length === 0 ? {} : { notices }),
     ...(result === undefined ? (draft === undefined ? {} : { draft }) : { result }),
   };

@@ -31,8 +31,8 @@ export function readResultFields(
 }
 
 function findAlias(key: string): string | undefined {
-  const folded = foldKey(key);
-  return Object.hasOwn(ALIASES, folded) ? ALIASES[folded] : undefined;
+  const foldedKey = foldKey(key);
+  return Object.hasOwn(ALIASES, foldedKey) ? ALIASES[foldedKey] : undefined;
 }
 
 /** Whether a value is an object and not a list. */
@@ -44,18 +44,18 @@ export function isFields(value: unknown): value is Readonly<Record<string, unkno
 export function gatherChanges(fields: ReadonlyMap<string, unknown>): Pick<SpelledFields, 'known' | 'conflicts'> {
   const known = new Map(fields);
   const conflicts: Problem[] = [];
-  const present = ['pr', 'commit'].filter((name) => !isMissing(fields.get(name)));
+  const topLevelNames = ['pr', 'commit'].filter((name) => !isMissing(fields.get(name)));
   for (const name of ['pr', 'commit']) known.delete(name);
   const value = fields.get('changes');
-  if (present.length === 0 || !(isFields(value) || isMissing(value))) return { known, conflicts };
+  if (topLevelNames.length === 0 || !(isFields(value) || isMissing(value))) return { known, conflicts };
   const changes = new Map(isFields(value) ? Object.entries(value) : []);
-  const inside = readResultFields(changes, ['pr', 'commit']).known;
-  for (const name of present) {
-    if (isMissing(inside.get(name))) {
+  const nested = readResultFields(changes, ['pr', 'commit']).known;
+  for (const name of topLevelNames) {
+    if (isMissing(nested.get(name))) {
       changes.set(name, fields.get(name));
       // An empty value under another spelling of the key must not count as a second value.
       for (const key of changes.keys()) if (key !== name && foldKey(key) === name) changes.delete(key);
-    } else if (inside.get(name) !== fields.get(name)) {
+    } else if (nested.get(name) !== fields.get(name)) {
       const message = 'different values at the top level and in changes; keep one of them';
       conflicts.push({ code: 'KEY_CONFLICT', message, path: `changes.${name}` });
     }

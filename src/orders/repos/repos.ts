@@ -52,12 +52,12 @@ const repoSchema = fromRecordSchema<FromSchema<typeof REPO_SCHEMA>>(REPO_SCHEMA)
 export function readRepos(value: unknown, env: Readonly<Record<string, string | undefined>>): readonly Repo[] {
   if (!Array.isArray(value))
     throw createInvalidError('INVALID_REPOS', 'setting "repos"', [createValueProblem('', 'must be a list')]);
-  return value.map((given: unknown, index) => {
-    const checked = checkShape(repoSchema, given);
-    if (checked.problems !== undefined) {
-      throw createInvalidError('INVALID_REPOS', `setting "repos[${index}]"`, checked.problems);
+  return value.map((entry: unknown, index) => {
+    const validated = checkShape(repoSchema, entry);
+    if (validated.problems !== undefined) {
+      throw createInvalidError('INVALID_REPOS', `setting "repos[${index}]"`, validated.problems);
     }
-    const read = checked.value;
+    const read = validated.value;
     const settings = typeof read === 'string' ? { url: read } : read;
     const why = findUrlProblem(settings.url);
     if (why !== undefined)
@@ -82,8 +82,8 @@ function readRepo(settings: RepoSettings, env: Readonly<Record<string, string | 
 
 /** Finds a configured repository by its URL. */
 export function findRepo(url: string, repos: readonly Repo[]): Repo {
-  const found = repos.find((repo) => repo.url === url);
-  if (found !== undefined) return found;
+  const repo = repos.find((candidate) => candidate.url === url);
+  if (repo !== undefined) return repo;
   throw new OrdersError('UNKNOWN_REPO', `The repository "${url}" is not configured. Add it to the setting "repos".`);
 }
 

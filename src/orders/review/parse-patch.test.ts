@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parsePatch, SHOWN_LIMITS } from './parse-patch.js';
+import { parsePatch, DISPLAY_LIMITS } from './parse-patch.js';
 import type { ListedFile } from './parse-patch.js';
 
 const PATCH = `diff --git a/src/a.ts b/src/a.ts
@@ -49,8 +49,8 @@ describe('parsePatch', () => {
 
   test('uses the file names from the list, not from the patch or the content', () => {
     const forged = PATCH.replace('+TWO', '+diff --git a/x b/x\n+@@ -1 +1 @@\n+Binary files differ');
-    const hostile = list('"a\nb\t<script>"', 'logo.png');
-    const files = parsePatch(forged, hostile, true);
+    const maliciousFiles = list('"a\nb\t<script>"', 'logo.png');
+    const files = parsePatch(forged, maliciousFiles, true);
     expect(files.map(({ path }) => path)).toEqual(['"a\nb\t<script>"', 'logo.png']);
     expect(files[0]).toMatchObject({ added: 4, binary: false });
   });
@@ -110,7 +110,7 @@ ${PATCH}`;
         const files = parsePatch(rows.join('\n'), FILES, false);
         expect(files).toHaveLength(2);
         for (const { hunks } of files)
-          expect(hunks.flatMap(({ lines }) => lines).length).toBeLessThanOrEqual(SHOWN_LIMITS.fileLines);
+          expect(hunks.flatMap(({ lines }) => lines).length).toBeLessThanOrEqual(DISPLAY_LIMITS.fileLines);
       }),
     );
   });

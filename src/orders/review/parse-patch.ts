@@ -5,7 +5,7 @@ type Hunk = { readonly heading: string; readonly lines: Line[] };
 type Line = ChangedFile['hunks'][number]['lines'][number];
 
 /** How much of a change is shown. */
-export interface ShownLimits {
+export interface DisplayLimits {
   /** Lines of one file. */
   readonly fileLines: number;
   /** Lines of all files together. */
@@ -14,7 +14,7 @@ export interface ShownLimits {
 }
 
 /** More than anyone reads; a larger page would be slow. */
-export const SHOWN_LIMITS: ShownLimits = { fileLines: 2000, lines: 20_000, lineLength: 2000 };
+export const DISPLAY_LIMITS: DisplayLimits = { fileLines: 2000, lines: 20_000, lineLength: 2000 };
 
 /** A file as git lists it. */
 export interface ListedFile {
@@ -38,7 +38,7 @@ export function parsePatch(
   patch: string,
   files: readonly ListedFile[],
   isComplete: boolean,
-  limits: ShownLimits = SHOWN_LIMITS,
+  limits: DisplayLimits = DISPLAY_LIMITS,
 ): readonly ChangedFile[] {
   // Only a line feed ends a patch line: `^` would also match after a carriage return inside a line.
   const sections = patch.split(/(?<=^|\n)(?=diff --git )/).filter((section) => section.startsWith('diff --git '));
@@ -49,15 +49,15 @@ export function parsePatch(
     next += count;
     const read = readSections(fileSections, { ...limits, fileLines: Math.min(limits.fileLines, linesLeft) });
     linesLeft -= read.shown;
-    const isCut = !isComplete && next >= sections.length;
+    const isTruncated = !isComplete && next >= sections.length;
     const { added, removed, binary, hunks } = read;
-    return { ...file, added, removed, binary, truncated: read.truncated || isCut, hunks };
+    return { ...file, added, removed, binary, truncated: read.truncated || isTruncated, hunks };
   });
 }
 
-function readSections(sections: readonly string[], { fileLines, lineLength }: ShownLimits) {
+function readSections(sections: readonly string[], { fileLines, lineLength }: DisplayLimits) {
   const hunks: Hunk[] = [];
-  const found = { added: 0, removed: 0, shown: 0, binary: false, truncated: false };
+  const totals = { added: 0, removed: 0, shown: 0, binary: false, truncated: false };
   let oldLine = 0;
   let newLine = 0;
   let hunk: Hunk | undefined;
@@ -67,16 +67,16 @@ function readSections(sections: readonly string[], { fileLines, lineLength }: Sh
     if (oldStart !== undefined) {
       [oldLine, newLine] = [Number(oldStart), Number(newStart)];
       hunk = { heading: cutText(heading, lineLength), lines: [] };
-      if (found.shown < fileLines) hunks.push(hunk);
+      if (totals.shown < fileLines) hunks.push(hunk);
       continue;
     }
-    found.binary ||= row.includes('\0');
+    totals.binary ||= row.includes('\0');
     const kind = KINDS[row.charAt(0)];
     if (hunk === undefined || kind === undefined) continue;
-    if (kind !== 'same') found[kind] += 1;
-    if (found.shown >= fileLines || row.length > lineLength + 1) found.truncated = true;
-    if (found.shown < fileLines) {
-      found.shown += 1;
+    if (kind !== 'same') totals[kind] += 1;
+    if (totals.shown >= fileLines || row.length > lineLength + 1) totals.truncated = true;
+    if (totals.shown < fileLines) {
+      totals.shown += 1;
       hunk.lines.push({
         kind,
         old_line: kind === 'added' ? null : oldLine,
@@ -87,7 +87,7 @@ function readSections(sections: readonly string[], { fileLines, lineLength }: Sh
     if (kind !== 'added') oldLine += 1;
     if (kind !== 'removed') newLine += 1;
   }
-  return { ...found, hunks: found.binary ? [] : hunks };
+  return { ...totals, hunks: totals.binary ? [] : hunks };
 }
 
 const KINDS: Readonly<Record<string, Line['kind']>> = { ' ': 'same', '+': 'added', '-': 'removed' };

@@ -12,10 +12,10 @@ export function checkShape<T>(
   value: unknown,
   advise?: (path: readonly string[]) => string | undefined,
 ): CheckedShape<T> {
-  const checked = schema['~standard'].validate(value);
-  if (checked instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
-  if (checked.issues === undefined) return { value: checked.value };
-  const problems = checked.issues.map((issue) => {
+  const validated = schema['~standard'].validate(value);
+  if (validated instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
+  if (validated.issues === undefined) return { value: validated.value };
+  const problems = validated.issues.map((issue) => {
     const path = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
     return createValueProblem(path.join('.'), advise?.(path) ?? issue.message);
   });

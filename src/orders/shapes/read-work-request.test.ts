@@ -38,9 +38,9 @@ describe('readWorkRequest', () => {
   });
 
   test('accepts PascalCase, one text for a list, and no instructions', () => {
-    const { instructions: _, ...bare } = request;
-    expect(readWorkRequest({ ...bare, SpecRef: 'docs/x.md', Constraints: 'Be quick.' })).toEqual({
-      ...bare,
+    const { instructions: _, ...requestWithoutInstructions } = request;
+    expect(readWorkRequest({ ...requestWithoutInstructions, SpecRef: 'docs/x.md', Constraints: 'Be quick.' })).toEqual({
+      ...requestWithoutInstructions,
       instructions: '',
       spec_ref: 'docs/x.md',
       constraints: ['Be quick.'],

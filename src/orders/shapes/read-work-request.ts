@@ -45,17 +45,17 @@ function read<T extends WorkRequest>(
     throw createInvalidError(code, what, [createValueProblem('', message)]);
   }
   const { known, unknown, conflicts } = readSpellings(Object.entries(value), NAMES);
-  const filled = Object.fromEntries([...unknown, ...known, ...expandShortForms(known)]);
-  const fields = Object.fromEntries(Object.entries(filled).filter(([, part]) => part !== undefined));
-  const checked = checkShape(schema, fields, (path) => adviseOn(path, fields));
-  const problems = [...conflicts, ...(checked.problems ?? []), ...findContradictions(fields)];
-  if (checked.problems !== undefined || problems.length > 0) throw createInvalidError(code, what, problems);
-  const { repo, repo_dir } = checked.value;
-  return { ...checked.value, repo_dir: repo === repo_dir ? repo_dir : resolve(repo_dir) };
+  const expanded = Object.fromEntries([...unknown, ...known, ...expandShorthands(known)]);
+  const fields = Object.fromEntries(Object.entries(expanded).filter(([, part]) => part !== undefined));
+  const validated = checkShape(schema, fields, (path) => adviseOn(path, fields));
+  const problems = [...conflicts, ...(validated.problems ?? []), ...findContradictions(fields)];
+  if (validated.problems !== undefined || problems.length > 0) throw createInvalidError(code, what, problems);
+  const { repo, repo_dir } = validated.value;
+  return { ...validated.value, repo_dir: repo === repo_dir ? repo_dir : resolve(repo_dir) };
 }
 
 /** Expands shorthands: a list of one can be written as a string, and a specification can replace the instructions. */
-function* expandShortForms(known: ReadonlyMap<string, unknown>): Iterable<[string, unknown]> {
+function* expandShorthands(known: ReadonlyMap<string, unknown>): Iterable<[string, unknown]> {
   for (const name of ['constraints', 'depends_on', 'links']) {
     const value = known.get(name);
     if (typeof value === 'string') yield [name, [value]];

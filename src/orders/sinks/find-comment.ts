@@ -26,8 +26,8 @@ export async function findComment(
   for (let page = 1; page <= MAX_PAGES; page++) {
     const comments = await readPage(page);
     if (comments.length === 0) return undefined;
-    const found = comments.find(({ body }) => body.includes(marker));
-    if (found !== undefined) return { deliveredTo: found.address };
+    const comment = comments.find(({ body }) => body.includes(marker));
+    if (comment !== undefined) return { deliveredTo: comment.address };
   }
   throw new SinkError(
     'SINK_TOO_MANY_COMMENTS',

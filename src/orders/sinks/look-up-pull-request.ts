@@ -27,8 +27,8 @@ export async function lookUpPullRequest(query: PullRequestQuery): Promise<PullRe
   if (response.status === 404) return undefined;
   checkStatus(response, forge, clock());
   const value = parseObject(response.body);
-  const found = value === undefined ? undefined : read(value);
-  if (found !== undefined) return found;
+  const pullRequest = value === undefined ? undefined : read(value);
+  if (pullRequest !== undefined) return pullRequest;
   throw new SinkError(
     'SINK_ANSWER_UNREADABLE',
     'Unexpected response: it is not a pull request. Check that the base URL points to the API.',
@@ -46,7 +46,8 @@ function parseObject(body: string): object | undefined {
 
 /** Reads a string inside a response: `readText(response, 'head', 'sha')`. */
 export function readText(value: unknown, ...path: readonly string[]): string | undefined {
-  let found = value;
-  for (const key of path) found = typeof found === 'object' && found !== null ? Reflect.get(found, key) : undefined;
-  return typeof found === 'string' ? found : undefined;
+  let current = value;
+  for (const key of path)
+    current = typeof current === 'object' && current !== null ? Reflect.get(current, key) : undefined;
+  return typeof current === 'string' ? current : undefined;
 }

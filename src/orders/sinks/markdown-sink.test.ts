@@ -79,11 +79,11 @@ describe('createMarkdownSink', () => {
     await sink.send(earlier, signal);
     const before = await read();
     await sink.send(message, signal);
-    const whole = Buffer.from(await read());
-    for (let cut = Buffer.byteLength(before); cut <= whole.length; cut++) {
-      await writeFile(join(folder, FILE), whole.subarray(0, cut));
+    const complete = Buffer.from(await read());
+    for (let length = Buffer.byteLength(before); length <= complete.length; length++) {
+      await writeFile(join(folder, FILE), complete.subarray(0, length));
       await sink.send(message, signal);
-      expect((await read()).replaceAll(/\n{2,}/g, '\n\n').trimEnd()).toBe(whole.toString('utf8').trimEnd());
+      expect((await read()).replaceAll(/\n{2,}/g, '\n\n').trimEnd()).toBe(complete.toString('utf8').trimEnd());
     }
   });
 
@@ -114,10 +114,10 @@ describe('createMarkdownSink', () => {
   it('finds its marker in a long file, also across the pieces it reads', async () => {
     for (const length of [262_100, 262_144, 262_150, 600_000]) {
       const message = makeMessage();
-      const long = `${'x'.repeat(length)}\n${formatMarker(message)}\n`;
-      const { sink, read } = await start({ [FILE]: long });
+      const longEntry = `${'x'.repeat(length)}\n${formatMarker(message)}\n`;
+      const { sink, read } = await start({ [FILE]: longEntry });
       await sink.send(message, signal);
-      expect(await read()).toBe(long);
+      expect(await read()).toBe(longEntry);
     }
   });
 });

@@ -92,10 +92,10 @@ async function append(folder: string, path: string, message: NewOutboxMessage): 
   if (process.platform !== 'win32') await syncFolder(folder);
 }
 
-async function contains(handle: FileHandle, size: number, wanted: Buffer): Promise<boolean> {
+async function contains(handle: FileHandle, size: number, needle: Buffer): Promise<boolean> {
   for (let from = 0; from < size; from += CHUNK_BYTES) {
-    const part = await readPart(handle, from, Math.min(CHUNK_BYTES + wanted.length, size - from));
-    if (part.includes(wanted)) return true;
+    const part = await readPart(handle, from, Math.min(CHUNK_BYTES + needle.length, size - from));
+    if (part.includes(needle)) return true;
   }
   return false;
 }
@@ -104,18 +104,18 @@ async function contains(handle: FileHandle, size: number, wanted: Buffer): Promi
 async function measureTruncatedCopy(handle: FileHandle, size: number, entry: Buffer): Promise<number> {
   const tail = await readPart(handle, Math.max(0, size - entry.length), Math.min(entry.length, size));
   // Knuth-Morris-Pratt: finds the longest prefix of the entry that is a suffix of the tail, in linear time.
-  const shorter = new Uint32Array(entry.length);
+  const fallbackLengths = new Uint32Array(entry.length);
   const advance = (length: number, byte: number | undefined) => {
     let next = length;
-    while (next > 0 && entry[next] !== byte) next = shorter[next - 1] ?? 0;
+    while (next > 0 && entry[next] !== byte) next = fallbackLengths[next - 1] ?? 0;
     return entry[next] === byte ? next + 1 : next;
   };
-  for (let at = 1; at < entry.length; at++) shorter[at] = advance(shorter[at - 1] ?? 0, entry[at]);
+  for (let at = 1; at < entry.length; at++) fallbackLengths[at] = advance(fallbackLengths[at - 1] ?? 0, entry[at]);
   let length = 0;
   for (const byte of tail) length = advance(length, byte);
   // A comment starts at the start of a line; any other match is the end of something else.
-  const beginsLine = (from: number) => (from === 0 ? tail.length === size : tail[from - 1] === 0x0a);
-  while (length > 0 && !beginsLine(tail.length - length)) length = shorter[length - 1] ?? 0;
+  const startsLine = (from: number) => (from === 0 ? tail.length === size : tail[from - 1] === 0x0a);
+  while (length > 0 && !startsLine(tail.length - length)) length = fallbackLengths[length - 1] ?? 0;
   return length;
 }
 
@@ -125,13 +125,13 @@ async function endsInLineBreak(handle: FileHandle, size: number): Promise<boolea
 
 async function readPart(handle: FileHandle, from: number, length: number): Promise<Buffer> {
   const part = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await handle.read(part, filled, length - filled, from + filled);
+  let bytesFilled = 0;
+  while (bytesFilled < length) {
+    const { bytesRead } = await handle.read(part, bytesFilled, length - bytesFilled, from + bytesFilled);
     if (bytesRead === 0) break;
-    filled += bytesRead;
+    bytesFilled += bytesRead;
   }
-  return part.subarray(0, filled);
+  return part.subarray(0, bytesFilled);
 }
 
 async function syncFolder(folder: string): Promise<void> {

@@ -8,15 +8,15 @@ const SECRET = 'a secret of some length';
 const NOW = Date.parse('2026-11-15T08:00:00Z');
 
 async function start() {
-  const taken: string[] = [];
+  const bodies: string[] = [];
   const server = await startFaultyServer(({ body }) => {
     const payload = JSON.parse(body) as { readonly body: string };
-    taken.push(payload.body);
+    bodies.push(payload.body);
     return { status: 200, body: {} };
   });
   const options = { url: `${server.url}/hook?x=1`, secret: SECRET, timeoutMs: 500, clock: () => NOW };
   const sink = createWebhookSink({ ...options, allowPrivateAddresses: true });
-  return { ...server, options, sink, arrived: async () => taken };
+  return { ...server, options, sink, arrived: async () => bodies };
 }
 
 describeSink('webhook', start);

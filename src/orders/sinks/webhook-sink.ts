@@ -134,6 +134,6 @@ export function isSignedWebhook(delivery: {
   const { secret, body, timestamp = '', signature = '', now = Date.now(), toleranceMs = 300_000 } = delivery;
   if (!/^\d{1,12}$/.test(timestamp) || Math.abs(Number(timestamp) * 1000 - now) > toleranceMs) return false;
   const expected = Buffer.from(signWebhook(secret, timestamp, body));
-  const given = Buffer.from(signature);
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  const received = Buffer.from(signature);
+  return received.length === expected.length && timingSafeEqual(received, expected);
 }

@@ -103,18 +103,20 @@ export function readWrappers(value: unknown): Wrappers {
   }
   const problems: Problem[] = [];
   const wrappers: [string, Wrapper][] = [];
-  for (const [name, given] of Object.entries(value)) {
-    const checked = checkShape(wrapperSchema, given);
+  for (const [name, entry] of Object.entries(value)) {
+    const validated = checkShape(wrapperSchema, entry);
     if (!isName(name)) {
       const advice = `use letters, digits, dots, - and _ for a name, at most ${WORKER_NAME.maxLength} characters`;
       problems.push(createValueProblem(name, advice));
-    } else if (checked.problems !== undefined)
-      problems.push(...checked.problems.map((one) => addWrapperName(name, one)));
-    else if (checked.value.command === undefined && findAgentEngine(checked.value.type) === undefined) {
-      problems.push(createValueProblem(`${name}.command`, `a wrapper of type "${checked.value.type}" needs a command`));
-    } else if (checked.value.command?.[0]?.trim() === '') {
+    } else if (validated.problems !== undefined)
+      problems.push(...validated.problems.map((one) => addWrapperName(name, one)));
+    else if (validated.value.command === undefined && findAgentEngine(validated.value.type) === undefined) {
+      problems.push(
+        createValueProblem(`${name}.command`, `a wrapper of type "${validated.value.type}" needs a command`),
+      );
+    } else if (validated.value.command?.[0]?.trim() === '') {
       problems.push(createValueProblem(`${name}.command`, 'must begin with a program'));
-    } else wrappers.push([name, checked.value]);
+    } else wrappers.push([name, validated.value]);
   }
   if (problems.length > 0) throw createWrappersError(problems);
   return Object.fromEntries(wrappers);

@@ -52,8 +52,8 @@ describe('sendRequest', () => {
       isPermanent: false,
       message: expect.stringMatching(/^Cannot reach "http:\/\/no-such-host\.invalid": [^.]*\.invalid\.$/),
     });
-    const careful = { ...request, allowPrivateAddresses: false };
-    await expect(sendRequest(careful)).rejects.toMatchObject({ code: 'SINK_UNREACHABLE', isPermanent: false });
+    const restricted = { ...request, allowPrivateAddresses: false };
+    await expect(sendRequest(restricted)).rejects.toMatchObject({ code: 'SINK_UNREACHABLE', isPermanent: false });
   });
 
   it('reports the timeout of the request, and a shorter one of its caller', async () => {

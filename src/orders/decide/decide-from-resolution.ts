@@ -5,38 +5,38 @@ import type { Decision, Resolution } from '../../records/index.js';
  * Turns a human choice into a decision. A retry archives the old run's result; the new run is decided separately.
  *
  * @example
- * decideByPerson({ action: 'reject', who: 'Ada', why: 'wrong branch' }).action // 'blocked'
+ * decideFromResolution({ action: 'reject', who: 'Ada', why: 'wrong branch' }).action // 'blocked'
  */
-export function decideByPerson({ action, who, why }: Pick<Resolution, 'action' | 'who' | 'why'>): Decision {
+export function decideFromResolution({ action, who, why }: Pick<Resolution, 'action' | 'who' | 'why'>): Decision {
   const name = showLine(who, 100);
-  const because = `: ${showLine(why, 500)}`;
+  const explanation = `: ${showLine(why, 500)}`;
   switch (action) {
     case 'accept':
       return {
         action: 'advance',
         result_code: 'none',
-        reason: `${name} accepted the result${because}`,
+        reason: `${name} accepted the result${explanation}`,
         next: 'Review the change.',
       };
     case 'edit':
       return {
         action: 'advance',
         result_code: 'none',
-        reason: `${name} corrected the result and accepted it${because}`,
+        reason: `${name} corrected the result and accepted it${explanation}`,
         next: 'Review the change.',
       };
     case 'reject':
       return {
         action: 'blocked',
         result_code: 'manual_intervention',
-        reason: `${name} rejected the result${because}`,
+        reason: `${name} rejected the result${explanation}`,
         next: 'Change the order and submit it again.',
       };
     case 'retry':
       return {
         action: 'archive',
         result_code: 'manual_intervention',
-        reason: `${name} retried the order${because}`,
+        reason: `${name} retried the order${explanation}`,
         next: 'Wait for the new run.',
       };
   }
