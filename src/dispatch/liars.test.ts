@@ -387,7 +387,7 @@ describe('an agent that writes its own check', { timeout: 60_000 }, () => {
     const honest = await executeLie({ ...PROVEN, checks, before, script: write(scripts) });
     expect(show(honest.decision)).toMatch(/^advance none/);
     const paths = honest.decision?.evidence?.find(({ claim }) => claim === 'paths');
-    expect(paths?.detail).toContain('Configuration of builds and tests touched: package.json.');
+    expect(paths?.detail).toContain('Build and test configuration touched: package.json.');
   });
 
   it('by replacing the stored content of an untouched file is noticed, and the check is not run', async () => {
@@ -408,7 +408,7 @@ describe('an unusual fact about a commit', { timeout: 60_000 }, () => {
     [
       'a date before the work began',
       'export GIT_AUTHOR_DATE=2001-01-01T00:00:00Z GIT_COMMITTER_DATE=2001-01-01T00:00:00Z; work',
-      /, dated before the work began\.$/,
+      /, dated before the work started\.$/,
     ],
     ['that it only moves files', 'git mv src/a.txt src/work.txt; commit', /, no line changed: files were only moved/],
   ])('is named in the evidence: %s', async (_, script, named) => {

@@ -9,7 +9,7 @@ const decision = decide({ order, reading, activeRunId: order.run_id, ...end });
 const execution = { id: 'e1', order, run: '01KA3RUN', reading, decision, at: '2026-11-15T10:00:05.000Z', ...end };
 
 describe('createExecution', () => {
-  test('records what was run, how it ended, what was read and what was decided', () => {
+  test('records the command, its exit, the parsed result and the decision', () => {
     expect(
       createExecution({
         ...execution,
@@ -79,7 +79,7 @@ test.each([
   expect(getParseStatus(given)).toBe(status);
 });
 
-test('an item has the reason, the next step and everything that was read', () => {
+test('an item has the reason, the next step and the whole reading', () => {
   const broken = { source: 'none' as const, problems: [{ code: 'RESULT_MISSING', message: 'none' }] };
   const humanDecision = decide({ order, reading: broken, activeRunId: order.run_id, exitCode: 1, signal: null });
   expect(createItem({ ...execution, id: 'i1', reading: broken, decision: humanDecision, exitCode: 1 })).toEqual({

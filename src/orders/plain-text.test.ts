@@ -12,9 +12,9 @@ describe('showText', () => {
     ['a C1 escape', '\u009B2J', '\\u{9b}2J'],
     ['a direction mark', 'a\u202Eb', 'a\\u{202e}b'],
     ['an isolate', 'a\u2066b', 'a\\u{2066}b'],
-    ['a character without width', 'a\u200Bb', 'a\\u{200b}b'],
+    ['a zero-width character', 'a\u200Bb', 'a\\u{200b}b'],
     ['a hidden tag character', 'a\u{E0041}b', 'a\\u{e0041}b'],
-    ['half a character', 'a\uD800b', 'a\\u{d800}b'],
+    ['half a surrogate pair', 'a\uD800b', 'a\\u{d800}b'],
     ['NUL', 'a\0b', 'a\\u{0}b'],
     ['a line separator', 'a\u2028b', 'a\\u{2028}b'],
     ['a carriage return', 'a\rb\r\nc', 'a\nb\nc'],
@@ -33,7 +33,7 @@ describe('showLine', () => {
     expect(showLine('  a\n## b\r\n\tc  ', 100)).toBe('a ## b c');
   });
 
-  test('ends in an ellipsis if text is left out, even after many blanks', () => {
+  test('ends in an ellipsis if text is omitted, even after many spaces', () => {
     expect(showLine('abcdef', 4)).toBe('abcd…');
     expect(showLine(`a${' '.repeat(100)}b`, 4)).toBe('a…');
     expect(showLine(`a${' '.repeat(100)}`, 4)).toBe('a');

@@ -51,7 +51,7 @@ test('every wrapper type is given the same order and is read by the same rules',
   }
 });
 
-test('JSON and text are read to the same result', async () => {
+test('JSON and text yield the same result', async () => {
   const tests = { command: 'npm test', result: 'pass', evidence: '' };
   const same = { ...result, changes: { commit: '1a2b3c4d' }, tests };
   const json = await settle({ files: asJson(same) });
@@ -62,7 +62,7 @@ test('JSON and text are read to the same result', async () => {
   expect(json.comment).toBe(plain.comment);
 });
 
-describe('text is read by fixed header keys', () => {
+describe('text uses fixed header keys', () => {
   test.each(['IssueRef', 'RunId', 'Status', 'Commit', 'Tests'])('%s is required', async (key) => {
     const { decision } = await settle({ files: asText(text.filter((line) => !line.startsWith(key))) });
     expect(decision.action).toBe('needs-human');
@@ -107,7 +107,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
   ['unreadable', { 'work_result.json': '{"Status": "ok",' }],
   ['without evidence', asJson({ ...result, changes: {} })],
   ['without tests', asJson({ ...result, tests: {} })],
-])('a result that is %s goes to a person, with the reason and the next step', async (_, files) => {
+])('a result that is %s goes to a human, with the reason and the next step', async (_, files) => {
   const { decision, comment } = await settle({ files });
   expect(decision.action).toBe('needs-human');
   expect(comment).toContain('Status: needs-human');
@@ -115,7 +115,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
   expect(comment).toContain(`## Next\n${decision.next}`);
 });
 
-test('an execution records wrapper type, time, exit code, encoding and how it was read', async () => {
+test('an execution records wrapper type, time, exit code, encoding and how its result was read', async () => {
   const { reading, decision } = await settle({ files: asText(text) });
   const record = createExecution({
     id: '1',
@@ -165,7 +165,7 @@ test('a late result of an old run does not count for the active run', async () =
   expect(late.comment).not.toContain('git:1a2b3c4d');
 });
 
-test('the record of an execution shows how a result was read and why it was decided', async () => {
+test('an execution record shows how a result was read and why it was decided that way', async () => {
   const { reading, decision } = await settle({ files: { 'work_result.json': 'not JSON', ...asText(text) } });
   const end = { exitCode: 0, signal: null, at: '2026-11-15T10:00:00.000Z' };
   const record = createExecution({ id: '1', order, run: '1', workerType: 'script', reading, decision, ...end });

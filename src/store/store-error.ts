@@ -49,7 +49,10 @@ export function createReusedIdError(requestId: string, known: string): StoreErro
 
 /** Creates the error for an order that does not exist. */
 export function createOrderNotFoundError(issueRef: string, runId: string): StoreError {
-  return new StoreError('ORDER_NOT_FOUND', `Cannot find the order "${runId}" of issue "${issueRef}". Submit it first.`);
+  return new StoreError(
+    'ORDER_NOT_FOUND',
+    `Cannot find the order "${runId}" for issue "${issueRef}". Submit it first.`,
+  );
 }
 
 /** Creates the error for an invalid cursor. */

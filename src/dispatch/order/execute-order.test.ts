@@ -126,14 +126,14 @@ describe('executing an order', { timeout: 30_000 }, () => {
     const { execute, order, submitted } = await withClaim({ sleep: 60_000 }, { limits: { time_s: 0.5 } });
     await execute();
     const decision = (await order())?.decision;
-    expect(decision?.reason).toMatch(/its process was ended by signal SIGTERM after [\d.]+ s\. The run .*0\.5 s/);
+    expect(decision?.reason).toMatch(/its process was terminated by signal SIGTERM after [\d.]+ s\. The run .*0\.5 s/);
     expect(decision?.next).toContain(`(sluice export ${submitted.run} DIR)`);
   });
 
   it('reports why the system killed an agent', async () => {
     const { execute, order } = await withClaim({ kill: true });
     await execute();
-    expect((await order())?.decision?.reason).toMatch(/its process was ended by signal SIGKILL after [\d.]+ s\.$/);
+    expect((await order())?.decision?.reason).toMatch(/its process was terminated by signal SIGKILL after [\d.]+ s\.$/);
   });
 
   it('holds the claim while it prepares, runs and settles', async () => {

@@ -240,7 +240,7 @@ describe('readRepos', () => {
     ['ext::sh -c touch% /tmp/x', 'use https, http, ssh or file'],
     ['git://git.example.org/shop.git', 'use https, http, ssh or file'],
     ['git@git.example.org:shop.git', 'use a URL such as'],
-    ['https://git.example.org/shop.git?x=1', 'leave out the query and the fragment'],
+    ['https://git.example.org/shop.git?x=1', 'omit the query and the fragment'],
     ['ssh://-oProxyCommand=x/shop.git', 'invalid'],
     [{ url: 'https://git.example.org/shop.git', branch: '--upload-pack=x' }, 'branch'],
     [{ url: 'https://git.example.org/shop.git', pull: true }, 'pull'],

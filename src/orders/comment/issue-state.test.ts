@@ -8,7 +8,7 @@ test('a decision never ends in done', () => {
   expect(getIssueState({ action: 'archive' })).toBeUndefined();
 });
 
-test('a person accepts to review, rejects to blocked, and retries', () => {
+test('accepting leads to review, rejecting to blocked, and retrying to a new run', () => {
   expect(getResolvedState('accept')).toBe('review');
   expect(getResolvedState('edit')).toBe('review');
   expect(getResolvedState('reject')).toBe('blocked');

@@ -19,13 +19,13 @@ function withoutResult(reading: Partial<Reading> = {}): Reading {
   return { source: 'none', problems: [{ code: 'RESULT_MISSING', message: 'no result file found' }], ...reading };
 }
 
-describe('row 1: the order is not the active run', () => {
+describe('rule 1: the order is not the active run', () => {
   test.each([
-    ['another run is active', '2026-11-15-backend-0002', 'Run 2026-11-15-backend-0002 is the active one'],
+    ['another run is active', '2026-11-15-backend-0002', 'Run 2026-11-15-backend-0002 is active'],
     ['no run is active', null, 'No run of the issue is active'],
-    ['another run is active, and its name is unknown', undefined, 'Another run of the issue is active'],
-    ['the active run is an empty text', '', 'No run of the issue is active'],
-  ])('%s: archive, whatever the result', (_, activeRunId, reason) => {
+    ['another run is active, and its id is unknown', undefined, 'Another run of the issue is active'],
+    ['the active run is an empty string', '', 'No run of the issue is active'],
+  ])('%s: archives any result', (_, activeRunId, reason) => {
     expect(decideWith({ activeRunId })).toEqual({
       action: 'archive',
       result_code: 'stale_run',
@@ -39,8 +39,8 @@ describe('row 1: the order is not the active run', () => {
   });
 });
 
-describe('row 2: the agent was not started', () => {
-  test('an issue it depends on is not resolved yet: blocked', () => {
+describe('rule 2: the agent was not started', () => {
+  test('blocks if a dependency is not resolved yet', () => {
     expect(decideWith({ unresolved: ['acme/shop#11', 'local#setup'], reading: withoutResult() })).toEqual({
       action: 'blocked',
       result_code: 'dep_unresolved',
@@ -49,7 +49,7 @@ describe('row 2: the agent was not started', () => {
     });
   });
 
-  test('its program is missing: a person is asked', () => {
+  test('asks a human if its executable is missing', () => {
     const startError = 'codex is not installed.';
     expect(decideWith({ startError, exitCode: null, reading: withoutResult() })).toEqual({
       action: 'needs-human',
@@ -60,11 +60,11 @@ describe('row 2: the agent was not started', () => {
   });
 });
 
-describe('row 3: the result names another run or issue', () => {
+describe('rule 3: the result names another run or issue', () => {
   test.each([
     ['run', { run_id: '2026-11-15-backend-0009' }, 'acme/shop#12 2026-11-15-backend-0009'],
     ['issue', { issue_ref: 'acme/shop#13' }, 'acme/shop#13 2026-11-15-backend-0001'],
-  ])('another %s: it is archived and a person is asked', (_, changes, expectedNames) => {
+  ])('another %s: archives it and asks a human', (_, changes, expectedNames) => {
     expect(decideWith({ reading: createReading(changes) })).toEqual({
       action: 'needs-human',
       result_code: 'stale_run',
@@ -74,7 +74,7 @@ describe('row 3: the result names another run or issue', () => {
   });
 });
 
-describe('row 4: the agent ended without a result', () => {
+describe('rule 4: the agent exited without a result', () => {
   const printedOnly = withoutResult({
     source: 'streams',
     anchors: { status: 'ok' },
@@ -85,29 +85,29 @@ describe('row 4: the agent ended without a result', () => {
     [
       'by a signal',
       { exitCode: null, signal: 'SIGKILL', durationMs: 12_345 },
-      'The agent ended without a result: its process was ended by signal SIGKILL after 12.3 s.',
+      'The agent exited without a result: its process was terminated by signal SIGKILL after 12.3 s.',
     ],
     [
       'with an exit code',
       { exitCode: 3, durationMs: 800 },
-      'The agent ended without a result: its process exited with code 3 after 0.8 s.',
+      'The agent exited without a result: its process exited with code 3 after 0.8 s.',
     ],
     [
-      'after it had printed something',
+      'after it printed something',
       { exitCode: 1, durationMs: 3_600_000, reading: printedOnly },
-      'The agent ended without a result: its process exited with code 1 after 60 min.',
+      'The agent exited without a result: its process exited with code 1 after 60 min.',
     ],
     [
       'with an unknown exit',
       { exitCode: null, durationMs: 90_000 },
-      'The agent ended without a result: its exit status is unknown.',
+      'The agent exited without a result: its exit status is unknown.',
     ],
     [
-      'with an error of its run',
+      'with a run error',
       { exitCode: null, signal: 'SIGTERM', durationMs: 30_000, runError: 'The run took longer than 30 s' },
-      'The agent ended without a result: its process was ended by signal SIGTERM after 30 s. The run took longer than 30 s.',
+      'The agent exited without a result: its process was terminated by signal SIGTERM after 30 s. The run took longer than 30 s.',
     ],
-  ])('%s: the reason states that, and a person decides', (_, changes, reason) => {
+  ])('%s: asks a human and states that as the reason', (_, changes, reason) => {
     expect(decideWith({ reading: withoutResult(), ...changes })).toEqual({
       action: 'needs-human',
       result_code: 'output_unparseable',
@@ -116,7 +116,7 @@ describe('row 4: the agent ended without a result', () => {
     });
   });
 
-  test('the next step says how to get its output', () => {
+  test('the next step explains how to get its output', () => {
     const decisionCase = { reading: withoutResult(), exitCode: 1, run: '01KA3RUN' };
     expect(decideWith(decisionCase).next).toBe(
       'Check its last output (sluice export 01KA3RUN DIR), then retry or enter the result by hand.',
@@ -124,7 +124,7 @@ describe('row 4: the agent ended without a result', () => {
   });
 });
 
-describe('row 5: no usable result', () => {
+describe('rule 5: no usable result', () => {
   test.each<[string, Reading, string, string]>([
     ['nothing', withoutResult(), 'output_unparseable', 'no result file found'],
     ['nothing, and no problem reported', { source: 'none', problems: [] }, 'output_unparseable', 'no result found'],
@@ -150,7 +150,7 @@ describe('row 5: no usable result', () => {
       'manual_intervention',
       'status: missing',
     ],
-  ])('%s: a person is asked', (_, reading, result_code, reason) => {
+  ])('%s: asks a human', (_, reading, result_code, reason) => {
     expect(decideWith({ reading })).toEqual({
       action: 'needs-human',
       result_code,
@@ -159,24 +159,24 @@ describe('row 5: no usable result', () => {
     });
   });
 
-  test('a result that was not read from a file: a person is asked', () => {
+  test('asks a human about a result that did not come from a file', () => {
     expect(decideWith({ reading: { ...createReading(), source: 'streams' } }).action).toBe('needs-human');
     expect(decideWith({ reading: { ...createReading(), source: 'none' } }).action).toBe('needs-human');
   });
 
-  test('the reason says how the process ended', () => {
+  test('the reason states how the process exited', () => {
     const broken = withoutResult({
       source: 'json',
       problems: [{ code: 'RESULT_NOT_JSON', message: 'it is not JSON' }],
     });
     const getReason = (end: Partial<DecisionCase>) => decideWith({ reading: broken, ...end }).reason;
     expect(getReason({ exitCode: 137 })).toContain('exited with code 137');
-    expect(getReason({ exitCode: null, signal: 'SIGKILL' })).toContain('was ended by signal SIGKILL');
+    expect(getReason({ exitCode: null, signal: 'SIGKILL' })).toContain('was terminated by signal SIGKILL');
     expect(getReason({ exitCode: null })).toContain('Its exit status is unknown.');
   });
 });
 
-describe('row 6: the result lacks evidence', () => {
+describe('rule 6: the result lacks evidence', () => {
   test.each<[string, Partial<WorkResult>, string]>([
     ['no change', { changes: {} }, 'changes: it names neither a pull request nor a commit'],
     ['a change called none', { changes: { pr: 'none', commit: ' N/A ' } }, 'changes: it names neither'],
@@ -185,20 +185,20 @@ describe('row 6: the result lacks evidence', () => {
       { tests: { command: 'npm test', result: 'not_run', evidence: 'skipped' } },
       'tests: the tests were not run',
     ],
-  ])('ok with %s: a person is asked', (_, changes, reason) => {
+  ])('ok with %s: asks a human', (_, changes, reason) => {
     const decision = decideWith({ reading: createReading(changes) });
     expect(decision).toMatchObject({ action: 'needs-human', result_code: 'manual_intervention' });
     expect(decision.reason).toContain(`The agent reports ok, but ${reason}`);
   });
 
-  test.each(['ok', 'fail'] as const)('%s without tests: a person is asked', (status) => {
+  test.each(['ok', 'fail'] as const)('%s without tests: asks a human', (status) => {
     const { tests: _, ...untested } = result;
     const decision = decideWith({ reading: { ...createReading(), result: { ...untested, status } } });
     expect(decision).toMatchObject({ action: 'needs-human', result_code: 'manual_intervention' });
     expect(decision.reason).toContain('write n/a if there are none');
   });
 
-  test('a commit that does not exist: a person is asked', () => {
+  test('asks a human about a commit that does not exist', () => {
     const problems = [
       { code: 'COMMIT_NOT_FOUND', message: 'the repository has no commit 1a2b3c4d', path: 'changes.commit' },
     ];
@@ -211,7 +211,7 @@ describe('row 6: the result lacks evidence', () => {
     });
   });
 
-  test('a commit that was not pushed: the message of the error ends with one full stop', () => {
+  test('the error message about a commit that was not pushed ends with one full stop', () => {
     const message = 'Cannot push the branch "x": refused. Check the token.';
     const problems = [{ code: 'COMMIT_NOT_PUSHED', message, path: 'changes.commit' }];
     expect(decideWith({ reading: { ...createReading(), problems } }).reason).toBe(
@@ -220,13 +220,13 @@ describe('row 6: the result lacks evidence', () => {
   });
 
   test('a notice changes nothing', () => {
-    const notices = [{ code: 'RESULT_SHADOWED', message: 'both are there' }];
+    const notices = [{ code: 'RESULT_SHADOWED', message: 'both exist' }];
     expect(decideWith({ reading: { ...createReading(), notices } }).action).toBe('advance');
   });
 });
 
-describe('row 7: the exit of the process is unknown', () => {
-  test.each(['ok', 'fail', 'blocked'] as const)('%s: a person is asked', (status) => {
+describe('rule 7: the process exit is unknown', () => {
+  test.each(['ok', 'fail', 'blocked'] as const)('%s: asks a human', (status) => {
     expect(decideWith({ reading: createReading({ status }), exitCode: null, signal: null })).toEqual({
       action: 'needs-human',
       result_code: 'manual_intervention',
@@ -236,19 +236,19 @@ describe('row 7: the exit of the process is unknown', () => {
   });
 });
 
-describe('row 8: something contradicts ok', () => {
+describe('rule 8: something contradicts ok', () => {
   test.each<[string, Partial<DecisionCase>, string]>([
     ['exit code', { exitCode: 1 }, 'its process exited with code 1'],
-    ['signal', { exitCode: null, signal: 'SIGTERM' }, 'its process was ended by signal SIGTERM'],
-    ['signal in spite of exit code 0', { signal: 'SIGTERM' }, 'its process was ended by signal SIGTERM'],
+    ['signal', { exitCode: null, signal: 'SIGTERM' }, 'its process was terminated by signal SIGTERM'],
+    ['signal despite exit code 0', { signal: 'SIGTERM' }, 'its process was terminated by signal SIGTERM'],
     [
       'tests',
       { reading: createReading({ tests: { command: 'npm test', result: 'fail', evidence: '' } }) },
       'its tests failed',
     ],
     ['its own code', { reading: createReading({ result_code: 'ci_failed' }) }, 'it reports the code ci_failed'],
-    ['what it waits for', { reading: createReading({ blocked_by: ['acme/shop#3'] }) }, 'it is blocked by acme/shop#3'],
-  ])('%s: a person is asked, and both are named', (_, changes, reason) => {
+    ['its blockers', { reading: createReading({ blocked_by: ['acme/shop#3'] }) }, 'it is blocked by acme/shop#3'],
+  ])('%s: asks a human and names both', (_, changes, reason) => {
     expect(decideWith(changes)).toEqual({
       action: 'needs-human',
       result_code: 'manual_intervention',
@@ -262,25 +262,22 @@ describe('the evidence', () => {
   const fact = (claim: 'commit' | 'tests' | 'pr', verdict: 'confirmed' | 'contradicted' | 'unchecked') =>
     ({ claim, by: 'sluice', verdict, detail: `The ${claim} is ${verdict}.` }) as const;
 
-  test.each(['proven', 'reported'] as const)(
-    'contradicts the result: a person is asked, if the policy is %s',
-    (policy) => {
-      const evidence = [fact('commit', 'confirmed'), fact('tests', 'contradicted')];
-      expect(decideWith({ evidence, policy })).toMatchObject({
-        action: 'needs-human',
-        result_code: 'evidence_contradicted',
-        reason: expect.stringContaining('the evidence contradicts it. The tests is contradicted.'),
-        evidence,
-      });
-    },
-  );
+  test.each(['proven', 'reported'] as const)('contradicts the result: asks a human if the policy is %s', (policy) => {
+    const evidence = [fact('commit', 'confirmed'), fact('tests', 'contradicted')];
+    expect(decideWith({ evidence, policy })).toMatchObject({
+      action: 'needs-human',
+      result_code: 'evidence_contradicted',
+      reason: expect.stringContaining('the evidence contradicts it. The tests is contradicted.'),
+      evidence,
+    });
+  });
 
   test('contradicts a failure as well', () => {
     const evidence = [fact('commit', 'contradicted')];
     expect(decideWith({ evidence, reading: createReading({ status: 'fail' }) }).action).toBe('needs-human');
   });
 
-  test('does not prove enough: a person is asked if proof is required, otherwise the report counts', () => {
+  test('does not prove enough: asks a human if proof is required, otherwise the report counts', () => {
     const evidence = [{ ...fact('commit', 'unchecked'), by: 'worker' }] as const;
     expect(decideWith({ evidence, policy: 'proven' })).toMatchObject({
       action: 'needs-human',
@@ -293,7 +290,7 @@ describe('the evidence', () => {
     });
   });
 
-  test('proves the result: it advances, and the reason names what was verified', () => {
+  test('proves the result: advances, and the reason names what was verified', () => {
     const evidence = [fact('commit', 'confirmed'), fact('tests', 'confirmed')];
     expect(decideWith({ evidence, policy: 'proven', checks: ['unit'] })).toMatchObject({
       action: 'advance',
@@ -314,14 +311,14 @@ describe('the evidence', () => {
   });
 });
 
-describe('row 9: fail', () => {
+describe('rule 9: fail', () => {
   test.each([
     [undefined, 'test_failed'],
     ['none', 'test_failed'],
     ['ci_failed', 'ci_failed'],
     ['review_changes_requested', 'review_changes_requested'],
     ['of_my_own', 'test_failed'],
-  ])('with the code %s: blocked with %s', (code, result_code) => {
+  ])('with the code %s: blocks with %s', (code, result_code) => {
     const changes = { status: 'fail' as const, summary: 'It does not compile.', ...(code && { result_code: code }) };
     expect(decideWith({ reading: createReading(changes), exitCode: 1 })).toMatchObject({
       action: 'blocked',
@@ -329,7 +326,7 @@ describe('row 9: fail', () => {
     });
   });
 
-  test('the reason quotes the agent, its code, how it ended, and tests that contradict it', () => {
+  test('the reason quotes the agent, its code, its exit, and tests that contradict it', () => {
     const reading = createReading({ status: 'fail', summary: 'It does\nnot compile.', result_code: 'of_my_own' });
     expect(decideWith({ reading, exitCode: 1 }).reason).toBe(
       'The agent reports fail (of_my_own): It does not compile. Its process exited with code 1. It also reports that its tests passed.',
@@ -337,32 +334,32 @@ describe('row 9: fail', () => {
   });
 });
 
-describe('row 10: blocked', () => {
+describe('rule 10: blocked', () => {
   const { tests: _, ...untested } = result;
   const minimalResult: WorkResult = { ...untested, status: 'blocked', changes: {}, summary: '' };
 
   test.each<[string, Partial<WorkResult>, string]>([
     ['without a code', {}, 'manual_intervention'],
-    ['with what it waits for', { blocked_by: ['acme/shop#3'] }, 'dep_unresolved'],
+    ['with blockers', { blocked_by: ['acme/shop#3'] }, 'dep_unresolved'],
     ['with a code', { result_code: 'permission_denied', blocked_by: ['acme/shop#3'] }, 'permission_denied'],
     ['with the code none', { result_code: 'none' }, 'manual_intervention'],
-  ])('%s: blocked, without any evidence', (_name, changes, result_code) => {
+  ])('%s: blocks without any evidence', (_name, changes, result_code) => {
     const reading = { ...createReading(), result: { ...minimalResult, ...changes } };
     expect(decideWith({ reading })).toMatchObject({ action: 'blocked', result_code });
   });
 
-  test('the reason is that of the agent', () => {
+  test('the reason quotes the agent', () => {
     const reading = {
       ...createReading(),
       result: { ...minimalResult, summary: 'No key.', blocked_by: ['acme/shop#3'] },
     };
     expect(decideWith({ reading }).reason).toBe(
-      'The agent reports blocked: No key. It waits for acme/shop#3. Its process exited with code 0.',
+      'The agent reports blocked: No key. It is waiting for acme/shop#3. Its process exited with code 0.',
     );
   });
 });
 
-describe('row 11: ok with evidence and explicit tests', () => {
+describe('rule 11: ok with evidence and explicit tests', () => {
   test.each<[string, Partial<WorkResult>]>([
     ['a pull request and a commit', {}],
     ['a pull request alone', { changes: { pr: '#7' } }],
@@ -370,7 +367,7 @@ describe('row 11: ok with evidence and explicit tests', () => {
     ['tests that are explicitly none', { tests: 'n/a' }],
     ['open questions', { questions: ['Which currency?'] }],
     ['the code none', { result_code: 'none' }],
-  ])('%s: advance to review', (_, changes) => {
+  ])('%s: advances to review', (_, changes) => {
     expect(decideWith({ reading: createReading(changes) })).toEqual({
       action: 'advance',
       result_code: 'none',
@@ -431,7 +428,7 @@ describe('for every case', () => {
     { requiredKeys: ['order', 'reading', 'activeRunId', 'exitCode', 'signal'] },
   );
 
-  test('only an ok of the active run with evidence, explicit tests and exit code 0 advances', () => {
+  test('only an ok from the active run with evidence, explicit tests and exit code 0 advances', () => {
     let advanced = 0;
     fc.assert(
       fc.property(anyCase, (decisionCase) => {
@@ -454,7 +451,7 @@ describe('for every case', () => {
     expect(advanced).toBeGreaterThan(15);
   });
 
-  test('the decision is complete, and whatever does not advance has a code', () => {
+  test('the decision is complete, and has a code unless it advances', () => {
     fc.assert(
       fc.property(anyCase, (decisionCase) => {
         const decision = decide(decisionCase);

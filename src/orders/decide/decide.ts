@@ -196,7 +196,7 @@ const RULES: readonly Rule[] = [
 function decideByStatus({ reading: { result }, evidence, ...end }: EndedCase): Decision {
   const code = findKnownCode(result?.result_code);
   const blockedBy = result?.blocked_by ?? [];
-  const blockers = blockedBy.length > 0 ? ` It waits for ${listNames(blockedBy)}.` : '';
+  const blockers = blockedBy.length > 0 ? ` It is waiting for ${listNames(blockedBy)}.` : '';
   switch (result?.status) {
     case 'fail':
       return {
@@ -232,7 +232,7 @@ function describeActive(activeRunId: DecisionCase['activeRunId']): string {
   if (activeRunId === undefined) return 'Another run of the issue is active';
   return activeRunId === null || activeRunId === ''
     ? 'No run of the issue is active'
-    : `Run ${showLine(activeRunId, 100)} is the active one`;
+    : `Run ${showLine(activeRunId, 100)} is active`;
 }
 
 /** Whether the result comes from a file rather than from the output. */

@@ -34,7 +34,7 @@ export function describeDisagreement({ tests }: WorkResult): string {
 
 /** Describes how the process exited, as a clause. */
 export function describeExit({ exitCode, signal }: ProcessExit): string {
-  if (signal !== null) return `its process was ended by signal ${showLine(signal, 20)}`;
+  if (signal !== null) return `its process was terminated by signal ${showLine(signal, 20)}`;
   return exitCode === null ? 'its exit status is unknown' : `its process exited with code ${exitCode}`;
 }
 
@@ -48,7 +48,7 @@ export function describeExitSentence(end: ProcessExit): string {
 export function describeMissingResult(end: ProcessExit, durationMs: number | null | undefined): string {
   const isExitKnown = end.exitCode !== null || end.signal !== null;
   const duration = isExitKnown && typeof durationMs === 'number' ? ` after ${formatDuration(durationMs)}` : '';
-  return `The agent ended without a result: ${describeExit(end)}${duration}.`;
+  return `The agent exited without a result: ${describeExit(end)}${duration}.`;
 }
 
 function formatDuration(milliseconds: number): string {

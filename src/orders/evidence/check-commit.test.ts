@@ -38,7 +38,7 @@ describe('checkCommit', () => {
     expect(await checkCommit(dir, commit.slice(0, 8))).toEqual({});
   });
 
-  test('does not find what does not exist or is not a commit', async () => {
+  test('does not find objects that are missing or not commits', async () => {
     const { dir } = await makeRepository();
     const tree = git(dir, 'rev-parse', 'HEAD^{tree}');
     const absent = 'f'.repeat(40);
@@ -54,7 +54,7 @@ describe('checkCommit', () => {
     },
   );
 
-  test('finds commits of a worktree in the repository', async () => {
+  test("finds a worktree's commits in the repository", async () => {
     const { dir } = await makeRepository();
     const tree = join(await makeFolder({}), 'tree');
     git(dir, 'worktree', 'add', '--quiet', '-b', 'side', tree);
@@ -79,7 +79,7 @@ describe('checkCommit', () => {
     expect(await checkCommit(dir, commit)).toMatchObject({ problem: { code: 'COMMIT_UNCHECKED' } });
   });
 
-  test('looks in the given folder, whatever the environment', async () => {
+  test('looks in the given folder, regardless of the environment', async () => {
     const { dir, commit } = await makeRepository();
     const other = await makeRepository();
     setVariable('GIT_DIR', join(other.dir, '.git'));
@@ -87,7 +87,7 @@ describe('checkCommit', () => {
     expect(await checkCommit(dir, commit)).toEqual({});
   });
 
-  test('runs nothing that the repository names', async () => {
+  test('runs no command that the repository configures', async () => {
     const { dir } = await makeRepository();
     const script = join(dir, 'trap.sh');
     const marker = join(dir, 'sprung');

@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 describe('readGitFilters', () => {
-  it('reads the commands of named filters only, from the configuration of the user and its includes', async () => {
+  it("reads only the commands of named filters, from the user's configuration and its includes", async () => {
     const included = '[filter "a.b"]\n\tclean = included %f\n\trequired\n\tother = x\n';
     const userConfig = '[filter "a.b"]\n\tsmudge = own\n[filter "unnamed"]\n\tclean = cat\n[include]\n\tpath = more\n';
     await useHome(userConfig, { more: included });
@@ -30,7 +30,7 @@ describe('readGitFilters', () => {
     ['is not defined', '[user]\n\tname = x\n'],
     ['has no command', '[filter "mine"]\n\trequired = true\n\tclean =\n'],
     ['cannot be read', '[filter "mine"\n'],
-  ])('refuses a name that %s', async (_, gitconfig) => {
+  ])('rejects a name that %s', async (_, gitconfig) => {
     await useHome(gitconfig);
     await expect(readGitFilters(['mine'])).rejects.toMatchObject({
       code: 'UNKNOWN_GIT_FILTER',
@@ -40,7 +40,7 @@ describe('readGitFilters', () => {
 });
 
 describe('adaptGitFilters', () => {
-  it('lets Git LFS store its files next to the objects of the repository, and changes no other filter', () => {
+  it("lets Git LFS store its files next to the repository's objects, and changes no other filter", () => {
     const lfs = { 'filter.lfs.process': 'git-lfs filter-process' };
     const objects = join('/srv', 'shop', '.git', 'objects');
     expect(adaptGitFilters(lfs, objects)).toEqual({ ...lfs, 'lfs.storage': join('/srv', 'shop', '.git', 'lfs') });

@@ -34,7 +34,7 @@ export async function readGitFilters(names: readonly string[]): Promise<GitFilte
   if (missing === undefined) return settings;
   throw new OrdersError(
     'UNKNOWN_GIT_FILTER',
-    `The setting "git.filters" names "${missing}", which the git configuration of this user does not define. ` +
+    `The setting "git.filters" names "${missing}", which this user's git configuration does not define. ` +
       `Define it there (for Git LFS: git lfs install --skip-repo), or remove it from the setting.`,
   );
 }

@@ -18,7 +18,7 @@ test('ok and fail need a change and explicit tests, blocked needs neither', () =
   expect(findMissingEvidence({ ...untested, status: 'blocked', changes: {} })).toEqual([]);
 });
 
-test('empty, none and n/a mean that there is nothing', () => {
+test('empty, none and n/a mean nothing', () => {
   expect(['', ' ', 'none', 'NONE', 'n/a', ' N/A '].every(isNoneLike)).toBe(true);
   expect(['0', 'no', 'nonexistent', 'n/a yet'].some(isNoneLike)).toBe(false);
 });

@@ -44,13 +44,13 @@ it.each([
   expect(describeGitFailure({ stdout: '', ...failure })).toBe(description);
 });
 
-it('ends all processes of git when its time is over', async () => {
+it('kills all git processes on timeout', async () => {
   const { checkOut, isRunning } = await makeRepositoryWithFilter(HANG);
   expect(await checkOut({ timeLimitMs: 1000 })).toMatchObject({ code: 'failed' });
   await expect.poll(isRunning).toBe(false);
 });
 
-it('ends all processes of git when it is aborted', async () => {
+it('kills all git processes on abort', async () => {
   const { checkOut, hasStarted, isRunning } = await makeRepositoryWithFilter(HANG);
   const controller = new AbortController();
   const end = checkOut({ timeLimitMs: 60_000, signal: controller.signal });
@@ -61,7 +61,7 @@ it('ends all processes of git when it is aborted', async () => {
   expect(await checkOut({ timeLimitMs: 60_000, signal: controller.signal })).toMatchObject({ code: 'failed' });
 });
 
-it('does not wait for a program that a filter left running, and ends it', async () => {
+it('does not wait for a process that a filter left running, and kills it', async () => {
   const { checkOut, isRunning } = await makeRepositoryWithFilter('{ sleep 1000 > /dev/null & echo $! > $PID; }; cat');
   expect(await checkOut({ timeLimitMs: 3_600_000 })).toMatchObject({ code: 0 });
   await expect.poll(isRunning).toBe(false);

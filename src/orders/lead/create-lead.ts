@@ -65,7 +65,7 @@ export function createLead(options: LeadOptions): Lead {
   let isClosed = false;
 
   async function track<T>(work: () => Promise<T>): Promise<T> {
-    if (isClosed) throw new LeadError('LEAD_CLOSED', 'The lead is closed. Create another one.');
+    if (isClosed) throw new LeadError('LEAD_CLOSED', 'The lead is closed. Create a new one.');
     const promise = work();
     inProgress.add(promise);
     try {

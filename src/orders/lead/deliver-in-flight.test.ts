@@ -126,8 +126,8 @@ const anyFaults = fc.record({
   isCommitLost: fc.boolean(),
 });
 
-describe('a delivery that is in flight when its lease ends', () => {
-  it('reaches a sink that can be searched once, wherever its worker is paused and whatever is lost', async () => {
+describe('a delivery in flight when its lease expires', () => {
+  it('reaches a searchable sink once, wherever its worker pauses and whatever is lost', async () => {
     await fc.assert(
       fc.asyncProperty(anyFaults, async (faults) => {
         expect(await deliverWithFaults(faults, true)).toHaveLength(1);
@@ -138,8 +138,8 @@ describe('a delivery that is in flight when its lease ends', () => {
 
   it.each<[string, Partial<Faults>]>([
     ['the worker is paused before it records the delivery', { stallBeforeCommit: 7 * TIMEOUT_MS }],
-    ['the database rejects the record of the delivery', { isCommitLost: true }],
-    ['the response of the sink is lost', { isResponseLost: true }],
+    ['the database rejects the delivery record', { isCommitLost: true }],
+    ["the sink's response is lost", { isResponseLost: true }],
   ])('reaches any other sink again, with the same key, if %s', async (_, faults) => {
     const arrived = await deliverWithFaults({ ...NO_FAULTS, ...faults }, false);
     expect(arrived).toEqual(['a-scripted', 'a-scripted']);

@@ -38,10 +38,10 @@ describe('a comment for a sink that is not configured', () => {
     expect(logged()).toMatchObject([{ level: 'warn', sink: 'renamed' }]);
     const { items } = await store.listOutbox({ state: 'waiting' });
     expect(items).toHaveLength(3);
-    for (const { last_error } of items) expect(last_error).toContain('no running worker has a sink of this name');
+    for (const { last_error } of items) expect(last_error).toContain('no running worker has a sink with this name');
   });
 
-  it('is looked for from time to time, not with every delivery', async () => {
+  it('is looked up periodically, not with every delivery', async () => {
     const { store, lead, queue, pass } = setUp();
     await lead.deliver();
     await queue('a', 'renamed');

@@ -71,7 +71,7 @@ describe('deliverDue', () => {
     expect(await findMessage('a-scripted')).toMatchObject({ state: 'delivered', delivered_to: 'sent:a-scripted' });
   });
 
-  it('sends to every sink separately: one that fails does not delay the others', async () => {
+  it('sends to every sink separately: a failing sink does not delay the others', async () => {
     const workingSink = createScriptedSink('good');
     const failingSink = createScriptedSink('bad');
     const { ports, queue } = setUp([failingSink.sink, workingSink.sink]);
@@ -81,7 +81,7 @@ describe('deliverDue', () => {
     expect(workingSink.arrived).toEqual(['a-good']);
   });
 
-  it('retries later, and looks for the message first', async () => {
+  it('looks up the message before it retries', async () => {
     const { sink, arrived, script, lookups } = createScriptedSink();
     const { ports, queue, pass, findMessage } = setUp([sink]);
     script.push(refuse(false));
@@ -97,7 +97,7 @@ describe('deliverDue', () => {
     expect(arrived).toEqual(['a-scripted']);
   });
 
-  it('does not send a message again that arrived although the response was lost', async () => {
+  it('does not resend a message that arrived although the response was lost', async () => {
     const { sink, arrived, script } = createScriptedSink();
     const { ports, queue, pass, findMessage } = setUp([sink]);
     script.push((message) => {
@@ -112,7 +112,7 @@ describe('deliverDue', () => {
     expect(await findMessage('a-scripted')).toMatchObject({ state: 'delivered', delivered_to: 'found:a-scripted' });
   });
 
-  it('searches for a message that a lead had claimed before it died', async () => {
+  it('looks up a message that a lead had claimed before it died', async () => {
     const { sink, arrived } = createScriptedSink();
     const { store, ports, queue, pass } = setUp([sink]);
     await queue('a');
@@ -124,7 +124,7 @@ describe('deliverDue', () => {
     expect(arrived).toEqual(['a-scripted']);
   });
 
-  it('does not send when it stalled until its lease was nearly over', async () => {
+  it('does not send if it stalled until its lease had nearly expired', async () => {
     const { sink, arrived } = createScriptedSink();
     const { ports, queue, pass, store, findMessage } = setUp([sink]);
     await queue('a');
@@ -146,7 +146,7 @@ describe('deliverDue', () => {
     expect(await findMessage('a-scripted')).toMatchObject({ state: 'delivered', tries: 2 });
   });
 
-  it('does not send when it cannot search for the message first', async () => {
+  it('does not send if it cannot look up the message first', async () => {
     const { sink, arrived, script } = createScriptedSink();
     const unsearchableSink: Sink = {
       ...sink,
@@ -163,7 +163,7 @@ describe('deliverDue', () => {
     expect(arrived).toEqual([]);
   });
 
-  it('waits as long as the sink requests, and at least as long as a lost request may take', async () => {
+  it('waits as long as the sink requests, and at least as long as a lost request can take', async () => {
     const { sink, script } = createScriptedSink();
     const { ports, queue, findMessage } = setUp([sink]);
     script.push(refuse(false, 600_000), refuse(false));
@@ -210,7 +210,7 @@ describe('deliverDue', () => {
     expect(hours).toBeLessThan(7 * 24);
   });
 
-  it('fails immediately if a retry is useless', async () => {
+  it('fails immediately if a retry cannot help', async () => {
     const { sink, script } = createScriptedSink();
     const { ports, queue, findMessage } = setUp([sink]);
     script.push(refuse(true));
@@ -219,7 +219,7 @@ describe('deliverDue', () => {
     expect((await findMessage('a-scripted'))?.last_error).toContain('Failed after 1 try.');
   });
 
-  it('delivers the comments of one issue in order: the next waits for the previous one', async () => {
+  it("delivers an issue's comments in order: each waits for the previous one", async () => {
     const { sink, arrived, script } = createScriptedSink();
     const { ports, queue, pass } = setUp([sink]);
     script.push(refuse(false));
@@ -255,7 +255,7 @@ describe('deliverDue', () => {
     expect(arrived).toEqual([]);
   });
 
-  it('leaves messages of sinks that are not configured to workers that have them', async () => {
+  it('leaves messages for unconfigured sinks to workers that have those sinks', async () => {
     const { sink } = createScriptedSink('mine');
     const { store, ports } = setUp([sink]);
     await queueMessage(store, { id: 'a', issueRef: 'local#a', sinks: ['theirs'], now: ports.clock() });
@@ -265,7 +265,7 @@ describe('deliverDue', () => {
 });
 
 describe('choosePause', () => {
-  it('grows with every try, is never zero and never exceeds the maximum', () => {
+  it('grows with every attempt, is never zero and never exceeds the maximum', () => {
     const numbers = { tries: fc.integer({ min: 1, max: 1000 }), chance: fc.double({ min: 0, max: 1, noNaN: true }) };
     fc.assert(
       fc.property(fc.record(numbers), ({ tries, chance }) => {

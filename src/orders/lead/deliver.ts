@@ -130,14 +130,14 @@ async function recordFailure(
   if (!(await store.markFailed({ id: message.id, workerId, error, retryAt }))) return { kind: 'lost' };
   const fields = { sink: sink.name, issue_ref: message.issue_ref, trigger: message.trigger, tries, error };
   if (isDead) ports.logger.error('comment delivery failed', fields);
-  else ports.logger.warn('comment not delivered, trying again', { ...fields, pause_ms: delay });
+  else ports.logger.warn('comment not delivered, will retry', { ...fields, pause_ms: delay });
   return retryAt === null ? { kind: 'dead' } : { kind: 'postponed', retryAt };
 }
 
 const MAX_ERROR_LENGTH = 500;
 
 /**
- * Describes a failure. Only the caller can add that it was the last attempt: a sink cannot tell whether it will be
+ * Describes a failure. Only the caller can add that it was the last attempt: a sink cannot know whether it will be
  * called again.
  */
 function describeFailure(thrown: unknown, tries: number | undefined): string {
@@ -184,7 +184,7 @@ const CHECK_EVERY_MS = 30_000;
 const MAX_MESSAGES = 1000;
 
 const REASON =
-  'The comment is waiting: no running worker has a sink of this name. Configure the sink, or start a worker that has it.';
+  'The comment is waiting: no running worker has a sink with this name. Configure the sink, or start a worker that has it.';
 
 /**
  * Creates a function that looks, at most every 30 seconds, for comments waiting for a sink that this lead does not

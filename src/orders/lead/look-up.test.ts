@@ -65,11 +65,11 @@ describe.each([
     expect((await find(() => '#7')).finding).toEqual(expected);
   });
 
-  it('is missing if the forge has none', async () => {
+  it('is missing if the forge does not have it', async () => {
     expect((await find(() => '#9')).finding).toEqual({ found: 'missing', repository: 'acme/shop' });
   });
 
-  it('of another repository is not requested', async () => {
+  it('in another repository is not requested', async () => {
     const { finding, seen } = await find((host) => `http://${host}/evil/shop/${path}/7`);
     expect(finding).toEqual({ found: 'elsewhere', repository: 'acme/shop' });
     expect(seen).toEqual([]);

@@ -26,7 +26,7 @@ export async function findPullRequest(
   if (sink?.pullRequests === undefined) {
     return { found: 'unknown', why: `no sink is configured with credentials for ${reference.host ?? 'its host'}` };
   }
-  if (otherSinks.length > 0) return { found: 'unknown', why: 'several sinks match; use the full URL' };
+  if (otherSinks.length > 0) return { found: 'unknown', why: 'multiple sinks match; use the full URL' };
   if (reference.repository !== undefined && reference.repository.toLowerCase() !== repository.toLowerCase()) {
     return { found: 'elsewhere', repository };
   }

@@ -20,8 +20,8 @@ async function startTwoLeads() {
   return { left, right, close };
 }
 
-describe('two leads at the same time', { timeout: 30_000 }, () => {
-  it('one settles while the other replaces the run: a late result changes nothing, an early one stays', async () => {
+describe('two concurrent leads', { timeout: 30_000 }, () => {
+  it('one settles while the other replaces the run: a late result changes nothing, an early result stays', async () => {
     const { left, right, close } = await startTwoLeads();
     const seen = new Set<string>();
     for (let round = 0; round < 20; round++) {

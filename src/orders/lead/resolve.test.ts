@@ -14,8 +14,8 @@ async function startWithItem(changes: Readonly<Record<string, unknown>> | null =
   return { ...site, submitted, item, by: { id: item.id, who: 'Ada', why: 'I looked at it' } };
 }
 
-describe('a person who decides', () => {
-  it('accepts: the issue goes to review, with who and why in the execution and the comment', async () => {
+describe('a human decision', () => {
+  it('accept: the issue goes to review, with who and why in the execution and the comment', async () => {
     const { lead, by, findState, inbox, executions, comments } = await startWithItem();
     const { decision, item } = await lead.resolve({ ...by, action: 'accept' });
     expect(decision.action).toBe('advance');
@@ -29,13 +29,13 @@ describe('a person who decides', () => {
     );
   });
 
-  it('rejects: the issue is blocked', async () => {
+  it('reject: the issue is blocked', async () => {
     const { lead, by, findState } = await startWithItem();
     expect((await lead.resolve({ ...by, action: 'reject' })).decision.action).toBe('blocked');
     expect(await findState()).toBe('blocked');
   });
 
-  it('edits: the corrected result is accepted and shown', async () => {
+  it('edit: the corrected result is accepted and shown', async () => {
     const { lead, by, findState, comments } = await startWithItem(null);
     const result = { Status: 'ok', Changes: { PR: '#99' }, Tests: 'n/a', Summary: 'By hand.' };
     const { item } = await lead.resolve({ ...by, action: 'edit', result });
@@ -45,7 +45,7 @@ describe('a person who decides', () => {
     expect(await comments()).toContain('- PR: #99');
   });
 
-  it('retries: the order is submitted again under a new run id', async () => {
+  it('retry: the order is submitted again under a new run id', async () => {
     const { lead, by, submitted, findState, store } = await startWithItem();
     const { order, item } = await lead.resolve({ ...by, action: 'retry' });
     expect(order?.run_id).toMatch(/-backend-0002$/);
@@ -57,7 +57,7 @@ describe('a person who decides', () => {
     expect(await lead.submit(makeRequest({ request_id: 'r-1' }))).toMatchObject({ order: submitted.order });
   });
 
-  it('comments on lines: they are recorded, shown in the comment, and passed to the next run', async () => {
+  it('has line comments that are recorded, shown in the issue comment, and passed to the next run', async () => {
     const { lead, by, store, comments } = await startWithItem();
     const lineComments = [
       { path: 'src/a.ts', line: 3, side: 'new', text: 'Use the\nhelper.' },
@@ -68,7 +68,7 @@ describe('a person who decides', () => {
     expect(order?.instructions).toBe(`Fix it.
 
 ## Review of run ${item.run_id}
-Ada reviewed the change of that run and requests corrections: I looked at it
+Ada reviewed that run's change and requests corrections: I looked at it
 
 - src/a.ts, line 3: Use the
   helper.
@@ -81,13 +81,13 @@ Ada reviewed the change of that run and requests corrections: I looked at it
   });
 
   it.each([
-    ['no list', 'all fine'],
+    ['a non-list', 'all fine'],
     ['a line 0', [{ path: 'a', line: 0, side: 'new', text: 'x' }]],
     ['another side', [{ path: 'a', line: 1, side: 'left', text: 'x' }]],
-    ['no words', [{ path: 'a', line: 1, side: 'new', text: ' ' }]],
-    ['more keys', [{ path: 'a', line: 1, side: 'new', text: 'x', html: '<b>' }]],
+    ['empty text', [{ path: 'a', line: 1, side: 'new', text: ' ' }]],
+    ['unknown keys', [{ path: 'a', line: 1, side: 'new', text: 'x', html: '<b>' }]],
     ['too many', Array.from({ length: 101 }, () => ({ path: 'a', line: 1, side: 'new', text: 'x' }))],
-  ])('cannot comment with %s', async (_, comments) => {
+  ])('cannot have a line comment with %s', async (_, comments) => {
     const { lead, by, findState } = await startWithItem();
     const request = { ...by, action: 'retry', comments: comments as never } as const;
     await expect(lead.resolve(request)).rejects.toMatchObject({
@@ -99,7 +99,7 @@ Ada reviewed the change of that run and requests corrections: I looked at it
 
   it.each([
     ['no result was read', null],
-    ['the result is of another run', { RunID: '2026-01-01-backend-0009' }],
+    ['the result belongs to another run', { RunID: '2026-01-01-backend-0009' }],
   ])('cannot accept if %s', async (_, changes) => {
     const { lead, by, findState, inbox } = await startWithItem(changes);
     await expect(lead.resolve({ ...by, action: 'accept' })).rejects.toMatchObject({ code: 'NOTHING_TO_ACCEPT' });
@@ -116,7 +116,7 @@ Ada reviewed the change of that run and requests corrections: I looked at it
     expect(await findState()).toBe('needs-human');
   });
 
-  it('decides once: a second decision is refused and names the first', async () => {
+  it('is made once: a second decision is rejected and names the first', async () => {
     const { lead, by, outbox } = await startWithItem();
     const outcomes = await Promise.allSettled([
       lead.resolve({ ...by, action: 'accept' }),
@@ -143,7 +143,7 @@ Ada reviewed the change of that run and requests corrections: I looked at it
     ['no reason', { action: 'accept', why: '' }],
     ['an edit without a result', { action: 'edit' }],
     ['a result without an edit', { action: 'accept', result: {} }],
-  ])('is refused with %s', async (_, changes) => {
+  ])('is rejected with %s', async (_, changes) => {
     const { lead, by } = await startWithItem();
     await expect(lead.resolve({ ...by, ...changes } as never)).rejects.toMatchObject({ code: 'INVALID_RESOLUTION' });
   });

@@ -158,7 +158,7 @@ function getResult({ action, result, id }: ResolveRequest, item: InboxItem, orde
   if (read?.issue_ref === order.issue_ref && read.run_id === order.run_id) return read;
   throw new LeadError(
     'NOTHING_TO_ACCEPT',
-    `Cannot accept the inbox item "${id}": it has no result of run "${order.run_id}". Enter one with edit, reject it, or retry.`,
+    `Cannot accept the inbox item "${id}": it has no result for run "${order.run_id}". Enter one with edit, reject it, or retry.`,
   );
 }
 

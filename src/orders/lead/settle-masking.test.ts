@@ -38,7 +38,7 @@ describe('a secret that an agent writes into its result', () => {
     expect(written).not.toContain('hunter22');
   });
 
-  it('does not make an old file a new one', async () => {
+  it('does not make an old file look new', async () => {
     const { lead, report, submitted, getPath } = await startSecretLead();
     await report(submitted, 'work_result.json', goodResult(submitted, { Summary: SECRET }));
     await utimes(getPath('work_result.json'), 1000, 1000);
@@ -46,7 +46,7 @@ describe('a secret that an agent writes into its result', () => {
     expect((await stat(getPath('work_result.json'))).mtimeMs).toBe(1_000_000);
   });
 
-  it('is not looked for through a link, nor in a file with another name', async () => {
+  it('is not masked through a link or in a hard-linked file', async () => {
     const { lead, data, report, submitted, getPath } = await startSecretLead();
     await writeFile(join(data, 'mine.env'), SECRET);
     await report(submitted, 'note', '');
@@ -77,7 +77,7 @@ describe('a secret that an agent writes into its result', () => {
     expect(reading.result?.summary).toContain(`Used ${'*'.repeat(SECRET.length)}.`);
   });
 
-  it('refuses an invalid pattern before anything starts', async () => {
+  it('rejects an invalid pattern before anything starts', async () => {
     await expect(startLead({ secrets: { patterns: ['('] } })).rejects.toMatchObject({ code: 'INVALID_SECRET_PATTERN' });
   });
 

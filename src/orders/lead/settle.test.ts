@@ -39,7 +39,7 @@ describe('a lead that settles', () => {
     ['evidence', { Changes: {} }],
     ['a status', { Status: undefined }],
     ['a run id', { RunID: undefined }],
-  ])('a result without %s never reaches review; a person is asked', async (_, changes) => {
+  ])('a result without %s never reaches review; a human is asked', async (_, changes) => {
     const { lead, report, findState, inbox, comments } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.json', goodResult(submitted, changes));
@@ -66,7 +66,7 @@ describe('a lead that settles', () => {
     await report(old, 'work_result.json', goodResult(old));
     const { decision } = await lead.settle(cleanEnd(old));
     expect(decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
-    expect(decision.reason).toContain(`Run ${current.order.run_id} is the active one`);
+    expect(decision.reason).toContain(`Run ${current.order.run_id} is active`);
     expect(await findState()).toBe('doing');
     expect((await store.findIssue('acme/shop#12'))?.active_run_id).toBe(current.order.run_id);
     expect(await outbox()).toEqual([]);
@@ -116,7 +116,7 @@ describe('a lead that settles', () => {
     expect(await executions()).toMatchObject([{ result_encoding: 'json', parse_status: 'unreadable' }]);
   });
 
-  it('a result that names another run is archived, and its order waits for a person', async () => {
+  it('a result that names another run is archived, and its order waits for a human', async () => {
     const { lead, report, findState, store } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.json', goodResult(submitted, { RunID: '2026-01-01-backend-0099' }));
@@ -139,7 +139,7 @@ describe('a lead that settles', () => {
     expect(body).not.toContain('<!--');
   });
 
-  it('an unreadable result goes to a person, with a draft', async () => {
+  it('an unreadable result goes to a human, with a draft', async () => {
     const { lead, inbox } = await startLead();
     const submitted = await lead.submit(makeRequest());
     const stdout = `IssueRef: acme/shop#12\nRunId: ${submitted.order.run_id}\nStatus: ok\n`;
@@ -161,7 +161,7 @@ describe('a lead that settles', () => {
     expect(await executions()).toHaveLength(1);
   });
 
-  it('settles once when many settle at the same time', async () => {
+  it('settles once under concurrent calls', async () => {
     const { lead, report, outbox, executions } = await startLead();
     const submitted = await lead.submit(makeRequest());
     await report(submitted, 'work_result.json', goodResult(submitted));
@@ -182,7 +182,7 @@ describe('a lead that settles', () => {
     expect((await lead.settle({ ...cleanEnd(submitted), ...end })).decision.action).toBe('needs-human');
   });
 
-  it('writes to every sink that accepts the issue, and to no other', async () => {
+  it('writes only to sinks that accept the issue', async () => {
     const sink = (name: string, prefix: string) => ({
       name,
       timeoutMs: 100,
@@ -206,7 +206,7 @@ describe('a lead that settles', () => {
 });
 
 describe('a lead that submits orders', () => {
-  it('assigns every order a new run id and makes it the active one', async () => {
+  it('assigns every order a new run id and makes it active', async () => {
     const { lead, store } = await startLead({ clock: () => Date.parse('2026-11-15T23:59:00Z') });
     const first = await lead.submit(makeRequest());
     const second = await lead.submit(makeRequest());
@@ -228,7 +228,7 @@ describe('a lead that submits orders', () => {
     });
   });
 
-  it('refuses a worker that has no wrapper', async () => {
+  it('rejects a worker without a wrapper', async () => {
     const { lead, store } = await startLead();
     await expect(lead.submit(makeRequest({ worker: 'rm' }))).rejects.toMatchObject({ code: 'UNKNOWN_WORKER' });
     await expect(lead.submit({ ...makeRequest(), command: ['rm'] })).rejects.toMatchObject({
@@ -237,7 +237,7 @@ describe('a lead that submits orders', () => {
     expect(await store.findIssue('acme/shop#12')).toBeUndefined();
   });
 
-  it('refuses every call after it is closed', async () => {
+  it('rejects every call after it is closed', async () => {
     const { lead } = await startLead();
     await lead.close();
     await expect(lead.submit(makeRequest())).rejects.toMatchObject({ code: 'LEAD_CLOSED' });

@@ -207,7 +207,7 @@ function enterRace(
 async function findRecord({ store }: LeadContext, { issueRef, runId }: OrderName): Promise<OrderRecord> {
   const record = await store.findOrder(issueRef, runId);
   if (record !== undefined) return record;
-  throw new LeadError('ORDER_NOT_FOUND', `Cannot find the order "${runId}" of issue "${issueRef}". Submit it first.`);
+  throw new LeadError('ORDER_NOT_FOUND', `Cannot find the order "${runId}" for issue "${issueRef}". Submit it first.`);
 }
 
 /** Reads an agent's result without deciding on it. */
@@ -296,7 +296,7 @@ function createRunResult(end: WorkerEnd): RunResult {
     return createFailedResult('RUN_NOT_STARTED', `The run was not started: ${dropFullStop(why)}.`);
   }
   const process = { exit_code: exitCode, signal, command, version: workerVersion };
-  const { error, ...rest } = createFailedResult('PROCESS_EXIT_NON_ZERO', 'The process did not end with exit code 0.');
+  const { error, ...rest } = createFailedResult('PROCESS_EXIT_NON_ZERO', 'The process did not exit with code 0.');
   return exitCode === 0
     ? { ...rest, status: 'success', process }
     : { ...rest, ...(error === undefined ? {} : { error }), process };

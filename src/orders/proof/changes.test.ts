@@ -15,7 +15,7 @@ const row = (letter: string, paths: readonly string[], mode = '100644', blob = O
   `:100644 ${mode} ${OID} ${blob} ${letter}\0${paths.join('\0')}\0`;
 
 describe('parseChanges', () => {
-  test('reads every kind of change, whatever the file name', () => {
+  test('parses every kind of change, with any file name', () => {
     const raw = [
       row('A', ['src/new.ts']),
       row('M', ['a file\nwith everything " in it']),
@@ -95,7 +95,7 @@ test.each([
   ['a', 'b/../../x'],
   ['a/b', 'c/../d'],
   ['a', String.raw`..\x`],
-])('a link at %s to %s leads out, or may', (path, target) => {
+])('a link at %s to %s leads out, or could', (path, target) => {
   expect(leavesRepository(path, target)).toBe(true);
 });
 

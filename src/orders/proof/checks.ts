@@ -68,9 +68,10 @@ export function readChecks(value: unknown): Checks {
       );
     } else {
       const { command, prepare } = validated.value;
-      if (command[0]?.trim() === '') problems.push(createValueProblem(`${name}.command`, 'must begin with a program'));
+      if (command[0]?.trim() === '')
+        problems.push(createValueProblem(`${name}.command`, 'must start with an executable'));
       if (prepare?.[0]?.trim() === '')
-        problems.push(createValueProblem(`${name}.prepare`, 'must begin with a program'));
+        problems.push(createValueProblem(`${name}.prepare`, 'must start with an executable'));
       checks.push([name, validated.value]);
     }
   }

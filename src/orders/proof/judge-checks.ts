@@ -77,7 +77,7 @@ function describeTry(checkTry: CheckTry): string {
   if (error?.category === 'timeout') return `timed out after ${seconds}`;
   if (error?.category === 'canceled') return `stopped after ${seconds}`;
   if (error?.category === 'limit') return `stopped after ${seconds}: ${dropFullStop(showLine(error.message, 200))}`;
-  const end = process.signal === null ? `exit code ${process.exit_code}` : `ended by signal ${process.signal}`;
+  const end = process.signal === null ? `exit code ${process.exit_code}` : `terminated by signal ${process.signal}`;
   return `${end} after ${seconds}`;
 }
 

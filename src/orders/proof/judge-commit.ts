@@ -69,7 +69,7 @@ function judgeOrigin(change: OrderChange): Evidence {
   const notes = [
     madeBySluice ? 'committed by Sluice' : `by ${authors.map((author) => showLine(author, 100)).join(', ')}`,
     ...(lines === 0 ? ['no line changed: files were only moved, or only their modes changed'] : []),
-    ...(isBackdated ? ['dated before the work began'] : []),
+    ...(isBackdated ? ['dated before the work started'] : []),
   ];
   const detail = `${[`${commit}: ${count}`, ...notes].join(', ')}.`;
   return { claim: 'commit', by: 'sluice', verdict: 'confirmed', detail };
@@ -87,7 +87,7 @@ function judgePaths({ files }: OrderChange, allowed: readonly string[] | undefin
     allowed === undefined ? 'The order sets no paths.' : `All files are within ${listFiles(allowed)}.`,
     ...(tests.length === 0 ? [] : [`Tests touched: ${listFiles(tests)}.`]),
     ...(settings.length === 0 ? [] : [`CI configuration touched: ${listFiles(settings)}.`]),
-    ...(tooling.length === 0 ? [] : [`Configuration of builds and tests touched: ${listFiles(tooling)}.`]),
+    ...(tooling.length === 0 ? [] : [`Build and test configuration touched: ${listFiles(tooling)}.`]),
   ];
   // Without paths there is nothing to compare the files with.
   const verdict = allowed === undefined ? 'unchecked' : 'confirmed';

@@ -35,7 +35,7 @@ function judge(change: Partial<OrderChange>, paths?: readonly string[]) {
 }
 
 describe('judgeCommit', () => {
-  test('confirms a change of this order, and names who committed it', () => {
+  test('confirms a change made by this order, and names who committed it', () => {
     expect(judge({ madeBySluice: true })).toEqual([
       `commit confirmed: ${CHANGE.commit}: 1 commit on top of bbbbbbbbbbbb, 1 file changed, committed by Sluice.`,
       'paths unchecked: The order sets no paths.',
@@ -57,7 +57,7 @@ describe('judgeCommit', () => {
     expect(judge(change)[0]).toMatch(expected);
   });
 
-  test('contradicts a change outside its paths, a renamed file with either path', () => {
+  test('contradicts a change outside its paths, including either path of a renamed file', () => {
     expect(judge({}, ['src/**'])[1]).toBe('paths confirmed: All files are within src/**.');
     const files = [{ ...FILE, kind: 'renamed', oldPath: 'lib/a.ts' } as const];
     expect(judge({ files }, ['src/**'])[1]).toBe('paths contradicted: Not allowed to change: lib/a.ts.');
@@ -113,7 +113,7 @@ describe('judgeCheck', () => {
     });
   });
 
-  test('all tries are shown', () => {
+  test('shows every attempt', () => {
     expect(of([createTry(1), createTry(0)])).toMatchObject({
       verdict: 'confirmed',
       detail: 'unit (npm test): try 1 exit code 1 after 1.2 s, try 2 exit code 0 after 1.2 s. Not sandboxed.',
@@ -139,7 +139,7 @@ describe('judgeCheck', () => {
     expect(of([attempt]).verdict).toBe('unchecked');
   });
 
-  test('a message at the end of the detail keeps one full stop', () => {
+  test('a detail that ends with a message has one full stop', () => {
     const problem = 'could not be started: Cannot find "npm". Install it.';
     expect(of([{ problem }]).detail).toBe(`unit (npm test): ${problem}`);
     const limit = { category: 'limit', code: 'OUTPUT_LIMIT_EXCEEDED', message: 'Too much output.' } as const;
@@ -205,7 +205,7 @@ test('an unchecked claim counts as reported by the agent', () => {
   ]);
 });
 
-test("a result is this run's only if it names it", () => {
+test('a result belongs to this run only if it names it', () => {
   const order = { issue_ref: 'local#1', run_id: '2026-11-15-qa-0001' };
   const reading = { source: 'json', problems: [], result: RESULT } as const;
   const verdict = (run_id: string, exitCode: number | null) =>
@@ -215,7 +215,7 @@ test("a result is this run's only if it names it", () => {
   expect(verdict(order.run_id, null)).toEqual(['unchecked']);
 });
 
-describe('checks of the configuration', () => {
+describe('configured checks', () => {
   test('are named by orders, otherwise by wrappers', () => {
     const checks = readChecks({
       unit: { command: ['npm', 'test'] },
@@ -235,18 +235,18 @@ describe('checks of the configuration', () => {
 
   test.each([
     ['no command', { unit: {} }],
-    ['an empty program', { unit: { command: [' '] } }],
+    ['an empty executable', { unit: { command: [' '] } }],
     ['an unknown key', { unit: { command: ['x'], shell: true } }],
     ['a bad name', { 'a b': { command: ['x'] } }],
     ['a list', []],
-  ])('are refused with %s', (_, value) => {
+  ])('are rejected with %s', (_, value) => {
     expect(() => readChecks(value)).toThrow(expect.objectContaining({ code: 'INVALID_CHECKS' }));
   });
 
-  test('are refused with the key that is wrong', () => {
+  test('are rejected, and the error names the invalid key', () => {
     const unit = { command: [' '], prepare: [''] };
     expect(() => readChecks({ unit, 'a b': { command: ['x'] } })).toThrow(
-      'Invalid setting "checks": unit.command: must begin with a program; unit.prepare: must begin with a program; a b: use letters, digits, dots, - and _ for a name, at most 64 characters.',
+      'Invalid setting "checks": unit.command: must start with an executable; unit.prepare: must start with an executable; a b: use letters, digits, dots, - and _ for a name, at most 64 characters.',
     );
   });
 

@@ -53,7 +53,7 @@ describe('a race', () => {
     ['more confirmed checks', { checks: 2, lines: 90, at: 9 }, { checks: 1, lines: 1, at: 1 }],
     ['fewer changed lines', { lines: 3, at: 9 }, { lines: 4, at: 1 }],
     ['a known size', { lines: 900 }, { lines: null }],
-    ['the sooner end', { at: 1 }, { at: 2 }],
+    ['the earlier end', { at: 1 }, { at: 2 }],
     ['proof, whatever else is better', { lines: 900, at: 9 }, { action: 'needs-human', lines: 1, at: 1 }],
   ])('is won by %s', (_, better, worse) => {
     const [winner, loser] = [createEntry(better), createEntry(worse)];
@@ -72,7 +72,7 @@ describe('a race', () => {
     }
   });
 
-  it('that is a tie goes to a person, for every result', () => {
+  it('that ends in a tie goes to a human, for every result', () => {
     const entries = [createEntry(), createEntry(), createEntry({ lines: 11 })];
     const { winner, entries: decidedEntries } = decideRace(entries);
     expect(winner).toBeNull();
@@ -88,7 +88,7 @@ describe('a race', () => {
     expect(decidedEntries[0]?.decision.result_code).toBe('manual_intervention');
   });
 
-  it('without a proven result goes to a person, with the reason for each run', () => {
+  it('without a proven result goes to a human, with the reason for each run', () => {
     const { winner, entries } = decideRace([
       createEntry({ action: 'blocked' }),
       createEntry({ action: 'needs-human' }),

@@ -5,17 +5,17 @@ describe('decodeText', () => {
   test.each<[string, Uint8Array]>([
     ['UTF-8', Buffer.from('größer 漢')],
     ['UTF-8 with a byte order mark', Buffer.from('\uFEFFgrößer 漢')],
-    ['UTF-16, little end first', Buffer.from('\uFEFFgrößer 漢', 'utf16le')],
-    ['UTF-16, big end first', Buffer.from('\uFEFFgrößer 漢', 'utf16le').swap16()],
+    ['UTF-16 little-endian', Buffer.from('\uFEFFgrößer 漢', 'utf16le')],
+    ['UTF-16 big-endian', Buffer.from('\uFEFFgrößer 漢', 'utf16le').swap16()],
   ])('reads %s', (_, bytes) => {
     expect(decodeText(bytes)).toEqual({ text: 'größer 漢' });
   });
 
   test.each<[string, Uint8Array]>([
     ['bytes that are not UTF-8', Buffer.from([0x61, 0xff, 0x62])],
-    ['half a character at the end', Buffer.from('ö').subarray(0, 1)],
+    ['an incomplete character at the end', Buffer.from('ö').subarray(0, 1)],
     ['NUL', Buffer.from('a\0b')],
-    ['UTF-16 that does not say so', Buffer.from('abc', 'utf16le')],
+    ['UTF-16 without a byte order mark', Buffer.from('abc', 'utf16le')],
     ['half of a UTF-16 unit', Buffer.from('\uFEFFabc', 'utf16le').subarray(0, 7)],
   ])('refuses %s', (_, bytes) => {
     expect(decodeText(bytes)).toEqual({

@@ -18,13 +18,13 @@ const listCodes = (text: string) =>
   readJsonResult(text).problems.map(({ code, path }) => (path ? `${code} ${path}` : code));
 
 describe('work_result.json', () => {
-  test('is read in PascalCase and in snake_case, to the same result', () => {
+  test('yields the same result in PascalCase and in snake_case', () => {
     expect(read(pascal)).toEqual({ result, problems: [] });
     expect(read(result)).toEqual({ result, problems: [] });
     expect(read({ ...pascal, RunID: undefined, RunId: order.run_id })).toEqual({ result, problems: [] });
   });
 
-  test('accepts lists, questions under both names, and a single text for a list', () => {
+  test('accepts lists, questions under both names, and a single string for a list', () => {
     const { result: parsed } = read({
       ...pascal,
       Status: 'blocked',
@@ -52,9 +52,9 @@ describe('work_result.json', () => {
     ['a fence around it', `\`\`\`json\n${JSON.stringify(result)}\n\`\`\``, 'RESULT_NOT_JSON'],
     ['two values', `${JSON.stringify(result)}\n${JSON.stringify(result)}`, 'RESULT_NOT_JSON'],
     ['a bomb', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'RESULT_NOT_JSON'],
-    ['a key twice', `{"Status": "fail", ${JSON.stringify(result).slice(1)}`, 'KEY_CONFLICT status'],
-    ['the same key twice', `{"status": "fail", ${JSON.stringify(result).slice(1)}`, 'DUPLICATE_KEY status'],
-    ['a key twice further in', `${JSON.stringify(result).slice(0, -1)},"x":{"y":1,"y":2}}`, 'DUPLICATE_KEY x.y'],
+    ['a duplicate key', `{"Status": "fail", ${JSON.stringify(result).slice(1)}`, 'KEY_CONFLICT status'],
+    ['an exact duplicate key', `{"status": "fail", ${JSON.stringify(result).slice(1)}`, 'DUPLICATE_KEY status'],
+    ['a nested duplicate key', `${JSON.stringify(result).slice(0, -1)},"x":{"y":1,"y":2}}`, 'DUPLICATE_KEY x.y'],
   ])('is not a result if it is %s', (_, text, code) => {
     const reading = readJsonResult(text);
     expect(listCodes(text)).toEqual([code]);
@@ -71,8 +71,8 @@ describe('work_result.json', () => {
     ['an endless issue', { issue_ref: 'x'.repeat(501) }, ['INVALID_VALUE issue_ref']],
     ['a summary that is not a string', { summary: ['a'] }, ['INVALID_VALUE summary']],
     ['a list of other things', { blocked_by: [1] }, ['INVALID_VALUE blocked_by']],
-    ['a list without end', { questions: Array.from({ length: 101 }, () => 'x') }, ['INVALID_VALUE questions']],
-    ['changes that are a text', { changes: 'lots' }, ['INVALID_VALUE changes']],
+    ['an endless list', { questions: Array.from({ length: 101 }, () => 'x') }, ['INVALID_VALUE questions']],
+    ['changes that are a string', { changes: 'lots' }, ['INVALID_VALUE changes']],
     ['a branch for a commit', { changes: { commit: 'main' } }, ['INVALID_VALUE changes.commit']],
     ['an option for a commit', { changes: { commit: '--all' } }, ['INVALID_VALUE changes.commit']],
     ['a pull request that is not a string', { changes: { pr: true } }, ['INVALID_VALUE changes.pr']],
@@ -85,13 +85,13 @@ describe('work_result.json', () => {
       { PR: '#8', changes: { pr: '#7' } },
       ['KEY_CONFLICT changes.pr'],
     ],
-    ['a commit in two spellings at the top', { Commit: '1a2b3c4d', COMMIT: '5e6f7a8b' }, ['KEY_CONFLICT commit']],
+    ['a commit in two spellings at the top level', { Commit: '1a2b3c4d', COMMIT: '5e6f7a8b' }, ['KEY_CONFLICT commit']],
     [
-      'a page that is not of a commit',
+      'a URL that is not a commit page',
       { changes: { commit: 'https://forge.example/commit/main' } },
       ['INVALID_VALUE changes.commit'],
     ],
-    ['words behind a hash', { changes: { commit: '1a2b3c4d#note' } }, ['INVALID_VALUE changes.commit']],
+    ['words after a hash', { changes: { commit: '1a2b3c4d#note' } }, ['INVALID_VALUE changes.commit']],
     ['tests without a result', { tests: { command: 'npm test' } }, ['INVALID_VALUE tests.result']],
     [
       'evidence that is not a string',
@@ -163,7 +163,7 @@ describe('work_result.json', () => {
   );
 
   test.each(['not run', 'skipped', 'todo', { command: 'npm test', result: 'Not run' }])(
-    'asks a person if the tests were not run: %j',
+    'asks a human if the tests were not run: %j',
     (tests) => {
       const reading = read({ ...result, tests });
       expect(reading.result?.tests).toMatchObject({ result: 'not_run' });
@@ -196,7 +196,7 @@ describe('work_result.json', () => {
     'https://forge.example/acme/shop/commit/1A2B3C4D',
     'https://forge.example/acme/shop/-/commit/1a2b3c4d?view=parallel#L3',
     'http://forge.example/acme/shop/pull/7/commits/1a2b3c4d/',
-  ])('reads the hash from the URL of a commit: %s', (commit) => {
+  ])('reads the hash from a commit URL: %s', (commit) => {
     expect(read({ ...result, changes: { commit } }).result?.changes).toEqual({ commit: '1a2b3c4d' });
   });
 
@@ -207,7 +207,7 @@ describe('work_result.json', () => {
     expect(reading.notices?.map(({ path }) => path)).toEqual(['changes.commit', 'tests']);
   });
 
-  test('JSON that needs a repair is a draft and never a result', () => {
+  test('JSON that needs repair is a draft and never a result', () => {
     const broken = `Here it is:\n{"IssueRef": "acme/shop#12", 'RunId': "2026-11-15-backend-0001", "Status": "ok", "Changes": {"PR": "#7"`;
     expect(readJsonResult(broken)).toEqual({
       problems: [{ code: 'RESULT_NOT_JSON', message: expect.stringContaining('invalid JSON: ') }],
@@ -222,7 +222,7 @@ describe('work_result.json', () => {
     expect(Object.getPrototypeOf(draft ?? {})).toBe(Object.prototype);
   });
 
-  test('whatever the text, reading ends without an exception, and a result is what JSON.parse sees', () => {
+  test('never throws on arbitrary input, and a result equals what JSON.parse returns', () => {
     const damaged = fc
       .tuple(fc.constant(JSON.stringify(pascal)), fc.nat(400), fc.nat(10), fc.string({ unit: 'binary', maxLength: 4 }))
       .map(([text, at, length, patch]) => text.slice(0, at) + patch + text.slice(at + length));

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { order, result } from '../fixtures/order.js';
 import { readResultValue } from './read-result-value.js';
 
-describe('a result that a person enters', () => {
-  test('may be in either spelling and leave out issue and run', () => {
+describe('a result entered by a human', () => {
+  test('can use either spelling and omit issue and run', () => {
     expect(readResultValue(result, order)).toEqual(result);
     expect(readResultValue({ Status: 'ok', Changes: { PR: '#7' }, Tests: 'n/a', Summary: 'By hand.' }, order)).toEqual({
       issue_ref: order.issue_ref,
@@ -16,17 +16,17 @@ describe('a result that a person enters', () => {
   });
 
   test.each([
-    ['no object', 'ok', 'must be an object'],
+    ['a non-object', 'ok', 'must be an object'],
     ['no evidence', { status: 'ok', tests: 'n/a' }, 'changes: it names neither'],
     ['no tests', { ...result, tests: undefined }, 'tests: it does not mention tests'],
     ['another status', { ...result, status: 'fail' }, 'status: only ok can be accepted'],
     ['another run', { ...result, run_id: '2026-11-15-backend-0002' }, 'must be the result of acme/shop#12'],
     [
-      'an ill-formed commit',
+      'a malformed commit',
       { ...result, changes: { commit: 'HEAD' } },
       'changes.commit: must be at least 4 digits of a commit hash',
     ],
-  ])('is refused with %s', (_, value, message) => {
+  ])('is rejected with %s', (_, value, message) => {
     expect(() => readResultValue(value, order)).toThrow(
       expect.objectContaining({ code: 'INVALID_WORK_RESULT', message: expect.stringContaining(message) }),
     );

@@ -11,7 +11,7 @@ describe('findAnchors', () => {
     expect(findAnchors(text)).toEqual({ issue_ref: order.issue_ref, run_id: order.run_id, status: 'ok' });
   });
 
-  test('uses the last of several', () => {
+  test('uses the last occurrence', () => {
     expect(findAnchors('Status: ok\nStatus: fail')).toEqual({ status: 'fail' });
   });
 
@@ -33,7 +33,7 @@ describe('output of an agent without a result file', () => {
   });
 
   test.each([['All done.'], ['x'.repeat(20_000)]])(
-    'may be a rejected answer: its text is kept, truncated, and the streams are ignored',
+    'can be a rejected answer: it is kept, truncated, and the streams are ignored',
     (text) => {
       const answer = { text: `  ${text}\n`, problem: 'the agent answered without tags' };
       expect(readStreams({ stdout: 'Status: ok', answer })).toEqual({
@@ -44,7 +44,7 @@ describe('output of an agent without a result file', () => {
     },
   );
 
-  test('may be on stderr, and in bytes', () => {
+  test('can be on stderr, and in bytes', () => {
     expect(readStreams({ stderr: new TextEncoder().encode('Status: blocked\n') })).toMatchObject({
       source: 'streams',
       path: 'stderr',

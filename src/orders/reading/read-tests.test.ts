@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { recognizeTestResult } from './read-tests.js';
 
-describe('text about tests', () => {
+describe('a statement about tests', () => {
   test.each([
     'pass',
     'PASS',
@@ -64,13 +64,13 @@ describe('text about tests', () => {
   });
 
   test.each(['all fine', 'npm test', 'see the log', 'mostly', '?', 'not_recognised', 'bypassed', 'docs only'])(
-    'are not recognised: %s',
+    'is not recognised: %s',
     (text) => {
       expect(recognizeTestResult(text)).toBe('not_recognised');
     },
   );
 
-  test('is searched only at its beginning', () => {
+  test('is searched only at its start', () => {
     expect(recognizeTestResult(`${'not '.repeat(100_000)}pass`)).toBe('not_recognised');
   });
 });

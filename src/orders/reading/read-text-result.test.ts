@@ -20,7 +20,7 @@ const listCodes = (text: string) =>
   readTextResult(text).problems.map(({ code, path }) => (path ? `${code} ${path}` : code));
 
 describe('work_result.txt', () => {
-  test('is a header to the first blank line, then the summary', () => {
+  test('is a header up to the first blank line, then the summary', () => {
     expect(readTextResult(joinText(header))).toEqual({ result: fromText, problems: [] });
   });
 
@@ -28,13 +28,13 @@ describe('work_result.txt', () => {
     ['keys in any case', joinText(header.map((line) => line.replace(/^\w+/, (key) => key.toUpperCase())))],
     ['keys in snake_case', joinText(['issue_ref: acme/shop#12', 'run_id:2026-11-15-backend-0001', ...header.slice(2)])],
     ['CRLF', joinText(header).replaceAll('\n', '\r\n')],
-    ['blanks around values', joinText(header.map((line) => `${line.replace(':', ' :\t ')}  `))],
+    ['spaces around values', joinText(header.map((line) => `${line.replace(':', ' :\t ')}  `))],
     ['a blank first line', `\n${joinText(header)}`],
-    ['several blank lines before it', ` \r\n\n\t\n${joinText(header)}`],
+    ['multiple leading blank lines', ` \r\n\n\t\n${joinText(header)}`],
     ['blank lines in the body', joinText(header, `\n\n${body}\n\n`)],
-    ['a blank line of blanks', `${header.join('\n')}\n \t\n${body}`],
+    ['a whitespace-only line', `${header.join('\n')}\n \t\n${body}`],
     ['other keys', joinText([...header, 'Mood: good', 'X-Took: 3s'])],
-  ])('may have %s', (_, text) => {
+  ])('can have %s', (_, text) => {
     expect(readTextResult(text)).toEqual({ result: fromText, problems: [] });
   });
 
@@ -66,12 +66,12 @@ describe('work_result.txt', () => {
     ['they pass', { command: '', result: 'pass', evidence: 'they pass; 42 passed' }],
     ['=> pass', { command: '', result: 'pass', evidence: '42 passed' }],
     ['n/a', 'n/a'],
-  ])('reads other text about tests, with its evidence: %s', (tests, expected) => {
+  ])('reads any other statement about tests, with its evidence: %s', (tests, expected) => {
     const text = joinText([...without('Tests'), `Tests: ${tests}`, 'Evidence: 42 passed']);
     expect(readTextResult(text).result?.tests).toEqual(expected);
   });
 
-  test('may say n/a for the tests', () => {
+  test('can have n/a for the tests', () => {
     expect(readTextResult(joinText([...without('Tests'), 'Tests: n/a'])).result?.tests).toBe('n/a');
   });
 
@@ -88,15 +88,15 @@ describe('work_result.txt', () => {
       ['PR: none', 'Commit: n/a', ...header.filter((l) => !/^(PR|Commit)/.test(l))],
       ['CHANGES_MISSING changes'],
     ],
-    ['a key twice', [...header, 'Status: ok'], ['DUPLICATE_KEY status']],
-    ['a key twice in two spellings', [...header, 'run_id: 2026-11-15-backend-0001'], ['DUPLICATE_KEY run_id']],
+    ['a duplicate key', [...header, 'Status: ok'], ['DUPLICATE_KEY status']],
+    ['a duplicate key in two spellings', [...header, 'run_id: 2026-11-15-backend-0001'], ['DUPLICATE_KEY run_id']],
     ['a line of prose', ['Hello there', ...header], ['HEADER_MALFORMED']],
     ['a continued line', [...header, '  and more'], ['HEADER_MALFORMED']],
     ['a heading', ['# Result', ...header], ['HEADER_MALFORMED']],
     ['an escape in it', [...header, 'Mood: \u001B[2Jgood'], ['HEADER_MALFORMED']],
     ['a carriage return in it', [...header, 'Mood: good\rStatus: fail'], ['HEADER_MALFORMED']],
     ['no header', [''], ['HEADER_MALFORMED']],
-    ['a header without end', [...header, ...Array.from({ length: 100 }, (_, i) => `K${i}: v`)], ['HEADER_MALFORMED']],
+    ['an endless header', [...header, ...Array.from({ length: 100 }, (_, i) => `K${i}: v`)], ['HEADER_MALFORMED']],
   ])('cannot be used with %s', (_, lines, codes) => {
     expect(listCodes(joinText(lines))).toEqual(codes);
   });
@@ -115,7 +115,7 @@ describe('work_result.txt', () => {
     });
   });
 
-  test('counts the lines of the file, also after blank ones', () => {
+  test('numbers the lines of the file, even after blank ones', () => {
     expect(readTextResult('\n\nDone!').problems[0]?.message).toContain('line 3 ');
   });
 
@@ -123,7 +123,7 @@ describe('work_result.txt', () => {
     expect(readTextResult(Array.from({ length: 99 }, () => 'prose').join('\n')).problems).toHaveLength(20);
   });
 
-  test('whatever the text, reading ends with a result or with problems', () => {
+  test('returns a result or problems for arbitrary input', () => {
     const line = fc.oneof(
       fc.constantFrom(...header, '', 'prose', 'Status: fail'),
       fc.string({ unit: 'binary', maxLength: 20 }),

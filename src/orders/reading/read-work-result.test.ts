@@ -20,7 +20,7 @@ async function readFolder(files: Readonly<Record<string, string>>, options: obje
 const listCodes = (problems: readonly { readonly code: string }[] = []) => problems.map(({ code }) => code);
 
 describe('readWorkResult', () => {
-  test('reads work_result.json first and reports that', async () => {
+  test('reads work_result.json first and reports it as the source', async () => {
     expect(await readFolder({ 'work_result.json': json })).toMatchObject({
       source: 'json',
       path: 'work_result.json',
@@ -29,7 +29,7 @@ describe('readWorkResult', () => {
     });
   });
 
-  test('reads work_result.txt if there is no work_result.json', async () => {
+  test('reads work_result.txt if work_result.json is missing', async () => {
     expect(await readFolder({ 'work_result.txt': text })).toEqual({
       source: 'text',
       path: 'work_result.txt',
@@ -87,7 +87,7 @@ describe('readWorkResult', () => {
     }
 
     test.each([startedAt, startedAt.getTime(), startedAt.toISOString()])(
-      'counts as absent (began at %s)',
+      'counts as absent (started at %s)',
       async (start) => {
         const reading = await readDated({ 'work_result.json': '2020-03-01T09:59:59Z' }, start);
         expect(reading).toMatchObject({ source: 'text', result: { status: 'fail' } });
@@ -102,14 +102,14 @@ describe('readWorkResult', () => {
       expect(listCodes(reading.notices)).toEqual(['RESULT_OUTDATED', 'RESULT_OUTDATED']);
     });
 
-    test('is distinguished from one of the run', async () => {
+    test('is distinguished from a file written by the run', async () => {
       const reading = await readDated({ 'work_result.json': '2020-03-01T10:00:00Z' });
       expect(reading).toMatchObject({ source: 'json', result: { status: 'ok' } });
     });
   });
 
   describe('a file that is not a finished regular file', () => {
-    test('one still being written is unreadable', async () => {
+    test('a file still being written is unreadable', async () => {
       const dir = await makeFolder({ 'work_result.json': json });
       const writing = setInterval(() => void appendFile(join(dir, 'work_result.json'), ' '), 5);
       onTestFinished(() => clearInterval(writing));
@@ -136,7 +136,7 @@ describe('readWorkResult', () => {
       });
     });
 
-    test('a folder is refused', async () => {
+    test('a folder is rejected', async () => {
       const dir = await makeFolder({});
       await mkdir(join(dir, 'work_result.txt'));
       expect(await readWorkResult({ dir, order: orderWithoutRepository })).toMatchObject({
@@ -145,7 +145,7 @@ describe('readWorkResult', () => {
       });
     });
 
-    test('one that cannot be opened is unreadable', async () => {
+    test('a file that cannot be opened is unreadable', async () => {
       const dir = await makeFolder({ 'not-a-folder': '' });
       expect(await readWorkResult({ dir: join(dir, 'not-a-folder'), order: orderWithoutRepository })).toMatchObject({
         source: 'json',
@@ -179,7 +179,7 @@ describe('readWorkResult', () => {
       return readWorkResult({ dir, order: { repo_dir: repository } });
     }
 
-    test('is looked for in the repository', async () => {
+    test('is looked up in the repository', async () => {
       expect(await claim('the real one')).toMatchObject({ problems: [], result: { status: 'ok' } });
       expect(await claim('0123456789abcdef0123456789abcdef01234567')).toMatchObject({
         problems: [{ code: 'COMMIT_NOT_FOUND', path: 'changes.commit' }],

@@ -311,7 +311,7 @@ export function readTextResult(text: string): ResultReading {
   const problems: Problem[] = [];
   const fields = new Map<string, string>();
   if (header.length === 0 || header.length > MAX_HEADER_LINES) {
-    problems.push(createHeaderProblem(`must begin with 1 to ${MAX_HEADER_LINES} lines of the form Key: Value`));
+    problems.push(createHeaderProblem(`must start with 1 to ${MAX_HEADER_LINES} lines of the form Key: Value`));
   }
   for (const [index, line] of header.slice(0, MAX_HEADER_LINES).entries()) {
     const [, key, value] = HEADER.exec(line) ?? [];

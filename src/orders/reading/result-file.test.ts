@@ -11,7 +11,7 @@ async function writeResult(): Promise<string> {
 }
 
 describe('a file that was just written', () => {
-  it('is checked a second time, and refused if it has grown', async () => {
+  it('is checked a second time, and rejected if it has grown', async () => {
     const path = await writeResult();
     const reading = readResultFile(path);
     while (vi.getTimerCount() === 0) await new Promise(setImmediate);
@@ -20,7 +20,7 @@ describe('a file that was just written', () => {
     expect(await reading).toMatchObject({ status: 'unreadable', problem: { code: 'RESULT_CHANGING' } });
   });
 
-  it('is read immediately if all processes of its writer have ended', async () => {
+  it("is read immediately if all of its writer's processes have exited", async () => {
     expect(await readResultFile(await writeResult(), { hasEnded: true })).toMatchObject({ status: 'read' });
   });
 });

@@ -11,9 +11,9 @@ export function findUrlProblem(text: string): string | undefined {
   }
   if (!PROTOCOLS.includes(url.protocol)) return 'use https, http, ssh or file';
   if (url.password !== '' || (url.username !== '' && url.protocol !== 'ssh:')) {
-    return 'leave out user and password; set token_env in the configuration to the name of a variable with the password';
+    return 'omit user and password; set token_env in the configuration to the name of a variable with the password';
   }
-  if (url.search !== '' || url.hash !== '') return 'leave out the query and the fragment';
+  if (url.search !== '' || url.hash !== '') return 'omit the query and the fragment';
   if (url.protocol === 'file:' ? url.host !== '' : url.hostname === '' || url.hostname.startsWith('-')) {
     return 'the host is invalid';
   }

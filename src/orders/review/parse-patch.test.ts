@@ -86,7 +86,7 @@ ${PATCH}`;
     expect(second).toMatchObject({ path: 'src/a.ts', added: 2, removed: 1 });
   });
 
-  test('marks the file in which the patch was truncated, and those after it', () => {
+  test('marks the file where the patch was truncated, and every file after it', () => {
     const files = parsePatch(PATCH.slice(0, PATCH.indexOf(' three')), FILES, false);
     expect(files.map(({ truncated }) => truncated)).toEqual([true, true]);
   });
@@ -104,7 +104,7 @@ ${PATCH}`;
     expect(files[0]?.hunks[0]?.lines.every(({ text }) => text.length <= 20)).toBe(true);
   });
 
-  test('whatever the text, it ends without an exception, and nothing exceeds the limits', () => {
+  test('never throws on arbitrary input, and nothing exceeds the limits', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...PATCH.split('\n'), '@@ -1,9 +1,9 @@', '+', '')), (rows) => {
         const files = parsePatch(rows.join('\n'), FILES, false);

@@ -35,12 +35,12 @@ describe('a retry after a review', () => {
     });
   });
 
-  it('of a race repeats only the run that was reviewed', () => {
+  it('in a race repeats only the reviewed run', () => {
     const raceRequest = { ...request, race: 3 };
     expect(continueFromReview(raceRequest, createSettledOrder('contradicted'), review)).toEqual(request);
   });
 
-  it.each(['unchecked', 'contradicted'] as const)('does not begin from a commit that is %s', (verdict) => {
+  it.each(['unchecked', 'contradicted'] as const)('does not start from a commit that is %s', (verdict) => {
     const earlier = { ...request, start_commit: 'abcdef', start_run: '01RUN1', start_folder: '01RUN1' };
     expect(continueFromReview(earlier, createSettledOrder(verdict), review)).toEqual(request);
   });

@@ -49,7 +49,7 @@ function addReview(
 ): string {
   const lines = [
     `\n\n## Review of run ${runId}`,
-    `${showLine(who, 100)} reviewed the change of that run and requests corrections: ${showLine(why, 1000)}\n`,
+    `${showLine(who, 100)} reviewed that run's change and requests corrections: ${showLine(why, 1000)}\n`,
     ...comments.map(describeComment),
   ];
   const review = lines.join('\n');

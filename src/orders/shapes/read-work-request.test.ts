@@ -37,7 +37,7 @@ describe('readWorkRequest', () => {
     expect(readWorkRequest(full)).toEqual(full);
   });
 
-  test('accepts PascalCase, one text for a list, and no instructions', () => {
+  test('accepts PascalCase, a string instead of a list, and missing instructions', () => {
     const { instructions: _, ...requestWithoutInstructions } = request;
     expect(readWorkRequest({ ...requestWithoutInstructions, SpecRef: 'docs/x.md', Constraints: 'Be quick.' })).toEqual({
       ...requestWithoutInstructions,
@@ -51,7 +51,7 @@ describe('readWorkRequest', () => {
     expect(readWorkRequest({ ...request, repo_dir: '/srv/./old/../shop/' }).repo_dir).toBe('/srv/shop');
   });
 
-  test('lists all problems, with what to do', () => {
+  test('lists all problems and what to do about them', () => {
     const wrong = { issue_ref: 'I_kwDOAB', role: '../x', repo_dir: 'shop', instructions: 7, priority: 0.5 };
     expect(listProblems(() => readWorkRequest(wrong))).toEqual([
       ['worker', 'required, but missing'],
@@ -59,7 +59,7 @@ describe('readWorkRequest', () => {
       ['role', 'use letters and digits, with single - or _ between them, at most 40 characters'],
       ['instructions', 'expected string, got number'],
       ['priority', 'expected integer, got number'],
-      ['repo_dir', 'use an absolute path, so that it is the same for every worker'],
+      ['repo_dir', 'use an absolute path, so it is the same for every worker'],
     ]);
     expect(() => readWorkRequest(wrong)).toThrow(
       expect.objectContaining({
@@ -76,7 +76,7 @@ describe('readWorkRequest', () => {
       'a run id',
       { run_id: '2026-11-15-qa-0001' },
       'run_id',
-      'a run id is YYYY-MM-DD-role-NNNN and is assigned by Sluice: leave it out of a request',
+      'a run id is YYYY-MM-DD-role-NNNN and is assigned by Sluice: omit it from requests',
     ],
     ['a path for a worker', { worker: '../x' }, 'worker', 'use the name of a wrapper: letters, digits, dots, - and _'],
     ['a command', { command: ['rm'] }, 'command', 'this property is not allowed'],
@@ -105,13 +105,13 @@ describe('readWorkRequest', () => {
     expect(listProblems(() => readWorkRequest({ ...request, ...copyOwnKeys(change) }))).toContainEqual([path, message]);
   });
 
-  test.each([null, undefined, 'text', 7, [request]])('refuses %j, which is not an object', (value) => {
+  test.each([null, undefined, 'text', 7, [request]])('rejects %j, which is not an object', (value) => {
     expect(listProblems(() => readWorkRequest(value))).toEqual([
       [undefined, 'must be an object with issue_ref, role, repo_dir and worker'],
     ]);
   });
 
-  test('reports how many more problems there are', () => {
+  test('reports the number of remaining problems', () => {
     const keys = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`odd_${index}`, 1]));
     expect(() => readWorkRequest({ ...request, ...keys })).toThrow(/; and 20 more\.$/);
     expect(listProblems(() => readWorkRequest({ ...request, ...keys }))).toHaveLength(30);

@@ -81,7 +81,7 @@ function adviseOn([name = '', index]: readonly string[], fields: Readonly<Record
     case 'worker':
       return 'use the name of a wrapper: letters, digits, dots, - and _';
     case 'run_id':
-      return 'a run id is YYYY-MM-DD-role-NNNN and is assigned by Sluice: leave it out of a request';
+      return 'a run id is YYYY-MM-DD-role-NNNN and is assigned by Sluice: omit it from requests';
     default:
       return undefined;
   }
@@ -94,7 +94,7 @@ function* findContradictions(fields: Readonly<Record<string, unknown>>): Iterabl
     yield { code: 'KEY_MISSING', message: 'name the folder, or the URL of a repository in repo', path: 'repo_dir' };
   if (typeof repo === 'string') yield* findRepoContradictions(repo, fields);
   else if (typeof repo_dir === 'string' && repo_dir !== '' && !isAbsolute(repo_dir)) {
-    yield createValueProblem('repo_dir', 'use an absolute path, so that it is the same for every worker');
+    yield createValueProblem('repo_dir', 'use an absolute path, so it is the same for every worker');
   }
   if (Array.isArray(depends_on) && typeof issue_ref === 'string' && depends_on.includes(issue_ref)) {
     yield createValueProblem('depends_on', 'an issue cannot depend on itself; remove it from the list');
@@ -112,7 +112,7 @@ function* findRepoContradictions(repo: string, fields: Readonly<Record<string, u
   if (why !== undefined) yield createValueProblem('repo', why);
   // A complete order, which has a run id, also contains the folder.
   if (fields['run_id'] === undefined && fields['repo_dir'] !== repo) {
-    yield createValueProblem('repo_dir', 'leave it out, because the request names a repository by its URL');
+    yield createValueProblem('repo_dir', 'omit it, because the request names a repository by its URL');
   }
   if (fields['isolation'] === 'repository') {
     yield createValueProblem(

@@ -53,7 +53,7 @@ describe('createGitHubSink', () => {
     expect(sink.pullRequests?.host).toBe(host);
   });
 
-  it('refuses an endless response', async () => {
+  it('rejects an endless response', async () => {
     const { sink, failNext } = await start();
     failNext({ kind: 'endless-after' });
     await expect(sink.send(makeMessage(), signal)).rejects.toMatchObject({ name: 'SinkError' });

@@ -17,7 +17,7 @@ describeNetworkSink('GitLab notes', start);
 describe('createGitLabSink', () => {
   const signal = AbortSignal.timeout(60_000);
 
-  it('posts to the notes of the issue, with the token, sub-groups included', async () => {
+  it("posts to the issue's notes, with the token, even in subgroups", async () => {
     const { sink, seen } = await start();
     await sink.send(makeMessage({ issue_ref: 'group/sub/project#7' }), signal);
     expect(seen[0]).toMatchObject({ method: 'POST', url: '/api/v4/projects/group%2Fsub%2Fproject/issues/7/notes' });

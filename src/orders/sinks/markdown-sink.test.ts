@@ -26,14 +26,14 @@ describeSink('Markdown file', async () => start());
 describe('createMarkdownSink', () => {
   const signal = AbortSignal.timeout(60_000);
 
-  it('writes the comment and then its marker, so that the comment is the first thing people see', async () => {
+  it('writes the comment before its marker, so readers see the comment first', async () => {
     const { sink, folder, read } = await start();
     const message = makeMessage();
     expect(await sink.send(message, signal)).toEqual({ deliveredTo: join(folder, FILE) });
     expect(await read()).toBe(`${message.body}\n\n${formatMarker(message)}\n`);
   });
 
-  it('writes a message once however often it is sent', async () => {
+  it('writes a message once, no matter how often it is sent', async () => {
     const { sink, read } = await start();
     await sink.send(makeMessage(), signal);
     const first = await read();
@@ -111,7 +111,7 @@ describe('createMarkdownSink', () => {
     await expect(sink.send(makeMessage(), signal)).rejects.toMatchObject({ code: 'SINK_FILE_UNUSABLE' });
   });
 
-  it('finds its marker in a long file, also across the pieces it reads', async () => {
+  it('finds its marker in a long file, even across chunk boundaries', async () => {
     for (const length of [262_100, 262_144, 262_150, 600_000]) {
       const message = makeMessage();
       const longEntry = `${'x'.repeat(length)}\n${formatMarker(message)}\n`;

@@ -50,7 +50,7 @@ export function describeSink(name: string, start: () => Promise<SinkUnderTest>):
 export function describeSearchableSink(name: string, start: () => Promise<Required<SinkUnderTest>>): void {
   const signal = AbortSignal.timeout(60_000);
 
-  describe(`a sink that can be searched: ${name}`, () => {
+  describe(`a searchable sink: ${name}`, () => {
     it('finds a message that it sent, but no other message', async () => {
       const { sink } = await start();
       const sent = await sink.send(makeMessage(), signal);
@@ -65,7 +65,7 @@ export function describeSearchableSink(name: string, start: () => Promise<Requir
       expect(await sink.find?.(makeMessage(), signal)).toBeDefined();
     });
 
-    it('ignores a marker in the text of a comment', async () => {
+    it("ignores a marker in a comment's text", async () => {
       const { sink } = await start();
       const victim = makeMessage({ id: 'victim', trigger: 'workrun:2026-11-15-backend-0002' });
       await sink.send(makeMessage({ body: `see ${formatMarker(victim)}` }), signal);
@@ -130,7 +130,7 @@ export function describeNetworkSink(name: string, start: () => Promise<Required<
       await expect(sink.send(makeMessage(), AbortSignal.timeout(20))).rejects.toMatchObject({ code: 'SINK_TIMED_OUT' });
     });
 
-    it('stops with the reason of the signal when its caller aborts it', async () => {
+    it("stops with the signal's reason when its caller aborts it", async () => {
       const { sink, failNext } = await start();
       const reason = new Error('shutting down');
       const canceled = new AbortController();

@@ -44,7 +44,7 @@ describe('createWebhookSink', () => {
     expect(isSignedWebhook({ ...delivery, signature: undefined })).toBe(false);
   });
 
-  it('sends the same key with every delivery of a message, and another for another message or installation', async () => {
+  it('sends the same key with every delivery of a message, and a different key for another message or installation', async () => {
     const { sink, seen } = await start();
     await sink.send(makeMessage(), signal);
     await sink.send(makeMessage(), signal);
@@ -62,7 +62,7 @@ describe('createWebhookSink', () => {
     expect(seen.map(({ body }) => (JSON.parse(body) as { idempotency_key: string }).idempotency_key)).toEqual(keys);
   });
 
-  it('refuses a private address unless that is allowed', async () => {
+  it('rejects a private address unless allowed', async () => {
     const { options, seen, port } = await start();
     const urls = [options.url, `http://localhost:${port}/`, `http://[::1]:${port}/`, `http://2130706433:${port}/`];
     for (const url of urls) {
@@ -74,7 +74,7 @@ describe('createWebhookSink', () => {
     expect(seen).toEqual([]);
   });
 
-  it('refuses a response that exceeds the limit', async () => {
+  it('rejects a response that exceeds the limit', async () => {
     const { sink, failNext } = await start();
     failNext({ kind: 'endless-after' });
     await expect(sink.send(makeMessage(), signal)).rejects.toMatchObject({ code: 'SINK_ANSWER_UNREADABLE' });
@@ -84,7 +84,7 @@ describe('createWebhookSink', () => {
     ['an invalid URL', { url: 'example.org', secret: SECRET }],
     ['another protocol', { url: 'file:///etc/passwd', secret: SECRET }],
     ['a short secret', { url: 'https://example.org', secret: 'short' }],
-  ])('refuses %s on creation', (_, options) => {
+  ])('rejects %s on creation', (_, options) => {
     expect(() => createWebhookSink(options)).toThrow(expect.objectContaining({ code: 'INVALID_SINK' }));
   });
 });

@@ -53,7 +53,7 @@ export function createSignedPost(options: WebhookOptions): SignedPost {
     clock = Date.now,
   } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new SluiceError('INVALID_SINK', `Invalid URL "${url}" of the webhook "${name}". Use an http or https URL.`);
+    throw new SluiceError('INVALID_SINK', `Invalid URL "${url}" for the webhook "${name}". Use an http or https URL.`);
   }
   if (secret.length < 16) {
     throw new SluiceError(

@@ -36,7 +36,7 @@ describe('readWrappers', () => {
       'b.command: expected array, got string',
       'c.shell: this property is not allowed',
       'c.inject: expected one of "file", "args", "env"',
-      'd.command: must begin with a program',
+      'd.command: must start with an executable',
       'e: expected object, got number',
       '../f: use letters, digits, dots, - and _ for a name, at most 64 characters',
       'g.type: required, but missing',
@@ -56,7 +56,7 @@ describe('findWrapper', () => {
     expect(findWrapper('claude-code', configured)).toEqual({ type: 'claude-code' });
   });
 
-  test.each(['script', 'go-cli', 'toString', '__proto__', ''])('there is no built-in wrapper %j', (name) => {
+  test.each(['script', 'go-cli', 'toString', '__proto__', ''])('no built-in wrapper %j exists', (name) => {
     expect(() => findWrapper(name, { lint: { type: 'script', command: ['x'] } })).toThrow(
       expect.objectContaining({
         code: 'UNKNOWN_WORKER',

@@ -115,7 +115,7 @@ export function readWrappers(value: unknown): Wrappers {
         createValueProblem(`${name}.command`, `a wrapper of type "${validated.value.type}" needs a command`),
       );
     } else if (validated.value.command?.[0]?.trim() === '') {
-      problems.push(createValueProblem(`${name}.command`, 'must begin with a program'));
+      problems.push(createValueProblem(`${name}.command`, 'must start with an executable'));
     } else wrappers.push([name, validated.value]);
   }
   if (problems.length > 0) throw createWrappersError(problems);

@@ -31,7 +31,7 @@ describe('checkStatus', () => {
     ['seconds', { 'retry-after': '7' }, 7000],
     ['a date', { 'retry-after': 'Sun, 15 Nov 2026 08:01:00 GMT' }, 60_000],
     ['a date in the past', { 'retry-after': 'Sun, 15 Nov 2026 07:00:00 GMT' }, 0],
-    ['a day, which is cut to an hour', { 'retry-after': '86400' }, 3_600_000],
+    ['a day, which is capped at an hour', { 'retry-after': '86400' }, 3_600_000],
     [
       'the reset of a rate limit',
       { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 + 30) },
@@ -43,7 +43,7 @@ describe('checkStatus', () => {
       undefined,
     ],
     ['an invalid header', { 'retry-after': 'soon' }, undefined],
-  ])('reads the pause from %s', (_, headers, pause) => {
+  ])('reads the delay from %s', (_, headers, pause) => {
     expect(catchRefusal(429, headers).retryAfterMs).toBe(pause);
   });
 

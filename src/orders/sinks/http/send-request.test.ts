@@ -56,7 +56,7 @@ describe('sendRequest', () => {
     await expect(sendRequest(restricted)).rejects.toMatchObject({ code: 'SINK_UNREACHABLE', isPermanent: false });
   });
 
-  it('reports the timeout of the request, and a shorter one of its caller', async () => {
+  it('reports its own timeout, and a shorter timeout set by its caller', async () => {
     const { url, failNext } = await startFaultyServer(() => ({ status: 200, body: {} }));
     const request = { ...BOUNDS, method: 'POST', url, timeoutMs: 50 } as const;
     failNext({ kind: 'silence-after' }, { kind: 'silence-after' });
@@ -70,7 +70,7 @@ describe('sendRequest', () => {
     });
   });
 
-  it('throws the reason of a signal that its caller aborted, before or during the request', async () => {
+  it('throws the reason of a signal aborted by its caller, before or during the request', async () => {
     const { url, failNext } = await startFaultyServer(() => ({ status: 200, body: {} }));
     const request = { ...BOUNDS, method: 'POST', url } as const;
     await expect(sendRequest({ ...request, signal: AbortSignal.abort('stopped') })).rejects.toBe('stopped');
@@ -80,7 +80,7 @@ describe('sendRequest', () => {
     await expect(sendRequest({ ...request, signal: canceled.signal })).rejects.toMatchObject({ name: 'AbortError' });
   });
 
-  it('refuses a response that exceeds the limit', async () => {
+  it('rejects a response that exceeds the limit', async () => {
     const { url } = await startFaultyServer(() => ({ status: 200, body: 'x'.repeat(2000) }));
     const request = { ...BOUNDS, method: 'GET', url } as const;
     await expect(sendRequest(request)).rejects.toMatchObject({ code: 'SINK_ANSWER_UNREADABLE' });

@@ -125,7 +125,7 @@ const lookUpPublic: LookupFunction = (hostname, options, callback) => {
 function createPrivateAddressError(host: string, address: string): SinkError {
   return new SinkError(
     'SINK_PRIVATE_ADDRESS',
-    `Cannot send to "${host}": its address ${address} is private. Set allowPrivateAddresses (in the configuration allow_private_addresses) if that is intended.`,
+    `Cannot send to "${host}": its address ${address} is private. Set allowPrivateAddresses (allow_private_addresses in the configuration) if that is intended.`,
     { isPermanent: true },
   );
 }
